@@ -1,0 +1,23 @@
+# Libraries from the distribution (Debian 12 package names in scripts/packages).
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+pkg_check_modules(lapacke REQUIRED IMPORTED_TARGET lapacke)
+pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
+pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
+pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
+if(YOKE_TESTS)
+  pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
+endif()
+
+# SuiteSparse 5 has no pkg-config file.
+find_path(SUITESPARSE_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse REQUIRED)
+foreach(part klu amd btf colamd suitesparseconfig)
+  find_library(SUITESPARSE_${part} ${part} REQUIRED)
+endforeach()
+add_library(yoke_klu INTERFACE)
+target_include_directories(yoke_klu SYSTEM INTERFACE ${SUITESPARSE_INCLUDE_DIR})
+target_link_libraries(yoke_klu INTERFACE ${SUITESPARSE_klu} ${SUITESPARSE_amd} ${SUITESPARSE_btf}
+                                         ${SUITESPARSE_colamd} ${SUITESPARSE_suitesparseconfig})

@@ -1,0 +1,39 @@
+# yoke_room(NAME SOURCES ... LINKS ... [PRIVATE_LINKS ...]): a room of the house as a static library yk_NAME.
+# yoke_test(NAME SOURCES ... LINKS ...): a cmocka program that ctest runs, labelled with its folder.
+
+set(YOKE_WARNINGS
+    -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+    -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wimplicit-fallthrough)
+
+# Same bits on every machine: no contraction to fused multiply-add, never fast-math.
+set(YOKE_FLOATING_POINT -ffp-contract=off -fno-fast-math)
+
+function(yoke_compile_options target)
+  target_compile_features(${target} PUBLIC c_std_17)
+  set_target_properties(${target} PROPERTIES C_STANDARD 17 C_EXTENSIONS OFF C_STANDARD_REQUIRED ON
+                                             POSITION_INDEPENDENT_CODE ON)
+  target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+  target_compile_options(${target} PRIVATE ${YOKE_WARNINGS} ${YOKE_FLOATING_POINT})
+endfunction()
+
+function(yoke_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  set(target yk_${name})
+  add_library(${target} STATIC ${ROOM_SOURCES})
+  yoke_compile_options(${target})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
+  set_property(GLOBAL APPEND PROPERTY YOKE_ROOMS ${target})
+endfunction()
+
+function(yoke_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(test_${name} ${TEST_SOURCES})
+  yoke_compile_options(test_${name})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE YOKE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(test_${name} PRIVATE ${TEST_LINKS} PkgConfig::cmocka m)
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  add_test(NAME ${folder}/${name} COMMAND test_${name})
+  set_tests_properties(${folder}/${name} PROPERTIES LABELS ${folder} TIMEOUT 300 SKIP_RETURN_CODE 77)
+endfunction()

@@ -1,0 +1,80 @@
+/* What every part of Yoke is handed: a context with the allocator, the log sink and the last message.
+ *
+ * The library never prints, never exits and keeps no globals: what it has to say goes through the context. A
+ * context may be used by one thread at a time; different contexts are independent. */
+#ifndef YOKE_BASE_H
+#define YOKE_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "yoke/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define YK_PRINTF(format_index, first_argument) __attribute__((format(printf, format_index, first_argument)))
+#else
+#define YK_PRINTF(format_index, first_argument)
+#endif
+
+#define YK_VERSION_MAJOR 0
+#define YK_VERSION_MINOR 1
+#define YK_VERSION_PATCH 0
+
+/* "0.1.0", of the library that is linked (the macros tell of the headers that were compiled). */
+const char *yk_version(void);
+
+/* The enumerator's name ("YK_ERROR_MEMORY") and its description; never NULL. */
+const char *yk_status_name(yk_status status);
+const char *yk_status_text(yk_status status);
+
+typedef enum yk_log_level { YK_LOG_DEBUG, YK_LOG_INFO, YK_LOG_WARNING, YK_LOG_ERROR } yk_log_level;
+
+typedef void (*yk_log_function)(void *user, yk_log_level level, const char *message);
+
+/* Same contract as realloc(3), with free as a request for zero bytes; must return memory aligned for any type. */
+typedef void *(*yk_allocate_function)(void *user, void *block, size_t bytes);
+
+typedef struct yk_context_def {
+    yk_allocate_function allocate; /* NULL: realloc and free */
+    void *allocate_user;
+    yk_log_function log; /* NULL: messages are dropped */
+    void *log_user;
+    yk_log_level log_level; /* messages below this level are not passed on */
+    int threads;            /* worker threads for parallel loops; 0: one per core */
+} yk_context_def;
+
+typedef struct yk_context yk_context;
+
+yk_context_def yk_context_default(void);
+
+/* NULL when out of memory. */
+yk_context *yk_context_create(const yk_context_def *def);
+void yk_context_destroy(yk_context *context);
+
+/* The text that belongs to the last status other than YK_OK, with the remedy; "" if there was none. */
+const char *yk_last_message(const yk_context *context);
+
+/* Records a message and returns the status, so that a failing function ends with `return yk_fail(...)`. */
+yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...) YK_PRINTF(3, 4);
+
+void yk_log(yk_context *context, yk_log_level level, const char *format, ...) YK_PRINTF(3, 4);
+
+/* Zeroed memory from the context's allocator, or NULL with the message set. */
+void *yk_allocate(yk_context *context, size_t count, size_t size);
+/* Grows or shrinks; new bytes are not zeroed. The old block stays valid on failure. */
+void *yk_reallocate(yk_context *context, void *block, size_t count, size_t size);
+void yk_release(yk_context *context, void *block);
+
+int yk_context_threads(const yk_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

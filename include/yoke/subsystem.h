@@ -1,0 +1,202 @@
+/* The contract of a subsystem: everything that moves and can be coupled.
+ *
+ * A multibody mechanism, a box of particles, a hydraulic circuit, an FMU, a program behind a socket or a tape
+ * of recorded motion: each is an object whose first member points to a constant table of operations. This header
+ * and status.h are all that a plug-in needs.
+ *
+ *        time t                                                          t + h
+ *          |-------------------------- macro step -------------------------|
+ *   inputs: one polynomial per connected port, valid over the whole step
+ *   step:   advances the state from t to t + h with these inputs
+ *   output: motion and effort of a port at the end of the last step (or of the trial that is open)
+ *
+ * Ports. A port is a named place where the subsystem meets the world. Motion and effort are power conjugates:
+ * effort . rate is the power that flows INTO the subsystem. A port is connected in one of two ways:
+ *
+ *   YK_TAKES_EFFORT   the world applies an effort to the subsystem, the subsystem answers with its motion
+ *   YK_TAKES_MOTION   the world prescribes the motion, the subsystem answers with the effort that it needed
+ *                     from the world to follow (so the partner receives the opposite)
+ *
+ * Units are the subsystem's own (SI unless it says otherwise), radians, seconds. All vectors are in the global
+ * frame of the subsystem; quaternions rotate from the marker's frame to the global frame. */
+#ifndef YOKE_SUBSYSTEM_H
+#define YOKE_SUBSYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "yoke/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct yk_vec3 {
+    double x, y, z;
+} yk_vec3;
+
+/* Unit quaternion, scalar first. */
+typedef struct yk_quat {
+    double w, x, y, z;
+} yk_quat;
+
+typedef enum yk_port_kind {
+    YK_PORT_SCALAR, /* one coordinate: position (m), velocity, acceleration; force (N); or their rotational kin */
+    YK_PORT_MARKER  /* a frame on a body: six coordinates on R3 x SO(3); wrench at the marker's origin */
+} yk_port_kind;
+
+/* How a port may be, or is, connected. */
+typedef enum yk_causality { YK_UNCONNECTED = 0, YK_TAKES_EFFORT = 1, YK_TAKES_MOTION = 2 } yk_causality;
+
+/* The six relative motions of a marker, in the axes of the marker that takes the motion. */
+enum {
+    YK_AXIS_X = 1,
+    YK_AXIS_Y = 2,
+    YK_AXIS_Z = 4,
+    YK_AXIS_RX = 8,
+    YK_AXIS_RY = 16,
+    YK_AXIS_RZ = 32,
+    YK_AXES_TRANSLATION = 7,
+    YK_AXES_ROTATION = 56,
+    YK_AXES_ALL = 63
+};
+
+typedef struct yk_port {
+    const char *name;
+    yk_port_kind kind;
+    unsigned causalities; /* mask of the yk_causality values that it can be connected with */
+} yk_port;
+
+typedef struct yk_motion {
+    yk_vec3 position; /* scalar ports use the x components only, and no rotation */
+    yk_vec3 velocity;
+    yk_vec3 acceleration;
+    yk_quat orientation;
+    yk_vec3 angular_velocity;
+    yk_vec3 angular_acceleration;
+} yk_motion;
+
+/* A force (scalar ports: its x component) and a torque about the marker's origin. */
+typedef struct yk_effort {
+    yk_vec3 force;
+    yk_vec3 torque;
+} yk_effort;
+
+typedef struct yk_port_value {
+    yk_motion motion;
+    yk_effort effort; /* on the subsystem, from the world */
+} yk_port_value;
+
+enum { YK_SIGNAL_DEGREE_MAX = 3, YK_SIGNAL_COEFFICIENTS = YK_SIGNAL_DEGREE_MAX + 1 };
+
+/* What one input does over a macro step that starts at local time 0: sum of coefficient[i] * time^i.
+ *
+ * Effort ports: linear = force, angular = torque. Motion ports: linear = position, angular = rotation vector theta
+ * with orientation(time) = exp(theta(time)) * orientation. Velocities and accelerations are the derivatives. */
+typedef struct yk_signal {
+    int degree; /* 0 to YK_SIGNAL_DEGREE_MAX; coefficients above it are not read */
+    yk_vec3 linear[YK_SIGNAL_COEFFICIENTS];
+    yk_vec3 angular[YK_SIGNAL_COEFFICIENTS]; /* not read for scalar ports */
+    yk_quat orientation;                     /* base orientation; marker ports that take motion only */
+} yk_signal;
+
+/* The state image is an array of 8-byte words. The first `continuous` of them are doubles that may be perturbed
+ * one by one (finite differences); the rest is opaque (counters, caches) and only ever copied. */
+typedef struct yk_state_layout {
+    size_t words;
+    size_t continuous;
+} yk_state_layout;
+
+/* Energies in joules. dissipated and work count from start; without numerical errors
+ * kinetic + potential + dissipated - work is constant. */
+typedef struct yk_energy {
+    double kinetic;
+    double potential;
+    double dissipated; /* by dampers, friction, impacts */
+    double work;       /* done on the subsystem: external forces and all ports */
+} yk_energy;
+
+/* What one solver iteration achieved (see iterate). */
+typedef struct yk_iteration {
+    double correction; /* norm of the change of the iterate, relative to the solver's own tolerance */
+    int converged;     /* non-zero: another iteration with the same inputs would change nothing of weight */
+} yk_iteration;
+
+typedef enum yk_shape_kind {
+    YK_SHAPE_SPHERE,   /* size.x radius */
+    YK_SHAPE_BOX,      /* size half edges */
+    YK_SHAPE_CYLINDER, /* size.x radius, size.z half height, axis z */
+    YK_SHAPE_CAPSULE,  /* size.x radius, size.z half length of the axis z */
+    YK_SHAPE_LINE      /* from the origin to `size` */
+} yk_shape_kind;
+
+/* Something to draw, at its present place. */
+typedef struct yk_shape {
+    yk_shape_kind kind;
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 size;
+} yk_shape;
+
+typedef struct yk_subsystem yk_subsystem;
+
+/* A rigid connection between two ports of the parts that are merged (see merge). */
+typedef struct yk_merge_joint {
+    int part_a, port_a;
+    int part_b, port_b;
+    unsigned constrained; /* YK_AXIS mask in the frame of b; scalar ports: YK_AXIS_X */
+} yk_merge_joint;
+
+typedef struct yk_subsystem_ops {
+    size_t size;      /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
+    const char *kind; /* "oscillator", "smooth", ... */
+
+    /* Required --------------------------------------------------------------------------------------------- */
+
+    /* The ports, valid and constant as long as the subsystem lives; returns their number. */
+    int (*ports)(const yk_subsystem *self, const yk_port **list);
+    /* Fixes how a port is used; called before start, at most once per port. `constrained` is the mask of the
+     * motions that are prescribed (YK_TAKES_MOTION) or along which efforts arrive (YK_TAKES_EFFORT). */
+    yk_status (*connect)(yk_subsystem *self, int port, yk_causality causality, unsigned constrained);
+    /* Finds a consistent state at time t for steps of size h. Outputs are valid afterwards. May be called again:
+     * it returns to the initial state. */
+    yk_status (*start)(yk_subsystem *self, double t, double h);
+    /* Advances from t to t + h. One input per port in the order of the ports; those of unconnected ports are not
+     * read. An open trial is carried to convergence with these inputs and closed. */
+    yk_status (*step)(yk_subsystem *self, double t, double h, const yk_signal *inputs);
+    void (*output)(const yk_subsystem *self, int port, yk_port_value *value);
+    void (*destroy)(yk_subsystem *self);
+
+    /* Optional, absent when NULL ---------------------------------------------------------------------------- */
+
+    /* What went wrong, in words, after step or start returned other than YK_OK; valid until the next call. */
+    const char *(*message)(const yk_subsystem *self);
+    /* Rollback, checkpoint, finite differences. All three or none; valid after start. Set after get restores
+     * bit for bit, and discards an open trial. */
+    yk_state_layout (*state_layout)(const yk_subsystem *self);
+    void (*state_get)(const yk_subsystem *self, double *image);
+    yk_status (*state_set)(yk_subsystem *self, const double *image);
+    /* The motion at t + h as the solver extrapolates it before it knows the inputs; the state is not touched. */
+    void (*predict)(const yk_subsystem *self, int port, double h, yk_motion *motion);
+    /* One iteration of the solver towards the state at t + h. The first call after step, start or state_set opens
+     * a trial from the predicted state; outputs are those of the trial until step closes it. */
+    yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_iteration *report);
+    void (*energy)(const yk_subsystem *self, yk_energy *energy);
+    /* Fills at most `capacity` shapes, returns how many there are. */
+    int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
+    /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the parts in order, all
+     * unconnected. The parts stay as they are. The reference of every coupling scheme. */
+    yk_status (*merge)(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
+                       yk_subsystem **merged);
+} yk_subsystem_ops;
+
+/* Implementations embed this as their first member. */
+struct yk_subsystem {
+    const yk_subsystem_ops *ops;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

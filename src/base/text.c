@@ -1,0 +1,97 @@
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool reserve(yk_context *context, yk_text *text, size_t extra)
+{
+    size_t needed = text->length + extra + 1;
+    if (needed <= text->capacity) return true;
+    size_t capacity = text->capacity ? 2 * text->capacity : 256;
+    while (capacity < needed) capacity *= 2;
+    char *grown = yk_reallocate(context, text->data, capacity, 1);
+    if (!grown) {
+        text->failed = true;
+        return false;
+    }
+    text->data = grown;
+    text->capacity = capacity;
+    return true;
+}
+
+void yk_text_add(yk_context *context, yk_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0 || !reserve(context, text, (size_t)length)) return;
+    va_start(arguments, format);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->length += (size_t)length;
+}
+
+void yk_text_destroy(yk_context *context, yk_text *text)
+{
+    yk_release(context, text->data);
+    *text = (yk_text){0};
+}
+
+char *yk_text_copy(yk_context *context, const char *source)
+{
+    size_t bytes = strlen(source) + 1;
+    char *copy = yk_allocate(context, bytes, 1);
+    if (copy) memcpy(copy, source, bytes);
+    return copy;
+}
+
+enum { WORD_MAX = 63 };
+
+static int lower(char c)
+{
+    return tolower((unsigned char)c);
+}
+
+static int smallest(int a, int b, int c)
+{
+    int ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+int yk_text_distance(const char *a, const char *b, int limit)
+{
+    size_t length_a = strlen(a), length_b = strlen(b);
+    if (length_a > WORD_MAX || length_b > WORD_MAX) return limit + 1;
+    int rows[3][WORD_MAX + 1];
+    int *before = rows[0], *last = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= length_b; j++) last[j] = (int)j;
+    for (size_t i = 1; i <= length_a; i++) {
+        now[0] = (int)i;
+        for (size_t j = 1; j <= length_b; j++) {
+            int changed = lower(a[i - 1]) != lower(b[j - 1]);
+            now[j] = smallest(last[j] + 1, now[j - 1] + 1, last[j - 1] + changed);
+            bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+            if (swapped && before[j - 2] + 1 < now[j]) now[j] = before[j - 2] + 1;
+        }
+        int *spare = before;
+        before = last, last = now, now = spare;
+    }
+    return last[length_b] > limit ? limit + 1 : last[length_b];
+}
+
+const char *yk_text_nearest(const char *word, const char *const *words)
+{
+    size_t length = strlen(word);
+    int limit = length <= 3 ? 1 : length <= 6 ? 2 : 3;
+    const char *nearest = NULL;
+    for (; *words; words++) {
+        int distance = yk_text_distance(word, *words, limit);
+        if (distance > limit) continue;
+        limit = distance - 1;
+        nearest = *words;
+        if (limit < 0) break;
+    }
+    return nearest;
+}

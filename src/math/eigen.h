@@ -1,0 +1,17 @@
+/* Eigenvalues through LAPACK. */
+#ifndef YK_MATH_EIGEN_H
+#define YK_MATH_EIGEN_H
+
+#include "yoke/base.h"
+
+/* Eigenvalues of a general real matrix (row-major, destroyed); workspace comes from the context. */
+yk_status yk_eigen_general(yk_context *context, int n, double *a, double *real, double *imaginary);
+
+/* Largest modulus of the eigenvalues (a is destroyed). */
+yk_status yk_eigen_spectral_radius(yk_context *context, int n, double *a, double *radius);
+
+/* A x = lambda B x with A symmetric, B symmetric positive definite (row-major, both destroyed): ascending eigenvalues,
+ * vectors as rows of a, B-orthonormal. */
+yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double *b, double *values);
+
+#endif

@@ -1,0 +1,49 @@
+/* Polynomials on a macro step, in the local time of the step, and the signals made of them. */
+#ifndef YK_MATH_POLYNOMIAL_H
+#define YK_MATH_POLYNOMIAL_H
+
+#include "math/vec3.h"
+
+/* Value and derivatives at local time `t` of the polynomial c[0] + c[1] t + ... (degree <= YK_SIGNAL_DEGREE_MAX). */
+double yk_poly_value(const double *c, int degree, double t);
+double yk_poly_rate(const double *c, int degree, double t);
+double yk_poly_second_rate(const double *c, int degree, double t);
+/* Coefficients of the same polynomial about the new origin t0. */
+void yk_poly_shift(double *c, int degree, double t0);
+/* Through the points (t[i], y[i]), i = 0..degree; the times must differ. */
+void yk_poly_interpolate(const double *t, const double *y, int degree, double *c);
+/* Cubic with values and rates at t = 0 and t = h. */
+void yk_poly_hermite(double h, double y0, double rate0, double y1, double rate1, double c[4]);
+
+/* Signals (see yoke/subsystem.h). */
+yk_signal yk_signal_constant_scalar(double value);
+yk_signal yk_signal_linear_scalar(double value, double rate);
+/* The same signal with its local time starting `t0` later. */
+yk_signal yk_signal_shift(const yk_signal *signal, yk_port_kind kind, yk_causality causality, double t0);
+/* Effort at local time t. */
+yk_effort yk_signal_effort(const yk_signal *signal, double t);
+/* Motion at local time t with all rates; rotations through the tangent of SO(3). */
+yk_motion yk_signal_motion(const yk_signal *signal, yk_port_kind kind, double t);
+
+static inline double yk_signal_scalar(const yk_signal *signal, double t)
+{
+    double value = signal->linear[signal->degree].x;
+    for (int i = signal->degree - 1; i >= 0; i--) value = value * t + signal->linear[i].x;
+    return value;
+}
+
+static inline double yk_signal_scalar_rate(const yk_signal *signal, double t)
+{
+    double value = 0;
+    for (int i = signal->degree; i >= 1; i--) value = value * t + i * signal->linear[i].x;
+    return value;
+}
+
+static inline double yk_signal_scalar_second_rate(const yk_signal *signal, double t)
+{
+    double value = 0;
+    for (int i = signal->degree; i >= 2; i--) value = value * t + i * (i - 1) * signal->linear[i].x;
+    return value;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* Sparse square systems in four phases: pattern (analyse), values, factor or refactor, solve. Factorisation by KLU.
+ *
+ *   yk_sparse_create        from a list of (row, column) entries, duplicates welcome: finds the pattern once and a map
+ *                           from each entry to its place, so assembly is values[place[k]] += x without searching
+ *   yk_sparse_factor        full numerical factorisation with pivoting
+ *   yk_sparse_refactor      same pivots as before, several times cheaper; falls back to factor when they went bad
+ *   yk_sparse_solve         as many right-hand sides as wanted
+ */
+#ifndef YK_MATH_SPARSE_H
+#define YK_MATH_SPARSE_H
+
+#include "yoke/base.h"
+
+typedef struct yk_sparse yk_sparse;
+
+typedef struct yk_sparse_entry {
+    int row, column;
+} yk_sparse_entry;
+
+/* place[k] is where entry k is assembled in the array yk_sparse_values(). */
+yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
+                           yk_sparse **matrix);
+void yk_sparse_destroy(yk_sparse *matrix);
+
+int yk_sparse_size(const yk_sparse *matrix);
+size_t yk_sparse_nonzeros(const yk_sparse *matrix);
+/* Compressed columns. */
+const int *yk_sparse_column_starts(const yk_sparse *matrix);
+const int *yk_sparse_rows(const yk_sparse *matrix);
+double *yk_sparse_values(yk_sparse *matrix);
+
+/* YK_ERROR_SINGULAR with the number of the column where it failed in *column (may be NULL). */
+yk_status yk_sparse_factor(yk_sparse *matrix, int *column);
+yk_status yk_sparse_refactor(yk_sparse *matrix, int *column);
+/* x = A^-1 b in place, with the last factors. */
+void yk_sparse_solve(yk_sparse *matrix, double *b);
+/* y = A x with the present values. */
+void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y);
+/* Estimate of the reciprocal condition number of the last factorisation. */
+double yk_sparse_rcond(yk_sparse *matrix);
+
+#endif

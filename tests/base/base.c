@@ -1,0 +1,177 @@
+/* Status list, context, arena, text and the deterministic pool. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/pool.h"
+#include "base/text.h"
+
+static void status_signs_follow_the_rule(void **state)
+{
+    (void)state;
+#define CHECK(name, value, text)                      \
+    assert_string_equal(yk_status_name(name), #name); \
+    assert_string_equal(yk_status_text(name), text);  \
+    assert_int_equal(strncmp(#name, "YK_ERROR", 8) == 0, (value) < 0);
+    YK_STATUS_LIST(CHECK)
+#undef CHECK
+    assert_string_equal(yk_status_name((yk_status)-999), "YK_UNKNOWN");
+}
+
+static void collect_log(void *user, yk_log_level level, const char *message)
+{
+    snprintf(user, 64, "%d:%s", (int)level, message);
+}
+
+static void context_keeps_the_last_message_and_filters_the_log(void **state)
+{
+    (void)state;
+    char log[64] = "";
+    yk_context_def def = yk_context_default();
+    def.log = collect_log;
+    def.log_user = log;
+    def.log_level = YK_LOG_WARNING;
+    yk_context *context = yk_context_create(&def);
+    assert_string_equal(yk_last_message(context), "");
+    assert_int_equal(yk_fail(context, YK_ERROR_INPUT, "line %d", 7), YK_ERROR_INPUT);
+    yk_fail(context, YK_ERROR_INPUT, "file: %s", yk_last_message(context));
+    assert_string_equal(yk_last_message(context), "file: line 7");
+    yk_log(context, YK_LOG_INFO, "quiet");
+    assert_string_equal(log, "");
+    yk_log(context, YK_LOG_ERROR, "loud");
+    assert_string_equal(log, "3:loud");
+    yk_context_destroy(context);
+}
+
+/* Fails after a number of allocations. */
+static void *failing_allocator(void *user, void *block, size_t bytes)
+{
+    int *left = user;
+    if (bytes && (*left)-- <= 0) return NULL;
+    if (bytes) return realloc(block, bytes);
+    free(block);
+    return NULL;
+}
+
+static void out_of_memory_is_reported_at_every_allocation(void **state)
+{
+    (void)state;
+    for (int budget = 0; budget < 3; budget++) {
+        int left = budget;
+        yk_context_def def = yk_context_default();
+        def.allocate = failing_allocator;
+        def.allocate_user = &left;
+        yk_context *context = yk_context_create(&def);
+        if (!context) continue;
+        yk_pool *pool = NULL;
+        assert_int_equal(yk_pool_create(context, 2, &pool), YK_ERROR_MEMORY);
+        assert_null(pool);
+        assert_non_null(strstr(yk_last_message(context), "out of memory"));
+        yk_context_destroy(context);
+    }
+}
+
+static void allocation_size_overflow_is_refused(void **state)
+{
+    yk_context *context = *state;
+    assert_null(yk_allocate(context, SIZE_MAX / 2, 8));
+    assert_non_null(strstr(yk_last_message(context), "overflows"));
+}
+
+static void arena_aligns_and_refuses_when_full(void **state)
+{
+    yk_context *context = *state;
+    yk_arena arena;
+    assert_int_equal(yk_arena_create(context, 256, &arena), YK_OK);
+    void *a = yk_arena_take(&arena, 3, 1);
+    size_t mark = yk_arena_mark(&arena);
+    void *b = yk_arena_take(&arena, 8, 8);
+    assert_int_equal((uintptr_t)a % 64, 0);
+    assert_int_equal((uintptr_t)b % 64, 0);
+    assert_null(yk_arena_take(&arena, 1000, 8));
+    assert_null(yk_arena_take(&arena, SIZE_MAX, 8));
+    yk_arena_release(&arena, mark);
+    assert_ptr_equal(yk_arena_take(&arena, 8, 8), b);
+    yk_arena_destroy(context, &arena);
+}
+
+static void nearest_word_is_the_one_that_was_meant(void **state)
+{
+    (void)state;
+    const char *words[] = {"scheme", "order", "inputs", "tolerance", "iterations", NULL};
+    assert_string_equal(yk_text_nearest("shceme", words), "scheme");
+    assert_string_equal(yk_text_nearest("Toleranse", words), "tolerance");
+    assert_string_equal(yk_text_nearest("iteration", words), "iterations");
+    assert_null(yk_text_nearest("gravity", words));
+    assert_int_equal(yk_text_distance("abcd", "acbd", 3), 1);
+    assert_int_equal(yk_text_distance("kitten", "sitting", 5), 3);
+    assert_int_equal(yk_text_distance("kitten", "sitting", 1), 2);
+}
+
+static void text_grows(void **state)
+{
+    yk_context *context = *state;
+    yk_text text = {0};
+    for (int i = 0; i < 1000; i++) yk_text_add(context, &text, "%d,", i % 10);
+    assert_int_equal(text.length, 2000);
+    assert_int_equal(strlen(text.data), 2000);
+    yk_text_destroy(context, &text);
+}
+
+static double sum_of_inverses(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)user;
+    (void)chunk;
+    double sum = 0;
+    for (size_t i = begin; i < end; i++) sum += 1.0 / (double)(i + 1);
+    return sum;
+}
+
+static void pool_gives_the_same_bits_for_any_number_of_threads(void **state)
+{
+    yk_context *context = *state;
+    enum { COUNT = 100003, CHUNK = 257 };
+    double *partials = malloc(sizeof *partials * (COUNT / CHUNK + 1));
+    double reference = 0;
+    for (int threads = 1; threads <= 5; threads++) {
+        yk_pool *pool = NULL;
+        assert_int_equal(yk_pool_create(context, threads, &pool), YK_OK);
+        assert_int_equal(yk_pool_threads(pool), threads);
+        for (int repeat = 0; repeat < 20; repeat++) {
+            double sum = yk_pool_sum(pool, COUNT, CHUNK, sum_of_inverses, NULL, partials);
+            if (threads == 1 && repeat == 0) reference = sum;
+            assert_memory_equal(&sum, &reference, sizeof sum);
+        }
+        yk_pool_destroy(pool);
+    }
+    free(partials);
+}
+
+static int create_context(void **state)
+{
+    *state = yk_context_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int destroy_context(void **state)
+{
+    yk_context_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(status_signs_follow_the_rule),
+        cmocka_unit_test(context_keeps_the_last_message_and_filters_the_log),
+        cmocka_unit_test(out_of_memory_is_reported_at_every_allocation),
+        cmocka_unit_test(allocation_size_overflow_is_refused),
+        cmocka_unit_test(arena_aligns_and_refuses_when_full),
+        cmocka_unit_test(nearest_word_is_the_one_that_was_meant),
+        cmocka_unit_test(text_grows),
+        cmocka_unit_test(pool_gives_the_same_bits_for_any_number_of_threads),
+    };
+    return cmocka_run_group_tests_name("base", tests, create_context, destroy_context);
+}
