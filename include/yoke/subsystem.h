@@ -122,6 +122,13 @@ typedef struct yk_iteration {
     int converged;     /* non-zero: another iteration with the same inputs would change nothing of weight */
 } yk_iteration;
 
+/* A named quantity inside a subsystem that can be recorded. */
+typedef struct yk_channel {
+    const char *name; /* "crank.reaction" */
+    const char *unit; /* "N" */
+    int components;
+} yk_channel;
+
 typedef enum yk_shape_kind {
     YK_SHAPE_SPHERE,   /* size.x radius */
     YK_SHAPE_BOX,      /* size half edges */
@@ -158,9 +165,10 @@ typedef struct yk_subsystem_ops {
     /* Fixes how a port is used; called before start, at most once per port. `constrained` is the mask of the
      * motions that are prescribed (YK_TAKES_MOTION) or along which efforts arrive (YK_TAKES_EFFORT). */
     yk_status (*connect)(yk_subsystem *self, int port, yk_causality causality, unsigned constrained);
-    /* Finds a consistent state at time t for steps of size h. Outputs are valid afterwards. May be called again:
-     * it returns to the initial state. */
-    yk_status (*start)(yk_subsystem *self, double t, double h);
+    /* Finds a consistent initial state at time t for steps of size h. Outputs are valid afterwards. Called again, it
+     * starts anew from the initial positions and velocities. `inputs` (one per port, at local time 0) bring the initial
+     * efforts and accelerations consistent with the partners; NULL while nothing is known of them. */
+    yk_status (*start)(yk_subsystem *self, double t, double h, const yk_signal *inputs);
     /* Advances from t to t + h. One input per port in the order of the ports; those of unconnected ports are not
      * read. An open trial is carried to convergence with these inputs and closed. */
     yk_status (*step)(yk_subsystem *self, double t, double h, const yk_signal *inputs);
@@ -182,6 +190,9 @@ typedef struct yk_subsystem_ops {
      * a trial from the predicted state; outputs are those of the trial until step closes it. */
     yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_iteration *report);
     void (*energy)(const yk_subsystem *self, yk_energy *energy);
+    /* What can be recorded besides the ports: reactions, body motions, pressures. Both or none. */
+    int (*channels)(const yk_subsystem *self, const yk_channel **list);
+    void (*channel_read)(const yk_subsystem *self, int channel, double *values);
     /* Fills at most `capacity` shapes, returns how many there are. */
     int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
     /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the parts in order, all
