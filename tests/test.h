@@ -3,15 +3,14 @@
 #ifndef YOKE_TESTS_TEST_H
 #define YOKE_TESTS_TEST_H
 
-/* clang-format off: cmocka.h needs these before it */
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-/* clang-format on */
+
+#include <cmocka.h> /* wants the headers above before it */
 
 #define assert_near(actual, expected, tolerance) \
     yk_assert_near((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
