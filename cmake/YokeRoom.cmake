@@ -24,6 +24,10 @@ function(yoke_room name)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
   set_property(GLOBAL APPEND PROPERTY YOKE_ROOMS ${target})
+  # What the one library of all rooms has to link (cmake/YokePackage.cmake).
+  set(libraries ${ROOM_LINKS} ${ROOM_PRIVATE_LINKS})
+  list(FILTER libraries EXCLUDE REGEX "^yk_")
+  set_property(GLOBAL APPEND PROPERTY YOKE_LIBRARIES ${libraries})
 endfunction()
 
 function(yoke_test name)

@@ -1,0 +1,63 @@
+/* The benchmark harness: cases in one table (cases.c), measured in one process so that their ratios mean something.
+ *
+ * A case prepares its work, then times it as often as it is told, each sample around many units of work:
+ *
+ *     static void arena_take(bench *run)
+ *     {
+ *         ... set up ...
+ *         while (bench_repeat(run)) {
+ *             bench_start(run);
+ *             for (int i = 0; i < 1000; i++) ... one unit ...
+ *             bench_stop(run, 1000);
+ *         }
+ *         ... tear down ...
+ *     }
+ *
+ * Reported are the smallest and the median cost of a unit in nanoseconds, and the ratio of the smallest cost to that of
+ * the case named in `relative_to`. Seconds belong to the machine; ratios travel. */
+#ifndef YK_BENCH_BENCH_H
+#define YK_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "yoke/base.h"
+
+typedef struct bench bench;
+
+typedef struct bench_case {
+    const char *name; /* "room/what", unique */
+    const char *unit; /* what one cost belongs to: "step", "contact and sweep", ... */
+    void (*run)(bench *run);
+    const char *relative_to; /* name of the case that the ratio is taken to; NULL: none */
+    bool slow;               /* takes more than some seconds: runs only when the filter names it, or with --slow */
+} bench_case;
+
+/* Each file of cases exports one table, ended by a case without name; cases.c lists the tables, ended by NULL. */
+extern const bench_case bench_base[];
+extern const bench_case *const bench_tables[];
+
+yk_context *bench_context(bench *run);
+
+/* True as many times as samples are wanted, and none after a failure. */
+bool bench_repeat(bench *run);
+void bench_start(bench *run);
+void bench_stop(bench *run, double units);
+
+/* A further figure of the case, e.g. contacts, bytes per sphere, residual: goes into table and JSON. The last value
+ * counts. At most BENCH_NOTES per case. */
+enum { BENCH_NOTES = 16 };
+void bench_note(bench *run, const char *name, double value);
+
+/* The case cannot be measured; the program says why and exits non-zero in the end. */
+void bench_fail(bench *run, const char *format, ...) YK_PRINTF(2, 3);
+/* The same if status is an error, with the context's last message; returns true if it is not. */
+bool bench_check(bench *run, yk_status status);
+
+/* Keeps the compiler from computing `value` less often than written. */
+static inline void bench_keep(const void *value)
+{
+    __asm__ volatile("" : : "g"(value) : "memory");
+}
+
+#endif

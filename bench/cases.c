@@ -1,0 +1,7 @@
+/* All cases: one table per room. */
+#include "bench.h"
+
+const bench_case *const bench_tables[] = {
+    bench_base,
+    NULL,
+};
