@@ -4,7 +4,7 @@
 
 #include "math/vec3.h"
 
-/* Value and derivatives at local time `t` of the polynomial c[0] + c[1] t + ... (degree <= YK_SIGNAL_DEGREE_MAX). */
+/* Value and derivatives at local time `t` of the polynomial c[0] + c[1] t + ... of any degree. */
 double yk_poly_value(const double *c, int degree, double t);
 double yk_poly_rate(const double *c, int degree, double t);
 double yk_poly_second_rate(const double *c, int degree, double t);
@@ -18,9 +18,9 @@ void yk_poly_hermite(double h, double y0, double rate0, double y1, double rate1,
 /* Signals (see yoke/subsystem.h). */
 yk_signal yk_signal_constant_scalar(double value);
 yk_signal yk_signal_linear_scalar(double value, double rate);
-/* The same signal with its local time starting `t0` later. */
-yk_signal yk_signal_shift(const yk_signal *signal, yk_port_kind kind, yk_causality causality, double t0);
-/* Effort at local time t. */
+/* The same signal with its local time starting `t0` later; the base orientation stays, so motions agree exactly. */
+yk_signal yk_signal_shift(const yk_signal *signal, yk_port_kind kind, double t0);
+/* Effort of a marker port at local time t (scalar ports: yk_signal_scalar). */
 yk_effort yk_signal_effort(const yk_signal *signal, double t);
 /* Motion at local time t with all rates; rotations through the tangent of SO(3). */
 yk_motion yk_signal_motion(const yk_signal *signal, yk_port_kind kind, double t);

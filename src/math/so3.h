@@ -31,7 +31,7 @@ yk_quat yk_cgr_exp(yk_vec3 g);
 yk_vec3 yk_cgr_log(yk_quat q);
 yk_mat3 yk_cgr_tangent(yk_vec3 g);
 
-/* Shortest rotation from a to b at fraction s of the way (first-order SLERP). */
+/* Shortest rotation from a to b at fraction s of the way (spherical linear interpolation). */
 yk_quat yk_so3_slerp(yk_quat a, yk_quat b, double s);
 
 #endif

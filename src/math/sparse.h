@@ -29,14 +29,15 @@ const int *yk_sparse_column_starts(const yk_sparse *matrix);
 const int *yk_sparse_rows(const yk_sparse *matrix);
 double *yk_sparse_values(yk_sparse *matrix);
 
-/* YK_ERROR_SINGULAR with the number of the column where it failed in *column (may be NULL). */
+/* YK_ERROR_SINGULAR or YK_ERROR_NOT_FINITE with the number of the column where it failed in *column (may be NULL).
+ * Refactor allocates nothing unless it falls back. */
 yk_status yk_sparse_factor(yk_sparse *matrix, int *column);
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column);
-/* x = A^-1 b in place, with the last factors. */
+/* x = A^-1 b in place, with the last factors (NaN when the last factorisation failed). */
 void yk_sparse_solve(yk_sparse *matrix, double *b);
 /* y = A x with the present values. */
 void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y);
-/* Estimate of the reciprocal condition number of the last factorisation. */
+/* Estimate of the reciprocal condition number in the 1-norm (Hager's); the values must be those that were factored. */
 double yk_sparse_rcond(yk_sparse *matrix);
 
 #endif

@@ -1,0 +1,121 @@
+#include "math/polynomial.h"
+
+#include "math/so3.h"
+
+double yk_poly_value(const double *c, int degree, double t)
+{
+    double value = c[degree];
+    for (int i = degree - 1; i >= 0; i--) value = value * t + c[i];
+    return value;
+}
+
+double yk_poly_rate(const double *c, int degree, double t)
+{
+    double rate = 0;
+    for (int i = degree; i >= 1; i--) rate = rate * t + i * c[i];
+    return rate;
+}
+
+double yk_poly_second_rate(const double *c, int degree, double t)
+{
+    double rate = 0;
+    for (int i = degree; i >= 2; i--) rate = rate * t + i * (i - 1) * c[i];
+    return rate;
+}
+
+/* Repeated synthetic division by (t - t0) leaves the Taylor coefficients there. */
+void yk_poly_shift(double *c, int degree, double t0)
+{
+    for (int i = 0; i < degree; i++)
+        for (int j = degree - 1; j >= i; j--) c[j] += t0 * c[j + 1];
+}
+
+/* Newton's divided differences, then their nested form multiplied out. */
+void yk_poly_interpolate(const double *t, const double *y, int degree, double *c)
+{
+    for (int i = 0; i <= degree; i++) c[i] = y[i];
+    for (int order = 1; order <= degree; order++)
+        for (int i = degree; i >= order; i--) c[i] = (c[i] - c[i - 1]) / (t[i] - t[i - order]);
+    for (int i = degree - 1; i >= 0; i--)
+        for (int j = i; j < degree; j++) c[j] -= t[i] * c[j + 1];
+}
+
+void yk_poly_hermite(double h, double y0, double rate0, double y1, double rate1, double c[4])
+{
+    double slope = (y1 - y0) / h;
+    c[0] = y0;
+    c[1] = rate0;
+    c[2] = (3 * slope - 2 * rate0 - rate1) / h;
+    c[3] = (rate0 + rate1 - 2 * slope) / (h * h);
+}
+
+yk_signal yk_signal_constant_scalar(double value)
+{
+    return (yk_signal){.linear[0].x = value, .orientation = yk_q_identity()};
+}
+
+yk_signal yk_signal_linear_scalar(double value, double rate)
+{
+    return (yk_signal){.degree = 1, .linear[0].x = value, .linear[1].x = rate, .orientation = yk_q_identity()};
+}
+
+/* A polynomial of vectors and its derivatives, by Horner's rule. */
+typedef struct vector_jet {
+    yk_vec3 value, rate, second_rate;
+} vector_jet;
+
+static vector_jet evaluate(const yk_vec3 *c, int degree, double t)
+{
+    vector_jet jet = {.value = c[degree]};
+    for (int i = degree - 1; i >= 0; i--) {
+        jet.second_rate = yk_v3_axpy(t, jet.second_rate, yk_v3_scale(2, jet.rate));
+        jet.rate = yk_v3_axpy(t, jet.rate, jet.value);
+        jet.value = yk_v3_axpy(t, jet.value, c[i]);
+    }
+    return jet;
+}
+
+static void shift_vectors(yk_vec3 *c, int degree, double t0)
+{
+    for (int i = 0; i < degree; i++)
+        for (int j = degree - 1; j >= i; j--) c[j] = yk_v3_axpy(t0, c[j + 1], c[j]);
+}
+
+yk_signal yk_signal_shift(const yk_signal *signal, yk_port_kind kind, double t0)
+{
+    yk_signal shifted = *signal;
+    shift_vectors(shifted.linear, shifted.degree, t0);
+    if (kind == YK_PORT_MARKER) shift_vectors(shifted.angular, shifted.degree, t0);
+    return shifted;
+}
+
+static yk_vec3 vector_value(const yk_vec3 *c, int degree, double t)
+{
+    yk_vec3 value = c[degree];
+    for (int i = degree - 1; i >= 0; i--) value = yk_v3_axpy(t, value, c[i]);
+    return value;
+}
+
+yk_effort yk_signal_effort(const yk_signal *signal, double t)
+{
+    return (yk_effort){vector_value(signal->linear, signal->degree, t),
+                       vector_value(signal->angular, signal->degree, t)};
+}
+
+yk_motion yk_signal_motion(const yk_signal *signal, yk_port_kind kind, double t)
+{
+    vector_jet linear = evaluate(signal->linear, signal->degree, t);
+    yk_motion motion = {.position = linear.value,
+                        .velocity = linear.rate,
+                        .acceleration = linear.second_rate,
+                        .orientation = yk_q_identity()};
+    if (kind != YK_PORT_MARKER) return motion;
+    vector_jet theta = evaluate(signal->angular, signal->degree, t);
+    yk_mat3 tangent = yk_so3_left_tangent(theta.value);
+    yk_mat3 tangent_rate = yk_so3_left_tangent_rate(theta.value, theta.rate);
+    motion.orientation = yk_q_mul(yk_so3_exp(theta.value), signal->orientation);
+    motion.angular_velocity = yk_m3_apply(tangent, theta.rate);
+    motion.angular_acceleration =
+        yk_v3_add(yk_m3_apply(tangent_rate, theta.rate), yk_m3_apply(tangent, theta.second_rate));
+    return motion;
+}

@@ -1,0 +1,165 @@
+/* Rotations by the Stumpff functions c_k(x) = sum over j of (-x)^j / (k + 2j)!, x = |theta|^2:
+ *
+ *   exp matrix  R  = I + c1 S + c2 S^2             S = skew(theta)
+ *   tangent     T  = I + c2 S + c3 S^2
+ *               T' follows from dc2/dt = (2 c4 - c3) theta.theta',  dc3/dt = (3 c5 - c4) theta.theta'
+ *   inverse     T^-1 = I - S/2 + (c3 - 2 c4) / (2 c2) S^2
+ *
+ * c_k = 1/k! - x c_(k+2) loses digits when it is solved for c_(k+2) at small angles and none when it is used upwards.
+ * So c4 and c5 come from their series below two radians and from sine and cosine above. */
+#include "math/so3.h"
+
+typedef struct stumpff {
+    double c2, c3, c4, c5;
+} stumpff;
+
+/* 1/k! (1 - x/((k+1)(k+2)) (1 - x/((k+3)(k+4)) (...))); eleven terms reach rounding for x <= 4. */
+static inline double stumpff_series(int k, double inverse_factorial, double x)
+{
+    double sum = 1;
+    for (int j = k + 21; j > k; j -= 2) sum = 1 - x / (double)(j * (j + 1)) * sum;
+    return inverse_factorial * sum;
+}
+
+static stumpff stumpff_values(double x)
+{
+    stumpff c;
+    if (x < 4) {
+        c.c4 = stumpff_series(4, 1.0 / 24, x);
+        c.c5 = stumpff_series(5, 1.0 / 120, x);
+        c.c2 = 0.5 - x * c.c4;
+        c.c3 = 1.0 / 6 - x * c.c5;
+        return c;
+    }
+    double angle = sqrt(x);
+    double half_sine = sin(0.5 * angle);
+    c.c2 = 2 * half_sine * half_sine / x;
+    c.c3 = (1 - sin(angle) / angle) / x;
+    c.c4 = (0.5 - c.c2) / x;
+    c.c5 = (1.0 / 6 - c.c3) / x;
+    return c;
+}
+
+/* S^2 of S = skew(a) */
+static yk_mat3 skew_squared(yk_vec3 a)
+{
+    double square = yk_v3_norm2(a);
+    return yk_m3_sub(yk_m3_outer(a, a), yk_m3_diagonal(square, square, square));
+}
+
+/* I + p S + q S^2 */
+static yk_mat3 quadratic_in_skew(yk_vec3 a, double p, double q)
+{
+    yk_mat3 sum = yk_m3_add(yk_m3_scale(p, yk_m3_skew(a)), yk_m3_scale(q, skew_squared(a)));
+    return yk_m3_add(yk_m3_identity(), sum);
+}
+
+yk_quat yk_so3_exp(yk_vec3 theta)
+{
+    double x = yk_v3_norm2(theta);
+    double angle = sqrt(x);
+    /* The squared angle underflows long before the angle: below 1e-8 the limit is exact to rounding. */
+    double scale = x < 1e-16 ? 0.5 : sin(0.5 * angle) / angle;
+    return (yk_quat){cos(0.5 * angle), scale * theta.x, scale * theta.y, scale * theta.z};
+}
+
+/* At exactly pi both axes are right; the one whose first component other than zero is positive is returned, so that
+ * q and -q agree there as well. */
+static double half_turn_sign(yk_quat q)
+{
+    double first = q.x != 0 ? q.x : q.y != 0 ? q.y : q.z;
+    return first < 0 ? -1 : 1;
+}
+
+yk_vec3 yk_so3_log(yk_quat q)
+{
+    double sign = q.w > 0 ? 1 : q.w < 0 ? -1 : half_turn_sign(q);
+    double w = fabs(q.w);
+    double x = q.x * q.x + q.y * q.y + q.z * q.z;
+    double sine = sqrt(x);
+    /* atan2 of half sine and half cosine is accurate everywhere, unlike acos(w) near 0 and asin near pi. */
+    double scale = x < 1e-30 * w * w ? 2 / w : 2 * atan2(sine, w) / sine;
+    return yk_v3_scale(sign * scale, yk_v3(q.x, q.y, q.z));
+}
+
+yk_mat3 yk_so3_exp_matrix(yk_vec3 theta)
+{
+    return yk_q_matrix(yk_so3_exp(theta));
+}
+
+/* Shepperd's method: the largest of 4w^2, 4x^2, 4y^2, 4z^2, which are sums of the diagonal, is the one to divide by. */
+yk_quat yk_so3_quat(yk_mat3 r)
+{
+    double(*m)[3] = r.m;
+    double trace = m[0][0] + m[1][1] + m[2][2];
+    int largest = m[1][1] > m[0][0] ? 1 : 0;
+    if (m[2][2] > m[largest][largest]) largest = 2;
+    double w, v[3];
+    if (trace >= m[largest][largest]) {
+        w = 1 + trace;
+        v[0] = m[2][1] - m[1][2];
+        v[1] = m[0][2] - m[2][0];
+        v[2] = m[1][0] - m[0][1];
+    } else {
+        int i = largest, j = (i + 1) % 3, k = (i + 2) % 3;
+        w = m[k][j] - m[j][k];
+        v[i] = 1 + m[i][i] - m[j][j] - m[k][k];
+        v[j] = m[j][i] + m[i][j];
+        v[k] = m[k][i] + m[i][k];
+    }
+    double sign = w < 0 ? -1 : 1;
+    return yk_q_unit((yk_quat){sign * w, sign * v[0], sign * v[1], sign * v[2]});
+}
+
+yk_vec3 yk_so3_log_matrix(yk_mat3 r)
+{
+    return yk_so3_log(yk_so3_quat(r));
+}
+
+yk_mat3 yk_so3_left_tangent(yk_vec3 theta)
+{
+    stumpff c = stumpff_values(yk_v3_norm2(theta));
+    return quadratic_in_skew(theta, c.c2, c.c3);
+}
+
+yk_mat3 yk_so3_left_tangent_inverse(yk_vec3 theta)
+{
+    stumpff c = stumpff_values(yk_v3_norm2(theta));
+    return quadratic_in_skew(theta, -0.5, (c.c3 - 2 * c.c4) / (2 * c.c2));
+}
+
+yk_mat3 yk_so3_left_tangent_rate(yk_vec3 theta, yk_vec3 theta_rate)
+{
+    stumpff c = stumpff_values(yk_v3_norm2(theta));
+    double half_x_rate = yk_v3_dot(theta, theta_rate);
+    double c2_rate = (2 * c.c4 - c.c3) * half_x_rate;
+    double c3_rate = (3 * c.c5 - c.c4) * half_x_rate;
+    yk_mat3 skew_square_rate = yk_m3_sub(yk_m3_add(yk_m3_outer(theta, theta_rate), yk_m3_outer(theta_rate, theta)),
+                                         yk_m3_diagonal(2 * half_x_rate, 2 * half_x_rate, 2 * half_x_rate));
+    yk_mat3 rate = yk_m3_add(yk_m3_scale(c2_rate, yk_m3_skew(theta)), yk_m3_scale(c.c2, yk_m3_skew(theta_rate)));
+    rate = yk_m3_add(rate, yk_m3_scale(c3_rate, skew_squared(theta)));
+    return yk_m3_add(rate, yk_m3_scale(c.c3, skew_square_rate));
+}
+
+yk_quat yk_cgr_exp(yk_vec3 g)
+{
+    double w = 1 / sqrt(1 + 0.25 * yk_v3_norm2(g));
+    return (yk_quat){w, 0.5 * w * g.x, 0.5 * w * g.y, 0.5 * w * g.z};
+}
+
+yk_vec3 yk_cgr_log(yk_quat q)
+{
+    return yk_v3_scale(2 / q.w, yk_v3(q.x, q.y, q.z));
+}
+
+yk_mat3 yk_cgr_tangent(yk_vec3 g)
+{
+    double scale = 1 / (1 + 0.25 * yk_v3_norm2(g));
+    return yk_m3_scale(scale, yk_m3_add(yk_m3_identity(), yk_m3_scale(0.5, yk_m3_skew(g))));
+}
+
+yk_quat yk_so3_slerp(yk_quat a, yk_quat b, double s)
+{
+    yk_vec3 whole = yk_so3_log(yk_q_mul(b, yk_q_conjugate(a)));
+    return yk_q_mul(yk_so3_exp(yk_v3_scale(s, whole)), a);
+}

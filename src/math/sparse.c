@@ -1,0 +1,261 @@
+/* Compressed columns over KLU (Davis and Palamadai Natarajan, ACM TOMS 37, 2010): block triangular form, AMD ordering,
+ * row scaling, threshold pivoting that prefers the diagonal. */
+#include "math/sparse.h"
+
+#include <klu.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+struct yk_sparse {
+    yk_context *context;
+    int n;
+    int *starts; /* n + 1 */
+    int *rows;
+    double *values;
+    klu_common common;
+    klu_symbolic *symbolic;
+    klu_numeric *numeric; /* NULL when the last factorisation failed */
+    double growth;        /* reciprocal pivot growth of the last full factorisation */
+};
+
+/* Old pivots are kept while the pivot growth stays within this factor of what fresh pivots had: at worst three digits
+ * of the solution are given up for a refactorisation. */
+static const double growth_loss = 1e-3;
+
+/* Pattern ------------------------------------------------------------------------------------------------------- */
+
+static yk_status check_entries(yk_context *context, int n, const yk_sparse_entry *entries, size_t count)
+{
+    if (n < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a sparse matrix needs at least one row, not %d", n);
+    if (count > INT_MAX)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%zu entries are more than a sparse matrix can number", count);
+    for (size_t k = 0; k < count; k++) {
+        int row = entries[k].row, column = entries[k].column;
+        if (row < 0 || row >= n || column < 0 || column >= n)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "entry %zu at (%d, %d) lies outside the %d x %d matrix", k, row,
+                           column, n, n);
+    }
+    return YK_OK;
+}
+
+/* Turns counts[i + 1] into starts: counts[i] is where group i begins. */
+static void accumulate(int *counts, int n)
+{
+    for (int i = 0; i < n; i++) counts[i + 1] += counts[i];
+}
+
+/* Numbers of the entries in the order of their rows. */
+static void sort_by_row(int n, const yk_sparse_entry *entries, size_t count, int *next, int *order)
+{
+    memset(next, 0, ((size_t)n + 1) * sizeof *next);
+    for (size_t k = 0; k < count; k++) next[entries[k].row + 1]++;
+    accumulate(next, n);
+    for (size_t k = 0; k < count; k++) order[next[entries[k].row]++] = (int)k;
+}
+
+/* Two passes over the entries in the order of their rows: the first counts the distinct places of each column (equal
+ * ones follow each other), the second numbers them. `last` is the row that was seen last in each column. */
+static void compress(yk_sparse *matrix, const yk_sparse_entry *entries, size_t count, const int *order, int *last,
+                     int *next, int *place)
+{
+    int n = matrix->n;
+    for (int j = 0; j < n; j++) last[j] = -1;
+    for (size_t k = 0; k < count; k++) {
+        yk_sparse_entry entry = entries[order[k]];
+        if (last[entry.column] != entry.row) matrix->starts[entry.column + 1]++;
+        last[entry.column] = entry.row;
+    }
+    accumulate(matrix->starts, n);
+    for (int j = 0; j < n; j++) last[j] = -1, next[j] = matrix->starts[j];
+    for (size_t k = 0; k < count; k++) {
+        yk_sparse_entry entry = entries[order[k]];
+        if (last[entry.column] != entry.row) matrix->rows[next[entry.column]++] = entry.row;
+        last[entry.column] = entry.row;
+        place[order[k]] = next[entry.column] - 1;
+    }
+}
+
+static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries, size_t count, int *place)
+{
+    yk_context *context = matrix->context;
+    size_t n = (size_t)matrix->n;
+    matrix->starts = yk_allocate(context, n + 1, sizeof *matrix->starts);
+    matrix->rows = yk_allocate(context, count, sizeof *matrix->rows);
+    int *order = yk_allocate(context, count, sizeof *order);
+    int *next = yk_allocate(context, n + 1, sizeof *next);
+    int *last = yk_allocate(context, n, sizeof *last);
+    bool complete = matrix->starts && matrix->rows && order && next && last;
+    if (complete) {
+        sort_by_row(matrix->n, entries, count, next, order);
+        compress(matrix, entries, count, order, last, next, place);
+        matrix->values = yk_allocate(context, yk_sparse_nonzeros(matrix), sizeof *matrix->values);
+    }
+    yk_release(context, last);
+    yk_release(context, next);
+    yk_release(context, order);
+    return complete && matrix->values ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static yk_status analyse(yk_sparse *matrix)
+{
+    klu_defaults(&matrix->common);
+    matrix->symbolic = klu_analyze(matrix->n, matrix->starts, matrix->rows, &matrix->common);
+    if (matrix->symbolic) return YK_OK;
+    if (matrix->common.status == KLU_OUT_OF_MEMORY)
+        return yk_fail(matrix->context, YK_ERROR_MEMORY, "out of memory while ordering a sparse matrix of %d rows",
+                       matrix->n);
+    return yk_fail(matrix->context, YK_ERROR_INTERNAL, "KLU refused the pattern of a sparse matrix (status %d)",
+                   matrix->common.status);
+}
+
+yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
+                           yk_sparse **matrix)
+{
+    *matrix = NULL;
+    yk_status status = check_entries(context, n, entries, entry_count);
+    if (status != YK_OK) return status;
+    yk_sparse *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    made->n = n;
+    status = build_pattern(made, entries, entry_count, place);
+    if (status == YK_OK) status = analyse(made);
+    if (status != YK_OK) {
+        yk_sparse_destroy(made);
+        return status;
+    }
+    *matrix = made;
+    return YK_OK;
+}
+
+void yk_sparse_destroy(yk_sparse *matrix)
+{
+    if (!matrix) return;
+    if (matrix->numeric) klu_free_numeric(&matrix->numeric, &matrix->common);
+    if (matrix->symbolic) klu_free_symbolic(&matrix->symbolic, &matrix->common);
+    yk_release(matrix->context, matrix->values);
+    yk_release(matrix->context, matrix->rows);
+    yk_release(matrix->context, matrix->starts);
+    yk_release(matrix->context, matrix);
+}
+
+int yk_sparse_size(const yk_sparse *matrix)
+{
+    return matrix->n;
+}
+
+size_t yk_sparse_nonzeros(const yk_sparse *matrix)
+{
+    return (size_t)matrix->starts[matrix->n];
+}
+
+const int *yk_sparse_column_starts(const yk_sparse *matrix)
+{
+    return matrix->starts;
+}
+
+const int *yk_sparse_rows(const yk_sparse *matrix)
+{
+    return matrix->rows;
+}
+
+double *yk_sparse_values(yk_sparse *matrix)
+{
+    return matrix->values;
+}
+
+/* Factors ------------------------------------------------------------------------------------------------------- */
+
+static yk_status check_values(yk_sparse *matrix, int *column)
+{
+    int bad = 0, count = matrix->starts[matrix->n];
+    for (int k = 0; k < count; k++) bad |= !isfinite(matrix->values[k]);
+    if (!bad) return YK_OK;
+    int j = 0, k = 0;
+    while (isfinite(matrix->values[k])) k++;
+    while (matrix->starts[j + 1] <= k) j++;
+    if (column) *column = j;
+    return yk_fail(matrix->context, YK_ERROR_NOT_FINITE, "the matrix is not finite at row %d, column %d",
+                   matrix->rows[k], j);
+}
+
+static yk_status singular(yk_sparse *matrix, int *column)
+{
+    int where = matrix->common.singular_col;
+    if (column) *column = where;
+    return yk_fail(matrix->context, YK_ERROR_SINGULAR, "the matrix is singular: no pivot for column %d of %d", where,
+                   matrix->n);
+}
+
+static void discard_factors(yk_sparse *matrix)
+{
+    if (matrix->numeric) klu_free_numeric(&matrix->numeric, &matrix->common);
+}
+
+/* Reciprocal pivot growth of the present factors; 0 when a pivot is not finite. */
+static double pivot_growth(yk_sparse *matrix)
+{
+    klu_rgrowth(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, matrix->numeric, &matrix->common);
+    double growth = matrix->common.rgrowth;
+    klu_rcond(matrix->symbolic, matrix->numeric, &matrix->common);
+    return matrix->common.rcond > 0 && isfinite(growth) ? growth : 0;
+}
+
+static yk_status full_factor(yk_sparse *matrix, int *column)
+{
+    discard_factors(matrix);
+    matrix->numeric = klu_factor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, &matrix->common);
+    if (matrix->common.status == KLU_OUT_OF_MEMORY)
+        return yk_fail(matrix->context, YK_ERROR_MEMORY, "out of memory while factoring a sparse matrix of %d rows",
+                       matrix->n);
+    if (!matrix->numeric || matrix->common.status != KLU_OK) {
+        yk_status status = singular(matrix, column);
+        discard_factors(matrix);
+        return status;
+    }
+    matrix->growth = pivot_growth(matrix);
+    if (matrix->growth > 0) return YK_OK;
+    discard_factors(matrix);
+    return yk_fail(matrix->context, YK_ERROR_NOT_FINITE,
+                   "factoring a sparse matrix of %d rows overflowed: its entries differ too much in size", matrix->n);
+}
+
+yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
+{
+    yk_status status = check_values(matrix, column);
+    return status == YK_OK ? full_factor(matrix, column) : status;
+}
+
+yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
+{
+    yk_status status = check_values(matrix, column);
+    if (status != YK_OK) return status;
+    if (matrix->numeric) {
+        bool done = klu_refactor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, matrix->numeric,
+                                 &matrix->common);
+        if (done && matrix->common.status == KLU_OK && pivot_growth(matrix) > growth_loss * matrix->growth)
+            return YK_OK;
+    }
+    return full_factor(matrix, column);
+}
+
+void yk_sparse_solve(yk_sparse *matrix, double *b)
+{
+    if (klu_solve(matrix->symbolic, matrix->numeric, matrix->n, 1, b, &matrix->common)) return;
+    for (int i = 0; i < matrix->n; i++) b[i] = NAN; /* there are no factors: must not pass for a solution */
+}
+
+void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y)
+{
+    for (int i = 0; i < matrix->n; i++) y[i] = 0;
+    for (int j = 0; j < matrix->n; j++)
+        for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++) y[matrix->rows[k]] += matrix->values[k] * x[j];
+}
+
+double yk_sparse_rcond(yk_sparse *matrix)
+{
+    if (!matrix->numeric) return 0;
+    klu_condest(matrix->starts, matrix->values, matrix->symbolic, matrix->numeric, &matrix->common);
+    return 1 / matrix->common.condest;
+}

@@ -1,0 +1,166 @@
+/* Polynomials on a step and the motion of signals. */
+#include "math/polynomial.h"
+
+#include "math/so3.h"
+#include "test.h"
+
+static const double cubic[4] = {2, -3, 0.5, 4}; /* 2 - 3t + t^2/2 + 4t^3 */
+
+static void derivatives_of_a_cubic(void **state)
+{
+    (void)state;
+    assert_near(yk_poly_value(cubic, 3, 2), 30, 0);
+    assert_near(yk_poly_rate(cubic, 3, 2), 47, 0);
+    assert_near(yk_poly_second_rate(cubic, 3, 2), 49, 0);
+    assert_near(yk_poly_value(cubic, 0, 2), 2, 0);
+    assert_near(yk_poly_rate(cubic, 0, 2), 0, 0);
+    assert_near(yk_poly_second_rate(cubic, 1, 2), 0, 0);
+}
+
+static void shift_keeps_the_polynomial(void **state)
+{
+    (void)state;
+    double c[4] = {cubic[0], cubic[1], cubic[2], cubic[3]};
+    yk_poly_shift(c, 3, 0.5);
+    for (double t = -1; t <= 1; t += 0.125)
+        assert_near(yk_poly_value(c, 3, t), yk_poly_value(cubic, 3, t + 0.5), 1e-14);
+    yk_poly_shift(c, 3, -0.5);
+    for (int i = 0; i < 4; i++) assert_near(c[i], cubic[i], 1e-15);
+}
+
+static void interpolation_recovers_the_polynomial(void **state)
+{
+    (void)state;
+    const double t[4] = {-2, -1, 0, 1.5};
+    for (int degree = 0; degree <= 3; degree++) {
+        double y[4], c[4];
+        for (int i = 0; i <= degree; i++) y[i] = yk_poly_value(cubic, degree, t[i]);
+        yk_poly_interpolate(t, y, degree, c);
+        for (int i = 0; i <= degree; i++) assert_near(c[i], cubic[i], 1e-14);
+    }
+}
+
+static void hermite_recovers_the_cubic(void **state)
+{
+    (void)state;
+    const double h = 0.25;
+    double c[4];
+    yk_poly_hermite(h, yk_poly_value(cubic, 3, 0), yk_poly_rate(cubic, 3, 0), yk_poly_value(cubic, 3, h),
+                    yk_poly_rate(cubic, 3, h), c);
+    for (int i = 0; i < 4; i++) assert_near(c[i], cubic[i], 1e-13);
+}
+
+static yk_signal scalar_signal(int degree)
+{
+    yk_signal signal = {.degree = degree};
+    for (int i = 0; i < 4; i++) signal.linear[i].x = cubic[i];
+    return signal;
+}
+
+static void scalar_signals_agree_with_polynomials(void **state)
+{
+    (void)state;
+    for (int degree = 0; degree <= 3; degree++) {
+        yk_signal signal = scalar_signal(degree);
+        yk_motion motion = yk_signal_motion(&signal, YK_PORT_SCALAR, 0.3);
+        assert_near(motion.position.x, yk_poly_value(cubic, degree, 0.3), 1e-15);
+        assert_near(motion.velocity.x, yk_poly_rate(cubic, degree, 0.3), 1e-15);
+        assert_near(motion.acceleration.x, yk_poly_second_rate(cubic, degree, 0.3), 2e-15);
+        assert_near(yk_signal_scalar(&signal, 0.3), motion.position.x, 0);
+        assert_near(yk_signal_scalar_rate(&signal, 0.3), motion.velocity.x, 1e-15);
+        assert_near(yk_signal_scalar_second_rate(&signal, 0.3), motion.acceleration.x, 2e-15);
+    }
+    yk_signal constant = yk_signal_constant_scalar(7), linear = yk_signal_linear_scalar(7, -2);
+    assert_near(yk_signal_scalar(&constant, 5), 7, 0);
+    assert_near(yk_signal_scalar(&linear, 5), -3, 0);
+    assert_near(yk_signal_scalar_rate(&linear, 5), -2, 0);
+}
+
+static yk_signal turning_signal(double angle)
+{
+    return (yk_signal){
+        .degree = 3,
+        .linear = {{1, 2, 3}, {-1, 0.5, 0.25}, {0.5, 0, -2}, {0.1, 0.2, 0.3}},
+        .angular = {{angle * 0.6, 0, -angle * 0.8}, {0.4, -1.3, 0.2}, {0.7, 0.5, -0.9}, {-0.3, 0.8, 0.6}},
+        .orientation = yk_so3_exp(yk_v3(0.3, 0.2, -0.7)),
+    };
+}
+
+static void assert_vectors(yk_vec3 actual, yk_vec3 expected, double tolerance)
+{
+    assert_near(actual.x, expected.x, tolerance);
+    assert_near(actual.y, expected.y, tolerance);
+    assert_near(actual.z, expected.z, tolerance);
+}
+
+static yk_vec3 angular_velocity_by_differences(const yk_signal *signal, double t, double step)
+{
+    yk_quat after = yk_signal_motion(signal, YK_PORT_MARKER, t + step).orientation;
+    yk_quat before = yk_signal_motion(signal, YK_PORT_MARKER, t - step).orientation;
+    return yk_v3_scale(0.5 / step, yk_so3_log(yk_q_mul(after, yk_q_conjugate(before))));
+}
+
+static yk_vec3 angular_acceleration_by_differences(const yk_signal *signal, double t, double step)
+{
+    yk_motion after = yk_signal_motion(signal, YK_PORT_MARKER, t + step);
+    yk_motion before = yk_signal_motion(signal, YK_PORT_MARKER, t - step);
+    return yk_v3_scale(0.5 / step, yk_v3_sub(after.angular_velocity, before.angular_velocity));
+}
+
+/* Fourth order, from steps h and 2h. */
+static yk_vec3 extrapolated(yk_vec3 fine, yk_vec3 coarse)
+{
+    return yk_v3_scale(1.0 / 3, yk_v3_sub(yk_v3_scale(4, fine), coarse));
+}
+
+static void rotating_signals_have_consistent_rates(void **state)
+{
+    (void)state;
+    const double angles[] = {0, 1e-9, 0.3, 1.9, 2.5};
+    for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
+        yk_signal signal = turning_signal(angles[i]);
+        for (double t = 0; t <= 0.4; t += 0.2) {
+            yk_motion motion = yk_signal_motion(&signal, YK_PORT_MARKER, t);
+            yk_vec3 velocity = extrapolated(angular_velocity_by_differences(&signal, t, 1e-3),
+                                            angular_velocity_by_differences(&signal, t, 2e-3));
+            yk_vec3 acceleration = extrapolated(angular_acceleration_by_differences(&signal, t, 1e-3),
+                                                angular_acceleration_by_differences(&signal, t, 2e-3));
+            assert_vectors(motion.angular_velocity, velocity, 1e-10);
+            assert_vectors(motion.angular_acceleration, acceleration, 1e-10);
+        }
+    }
+}
+
+static void shifted_signals_move_alike(void **state)
+{
+    (void)state;
+    yk_signal signal = turning_signal(0.8);
+    yk_signal shifted = yk_signal_shift(&signal, YK_PORT_MARKER, 0.3);
+    yk_motion expected = yk_signal_motion(&signal, YK_PORT_MARKER, 0.5);
+    yk_motion motion = yk_signal_motion(&shifted, YK_PORT_MARKER, 0.2);
+    assert_vectors(motion.position, expected.position, 2e-15);
+    assert_vectors(motion.velocity, expected.velocity, 2e-15);
+    assert_vectors(motion.acceleration, expected.acceleration, 4e-15);
+    assert_vectors(motion.angular_velocity, expected.angular_velocity, 4e-15);
+    assert_vectors(motion.angular_acceleration, expected.angular_acceleration, 8e-15);
+    assert_vectors(yk_so3_log(yk_q_mul(motion.orientation, yk_q_conjugate(expected.orientation))), yk_v3(0, 0, 0),
+                   2e-15);
+    yk_effort effort = yk_signal_effort(&shifted, 0.2), same = yk_signal_effort(&signal, 0.5);
+    assert_vectors(effort.force, same.force, 2e-15);
+    assert_vectors(effort.torque, same.torque, 2e-15);
+    assert_near(effort.force.x, expected.position.x, 2e-15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(derivatives_of_a_cubic),
+        cmocka_unit_test(shift_keeps_the_polynomial),
+        cmocka_unit_test(interpolation_recovers_the_polynomial),
+        cmocka_unit_test(hermite_recovers_the_cubic),
+        cmocka_unit_test(scalar_signals_agree_with_polynomials),
+        cmocka_unit_test(rotating_signals_have_consistent_rates),
+        cmocka_unit_test(shifted_signals_move_alike),
+    };
+    return cmocka_run_group_tests_name("polynomial", tests, NULL, NULL);
+}
