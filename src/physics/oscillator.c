@@ -1,0 +1,522 @@
+/* Single-mass oscillators with three integrators (see oscillator.h), and several of them rigidly joined.
+ *
+ * Joined oscillators move as one mass, so merging adds their masses, springs and dampers; what each part needed from
+ * the others follows from its own equation of motion. With consistent starting values this is, step for step, the
+ * solution of the index-3 system with the joint as a constraint: the multipliers drop out of the sum of the equations.
+ */
+#include "physics/oscillator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "math/polynomial.h"
+#include "math/two_step.h"
+
+/* Everything that changes while stepping, in the order of the state image: first what the step map depends on
+ * continuously, then counters and energy sums. */
+typedef struct oscillator_state {
+    double x, v, a;                      /* at t(n) */
+    double x_before, v_before, a_before; /* at t(n-1) */
+    double effort;                       /* on the oscillator, from the port */
+    double step_before;                  /* size of the last step (s); 0 before the first */
+    double time;
+    double dissipated, work;
+} oscillator_state;
+
+enum {
+    STATE_WORDS = sizeof(oscillator_state) / sizeof(double),
+    STATE_CONTINUOUS = offsetof(oscillator_state, step_before) / sizeof(double)
+};
+
+typedef struct oscillator_part {
+    double mass, stiffness, damping;
+    yk_function force;
+} oscillator_part;
+
+/* The exact step for one step size: (x, v) at the end from (x, v) and the input's value and derivatives. */
+typedef struct exact_map {
+    double step;
+    double state[2][2];
+    double input[2][YK_SIGNAL_COEFFICIENTS];
+} exact_map;
+
+typedef struct oscillator oscillator;
+
+typedef struct integrator_row {
+    void (*step_effort)(oscillator *self, double t, double h, const yk_signal *input);
+    void (*step_motion)(oscillator *self, double t, double h, const yk_signal *input);
+} integrator_row;
+
+struct oscillator {
+    yk_subsystem subsystem;
+    yk_context *context;
+    yk_oscillator_def def; /* of the sum of the parts */
+    int part_count;
+    oscillator_part *parts;
+    yk_port *ports;
+    const integrator_row *integrator;
+    yk_two_step coefficients;
+    exact_map exact;
+    yk_causality causality;
+    oscillator_state now;
+};
+
+static const yk_subsystem_ops oscillator_ops;
+
+static double external_force(const oscillator *self, double t)
+{
+    double sum = 0;
+    for (int i = 0; i < self->part_count; i++) sum += yk_function_value(self->parts[i].force, t);
+    return sum;
+}
+
+/* What the mass needs from the port to move like this. */
+static double effort_needed(const oscillator *self, double t, double x, double v, double a)
+{
+    return self->def.mass * a + self->def.damping * v + self->def.stiffness * x - external_force(self, t);
+}
+
+/* Two-step method ----------------------------------------------------------------------------------------------------
+ */
+
+static bool has_history(const oscillator *self, double h)
+{
+    return fabs(self->now.step_before - h) <= 1e-9 * h;
+}
+
+/* The parts of the method's right-hand side that are known before the step: y(n+1) = known + h b0 y'(n+1). */
+static yk_two_step two_step_known(const oscillator *self, double h, double *known_x, double *known_v)
+{
+    const oscillator_state *s = &self->now;
+    yk_two_step k = has_history(self, h) ? self->coefficients : yk_two_step_trapezoidal();
+    *known_x = k.a1 * s->x + k.a2 * s->x_before + h * (k.b1 * s->v + k.b2 * s->v_before);
+    *known_v = k.a1 * s->v + k.a2 * s->v_before + h * (k.b1 * s->a + k.b2 * s->a_before);
+    return k;
+}
+
+static void accept(oscillator *self, double h, double x, double v, double a)
+{
+    oscillator_state *s = &self->now;
+    s->x_before = s->x, s->v_before = s->v, s->a_before = s->a;
+    s->x = x, s->v = v, s->a = a;
+    s->step_before = h;
+}
+
+/* paper explicit (37): implicit in x, v and the input at the end of the step. */
+static void two_step_effort(oscillator *self, double t, double h, const yk_signal *input)
+{
+    double known_x, known_v;
+    double b = h * two_step_known(self, h, &known_x, &known_v).b0;
+    double mass = self->def.mass, k = self->def.stiffness, c = self->def.damping;
+    double effort = input ? yk_signal_scalar(input, h) : 0;
+    double load = effort + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
+    double a = load / (mass + b * (c + b * k));
+    double v = known_v + b * a;
+    self->now.effort = effort;
+    accept(self, h, known_x + b * v, v, a);
+}
+
+static void two_step_motion(oscillator *self, double t, double h, const yk_signal *input)
+{
+    double known_x, known_v;
+    double b = h * two_step_known(self, h, &known_x, &known_v).b0;
+    double x = yk_signal_scalar(input, h);
+    double v = (x - known_x) / b;
+    double a = (v - known_v) / b;
+    self->now.effort = effort_needed(self, t + h, x, v, a);
+    accept(self, h, x, v, a);
+}
+
+/* Semi-implicit Euler -------------------------------------------------------------------------------------------------
+ */
+
+/* The mean of a polynomial input over the step: its impulse divided by h. */
+static double mean_over_step(const yk_signal *input, double h)
+{
+    double sum = 0, power = 1;
+    for (int i = 0; i <= input->degree; i++, power *= h) sum += input->linear[i].x * power / (i + 1);
+    return sum;
+}
+
+static void semi_implicit_effort(oscillator *self, double t, double h, const yk_signal *input)
+{
+    const oscillator_state *s = &self->now;
+    double effort = input ? mean_over_step(input, h) : 0;
+    double force = effort + external_force(self, t) - self->def.stiffness * s->x - self->def.damping * s->v;
+    double a = force / self->def.mass;
+    double v = s->v + h * a;
+    self->now.effort = effort;
+    accept(self, h, s->x + h * v, v, a);
+}
+
+/* paper explicit (38c): (x(n) - u21) / h + v(n+1) - u22 = 0 with u21 the input at the start and u22 its rate at the
+ * end; then (38b) solved for the reaction. */
+static void semi_implicit_motion(oscillator *self, double t, double h, const yk_signal *input)
+{
+    const oscillator_state *s = &self->now;
+    double v = yk_signal_scalar_rate(input, h) - (s->x - yk_signal_scalar(input, 0)) / h;
+    double a = (v - s->v) / h;
+    self->now.effort = effort_needed(self, t, s->x, s->v, a);
+    accept(self, h, s->x + h * v, v, a);
+}
+
+/* Exact ---------------------------------------------------------------------------------------------------------------
+ */
+
+/* exp of h [A B; 0 N] where N differentiates the input: u, u', u'', u''' are appended to (x, v) as states. */
+static void exact_prepare(oscillator *self, double h)
+{
+    enum { N = 2 + YK_SIGNAL_COEFFICIENTS };
+    double a[N * N] = {0}, e[N * N];
+    a[0 * N + 1] = h;
+    a[1 * N + 0] = -h * self->def.stiffness / self->def.mass;
+    a[1 * N + 1] = -h * self->def.damping / self->def.mass;
+    a[1 * N + 2] = h / self->def.mass;
+    for (int i = 2; i < N - 1; i++) a[i * N + i + 1] = h;
+    yk_dense_exp(N, a, e);
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) self->exact.state[i][j] = e[i * N + j];
+        for (int j = 0; j < YK_SIGNAL_COEFFICIENTS; j++) self->exact.input[i][j] = e[i * N + 2 + j];
+    }
+    self->exact.step = h;
+}
+
+/* External forces are arbitrary functions: the cubic through four Chebyshev-like points of the step stands for them. */
+static void add_external_force(const oscillator *self, double t, double h, double derivatives[YK_SIGNAL_COEFFICIENTS])
+{
+    bool any = false;
+    for (int i = 0; i < self->part_count; i++) any = any || self->parts[i].force.value;
+    if (!any) return;
+    double times[4] = {0, h / 4, 3 * h / 4, h}, values[4], c[4];
+    for (int i = 0; i < 4; i++) values[i] = external_force(self, t + times[i]);
+    yk_poly_interpolate(times, values, 3, c);
+    static const double factorial[4] = {1, 1, 2, 6};
+    for (int i = 0; i < 4; i++) derivatives[i] += factorial[i] * c[i];
+}
+
+static void exact_effort(oscillator *self, double t, double h, const yk_signal *input)
+{
+    static const double factorial[YK_SIGNAL_COEFFICIENTS] = {1, 1, 2, 6};
+    if (self->exact.step != h) exact_prepare(self, h);
+    double u[YK_SIGNAL_COEFFICIENTS] = {0};
+    for (int i = 0; input && i <= input->degree; i++) u[i] = factorial[i] * input->linear[i].x;
+    add_external_force(self, t, h, u);
+    double y[2];
+    for (int i = 0; i < 2; i++) {
+        y[i] = self->exact.state[i][0] * self->now.x + self->exact.state[i][1] * self->now.v;
+        for (int j = 0; j < YK_SIGNAL_COEFFICIENTS; j++) y[i] += self->exact.input[i][j] * u[j];
+    }
+    double effort = input ? yk_signal_scalar(input, h) : 0;
+    double force = effort + external_force(self, t + h) - self->def.stiffness * y[0] - self->def.damping * y[1];
+    self->now.effort = effort;
+    accept(self, h, y[0], y[1], force / self->def.mass);
+}
+
+static void exact_motion(oscillator *self, double t, double h, const yk_signal *input)
+{
+    double x = yk_signal_scalar(input, h), v = yk_signal_scalar_rate(input, h);
+    double a = yk_signal_scalar_second_rate(input, h);
+    self->now.effort = effort_needed(self, t + h, x, v, a);
+    accept(self, h, x, v, a);
+}
+
+static const integrator_row integrators[] = {
+    [YK_OSCILLATOR_TWO_STEP] = {two_step_effort, two_step_motion},
+    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_effort, semi_implicit_motion},
+    [YK_OSCILLATOR_EXACT] = {exact_effort, exact_motion},
+};
+
+/* Operations ----------------------------------------------------------------------------------------------------------
+ */
+
+static int oscillator_ports(const yk_subsystem *subsystem, const yk_port **list)
+{
+    const oscillator *self = (const oscillator *)subsystem;
+    *list = self->ports;
+    return self->part_count;
+}
+
+static yk_status oscillator_connect(yk_subsystem *subsystem, int port, yk_causality causality, unsigned constrained)
+{
+    oscillator *self = (oscillator *)subsystem;
+    (void)constrained; /* a scalar port has one motion */
+    if (port != 0 || self->part_count > 1)
+        return yk_fail(self->context, YK_ERROR_CAPABILITY, "oscillator: port %d cannot be connected", port);
+    self->causality = causality;
+    return YK_OK;
+}
+
+static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+{
+    oscillator *self = (oscillator *)subsystem;
+    (void)h;
+    oscillator_state s = {.x = self->def.position, .v = self->def.velocity, .time = t};
+    double free_force = external_force(self, t) - self->def.stiffness * s.x - self->def.damping * s.v;
+    if (inputs && self->causality == YK_TAKES_MOTION) {
+        bool follows = self->def.integrator != YK_OSCILLATOR_SEMI_IMPLICIT;
+        if (follows) s.x = yk_signal_scalar(inputs, 0), s.v = yk_signal_scalar_rate(inputs, 0);
+        s.a = yk_signal_scalar_second_rate(inputs, 0);
+        s.effort = effort_needed(self, t, s.x, s.v, s.a);
+    } else {
+        s.effort = inputs && self->causality == YK_TAKES_EFFORT ? yk_signal_scalar(inputs, 0) : 0;
+        s.a = (free_force + s.effort) / self->def.mass;
+    }
+    self->now = s;
+    return YK_OK;
+}
+
+/* Work and dissipation of the step by Simpson's rule on the Hermite interpolant of the motion. */
+static void add_energies(oscillator *self, double t, double h, const oscillator_state *before, const yk_signal *input)
+{
+    oscillator_state *s = &self->now;
+    double v_middle = 1.5 * (s->x - before->x) / h - 0.25 * (before->v + s->v);
+    double u_begin = s->effort, u_middle = s->effort, u_end = s->effort;
+    if (self->causality == YK_TAKES_EFFORT) {
+        u_begin = yk_signal_scalar(input, 0), u_middle = yk_signal_scalar(input, h / 2);
+        u_end = yk_signal_scalar(input, h);
+    } else if (self->def.integrator != YK_OSCILLATOR_SEMI_IMPLICIT) {
+        u_begin = before->effort, u_middle = 0.5 * (before->effort + s->effort);
+    }
+    u_begin += external_force(self, t), u_middle += external_force(self, t + h / 2);
+    u_end += external_force(self, t + h);
+    s->work += h / 6 * (u_begin * before->v + 4 * u_middle * v_middle + u_end * s->v);
+    s->dissipated += h / 6 * self->def.damping * (before->v * before->v + 4 * v_middle * v_middle + s->v * s->v);
+}
+
+static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+{
+    oscillator *self = (oscillator *)subsystem;
+    oscillator_state before = self->now;
+    if (self->causality == YK_TAKES_MOTION)
+        self->integrator->step_motion(self, t, h, inputs);
+    else
+        self->integrator->step_effort(self, t, h, self->causality == YK_TAKES_EFFORT ? inputs : NULL);
+    self->now.time = t + h;
+    add_energies(self, t, h, &before, inputs);
+    return isfinite(self->now.x + self->now.v + self->now.effort) ? YK_OK : YK_ERROR_NOT_FINITE;
+}
+
+static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_value *value)
+{
+    const oscillator *self = (const oscillator *)subsystem;
+    const oscillator_state *s = &self->now;
+    value->motion.position.x = s->x;
+    value->motion.velocity.x = s->v;
+    value->motion.acceleration.x = s->a;
+    value->effort.force.x = s->effort;
+    if (self->part_count == 1) return;
+    /* A part of a merged oscillator: what it needs from the others. */
+    const oscillator_part *part = &self->parts[port];
+    double force = yk_function_value(part->force, s->time);
+    value->effort.force.x = part->mass * s->a + part->damping * s->v + part->stiffness * s->x - force;
+}
+
+static void oscillator_destroy(yk_subsystem *subsystem)
+{
+    oscillator *self = (oscillator *)subsystem;
+    if (!self) return;
+    yk_context *context = self->context;
+    yk_release(context, self->parts);
+    yk_release(context, self->ports);
+    yk_release(context, self);
+}
+
+static const char *oscillator_message(const yk_subsystem *subsystem)
+{
+    (void)subsystem;
+    return "the motion of the mass is no longer finite";
+}
+
+static yk_state_layout oscillator_state_layout(const yk_subsystem *subsystem)
+{
+    (void)subsystem;
+    return (yk_state_layout){.words = STATE_WORDS, .continuous = STATE_CONTINUOUS};
+}
+
+static void oscillator_state_get(const yk_subsystem *subsystem, double *image)
+{
+    memcpy(image, &((const oscillator *)subsystem)->now, sizeof(oscillator_state));
+}
+
+static yk_status oscillator_state_set(yk_subsystem *subsystem, const double *image)
+{
+    memcpy(&((oscillator *)subsystem)->now, image, sizeof(oscillator_state));
+    return YK_OK;
+}
+
+/* papers explicit (33)-(35), tight (5), (6); before there is a history, the Taylor series. */
+static void oscillator_predict(const yk_subsystem *subsystem, int port, double h, yk_motion *motion)
+{
+    (void)port;
+    const oscillator *self = (const oscillator *)subsystem;
+    const oscillator_state *s = &self->now;
+    motion->acceleration.x = s->a;
+    if (self->def.integrator == YK_OSCILLATOR_TWO_STEP && has_history(self, h)) {
+        double known_x, known_v;
+        double b = h * two_step_known(self, h, &known_x, &known_v).b0;
+        motion->velocity.x = -12 / h * (s->x - s->x_before) + 8 * s->v + 5 * s->v_before;
+        motion->position.x = known_x + b * motion->velocity.x;
+    } else {
+        motion->velocity.x = s->v + h * s->a;
+        motion->position.x = s->x + h * (s->v + h / 2 * s->a);
+    }
+}
+
+static void oscillator_energy(const yk_subsystem *subsystem, yk_energy *energy)
+{
+    const oscillator *self = (const oscillator *)subsystem;
+    *energy = (yk_energy){.kinetic = 0.5 * self->def.mass * self->now.v * self->now.v,
+                          .potential = 0.5 * self->def.stiffness * self->now.x * self->now.x,
+                          .dissipated = self->now.dissipated,
+                          .work = self->now.work};
+}
+
+static int oscillator_shapes(const yk_subsystem *subsystem, yk_shape *list, int capacity)
+{
+    const oscillator *self = (const oscillator *)subsystem;
+    if (capacity < 1) return 1;
+    double half = 0.05 * cbrt(self->def.mass);
+    list[0] = (yk_shape){
+        .kind = YK_SHAPE_BOX, .position = {self->now.x, 0, 0}, .orientation = {1, 0, 0, 0}, .size = {half, half, half}};
+    return 1;
+}
+
+/* Creation ------------------------------------------------------------------------------------------------------------
+ */
+
+yk_oscillator_def yk_oscillator_default(void)
+{
+    return (yk_oscillator_def){.mass = 1, .integrator = YK_OSCILLATOR_TWO_STEP, .rho_inf = 0.6};
+}
+
+static yk_status check_def(yk_context *context, const yk_oscillator_def *def)
+{
+    if (!(def->mass > 0) || !isfinite(def->mass))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: mass is %g kg, must be positive", def->mass);
+    if (!isfinite(def->stiffness) || !isfinite(def->damping))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "oscillator: stiffness (%g N/m) and damping (%g N s/m) must be finite", def->stiffness,
+                       def->damping);
+    if (!isfinite(def->position) || !isfinite(def->velocity))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "oscillator: initial position (%g m) and velocity (%g m/s) must be finite", def->position,
+                       def->velocity);
+    if (!(def->rho_inf >= 0 && def->rho_inf <= 1))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: rho_inf is %g, must lie between 0 and 1", def->rho_inf);
+    if ((size_t)def->integrator >= sizeof integrators / sizeof *integrators)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: unknown integrator %d", (int)def->integrator);
+    return YK_OK;
+}
+
+static yk_status create_with_parts(yk_context *context, const yk_oscillator_def *def, int part_count, oscillator **made)
+{
+    yk_status status = check_def(context, def);
+    if (status != YK_OK) return status;
+    oscillator *self = yk_allocate(context, 1, sizeof *self);
+    if (!self) return YK_ERROR_MEMORY;
+    self->subsystem.ops = &oscillator_ops;
+    self->context = context;
+    self->def = *def;
+    self->integrator = &integrators[def->integrator];
+    self->coefficients = yk_two_step_coefficients(def->rho_inf);
+    self->part_count = part_count;
+    self->parts = yk_allocate(context, (size_t)part_count, sizeof *self->parts);
+    self->ports = yk_allocate(context, (size_t)part_count, sizeof *self->ports);
+    if (!self->parts || !self->ports) {
+        oscillator_destroy(&self->subsystem);
+        return YK_ERROR_MEMORY;
+    }
+    for (int i = 0; i < part_count; i++)
+        self->ports[i] =
+            (yk_port){.name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+    *made = self;
+    return YK_OK;
+}
+
+yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def, yk_subsystem **out)
+{
+    *out = NULL;
+    oscillator *self = NULL;
+    yk_status status = create_with_parts(context, def, 1, &self);
+    if (status != YK_OK) return status;
+    self->parts[0] = (oscillator_part){def->mass, def->stiffness, def->damping, def->force};
+    *out = &self->subsystem;
+    return YK_OK;
+}
+
+/* The parts move as one mass only if the joints connect them all: follows them from part 0. */
+static bool all_connected(int part_count, const yk_merge_joint *joints, int joint_count, bool *reached)
+{
+    reached[0] = true;
+    int count = 1;
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (int i = 0; i < joint_count; i++) {
+            bool a = reached[joints[i].part_a], b = reached[joints[i].part_b];
+            if (a == b) continue;
+            reached[joints[i].part_a] = reached[joints[i].part_b] = true;
+            grown = true, count++;
+        }
+    }
+    return count == part_count;
+}
+
+static yk_status check_merge(yk_subsystem *const *parts, int count, const yk_merge_joint *joints, int joint_count)
+{
+    const oscillator *first = (const oscillator *)parts[0];
+    yk_context *context = first->context;
+    for (int i = 1; i < count; i++) {
+        const yk_oscillator_def *a = &first->def, *b = &((const oscillator *)parts[i])->def;
+        double gap = fabs(a->position - b->position), slip = fabs(a->velocity - b->velocity);
+        if (gap > 1e-9 * (1 + fabs(a->position)) || slip > 1e-9 * (1 + fabs(a->velocity)))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "joined oscillators must start together, but differ by %g m and %g m/s", gap, slip);
+    }
+    bool *reached = yk_allocate(context, (size_t)count, sizeof *reached);
+    if (!reached) return YK_ERROR_MEMORY;
+    bool connected = all_connected(count, joints, joint_count, reached);
+    yk_release(context, reached);
+    if (!connected) return yk_fail(context, YK_ERROR_ARGUMENT, "the interfaces do not join all oscillators to one");
+    return YK_OK;
+}
+
+static yk_status oscillator_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints,
+                                  int joint_count, yk_subsystem **merged)
+{
+    *merged = NULL;
+    yk_status status = check_merge(parts, part_count, joints, joint_count);
+    if (status != YK_OK) return status;
+    /* The first part names the integrator: the reference runs with the method of the side that takes the effort. */
+    yk_oscillator_def sum = ((const oscillator *)parts[0])->def;
+    sum.mass = sum.stiffness = sum.damping = 0;
+    for (int i = 0; i < part_count; i++) {
+        const yk_oscillator_def *def = &((const oscillator *)parts[i])->def;
+        sum.mass += def->mass, sum.stiffness += def->stiffness, sum.damping += def->damping;
+    }
+    oscillator *self = NULL;
+    status = create_with_parts(((const oscillator *)parts[0])->context, &sum, part_count, &self);
+    if (status != YK_OK) return status;
+    for (int i = 0; i < part_count; i++) self->parts[i] = ((const oscillator *)parts[i])->parts[0];
+    *merged = &self->subsystem;
+    return YK_OK;
+}
+
+static const yk_subsystem_ops oscillator_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "oscillator",
+    .ports = oscillator_ports,
+    .connect = oscillator_connect,
+    .start = oscillator_start,
+    .step = oscillator_step,
+    .output = oscillator_output,
+    .destroy = oscillator_destroy,
+    .message = oscillator_message,
+    .state_layout = oscillator_state_layout,
+    .state_get = oscillator_state_get,
+    .state_set = oscillator_state_set,
+    .predict = oscillator_predict,
+    .energy = oscillator_energy,
+    .shapes = oscillator_shapes,
+    .merge = oscillator_merge,
+};
