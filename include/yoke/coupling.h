@@ -1,0 +1,144 @@
+/* Coupled systems: subsystems joined at their ports, advanced together by a coupling scheme.
+ *
+ *   def -> yk_system_create -> yk_system_start -> yk_system_step ... -> yk_system_statistics -> yk_system_destroy
+ *
+ * The wiring is checked at creation and frozen afterwards; what a scheme needs and a subsystem lacks is an error then,
+ * not later. The macro clock is an integer count of steps, so time never drifts. */
+#ifndef YOKE_COUPLING_H
+#define YOKE_COUPLING_H
+
+#include "yoke/base.h"
+#include "yoke/subsystem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Two ports joined rigidly along the constrained axes. One side takes the effort and answers with its motion, the other
+ * takes the motion and answers with the effort (force-displacement decomposition, paper explicit 2.1). */
+typedef struct yk_interface_def {
+    const char *name;
+    int effort_subsystem, effort_port;
+    int motion_subsystem, motion_port;
+    unsigned constrained; /* YK_AXIS mask in the frame of the motion side's marker; scalar ports: YK_AXIS_X */
+} yk_interface_def;
+
+typedef enum yk_scheme_kind {
+    YK_SCHEME_EXPLICIT,  /* each subsystem is called once per macro step; paper explicit 3.1 */
+    YK_SCHEME_TIGHT,     /* repeated until the interface efforts converge; paper tight 3.1 */
+    YK_SCHEME_MONOLITHIC /* the parts merged to one subsystem with the joints as constraints: the reference */
+} yk_scheme_kind;
+
+typedef enum yk_order {
+    YK_ORDER_GAUSS_SEIDEL, /* motion sides first, effort sides with the new efforts */
+    YK_ORDER_JACOBI        /* all at once with what was known at the start of the step */
+} yk_order;
+
+/* What the explicit scheme prescribes to a motion side. Modified inputs set its velocity to the mean of three, weighted
+ * with position, velocity and acceleration: (x_A - x_B)/h, v_A and v_B + h a_A (paper explicit (26)). The weights are
+ * alpha h^2, beta h and gamma of Baumgarte's stabilisation; only their ratio matters. */
+typedef struct yk_inputs {
+    bool modified; /* false: original inputs, paper explicit (20) */
+    double position, velocity, acceleration;
+} yk_inputs;
+
+#define YK_INPUTS_ORIGINAL ((yk_inputs){false, 0, 0, 0})
+#define YK_INPUTS_INDEX_1 ((yk_inputs){true, 2, 2, 1})
+#define YK_INPUTS_INDEX_2 ((yk_inputs){true, 1, 1, 0})
+#define YK_INPUTS_INDEX_3 ((yk_inputs){true, 1, 0, 0})
+
+typedef enum yk_relaxation { YK_RELAXATION_NONE, YK_RELAXATION_AITKEN } yk_relaxation;
+
+typedef struct yk_scheme_def {
+    yk_scheme_kind kind;
+    yk_order order;   /* explicit only */
+    yk_inputs inputs; /* explicit only */
+    double tolerance; /* tight: largest change of an interface force (N) or torque (N m) that counts as converged */
+    double relative_tolerance; /* tight: the same, relative to the effort */
+    int iterations;            /* tight: limit of repetitions in a macro step; 0 is the loose scheme */
+    yk_relaxation relaxation;  /* tight */
+    int threads;               /* explicit Jacobi: subsystems that advance at the same time; 0: one per core */
+} yk_scheme_def;
+
+/* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, one thread. */
+yk_scheme_def yk_scheme_default(void);
+
+typedef struct yk_system_def {
+    yk_subsystem *const *subsystems; /* stay the caller's, and must outlive the system */
+    const char *const *names;
+    int subsystem_count;
+    const yk_interface_def *interfaces;
+    int interface_count;
+    yk_scheme_def scheme;
+    double start; /* s */
+    double step;  /* macro step, s */
+} yk_system_def;
+
+typedef struct yk_system yk_system;
+
+yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system);
+void yk_system_destroy(yk_system *system);
+
+/* Finds a consistent initial state, interface efforts included. May be called again: returns to the start. */
+yk_status yk_system_start(yk_system *system);
+
+/* What one macro step took. */
+typedef struct yk_step_report {
+    int iterations;       /* calls of each subsystem */
+    double effort_change; /* largest change of an interface effort in the last iteration (N or N m); 0 if explicit */
+} yk_step_report;
+
+/* One macro step. YK_NOT_CONVERGED: the step was taken with the last iterate. Errors name the time, the subsystem and
+ * the remedy in yk_last_message(). */
+yk_status yk_system_step(yk_system *system, yk_step_report *report);
+
+double yk_system_time(const yk_system *system);
+int64_t yk_system_steps(const yk_system *system);
+
+/* Motion and effort of a port as numbered by the subsystem, after start or step. */
+const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);
+/* False if the subsystem does not tell; parts of a merged system report the whole in the first. */
+bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);
+
+/* How far the two sides of an interface are apart now, along the constrained axes. */
+typedef struct yk_interface_error {
+    double position;         /* m */
+    double rotation;         /* rad */
+    double velocity;         /* m/s */
+    double angular_velocity; /* rad/s */
+} yk_interface_error;
+
+yk_interface_error yk_system_interface_error(const yk_system *system, int interface);
+
+/* The whole state as one image (see yk_state_layout); clock and statistics are in its opaque part. Words are 0 if a
+ * subsystem cannot be rolled back. */
+yk_state_layout yk_system_state_layout(const yk_system *system);
+void yk_system_state_get(const yk_system *system, double *image);
+yk_status yk_system_state_set(yk_system *system, const double *image);
+
+typedef struct yk_subsystem_statistics {
+    int64_t calls;
+    double seconds; /* spent in the subsystem; measured on a sample of the steps when they are short */
+} yk_subsystem_statistics;
+
+typedef struct yk_interface_statistics {
+    yk_interface_error largest;
+    double energy_created; /* J: work that the two sides received and neither gave; negative: destroyed */
+} yk_interface_statistics;
+
+typedef struct yk_system_statistics {
+    int64_t steps;
+    int64_t iterations;
+    int64_t steps_not_converged;
+    int largest_iterations;
+} yk_system_statistics;
+
+yk_system_statistics yk_system_statistics_get(const yk_system *system);
+yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
+yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

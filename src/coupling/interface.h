@@ -1,0 +1,41 @@
+/* The joint between two ports: inputs of both sides, errors, and the energy that the coupling creates.
+ *
+ * Side A takes the effort, side B the motion. All rotations are composed on SO(3), never by components. */
+#ifndef YK_COUPLING_INTERFACE_H
+#define YK_COUPLING_INTERFACE_H
+
+#include "yoke/coupling.h"
+
+/* The motion input of side B over the step, a straight line in time: */
+/* ... original inputs, paper explicit (20): from A's place at the start, with A's velocity at the end. */
+void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_motion *a_end, yk_signal *signal);
+/* ... modified inputs, paper explicit (25), (26): from B's own place, with the weighted velocity. */
+void yk_input_modified(yk_port_kind kind, const yk_inputs *weights, double h, const yk_motion *b_start,
+                       const yk_motion *a_end, yk_signal *signal);
+/* ... between A's places at the start and at the end, papers tight (21), (26). */
+void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end,
+                           yk_signal *signal);
+/* ... A's motion now with its rates, for a consistent start. */
+void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_signal *signal);
+
+/* The effort on A that balances the effort on B: opposite force, and the torque moved to A's origin, so that no
+ * momentum is created even where the markers are apart. */
+yk_effort yk_effort_opposite(yk_port_kind kind, const yk_port_value *b, const yk_motion *a);
+/* The same effort over the whole step. */
+void yk_input_constant(yk_port_kind kind, const yk_effort *effort, yk_signal *signal);
+
+/* How far two motions are apart along the constrained axes, in the frame of b. */
+yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a, const yk_motion *b);
+
+/* Work of a constant effort over a displacement (J). */
+double yk_effort_work(yk_port_kind kind, const yk_effort *effort, const yk_motion *from, const yk_motion *to);
+
+/* Efforts as vectors of one (scalar port) or six components. */
+double yk_effort_dot(yk_port_kind kind, const yk_effort *a, const yk_effort *b);
+yk_effort yk_effort_combine(yk_port_kind kind, const yk_effort *a, double factor, const yk_effort *b);
+/* The larger of the norms of force (N) and torque (N m). */
+double yk_effort_size(yk_port_kind kind, const yk_effort *a);
+
+bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value);
+
+#endif

@@ -1,0 +1,49 @@
+/* The monolithic reference: the subsystems merged to one, with the interface joints as constraints inside it. */
+#include "coupling/system.h"
+
+static yk_status merge_parts(yk_system *system, const yk_system_def *def, yk_merge_joint *joints)
+{
+    const yk_subsystem_ops *ops = def->subsystems[0]->ops;
+    for (int i = 0; i < def->subsystem_count; i++) {
+        const yk_subsystem_ops *part = def->subsystems[i]->ops;
+        if (!part->merge || part != ops)
+            return yk_fail(
+                system->context, YK_ERROR_CAPABILITY,
+                "scheme monolithic: '%s' (%s) and '%s' (%s) cannot be merged to one system; it needs subsystems of "
+                "one kind that can. Choose the scheme explicit or tight",
+                def->names[0], ops->kind, def->names[i], part->kind);
+    }
+    for (int i = 0; i < def->interface_count; i++) {
+        const yk_interface_def *face = &def->interfaces[i];
+        joints[i] = (yk_merge_joint){.part_a = face->effort_subsystem,
+                                     .port_a = face->effort_port,
+                                     .part_b = face->motion_subsystem,
+                                     .port_b = face->motion_port,
+                                     .constrained = face->constrained};
+    }
+    return ops->merge(def->subsystems, def->subsystem_count, joints, def->interface_count, &system->merged);
+}
+
+yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def)
+{
+    yk_context *context = system->context;
+    system->port_offsets = yk_allocate(context, (size_t)def->subsystem_count, sizeof *system->port_offsets);
+    yk_merge_joint *joints = yk_allocate(context, (size_t)def->interface_count, sizeof *joints);
+    yk_status status = system->port_offsets && joints ? merge_parts(system, def, joints) : YK_ERROR_MEMORY;
+    yk_release(context, joints);
+    if (status < 0) return status;
+    int offset = 0;
+    for (int i = 0; i < def->subsystem_count; i++) {
+        const yk_port *ports;
+        system->port_offsets[i] = offset;
+        offset += def->subsystems[i]->ops->ports(def->subsystems[i], &ports);
+    }
+    return YK_OK;
+}
+
+yk_status yk_monolithic_step(yk_system *system, yk_step_report *report)
+{
+    report->iterations = 1;
+    report->effort_change = 0;
+    return yk_system_advance(system, 0) < 0 ? yk_system_blame(system, 0) : YK_OK;
+}

@@ -1,0 +1,392 @@
+#include "coupling/system.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "coupling/interface.h"
+#include "math/so3.h"
+
+/* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost more than they do. */
+static const double SHORT_STEP = 5e-6;
+enum { TIMING_STRIDE = 64 };
+
+/* Iterations that a consistent start may take, and what counts as consistent. */
+enum { START_ITERATIONS = 100 };
+static const double START_TOLERANCE = 1e-12;
+
+typedef struct scheme_row {
+    const char *name;
+    yk_status (*step)(yk_system *system, yk_step_report *report);
+} scheme_row;
+
+static const scheme_row schemes[] = {
+    [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step},
+    [YK_SCHEME_TIGHT] = {"tight", yk_tight_step},
+    [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step},
+};
+
+yk_scheme_def yk_scheme_default(void)
+{
+    return (yk_scheme_def){.kind = YK_SCHEME_EXPLICIT,
+                           .order = YK_ORDER_GAUSS_SEIDEL,
+                           .inputs = YK_INPUTS_INDEX_1,
+                           .tolerance = 1e-6,
+                           .iterations = 20,
+                           .threads = 1};
+}
+
+/* Verbs ------------------------------------------------------------------------------------------------------------ */
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void yk_system_gather(yk_member *member)
+{
+    for (int port = 0; port < member->port_count; port++)
+        member->subsystem->ops->output(member->subsystem, port, &member->values[port]);
+}
+
+typedef yk_status (*member_move)(yk_system *system, yk_member *member);
+
+static yk_status step_member(yk_system *system, yk_member *m)
+{
+    return m->subsystem->ops->step(m->subsystem, yk_system_time(system), system->h, m->inputs);
+}
+
+static yk_status iterate_member(yk_system *system, yk_member *m)
+{
+    yk_iteration report;
+    return m->subsystem->ops->iterate(m->subsystem, yk_system_time(system), system->h, m->inputs, &report);
+}
+
+/* Calls the member, keeps the time that it took, and reads its outputs. */
+static inline yk_status call_member(yk_system *system, int member, member_move move)
+{
+    yk_member *m = &system->members[member];
+    yk_subsystem_statistics *s = &m->statistics;
+    bool timed = s->calls % TIMING_STRIDE == 0 || s->seconds > SHORT_STEP * (double)m->timed_calls;
+    double begin = timed ? seconds_now() : 0;
+    m->status = move(system, m);
+    if (timed) s->seconds += seconds_now() - begin, m->timed_calls++;
+    s->calls++;
+    yk_system_gather(m);
+    return m->status;
+}
+
+yk_status yk_system_advance(yk_system *system, int member)
+{
+    return call_member(system, member, step_member);
+}
+
+yk_status yk_system_iterate(yk_system *system, int member)
+{
+    return call_member(system, member, iterate_member);
+}
+
+void yk_system_mark(yk_system *system)
+{
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        m->subsystem->ops->state_get(m->subsystem, m->mark);
+    }
+}
+
+yk_status yk_system_rewind(yk_system *system, int member)
+{
+    yk_member *m = &system->members[member];
+    return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
+}
+
+void yk_system_predict(const yk_system *system, const yk_link *link, yk_motion *motion)
+{
+    const yk_member *a = yk_link_a(system, link);
+    int port = link->def.effort_port;
+    if (a->subsystem->ops->predict) {
+        a->subsystem->ops->predict(a->subsystem, port, system->h, motion);
+        return;
+    }
+    /* A subsystem that does not predict is taken to keep its acceleration. */
+    double h = system->h;
+    *motion = a->before[port];
+    motion->position = yk_v3_axpy(h, yk_v3_axpy(h / 2, motion->acceleration, motion->velocity), motion->position);
+    motion->velocity = yk_v3_axpy(h, motion->acceleration, motion->velocity);
+    if (link->kind == YK_PORT_SCALAR) return;
+    yk_vec3 turn = yk_v3_scale(h, yk_v3_axpy(h / 2, motion->angular_acceleration, motion->angular_velocity));
+    motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(turn), motion->orientation));
+    motion->angular_velocity = yk_v3_axpy(h, motion->angular_acceleration, motion->angular_velocity);
+}
+
+yk_status yk_system_blame(yk_system *system, int member)
+{
+    const yk_member *m = &system->members[member];
+    const yk_subsystem_ops *ops = m->subsystem->ops;
+    const char *why = ops->message ? ops->message(m->subsystem) : yk_status_text(m->status);
+    const char *remedy = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED
+                             ? "; the coupling may be unstable: try a smaller time.step, coupling.inputs index-1 or "
+                               "coupling.scheme tight, and see `yoke stability`"
+                             : "";
+    return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s%s",
+                   yk_system_time(system) + system->h, (long long)system->step_count + 1,
+                   schemes[system->scheme.kind].name, m->name, why, remedy);
+}
+
+/* Stepping --------------------------------------------------------------------------------------------------------- */
+
+static void keep_motions(yk_system *system)
+{
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        for (int port = 0; port < m->port_count; port++) {
+            if (m->ports[port].kind == YK_PORT_MARKER) {
+                m->before[port] = m->values[port].motion;
+                continue;
+            }
+            m->before[port].position.x = m->values[port].motion.position.x;
+            m->before[port].velocity.x = m->values[port].motion.velocity.x;
+            m->before[port].acceleration.x = m->values[port].motion.acceleration.x;
+        }
+    }
+}
+
+static void raise_to(double *largest, double value)
+{
+    if (value > *largest) *largest = value;
+}
+
+static void observe_link(yk_system *system, yk_link *link)
+{
+    const yk_port_value *a = &yk_link_a(system, link)->values[link->def.effort_port];
+    const yk_port_value *b = &yk_link_b(system, link)->values[link->def.motion_port];
+    yk_interface_error gap = yk_interface_gap(link->kind, link->def.constrained, &a->motion, &b->motion);
+    yk_interface_error *largest = &link->statistics.largest;
+    raise_to(&largest->position, gap.position);
+    raise_to(&largest->rotation, gap.rotation);
+    raise_to(&largest->velocity, gap.velocity);
+    raise_to(&largest->angular_velocity, gap.angular_velocity);
+}
+
+/* Work that the interface did on both sides in the step; a rigid joint would have done none in all. */
+static void add_interface_work(yk_system *system, yk_link *link)
+{
+    const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+    const yk_port_value *b_value = &b->values[link->def.motion_port];
+    link->statistics.energy_created +=
+        yk_effort_work(link->kind, &link->applied, &a->before[link->def.effort_port],
+                       &a->values[link->def.effort_port].motion) +
+        yk_effort_work(link->kind, &b_value->effort, &b->before[link->def.motion_port], &b_value->motion);
+}
+
+static yk_status check_finite(yk_system *system)
+{
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        for (int port = 0; port < m->port_count; port++) {
+            if (yk_port_value_finite(m->ports[port].kind, &m->values[port])) continue;
+            m->status = YK_ERROR_NOT_FINITE;
+            yk_status status = yk_system_blame(system, i);
+            return yk_fail(system->context, status, "%s (port '%s')", yk_last_message(system->context),
+                           m->ports[port].name);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_system_step(yk_system *system, yk_step_report *report)
+{
+    yk_step_report own;
+    if (!report) report = &own;
+    keep_motions(system);
+    yk_status status = schemes[system->scheme.kind].step(system, report);
+    if (status < 0) return status;
+    yk_status finite = check_finite(system);
+    if (finite < 0) return finite;
+    for (int i = 0; i < system->link_count; i++) {
+        observe_link(system, &system->links[i]);
+        add_interface_work(system, &system->links[i]);
+    }
+    system->step_count++;
+    yk_system_statistics *s = &system->statistics;
+    s->steps++;
+    s->iterations += report->iterations;
+    if (report->iterations > s->largest_iterations) s->largest_iterations = report->iterations;
+    if (status == YK_NOT_CONVERGED) {
+        s->steps_not_converged++;
+        yk_fail(system->context, status,
+                "at t = %g s the tight scheme did not converge in %d iterations: the interface efforts still change by "
+                "%g (N, N m), the tolerance is %g; use coupling.relaxation aitken, a smaller time.step or more "
+                "coupling.iterations",
+                yk_system_time(system), report->iterations - 1, report->effort_change, system->scheme.tolerance);
+    }
+    return status;
+}
+
+/* Start ------------------------------------------------------------------------------------------------------------ */
+
+static yk_status start_members(yk_system *system, bool with_inputs)
+{
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        m->status = m->subsystem->ops->start(m->subsystem, system->start, system->h, with_inputs ? m->inputs : NULL);
+        if (m->status < 0) return yk_system_blame(system, i);
+        yk_system_gather(m);
+    }
+    return YK_OK;
+}
+
+/* Hands each side of every link what the other now tells; returns the largest relative change of an effort. */
+static double exchange_start_inputs(yk_system *system, bool first)
+{
+    double largest = 0;
+    for (int i = 0; i < system->link_count; i++) {
+        yk_link *link = &system->links[i];
+        yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+        const yk_motion *a_motion = &a->values[link->def.effort_port].motion;
+        yk_effort effort = yk_effort_opposite(link->kind, &b->values[link->def.motion_port], a_motion);
+        if (first) {
+            link->applied = (yk_effort){{0, 0, 0}, {0, 0, 0}};
+        } else {
+            yk_effort change = yk_effort_combine(link->kind, &effort, -1, &link->applied);
+            raise_to(&largest, yk_effort_size(link->kind, &change) / (1 + yk_effort_size(link->kind, &effort)));
+            link->applied = yk_aitken_relax(link, &change, link->factor == 0);
+        }
+        yk_input_constant(link->kind, &link->applied, &a->inputs[link->def.effort_port]);
+        yk_input_taylor(link->kind, a_motion, &b->inputs[link->def.motion_port]);
+    }
+    return largest;
+}
+
+/* Initial efforts and accelerations that fit each other: without them the first step would be of lower order. The
+ * effort sides start with an effort, the motion sides with the acceleration that follows, until the effort stays. */
+static yk_status start_consistently(yk_system *system)
+{
+    if (system->link_count == 0) return YK_OK;
+    for (int i = 0; i < system->link_count; i++) system->links[i].factor = 0;
+    double change = exchange_start_inputs(system, true);
+    for (int i = 0; i < START_ITERATIONS; i++) {
+        yk_status status = start_members(system, true);
+        if (status < 0) return status;
+        change = exchange_start_inputs(system, false);
+        if (change <= START_TOLERANCE) return YK_OK;
+    }
+    yk_log(
+        system->context, YK_LOG_WARNING,
+        "the initial efforts at the interfaces did not settle (relative change %g); the first steps are less accurate",
+        change);
+    return YK_OK;
+}
+
+yk_status yk_system_start(yk_system *system)
+{
+    system->step_count = 0;
+    system->statistics = (yk_system_statistics){0};
+    for (int i = 0; i < system->member_count; i++) {
+        system->members[i].statistics = (yk_subsystem_statistics){0};
+        system->members[i].timed_calls = 0;
+    }
+    for (int i = 0; i < system->link_count; i++) system->links[i].statistics = (yk_interface_statistics){0};
+    yk_status status = start_members(system, false);
+    if (status == YK_OK) status = start_consistently(system);
+    if (status < 0) return status;
+    for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i]);
+    return YK_OK;
+}
+
+/* What is known ---------------------------------------------------------------------------------------------------- */
+
+double yk_system_time(const yk_system *system)
+{
+    return system->start + (double)system->step_count * system->h;
+}
+
+int64_t yk_system_steps(const yk_system *system)
+{
+    return system->step_count;
+}
+
+const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port)
+{
+    if (system->merged) return &system->members[0].values[system->port_offsets[subsystem] + port];
+    return &system->members[subsystem].values[port];
+}
+
+bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
+{
+    *energy = (yk_energy){0};
+    if (system->merged && subsystem > 0) return true;
+    const yk_subsystem *part = system->members[subsystem].subsystem;
+    if (!part->ops->energy) return false;
+    part->ops->energy(part, energy);
+    return true;
+}
+
+yk_interface_error yk_system_interface_error(const yk_system *system, int interface)
+{
+    if (system->merged) return (yk_interface_error){0};
+    const yk_link *link = &system->links[interface];
+    return yk_interface_gap(link->kind, link->def.constrained,
+                            &yk_link_a(system, link)->values[link->def.effort_port].motion,
+                            &yk_link_b(system, link)->values[link->def.motion_port].motion);
+}
+
+yk_system_statistics yk_system_statistics_get(const yk_system *system)
+{
+    return system->statistics;
+}
+
+yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem)
+{
+    if (system->merged && subsystem > 0) return (yk_subsystem_statistics){0};
+    yk_subsystem_statistics s = system->members[subsystem].statistics;
+    int64_t timed = system->members[subsystem].timed_calls;
+    if (timed > 0) s.seconds *= (double)s.calls / (double)timed;
+    return s;
+}
+
+yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface)
+{
+    return system->merged ? (yk_interface_statistics){0} : system->links[interface].statistics;
+}
+
+/* State image ------------------------------------------------------------------------------------------------------ */
+
+/* continuous words of all members, their opaque words, the clock. */
+yk_state_layout yk_system_state_layout(const yk_system *system)
+{
+    return system->layout;
+}
+
+void yk_system_state_get(const yk_system *system, double *image)
+{
+    double *continuous = image, *opaque = image + system->layout.continuous;
+    for (int i = 0; i < system->member_count; i++) {
+        const yk_member *m = &system->members[i];
+        m->subsystem->ops->state_get(m->subsystem, system->scratch);
+        size_t rest = m->layout.words - m->layout.continuous;
+        memcpy(continuous, system->scratch, m->layout.continuous * sizeof(double));
+        memcpy(opaque, system->scratch + m->layout.continuous, rest * sizeof(double));
+        continuous += m->layout.continuous, opaque += rest;
+    }
+    memcpy(opaque, &system->step_count, sizeof *opaque);
+}
+
+yk_status yk_system_state_set(yk_system *system, const double *image)
+{
+    const double *continuous = image, *opaque = image + system->layout.continuous;
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        size_t rest = m->layout.words - m->layout.continuous;
+        memcpy(system->scratch, continuous, m->layout.continuous * sizeof(double));
+        memcpy(system->scratch + m->layout.continuous, opaque, rest * sizeof(double));
+        m->status = m->subsystem->ops->state_set(m->subsystem, system->scratch);
+        if (m->status < 0) return yk_system_blame(system, i);
+        yk_system_gather(m);
+        continuous += m->layout.continuous, opaque += rest;
+    }
+    memcpy(&system->step_count, opaque, sizeof *opaque);
+    return YK_OK;
+}

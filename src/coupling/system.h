@@ -1,0 +1,98 @@
+/* The inside of a coupled system, and the verbs that schemes are made of.
+ *
+ * A scheme is one function that carries all subsystems from t to t + h. It sees the system through a few verbs
+ *
+ *   predict   the motion of an effort side at t + h, before it is known
+ *   advance   one subsystem over the macro step with its inputs, and gather its outputs
+ *   mark      remember the state of all subsystems
+ *   rewind    return one subsystem to the mark
+ *
+ * so that every scheme runs on every subsystem that has the capabilities it asks for. */
+#ifndef YK_COUPLING_SYSTEM_H
+#define YK_COUPLING_SYSTEM_H
+
+#include "base/pool.h"
+#include "yoke/coupling.h"
+
+/* One subsystem in its place. */
+typedef struct yk_member {
+    yk_subsystem *subsystem;
+    const char *name;
+    int port_count;
+    const yk_port *ports;
+    yk_signal *inputs;      /* one per port */
+    yk_port_value *values;  /* one per port: outputs at the end of the last step or trial */
+    yk_motion *before;      /* one per port: motion at the start of the macro step */
+    yk_state_layout layout; /* zero if it cannot be rolled back */
+    double *mark;           /* state image at the last mark */
+    bool iterates;          /* takes efforts only, and offers single iterations of its solver */
+    yk_status status;       /* of the last advance */
+    yk_subsystem_statistics statistics;
+    int64_t timed_calls;
+} yk_member;
+
+/* One interface in its place. Side A takes the effort, side B the motion. */
+typedef struct yk_link {
+    yk_interface_def def;
+    yk_port_kind kind;
+    int a_place, b_place; /* of the two sides in the Gauss-Seidel sequence */
+    yk_effort applied;    /* on A in this macro step */
+    yk_effort residual;   /* tight: last change of the effort */
+    double factor;        /* tight: relaxation */
+    yk_interface_statistics statistics;
+} yk_link;
+
+struct yk_system {
+    yk_context *context;
+    yk_scheme_def scheme;
+    double start, h;
+    int64_t step_count;
+    int member_count;
+    yk_member *members;
+    int *sequence; /* Gauss-Seidel order: B sides before their A sides */
+    int link_count;
+    yk_link *links;
+    yk_subsystem *merged; /* monolithic only: the one member, which the system owns */
+    int *port_offsets;    /* monolithic only: first port of each part in the merged subsystem */
+    yk_pool *pool;        /* explicit Jacobi with several threads only */
+    yk_state_layout layout;
+    double *scratch; /* state image of one member */
+    yk_system_statistics statistics;
+};
+
+/* Both sides of a link. */
+static inline yk_member *yk_link_a(const yk_system *system, const yk_link *link)
+{
+    return &system->members[link->def.effort_subsystem];
+}
+
+static inline yk_member *yk_link_b(const yk_system *system, const yk_link *link)
+{
+    return &system->members[link->def.motion_subsystem];
+}
+
+/* Verbs ------------------------------------------------------------------------------------------------------------ */
+
+void yk_system_predict(const yk_system *system, const yk_link *link, yk_motion *motion);
+yk_status yk_system_advance(yk_system *system, int member);
+/* One iteration of a member's own solver towards the end of the macro step, and gather its outputs. */
+yk_status yk_system_iterate(yk_system *system, int member);
+void yk_system_mark(yk_system *system);
+yk_status yk_system_rewind(yk_system *system, int member);
+/* Reads the outputs of a member; advance does it by itself. */
+void yk_system_gather(yk_member *member);
+/* Turns the status of a failed member into an error with time, name and remedy. */
+yk_status yk_system_blame(yk_system *system, int member);
+
+/* Schemes ---------------------------------------------------------------------------------------------------------- */
+
+yk_status yk_explicit_step(yk_system *system, yk_step_report *report);
+yk_status yk_tight_step(yk_system *system, yk_step_report *report);
+yk_status yk_monolithic_step(yk_system *system, yk_step_report *report);
+/* Replaces the parts of the def by the one merged member. */
+yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def);
+
+/* Relaxes the effort that a tight iteration hands on (see acceleration.c). */
+yk_effort yk_aitken_relax(yk_link *link, const yk_effort *change, bool first);
+
+#endif

@@ -1,0 +1,273 @@
+/* Creation of a coupled system: every mistake in the wiring is found here, before anything moves. */
+#include <math.h>
+
+#include "coupling/system.h"
+
+static yk_status check_operations(yk_context *context, const yk_subsystem_ops *ops, const char *name)
+{
+    if (ops->size != sizeof(yk_subsystem_ops))
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "subsystem '%s' was built for another version of the contract (its table has %zu bytes, this "
+                       "library's %zu): rebuild it",
+                       name, ops->size, sizeof(yk_subsystem_ops));
+    if (ops->ports && ops->connect && ops->start && ops->step && ops->output && ops->destroy) return YK_OK;
+    return yk_fail(context, YK_ERROR_CAPABILITY,
+                   "subsystem '%s' (%s) lacks a required operation: ports, connect, start, step, output or destroy",
+                   name, ops->kind ? ops->kind : "unknown kind");
+}
+
+static yk_status create_member(yk_system *system, yk_member *member, yk_subsystem *subsystem, const char *name)
+{
+    yk_context *context = system->context;
+    yk_status status = check_operations(context, subsystem->ops, name);
+    if (status < 0) return status;
+    member->subsystem = subsystem;
+    member->name = name;
+    member->port_count = subsystem->ops->ports(subsystem, &member->ports);
+    size_t count = (size_t)member->port_count;
+    member->inputs = yk_allocate(context, count, sizeof *member->inputs);
+    member->values = yk_allocate(context, count, sizeof *member->values);
+    member->before = yk_allocate(context, count, sizeof *member->before);
+    if (!member->inputs || !member->values || !member->before) return YK_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        member->values[i].motion.orientation.w = 1;
+        member->inputs[i].orientation.w = 1;
+    }
+    member->iterates = subsystem->ops->iterate != NULL;
+    return YK_OK;
+}
+
+static yk_status check_side(yk_system *system, const char *face, int member, int port, yk_causality causality)
+{
+    if (member < 0 || member >= system->member_count)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s': there is no subsystem %d", face, member);
+    const yk_member *m = &system->members[member];
+    if (port < 0 || port >= m->port_count)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s': subsystem '%s' has no port %d", face,
+                       m->name, port);
+    if (!(m->ports[port].causalities & causality))
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "interface '%s': port '%s' of subsystem '%s' cannot take %s; exchange the two sides", face,
+                       m->ports[port].name, m->name, causality == YK_TAKES_EFFORT ? "an effort" : "a motion");
+    return YK_OK;
+}
+
+static bool uses_port(const yk_interface_def *def, int member, int port)
+{
+    return (def->effort_subsystem == member && def->effort_port == port) ||
+           (def->motion_subsystem == member && def->motion_port == port);
+}
+
+static yk_status check_port_is_free(yk_system *system, int link, int member, int port)
+{
+    for (int i = 0; i < link; i++)
+        if (uses_port(&system->links[i].def, member, port))
+            return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                           "interfaces '%s' and '%s' both use port '%s' of subsystem '%s'; a port can be joined once",
+                           system->links[i].def.name, system->links[link].def.name,
+                           system->members[member].ports[port].name, system->members[member].name);
+    return YK_OK;
+}
+
+static yk_status connect_link(yk_system *system, yk_link *link)
+{
+    const yk_interface_def *def = &link->def;
+    yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+    b->iterates = false; /* a motion side steps as a whole */
+    yk_status status = a->subsystem->ops->connect(a->subsystem, def->effort_port, YK_TAKES_EFFORT, def->constrained);
+    if (status < 0) return status;
+    return b->subsystem->ops->connect(b->subsystem, def->motion_port, YK_TAKES_MOTION, def->constrained);
+}
+
+static yk_status create_link(yk_system *system, int number, const yk_interface_def *def)
+{
+    yk_link *link = &system->links[number];
+    link->def = *def;
+    if (!link->def.name) link->def.name = "unnamed";
+    yk_status status = check_side(system, link->def.name, def->effort_subsystem, def->effort_port, YK_TAKES_EFFORT);
+    if (status == YK_OK)
+        status = check_side(system, link->def.name, def->motion_subsystem, def->motion_port, YK_TAKES_MOTION);
+    if (status == YK_OK) status = check_port_is_free(system, number, def->effort_subsystem, def->effort_port);
+    if (status == YK_OK) status = check_port_is_free(system, number, def->motion_subsystem, def->motion_port);
+    if (status < 0) return status;
+    const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+    if (a == b)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s' joins subsystem '%s' with itself",
+                       link->def.name, a->name);
+    link->kind = a->ports[def->effort_port].kind;
+    if (link->kind != b->ports[def->motion_port].kind)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'", link->def.name, a->name,
+                       a->ports[def->effort_port].name, b->name, b->ports[def->motion_port].name);
+    return connect_link(system, link);
+}
+
+/* True if every effort that the member takes comes from members that are already placed. */
+static bool can_follow(const yk_system *system, int member, const bool *placed)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_interface_def *def = &system->links[i].def;
+        if (def->effort_subsystem == member && !placed[def->motion_subsystem]) return false;
+    }
+    return true;
+}
+
+/* Motion sides before their effort sides; where that goes in a circle, the order of the scenario. */
+static yk_status find_sequence(yk_system *system)
+{
+    int count = system->member_count;
+    bool *placed = yk_allocate(system->context, (size_t)count, sizeof *placed);
+    int *place = yk_allocate(system->context, (size_t)count, sizeof *place);
+    if (!placed || !place) {
+        yk_release(system->context, placed);
+        yk_release(system->context, place);
+        return YK_ERROR_MEMORY;
+    }
+    for (int n = 0; n < count; n++) {
+        int chosen = -1, first = -1;
+        for (int i = 0; i < count && chosen < 0; i++) {
+            if (placed[i]) continue;
+            if (first < 0) first = i;
+            if (can_follow(system, i, placed)) chosen = i;
+        }
+        if (chosen < 0) chosen = first;
+        placed[chosen] = true;
+        place[chosen] = n;
+        system->sequence[n] = chosen;
+    }
+    for (int i = 0; i < system->link_count; i++) {
+        system->links[i].a_place = place[system->links[i].def.effort_subsystem];
+        system->links[i].b_place = place[system->links[i].def.motion_subsystem];
+    }
+    yk_release(system->context, placed);
+    yk_release(system->context, place);
+    return YK_OK;
+}
+
+/* Room for rollback. Schemes that repeat need it; for the others it is there if every member offers it. */
+static yk_status prepare_states(yk_system *system)
+{
+    size_t largest = 0;
+    bool complete = true;
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        const yk_subsystem_ops *ops = m->subsystem->ops;
+        if (!ops->state_layout || !ops->state_get || !ops->state_set) {
+            complete = false;
+            if (system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0)
+                return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                               "scheme tight repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; "
+                               "choose the scheme explicit, or coupling.iterations 0",
+                               m->name, ops->kind);
+            continue;
+        }
+        m->layout = ops->state_layout(m->subsystem);
+        m->mark = yk_allocate(system->context, m->layout.words, sizeof *m->mark);
+        if (!m->mark) return YK_ERROR_MEMORY;
+        system->layout.words += m->layout.words;
+        system->layout.continuous += m->layout.continuous;
+        if (m->layout.words > largest) largest = m->layout.words;
+    }
+    system->layout.words += 1; /* the clock */
+    if (!complete) system->layout = (yk_state_layout){0};
+    system->scratch = yk_allocate(system->context, largest, sizeof *system->scratch);
+    return system->scratch ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
+{
+    const yk_inputs *inputs = &scheme->inputs;
+    if (scheme->kind == YK_SCHEME_EXPLICIT && inputs->modified) {
+        double sum = inputs->position + inputs->velocity + inputs->acceleration;
+        bool negative = inputs->position < 0 || inputs->velocity < 0 || inputs->acceleration < 0;
+        if (negative || !(sum > 0) || !isfinite(sum))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "scheme explicit: the weights of the modified inputs (%g, %g, %g) must not be negative, and "
+                           "one must be positive",
+                           inputs->position, inputs->velocity, inputs->acceleration);
+    }
+    if (scheme->kind == YK_SCHEME_TIGHT && scheme->iterations < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: the limit of iterations is %d, must be 0 or more",
+                       scheme->iterations);
+    if (scheme->kind == YK_SCHEME_TIGHT && !(scheme->tolerance >= 0 && scheme->relative_tolerance >= 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: tolerances (%g N, relative %g) must not be negative",
+                       scheme->tolerance, scheme->relative_tolerance);
+    return YK_OK;
+}
+
+static yk_status check_def(yk_context *context, const yk_system_def *def)
+{
+    if (def->subsystem_count < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a system needs at least one subsystem");
+    if (!(def->step > 0) || !isfinite(def->step) || !isfinite(def->start))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "the macro step is %g s from %g s on, must be positive and finite",
+                       def->step, def->start);
+    return check_scheme(context, &def->scheme);
+}
+
+static yk_status build(yk_system *system, const yk_system_def *def)
+{
+    yk_context *context = system->context;
+    bool merging = def->scheme.kind == YK_SCHEME_MONOLITHIC && def->subsystem_count > 1;
+    if (merging) {
+        yk_status status = yk_monolithic_merge(system, def);
+        if (status < 0) return status;
+    }
+    system->member_count = merging ? 1 : def->subsystem_count;
+    system->link_count = merging ? 0 : def->interface_count;
+    system->members = yk_allocate(context, (size_t)system->member_count, sizeof *system->members);
+    system->links = yk_allocate(context, (size_t)system->link_count, sizeof *system->links);
+    system->sequence = yk_allocate(context, (size_t)system->member_count, sizeof *system->sequence);
+    if (!system->members || !system->links || !system->sequence) return YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    for (int i = 0; status == YK_OK && i < system->member_count; i++)
+        status = create_member(system, &system->members[i], merging ? system->merged : def->subsystems[i],
+                               merging ? "merged" : def->names[i]);
+    for (int i = 0; status == YK_OK && i < system->link_count; i++)
+        status = create_link(system, i, &def->interfaces[i]);
+    if (status == YK_OK) status = find_sequence(system);
+    if (status == YK_OK) status = prepare_states(system);
+    bool parallel = def->scheme.kind == YK_SCHEME_EXPLICIT && def->scheme.order == YK_ORDER_JACOBI &&
+                    def->scheme.threads != 1 && system->member_count > 1;
+    if (status == YK_OK && parallel) status = yk_pool_create(context, def->scheme.threads, &system->pool);
+    return status;
+}
+
+yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system)
+{
+    *system = NULL;
+    yk_status status = check_def(context, def);
+    if (status < 0) return status;
+    yk_system *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    made->scheme = def->scheme;
+    made->start = def->start;
+    made->h = def->step;
+    status = build(made, def);
+    if (status < 0) {
+        yk_system_destroy(made);
+        return status;
+    }
+    *system = made;
+    return YK_OK;
+}
+
+void yk_system_destroy(yk_system *system)
+{
+    if (!system) return;
+    yk_context *context = system->context;
+    yk_pool_destroy(system->pool);
+    for (int i = 0; system->members && i < system->member_count; i++) {
+        yk_release(context, system->members[i].inputs);
+        yk_release(context, system->members[i].values);
+        yk_release(context, system->members[i].before);
+        yk_release(context, system->members[i].mark);
+    }
+    if (system->merged) system->merged->ops->destroy(system->merged);
+    yk_release(context, system->members);
+    yk_release(context, system->links);
+    yk_release(context, system->sequence);
+    yk_release(context, system->port_offsets);
+    yk_release(context, system->scratch);
+    yk_release(context, system);
+}
