@@ -1,0 +1,52 @@
+/* yoke COMMAND ...: one row per subcommand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "commands.h"
+#include "options.h"
+
+static const command commands[] = {
+    {"stability", "spectral radius of a coupling scheme on the two-mass oscillator, at a point or as a map",
+     command_stability},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_commands(FILE *stream)
+{
+    fprintf(stream, "yoke %s: co-simulation of mechanical systems\n\nusage: yoke COMMAND ...\n\n", yk_version());
+    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream, "\n`yoke COMMAND --help` tells more. Exit codes: 0 good, 1 the run failed, 2 wrong input.\n");
+}
+
+static int report_unknown(const char *word)
+{
+    const char *names[COMMAND_COUNT + 1] = {NULL};
+    for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
+    const char *nearest = yk_text_nearest(word, names);
+    fprintf(stderr, "yoke: unknown command '%s'", word);
+    if (nearest) fprintf(stderr, ", did you mean '%s'?", nearest);
+    fprintf(stderr, "\n`yoke --help` lists the commands.\n");
+    return EXIT_MISUSE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_commands(stderr);
+        return EXIT_MISUSE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        print_commands(stdout);
+        return EXIT_GOOD;
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("yoke %s\n", yk_version());
+        return EXIT_GOOD;
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(word, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    return report_unknown(word);
+}

@@ -1,0 +1,275 @@
+/* yoke stability: the spectral radius of a coupling scheme on the two-mass oscillator. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "commands.h"
+#include "options.h"
+#include "yoke/analysis.h"
+
+static const char usage[] =
+    "stability [--scheme S] [--inputs I] [--rho-inf R] [--omega-h W] ...\n"
+    "       yoke stability ... --map rho-inf=0:1:51 --map omega-h=0.2:10:50 -o map.csv [--plot map]\n\n"
+    "Two masses joined rigidly: mass 1 takes the effort, mass 2 the motion. The radius comes from the scheme as it "
+    "runs,\n"
+    "differentiated; above 1 a coupled simulation grows without bound.";
+
+typedef struct request {
+    yk_two_mass model;
+    const char *scheme, *order, *inputs, *relaxation, *integrators;
+    double iterations;
+    option_list maps;
+    const char *output, *plot;
+} request;
+
+static bool pick(const char *option, const char *word, const char *const *words, int *index)
+{
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(word, words[i]) != 0) continue;
+        *index = i;
+        return true;
+    }
+    const char *nearest = yk_text_nearest(word, words);
+    fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
+    for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+    if (nearest) fprintf(stderr, " (did you mean %s?)", nearest);
+    fprintf(stderr, "\n");
+    return false;
+}
+
+static bool read_inputs(const char *text, yk_inputs *inputs)
+{
+    double a, b, c;
+    char rest;
+    if (strchr(text, ',')) {
+        if (sscanf(text, "%lf,%lf,%lf%c", &a, &b, &c, &rest) == 3) {
+            *inputs = (yk_inputs){true, a, b, c};
+            return true;
+        }
+        fprintf(stderr, "yoke: --inputs '%s': the weights are three numbers alpha*h^2,beta*h,gamma such as 2,2,1\n",
+                text);
+        return false;
+    }
+    static const char *const words[] = {"original", "index-1", "index-2", "index-3", NULL};
+    const yk_inputs values[] = {YK_INPUTS_ORIGINAL, YK_INPUTS_INDEX_1, YK_INPUTS_INDEX_2, YK_INPUTS_INDEX_3};
+    int index;
+    if (!pick("inputs", text, words, &index)) return false;
+    *inputs = values[index];
+    return true;
+}
+
+static bool read_integrators(const char *text, yk_two_mass *model)
+{
+    static const char *const words[] = {"two-step", "semi-implicit", "exact", NULL};
+    char first[32], second[32], rest;
+    if (sscanf(text, "%31[^,],%31[^,]%c", first, second, &rest) != 2) {
+        fprintf(stderr, "yoke: --integrators '%s': name two, such as two-step,semi-implicit\n", text);
+        return false;
+    }
+    int a, b;
+    if (!pick("integrators", first, words, &a) || !pick("integrators", second, words, &b)) return false;
+    model->integrators[0] = (yk_two_mass_integrator)a;
+    model->integrators[1] = (yk_two_mass_integrator)b;
+    return true;
+}
+
+static bool read_scheme(request *r)
+{
+    static const char *const schemes[] = {"explicit", "tight", "monolithic", "loose", NULL};
+    static const char *const orders[] = {"gauss-seidel", "jacobi", NULL};
+    static const char *const relaxations[] = {"none", "aitken", NULL};
+    yk_scheme_def *scheme = &r->model.scheme;
+    int kind, order, relaxation;
+    if (!pick("scheme", r->scheme, schemes, &kind) || !pick("order", r->order, orders, &order) ||
+        !pick("relaxation", r->relaxation, relaxations, &relaxation))
+        return false;
+    bool loose = kind == 3;
+    scheme->kind = loose ? YK_SCHEME_TIGHT : (yk_scheme_kind)kind;
+    scheme->order = (yk_order)order;
+    scheme->relaxation = (yk_relaxation)relaxation;
+    if (r->iterations >= 0) {
+        /* A fixed number of repetitions, converged or not: a tolerance that nothing meets. */
+        scheme->iterations = (int)r->iterations;
+        scheme->tolerance = scheme->relative_tolerance = 0;
+        r->model.fixed_iterations = true;
+    }
+    if (loose) scheme->iterations = 0;
+    return read_inputs(r->inputs, &scheme->inputs) && read_integrators(r->integrators, &r->model);
+}
+
+/* "rho-inf=0:1:51", optionally ":log". */
+static bool read_axis(const char *text, yk_map_axis *axis, char *name, size_t capacity)
+{
+    const char *equals = strchr(text, '=');
+    char spacing[8] = "";
+    int used = 0;
+    *axis = (yk_map_axis){0};
+    bool good = equals && (size_t)(equals - text) < capacity &&
+                sscanf(equals + 1, "%lf:%lf:%d%n", &axis->first, &axis->last, &axis->count, &used) == 3;
+    if (good && equals[1 + used]) {
+        snprintf(spacing, sizeof spacing, "%s", equals + 1 + used);
+        axis->logarithmic = strcmp(spacing, ":log") == 0;
+        good = axis->logarithmic;
+    }
+    if (!good || !isfinite(axis->first) || !isfinite(axis->last) || axis->count < 1 || axis->count > 10000) {
+        fprintf(stderr, "yoke: --map '%s': write parameter=first:last:count, such as rho-inf=0:1:51 (or ...:51:log)\n",
+                text);
+        return false;
+    }
+    snprintf(name, capacity, "%.*s", (int)(equals - text), text);
+    int index;
+    if (!pick("map", name, yk_two_mass_parameters(), &index)) return false;
+    axis->parameter = yk_two_mass_parameters()[index];
+    return true;
+}
+
+static bool check_range(const char *name, double value, double low, double high)
+{
+    if (value >= low && value <= high) return true;
+    fprintf(stderr, "yoke: --%s is %g, must lie between %g and %g\n", name, value, low, high);
+    return false;
+}
+
+/* The same limits hold for a value and for the ends of an axis. */
+static bool check_parameter(const char *name, double value)
+{
+    if (strcmp(name, "rho-inf") == 0) return check_range(name, value, 0, 1);
+    if (strcmp(name, "omega-h") == 0 || strcmp(name, "mass-ratio") == 0) return check_range(name, value, 1e-12, 1e12);
+    return check_range(name, value, 0, 1e12);
+}
+
+static int print_radius(yk_context *context, const request *r)
+{
+    double radius;
+    yk_status status = yk_two_mass_radius(context, &r->model, &radius);
+    if (status != YK_OK) {
+        fprintf(stderr, "yoke: %s\n", yk_last_message(context));
+        return EXIT_FAILED;
+    }
+    printf("spectral radius %.12g\n", radius);
+    printf("%s\n", radius <= YK_STABILITY_LIMIT ? "stable" : "unstable: errors grow with every macro step");
+    return EXIT_GOOD;
+}
+
+static bool write_csv(const char *file, const yk_map_axis *x, const yk_map_axis *y, const double *radii)
+{
+    FILE *out = fopen(file, "w");
+    if (!out) {
+        fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
+        return false;
+    }
+    fprintf(out, "%s,%s,spectral_radius,stable\n", x->parameter, y->parameter);
+    for (int i = 0; i < x->count; i++)
+        for (int j = 0; j < y->count; j++) {
+            double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
+            fprintf(out, "%.17g,%.17g,%.17g,%d\n", yk_map_axis_value(x, i), yk_map_axis_value(y, j), radius,
+                    radius <= YK_STABILITY_LIMIT);
+        }
+    bool good = !ferror(out);
+    if (fclose(out) != 0 || !good) {
+        fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void show_progress(void *user, double fraction)
+{
+    (void)user;
+    fprintf(stderr, "\rmap %3.0f %%%s", 100 * fraction, fraction >= 1 ? "\n" : "");
+}
+
+static int make_map(yk_context *context, const request *r, const yk_map_axis *x, const yk_map_axis *y)
+{
+    size_t count = (size_t)x->count * (size_t)y->count;
+    double *radii = malloc(count * sizeof *radii);
+    if (!radii) {
+        fprintf(stderr, "yoke: out of memory for a map of %zu points\n", count);
+        return EXIT_FAILED;
+    }
+    yk_status status =
+        yk_two_mass_map(context, &r->model, x, y, radii, isatty(STDERR_FILENO) ? show_progress : NULL, NULL);
+    bool good = status == YK_OK && (!r->output || write_csv(r->output, x, y, radii));
+    if (good) printf("stable share %.4f\n", yk_stable_share(radii, count));
+    if (good && r->plot) {
+        char title[160];
+        snprintf(title, sizeof title, "%s%s%s, %s", r->scheme, r->model.scheme.kind == YK_SCHEME_EXPLICIT ? ", " : "",
+                 r->model.scheme.kind == YK_SCHEME_EXPLICIT ? r->inputs : "", "stable points");
+        status = yk_plot_map(context, r->plot, title, x, y, radii);
+        if (status == YK_OK) printf("picture %s.svg, %s.png\n", r->plot, r->plot);
+    }
+    free(radii);
+    if (status < 0) fprintf(stderr, "yoke: %s\n", yk_last_message(context));
+    return good && status == YK_OK ? EXIT_GOOD : EXIT_FAILED;
+}
+
+static int run_request(const request *r)
+{
+    yk_map_axis axes[2];
+    char names[2][32];
+    if (r->maps.count != 0 && r->maps.count != 2) {
+        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
+        return EXIT_MISUSE;
+    }
+    for (int i = 0; i < r->maps.count; i++) {
+        if (!read_axis(r->maps.items[i], &axes[i], names[i], sizeof names[i]) ||
+            !check_parameter(axes[i].parameter, axes[i].first) || !check_parameter(axes[i].parameter, axes[i].last))
+            return EXIT_MISUSE;
+    }
+    if (r->maps.count == 0 && (r->output || r->plot)) {
+        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
+        return EXIT_MISUSE;
+    }
+    if (r->maps.count == 2 && strcmp(axes[0].parameter, axes[1].parameter) == 0) {
+        fprintf(stderr, "yoke: both axes of the map are %s\n", axes[0].parameter);
+        return EXIT_MISUSE;
+    }
+    yk_context *context = yk_context_create(NULL);
+    if (!context) return EXIT_FAILED;
+    int code = r->maps.count ? make_map(context, r, &axes[0], &axes[1]) : print_radius(context, r);
+    yk_context_destroy(context);
+    return code;
+}
+
+int command_stability(int argc, char **argv)
+{
+    request r = {.model = yk_two_mass_default(),
+                 .scheme = "explicit",
+                 .order = "gauss-seidel",
+                 .inputs = "index-1",
+                 .relaxation = "aitken",
+                 .integrators = "two-step,semi-implicit",
+                 .iterations = -1};
+    yk_two_mass *m = &r.model;
+    const option_row rows[] = {
+        {"scheme", OPTION_TEXT, &r.scheme, "NAME", "explicit, tight, loose or monolithic [explicit]"},
+        {"order", OPTION_TEXT, &r.order, "NAME", "explicit: gauss-seidel or jacobi [gauss-seidel]"},
+        {"inputs", OPTION_TEXT, &r.inputs, "NAME",
+         "explicit: original, index-1, index-2, index-3, or alpha*h^2,beta*h,gamma [index-1]"},
+        {"iterations", OPTION_NUMBER, &r.iterations, "N", "tight: exactly N repetitions [until converged]"},
+        {"relaxation", OPTION_TEXT, &r.relaxation, "NAME", "tight: none or aitken [aitken]"},
+        {"integrators", OPTION_TEXT, &r.integrators, "A,B",
+         "of mass 1 and 2: two-step, semi-implicit or exact [two-step,semi-implicit]"},
+        {"rho-inf", OPTION_NUMBER, &m->rho_inf, "R", "asymptotic spectral radius of the two-step method [0.6]"},
+        {"omega-h", OPTION_NUMBER, &m->omega_h, "W",
+         "frequency of mass 1 alone (rad/s) times the macro step (s) [0.1]"},
+        {"mass-ratio", OPTION_NUMBER, &m->mass_ratio, "R", "m2/m1 [1]"},
+        {"frequency-ratio", OPTION_NUMBER, &m->frequency_ratio, "R", "omega2/omega1 [0]"},
+        {"damping", OPTION_NUMBER, &m->damping, "X", "damping ratio of mass 1 [0]"},
+        {"damping-ratio", OPTION_NUMBER, &m->damping_ratio, "R", "damping ratio of mass 2 over that of mass 1 [0]"},
+        {"map", OPTION_LIST, &r.maps, "P=FIRST:LAST:N", "vary a parameter; give it twice for the two axes"},
+        {"o", OPTION_TEXT, &r.output, "FILE", "write the map as CSV"},
+        {"plot", OPTION_TEXT, &r.plot, "BASE", "draw the map as BASE.svg and BASE.png (needs gnuplot)"},
+        {.kind = OPTION_END},
+    };
+    int parsed = options_parse(usage, rows, argc, argv, NULL, 0, 0);
+    if (parsed < 0) return options_exit(parsed);
+    if (!read_scheme(&r)) return EXIT_MISUSE;
+    for (const char *const *name = yk_two_mass_parameters(); *name; name++)
+        if (!check_parameter(*name, *yk_two_mass_parameter(m, *name))) return EXIT_MISUSE;
+    return run_request(&r);
+}
