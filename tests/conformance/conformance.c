@@ -1,0 +1,344 @@
+#include "conformance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "math/vec3.h"
+#include "test.h"
+
+enum { PORTS_MAX = 64 };
+
+/* Counts what is asked of it while `armed`. */
+typedef struct counting_allocator {
+    bool armed;
+    int requests;
+} counting_allocator;
+
+static void *count_allocation(void *user, void *block, size_t bytes)
+{
+    counting_allocator *counter = user;
+    if (counter->armed) counter->requests++;
+    if (bytes) return realloc(block, bytes);
+    free(block);
+    return NULL;
+}
+
+typedef struct bed {
+    const conformance_case *c;
+    counting_allocator counter;
+    yk_context *context;
+    yk_subsystem *subsystem;
+    int port_count;
+    yk_signal inputs[PORTS_MAX];
+} bed;
+
+static void bed_open(bed *b, const conformance_case *c)
+{
+    *b = (bed){.c = c};
+    yk_context_def def = yk_context_default();
+    def.allocate = count_allocation;
+    def.allocate_user = &b->counter;
+    def.threads = 1;
+    b->context = yk_context_create(&def);
+    assert_non_null(b->context);
+    yk_status status = c->create(b->context, c->user, &b->subsystem);
+    if (status != YK_OK) print_error("%s: %s\n", c->name, yk_last_message(b->context));
+    assert_int_equal(status, YK_OK);
+    const yk_port *ports;
+    b->port_count = b->subsystem->ops->ports(b->subsystem, &ports);
+    assert_in_range(b->port_count, c->port + 1, PORTS_MAX);
+    assert_int_equal(b->subsystem->ops->connect(b->subsystem, c->port, c->causality, c->constrained), YK_OK);
+}
+
+static void bed_close(bed *b)
+{
+    b->subsystem->ops->destroy(b->subsystem);
+    yk_context_destroy(b->context);
+}
+
+static yk_vec3 masked(unsigned axes, double value)
+{
+    return yk_v3(axes & 1 ? value : 0, axes & 2 ? value : 0, axes & 4 ? value : 0);
+}
+
+/* The cubic that meets the driving sine and its rate at both ends of the step. A motion starts where the port is. */
+static void drive(bed *b, double t, double h, const yk_motion *origin)
+{
+    const conformance_case *c = b->c;
+    double w = c->frequency, a = c->amplitude, cubic[4];
+    /* (1 - cos) starts at rest, so that a prescribed motion is consistent with a subsystem at rest. */
+    yk_poly_hermite(h, a * (1 - cos(w * t)), a * w * sin(w * t), a * (1 - cos(w * (t + h))), a * w * sin(w * (t + h)),
+                    cubic);
+    yk_signal *input = &b->inputs[c->port];
+    input->degree = 3;
+    input->orientation = origin->orientation;
+    for (int i = 0; i < 4; i++) {
+        input->linear[i] = masked(c->constrained, cubic[i]);
+        input->angular[i] = masked(c->constrained >> 3, cubic[i]);
+    }
+    if (c->causality == YK_TAKES_MOTION) input->linear[0] = yk_v3_add(input->linear[0], origin->position);
+}
+
+static void bed_start(bed *b, double h, yk_motion *origin)
+{
+    const yk_subsystem_ops *ops = b->subsystem->ops;
+    assert_int_equal(ops->start(b->subsystem, 0, h, NULL), YK_OK);
+    yk_port_value value = {.motion.orientation.w = 1};
+    ops->output(b->subsystem, b->c->port, &value);
+    *origin = value.motion;
+    drive(b, 0, h, origin);
+    assert_int_equal(ops->start(b->subsystem, 0, h, b->inputs), YK_OK);
+}
+
+static void bed_steps(bed *b, int first, int count, double h, const yk_motion *origin)
+{
+    for (int i = first; i < first + count; i++) {
+        drive(b, i * h, h, origin);
+        yk_status status = b->subsystem->ops->step(b->subsystem, i * h, h, b->inputs);
+        if (status < 0 && b->subsystem->ops->message)
+            print_error("step %d: %s\n", i, b->subsystem->ops->message(b->subsystem));
+        assert_true(status >= 0);
+    }
+}
+
+static void read_all(const bed *b, yk_port_value *values)
+{
+    memset(values, 0, PORTS_MAX * sizeof *values);
+    for (int i = 0; i < b->port_count; i++) b->subsystem->ops->output(b->subsystem, i, &values[i]);
+}
+
+static void table_of_operations_is_complete(void **state)
+{
+    bed b;
+    bed_open(&b, *state);
+    const yk_subsystem_ops *ops = b.subsystem->ops;
+    assert_int_equal(ops->size, sizeof *ops);
+    assert_non_null(ops->kind);
+    assert_true(ops->start && ops->step && ops->output);
+    bool states = ops->state_layout && ops->state_get && ops->state_set;
+    assert_true(states || (!ops->state_layout && !ops->state_get && !ops->state_set));
+    assert_int_equal(ops->channels != NULL, ops->channel_read != NULL);
+    const yk_port *ports;
+    for (int i = 0; i < ops->ports(b.subsystem, &ports); i++) {
+        assert_non_null(ports[i].name);
+        assert_in_range(ports[i].causalities, 1, YK_TAKES_EFFORT | YK_TAKES_MOTION);
+    }
+    bed_close(&b);
+}
+
+static void starting_again_returns_to_the_start(void **state)
+{
+    const conformance_case *c = *state;
+    bed b;
+    bed_open(&b, c);
+    yk_motion origin;
+    yk_port_value first[PORTS_MAX], again[PORTS_MAX];
+    bed_start(&b, c->step, &origin);
+    read_all(&b, first);
+    bed_steps(&b, 0, 5, c->step, &origin);
+    bed_start(&b, c->step, &origin);
+    read_all(&b, again);
+    assert_memory_equal(first, again, sizeof first);
+    bed_close(&b);
+}
+
+static void rollback_is_bit_exact(void **state)
+{
+    const conformance_case *c = *state;
+    bed b;
+    bed_open(&b, c);
+    const yk_subsystem_ops *ops = b.subsystem->ops;
+    if (!ops->state_get) {
+        bed_close(&b);
+        skip();
+    }
+    yk_motion origin;
+    bed_start(&b, c->step, &origin);
+    bed_steps(&b, 0, c->steps / 2, c->step, &origin);
+    yk_state_layout layout = ops->state_layout(b.subsystem);
+    assert_true(layout.continuous <= layout.words && layout.words > 0);
+    double *mark = malloc(layout.words * sizeof *mark), *one = malloc(layout.words * sizeof *one),
+           *two = malloc(layout.words * sizeof *two);
+    yk_port_value at_mark[PORTS_MAX], restored[PORTS_MAX], end_one[PORTS_MAX], end_two[PORTS_MAX];
+    ops->state_get(b.subsystem, mark);
+    read_all(&b, at_mark);
+    bed_steps(&b, c->steps / 2, 7, c->step, &origin);
+    ops->state_get(b.subsystem, one);
+    read_all(&b, end_one);
+    assert_int_equal(ops->state_set(b.subsystem, mark), YK_OK);
+    read_all(&b, restored);
+    assert_memory_equal(at_mark, restored, sizeof at_mark);
+    bed_steps(&b, c->steps / 2, 7, c->step, &origin);
+    ops->state_get(b.subsystem, two);
+    read_all(&b, end_two);
+    assert_memory_equal(one, two, layout.words * sizeof *one);
+    assert_memory_equal(end_one, end_two, sizeof end_one);
+    free(mark), free(one), free(two);
+    bed_close(&b);
+}
+
+static void an_open_trial_is_discarded_by_rollback(void **state)
+{
+    const conformance_case *c = *state;
+    bed b;
+    bed_open(&b, c);
+    const yk_subsystem_ops *ops = b.subsystem->ops;
+    if (!ops->iterate || !ops->state_get || c->causality != YK_TAKES_EFFORT) {
+        bed_close(&b);
+        skip();
+    }
+    yk_motion origin;
+    yk_port_value direct[PORTS_MAX], after_trial[PORTS_MAX], iterated[PORTS_MAX];
+    bed_start(&b, c->step, &origin);
+    bed_steps(&b, 0, 4, c->step, &origin);
+    yk_state_layout layout = ops->state_layout(b.subsystem);
+    double *mark = malloc(layout.words * sizeof *mark);
+    ops->state_get(b.subsystem, mark);
+    bed_steps(&b, 4, 1, c->step, &origin);
+    read_all(&b, direct);
+    yk_iteration report;
+    ops->state_set(b.subsystem, mark);
+    assert_true(ops->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report) >= 0);
+    ops->state_set(b.subsystem, mark);
+    bed_steps(&b, 4, 1, c->step, &origin);
+    read_all(&b, after_trial);
+    assert_memory_equal(direct, after_trial, sizeof direct);
+    /* Carried to the end, the trial is the step, up to the solver's tolerance. */
+    ops->state_set(b.subsystem, mark);
+    for (int i = 0; i < 3; i++) ops->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report);
+    bed_steps(&b, 4, 1, c->step, &origin);
+    read_all(&b, iterated);
+    assert_near(iterated[c->port].motion.position.x, direct[c->port].motion.position.x, 1e-7 * c->scale);
+    free(mark);
+    bed_close(&b);
+}
+
+/* What the port answers with at the end of a run with `steps * refine` steps, projected on the driven axes. */
+static double answer(const conformance_case *c, int refine, double *balance)
+{
+    bed b;
+    bed_open(&b, c);
+    yk_motion origin;
+    double h = c->step / refine;
+    bed_start(&b, h, &origin);
+    yk_energy before = {0}, after = {0};
+    if (b.subsystem->ops->energy) b.subsystem->ops->energy(b.subsystem, &before);
+    bed_steps(&b, 0, c->steps * refine, h, &origin);
+    if (b.subsystem->ops->energy) b.subsystem->ops->energy(b.subsystem, &after);
+    *balance = (after.kinetic + after.potential + after.dissipated - after.work) -
+               (before.kinetic + before.potential + before.dissipated - before.work);
+    yk_port_value values[PORTS_MAX];
+    read_all(&b, values);
+    const yk_port_value *v = &values[c->port];
+    yk_vec3 axis = yk_v3_unit(masked(c->constrained & 7 ? c->constrained : c->constrained >> 3, 1));
+    bool effort = c->causality == YK_TAKES_MOTION;
+    double result;
+    if (c->constrained & 7)
+        result = yk_v3_dot(axis, effort ? v->effort.force : yk_v3_add(v->motion.position, v->motion.velocity));
+    else
+        result = yk_v3_dot(axis, effort ? v->effort.torque : v->motion.angular_velocity);
+    bed_close(&b);
+    return result;
+}
+
+/* The error of a method of order p falls by 2^p when the step is halved; differences of three runs show it. */
+static void check_order(double coarse, double middle, double fine, double order, double scale)
+{
+    if (order == 0) {
+        assert_near(middle, coarse, 1e-9 * scale);
+        assert_near(fine, coarse, 1e-9 * scale);
+        return;
+    }
+    double observed = log2(fabs(coarse - middle) / fabs(middle - fine));
+    if (!(observed > order - 0.25)) print_error("observed order %.3f, promised %g\n", observed, order);
+    assert_true(observed > order - 0.25);
+}
+
+static void halved_steps_converge_with_the_promised_order(void **state)
+{
+    const conformance_case *c = *state;
+    double balance;
+    check_order(answer(c, 1, &balance), answer(c, 2, &balance), answer(c, 4, &balance), c->order, c->scale);
+}
+
+static void energy_of_the_ports_balances(void **state)
+{
+    const conformance_case *c = *state;
+    if (c->energy_order < 0) skip();
+    double coarse, middle, fine;
+    answer(c, 1, &coarse), answer(c, 2, &middle), answer(c, 4, &fine);
+    if (c->energy_order == 0) {
+        assert_near(coarse, 0, 1e-9 * c->scale);
+        return;
+    }
+    double observed = log2(fabs(coarse) / fabs(middle)), again = log2(fabs(middle) / fabs(fine));
+    if (!(fmin(observed, again) > c->energy_order - 0.4))
+        print_error("balance %g, %g, %g J: orders %.3f and %.3f, promised %g\n", coarse, middle, fine, observed, again,
+                    c->energy_order);
+    assert_true(fmin(observed, again) > c->energy_order - 0.4);
+}
+
+static void stepping_allocates_nothing(void **state)
+{
+    const conformance_case *c = *state;
+    bed b;
+    bed_open(&b, c);
+    yk_motion origin;
+    bed_start(&b, c->step, &origin);
+    bed_steps(&b, 0, 3, c->step, &origin);
+    b.counter.armed = true;
+    bed_steps(&b, 3, 20, c->step, &origin);
+    b.counter.armed = false;
+    assert_int_equal(b.counter.requests, 0);
+    bed_close(&b);
+}
+
+static void prediction_approaches_the_step(void **state)
+{
+    const conformance_case *c = *state;
+    double errors[2];
+    for (int refine = 0; refine < 2; refine++) {
+        bed b;
+        bed_open(&b, c);
+        if (!b.subsystem->ops->predict || c->causality != YK_TAKES_EFFORT || !(c->constrained & 7)) {
+            bed_close(&b);
+            skip();
+        }
+        double h = c->step / (1 << refine);
+        int steps = (c->steps - 1) << refine;
+        yk_motion origin, predicted = {.orientation.w = 1};
+        bed_start(&b, h, &origin);
+        bed_steps(&b, 0, steps, h, &origin);
+        b.subsystem->ops->predict(b.subsystem, c->port, h, &predicted);
+        bed_steps(&b, steps, 1, h, &origin);
+        yk_port_value values[PORTS_MAX];
+        read_all(&b, values);
+        errors[refine] = yk_v3_norm(yk_v3_sub(predicted.position, values[c->port].motion.position));
+        bed_close(&b);
+    }
+    /* A prediction that keeps the velocity at least has an error of second order: a quarter under halved steps. */
+    if (!(errors[1] < errors[0] / 3.5 || errors[0] < 1e-12 * c->scale))
+        print_error("prediction errors %g, %g\n", errors[0], errors[1]);
+    assert_true(errors[1] < errors[0] / 3.5 || errors[0] < 1e-12 * c->scale);
+}
+
+int conformance_run(const conformance_case *cases, int count)
+{
+    int failed = 0;
+    for (int i = 0; i < count; i++) {
+        void *c = (void *)(uintptr_t)&cases[i];
+        const struct CMUnitTest tests[] = {
+            cmocka_unit_test_prestate(table_of_operations_is_complete, c),
+            cmocka_unit_test_prestate(starting_again_returns_to_the_start, c),
+            cmocka_unit_test_prestate(rollback_is_bit_exact, c),
+            cmocka_unit_test_prestate(an_open_trial_is_discarded_by_rollback, c),
+            cmocka_unit_test_prestate(halved_steps_converge_with_the_promised_order, c),
+            cmocka_unit_test_prestate(energy_of_the_ports_balances, c),
+            cmocka_unit_test_prestate(prediction_approaches_the_step, c),
+            cmocka_unit_test_prestate(stepping_allocates_nothing, c),
+        };
+        failed += cmocka_run_group_tests_name(cases[i].name, tests, NULL, NULL);
+    }
+    return failed;
+}

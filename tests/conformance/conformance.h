@@ -1,0 +1,31 @@
+/* One suite that every subsystem must pass, whatever it simulates.
+ *
+ * A case tells how to make the subsystem and how to drive it; the suite checks what the contract in yoke/subsystem.h
+ * promises: the table of operations, restarts, bit-exact rollback, convergence under halved steps, the energy balance
+ * of the ports, and that stepping allocates nothing. */
+#ifndef YOKE_TESTS_CONFORMANCE_H
+#define YOKE_TESTS_CONFORMANCE_H
+
+#include "yoke/base.h"
+#include "yoke/subsystem.h"
+
+typedef struct conformance_case {
+    const char *name;
+    yk_status (*create)(yk_context *context, const void *user, yk_subsystem **subsystem);
+    const void *user;
+    int port;               /* the port that is driven */
+    yk_causality causality; /* and how: by a sine of effort, or of motion */
+    unsigned constrained;   /* YK_AXIS mask */
+    double amplitude;       /* N (and N m), or m (and rad) */
+    double frequency;       /* rad/s */
+    double step;            /* s; also halved and quartered */
+    int steps;
+    double order;        /* of motion (or effort, for motion ports) under halved steps; 0: exact to rounding */
+    double energy_order; /* of the energy balance; 0: exact to rounding; negative: not checked */
+    double scale;        /* size of the outputs, for "to rounding" */
+} conformance_case;
+
+/* Runs all checks as a cmocka group per case; returns the number of failed tests. */
+int conformance_run(const conformance_case *cases, int count);
+
+#endif

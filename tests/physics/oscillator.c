@@ -1,0 +1,215 @@
+/* Oscillators against the analytic solution, and what their creation refuses. */
+#include "physics/oscillator.h"
+
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "test.h"
+
+static yk_context *context;
+
+static yk_subsystem *make(const yk_oscillator_def *def, yk_causality causality)
+{
+    yk_subsystem *oscillator = NULL;
+    assert_int_equal(yk_oscillator_create(context, def, &oscillator), YK_OK);
+    if (causality) assert_int_equal(oscillator->ops->connect(oscillator, 0, causality, YK_AXIS_X), YK_OK);
+    return oscillator;
+}
+
+static yk_port_value value_of(const yk_subsystem *oscillator)
+{
+    yk_port_value value = {.motion.orientation.w = 1};
+    oscillator->ops->output(oscillator, 0, &value);
+    return value;
+}
+
+/* Damped free vibration from (x0, v0). */
+static double free_vibration(const yk_oscillator_def *d, double t)
+{
+    double decay = d->damping / (2 * d->mass), omega = sqrt(d->stiffness / d->mass - decay * decay);
+    return exp(-decay * t) *
+           (d->position * cos(omega * t) + (d->velocity + decay * d->position) / omega * sin(omega * t));
+}
+
+static double free_error(yk_oscillator_def def, double h, int steps)
+{
+    yk_subsystem *oscillator = make(&def, YK_UNCONNECTED);
+    oscillator->ops->start(oscillator, 0, h, NULL);
+    double worst = 0;
+    for (int i = 0; i < steps; i++) {
+        assert_int_equal(oscillator->ops->step(oscillator, i * h, h, NULL), YK_OK);
+        worst = fmax(worst, fabs(value_of(oscillator).motion.position.x - free_vibration(&def, (i + 1) * h)));
+    }
+    oscillator->ops->destroy(oscillator);
+    return worst;
+}
+
+static yk_oscillator_def damped(yk_oscillator_integrator integrator)
+{
+    return (yk_oscillator_def){.mass = 1.5,
+                               .stiffness = 600,
+                               .damping = 3,
+                               .position = 0.02,
+                               .velocity = -0.3,
+                               .integrator = integrator,
+                               .rho_inf = 0.6};
+}
+
+static void exact_integrator_is_exact(void **state)
+{
+    (void)state;
+    assert_true(free_error(damped(YK_OSCILLATOR_EXACT), 0.05, 40) < 1e-14);
+}
+
+static void two_step_is_of_second_order_from_the_first_step_on(void **state)
+{
+    (void)state;
+    for (double rho = 0; rho <= 1; rho += 0.25) {
+        yk_oscillator_def def = damped(YK_OSCILLATOR_TWO_STEP);
+        def.rho_inf = rho;
+        double coarse = free_error(def, 2e-3, 100), fine = free_error(def, 1e-3, 200);
+        assert_true(log2(coarse / fine) > 1.9);
+        /* The first step alone: its error is of third order, so starting costs nothing. */
+        assert_true(log2(free_error(def, 2e-3, 1) / free_error(def, 1e-3, 1)) > 2.8);
+    }
+}
+
+static void semi_implicit_is_of_first_order(void **state)
+{
+    (void)state;
+    yk_oscillator_def def = damped(YK_OSCILLATOR_SEMI_IMPLICIT);
+    double order = log2(free_error(def, 2e-3, 100) / free_error(def, 1e-3, 200));
+    assert_true(order > 0.9 && order < 1.2);
+}
+
+static double harmonic(void *user, double t)
+{
+    return *(double *)user * sin(7 * t);
+}
+
+/* m x'' + k x = F sin(w t) from rest: x = F/m (sin wt - (w/W) sin Wt) / (W^2 - w^2). */
+static void external_force_drives_the_exact_integrator(void **state)
+{
+    (void)state;
+    double amplitude = 4;
+    yk_oscillator_def def = {.mass = 2, .stiffness = 450, .integrator = YK_OSCILLATOR_EXACT, .rho_inf = 1};
+    def.force = (yk_function){harmonic, &amplitude};
+    yk_subsystem *oscillator = make(&def, YK_UNCONNECTED);
+    double h = 5e-3, w = 7, natural = 15;
+    oscillator->ops->start(oscillator, 0, h, NULL);
+    for (int i = 0; i < 200; i++) oscillator->ops->step(oscillator, i * h, h, NULL);
+    double expected = amplitude / 2 * (sin(w) - w / natural * sin(natural)) / (natural * natural - w * w);
+    assert_near(value_of(oscillator).motion.position.x, expected, 1e-11);
+    yk_energy energy;
+    oscillator->ops->energy(oscillator, &energy);
+    assert_near(energy.kinetic + energy.potential, energy.work, 1e-8);
+    oscillator->ops->destroy(oscillator);
+}
+
+/* A motion side answers with m a + c v + k x of the prescribed motion. */
+static void prescribed_motion_needs_the_effort_of_the_equation_of_motion(void **state)
+{
+    (void)state;
+    yk_oscillator_def def = damped(YK_OSCILLATOR_EXACT);
+    yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
+    yk_signal input = {.degree = 3, .linear = {{0.1, 0, 0}, {2, 0, 0}, {-3, 0, 0}, {5, 0, 0}}};
+    oscillator->ops->start(oscillator, 0, 0.1, &input);
+    assert_int_equal(oscillator->ops->step(oscillator, 0, 0.1, &input), YK_OK);
+    double x = 0.1 + 0.2 - 0.03 + 0.005, v = 2 - 0.6 + 0.15, a = -6 + 3;
+    yk_port_value value = value_of(oscillator);
+    assert_near(value.motion.position.x, x, 1e-15);
+    assert_near(value.motion.velocity.x, v, 1e-15);
+    assert_near(value.effort.force.x, 1.5 * a + 3 * v + 600 * x, 1e-12);
+    oscillator->ops->destroy(oscillator);
+}
+
+/* paper explicit (38c): the position at the start of the input corrects an error of the last step in one step. */
+static void velocity_constraint_pulls_the_mass_back_to_its_input(void **state)
+{
+    (void)state;
+    yk_oscillator_def def = damped(YK_OSCILLATOR_SEMI_IMPLICIT);
+    def.position = 0.5;
+    yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
+    yk_signal input = yk_signal_linear_scalar(0.4, 3);
+    oscillator->ops->start(oscillator, 0, 0.01, &input);
+    oscillator->ops->step(oscillator, 0, 0.01, &input);
+    assert_near(value_of(oscillator).motion.position.x, 0.4 + 0.03, 1e-15);
+    oscillator->ops->destroy(oscillator);
+}
+
+static void merged_oscillators_move_as_one_mass(void **state)
+{
+    (void)state;
+    yk_oscillator_def a = damped(YK_OSCILLATOR_EXACT), b = a, sum = a;
+    b.mass = 0.5, b.stiffness = 100, b.damping = 1;
+    sum.mass = 2, sum.stiffness = 700, sum.damping = 4;
+    yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
+    yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
+    assert_int_equal(parts[0]->ops->merge(parts, 2, &joint, 1, &merged), YK_OK);
+    merged->ops->start(merged, 0, 0.02, NULL);
+    for (int i = 0; i < 30; i++) merged->ops->step(merged, i * 0.02, 0.02, NULL);
+    yk_port_value ports[2] = {{.motion.orientation.w = 1}, {.motion.orientation.w = 1}};
+    for (int i = 0; i < 2; i++) merged->ops->output(merged, i, &ports[i]);
+    assert_near(ports[0].motion.position.x, free_vibration(&sum, 0.6), 1e-14);
+    /* The parts pull at each other with opposite forces. */
+    assert_near(ports[0].effort.force.x + ports[1].effort.force.x, 0, 1e-12);
+    assert_true(fabs(ports[0].effort.force.x) > 1e-3);
+    merged->ops->destroy(merged);
+    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+}
+
+static void merging_what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    yk_oscillator_def a = damped(YK_OSCILLATOR_EXACT), b = a;
+    yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
+    assert_int_equal(parts[0]->ops->merge(parts, 2, NULL, 0, &merged), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(context), "do not join all"));
+    parts[1]->ops->destroy(parts[1]);
+    b.position += 0.1;
+    parts[1] = make(&b, YK_UNCONNECTED);
+    yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
+    assert_int_equal(parts[0]->ops->merge(parts, 2, &joint, 1, &merged), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(context), "0.1 m"));
+    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+}
+
+static void bad_definitions_are_refused_with_their_value(void **state)
+{
+    (void)state;
+    static const struct {
+        yk_oscillator_def def;
+        const char *word;
+    } bad[] = {
+        {{.mass = 0, .rho_inf = 0.5}, "mass is 0 kg"},
+        {{.mass = NAN, .rho_inf = 0.5}, "mass is nan"},
+        {{.mass = 1, .rho_inf = 1.5}, "rho_inf is 1.5"},
+        {{.mass = 1, .rho_inf = 0.5, .stiffness = INFINITY}, "must be finite"},
+        {{.mass = 1, .rho_inf = 0.5, .velocity = NAN}, "must be finite"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        yk_subsystem *oscillator = NULL;
+        assert_int_equal(yk_oscillator_create(context, &bad[i].def, &oscillator), YK_ERROR_ARGUMENT);
+        assert_null(oscillator);
+        assert_non_null(strstr(yk_last_message(context), bad[i].word));
+    }
+}
+
+int main(void)
+{
+    context = yk_context_create(NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_integrator_is_exact),
+        cmocka_unit_test(two_step_is_of_second_order_from_the_first_step_on),
+        cmocka_unit_test(semi_implicit_is_of_first_order),
+        cmocka_unit_test(external_force_drives_the_exact_integrator),
+        cmocka_unit_test(prescribed_motion_needs_the_effort_of_the_equation_of_motion),
+        cmocka_unit_test(velocity_constraint_pulls_the_mass_back_to_its_input),
+        cmocka_unit_test(merged_oscillators_move_as_one_mass),
+        cmocka_unit_test(merging_what_does_not_fit_is_refused),
+        cmocka_unit_test(bad_definitions_are_refused_with_their_value),
+    };
+    int failed = cmocka_run_group_tests_name("oscillator", tests, NULL, NULL);
+    yk_context_destroy(context);
+    return failed;
+}
