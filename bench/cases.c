@@ -3,5 +3,6 @@
 
 const bench_case *const bench_tables[] = {
     bench_base,
+    bench_coupling,
     NULL,
 };

@@ -227,50 +227,59 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
 
 /* Start ------------------------------------------------------------------------------------------------------------ */
 
-static yk_status start_members(yk_system *system, bool with_inputs)
+static yk_status start_member(yk_system *system, int member, const yk_signal *inputs)
 {
-    for (int i = 0; i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
-        m->status = m->subsystem->ops->start(m->subsystem, system->start, system->h, with_inputs ? m->inputs : NULL);
-        if (m->status < 0) return yk_system_blame(system, i);
-        yk_system_gather(m);
+    yk_member *m = &system->members[member];
+    m->status = m->subsystem->ops->start(m->subsystem, system->start, system->h, inputs);
+    if (m->status < 0) return yk_system_blame(system, member);
+    yk_system_gather(m);
+    return YK_OK;
+}
+
+/* Effort sides first, each with the effort applied to it; then motion sides with the acceleration that follows. */
+static yk_status start_sweep(yk_system *system)
+{
+    for (int place = system->member_count - 1; place >= 0; place--) {
+        int member = system->sequence[place];
+        yk_member *m = &system->members[member];
+        for (int i = 0; i < system->link_count; i++) {
+            yk_link *link = &system->links[i];
+            if (link->def.effort_subsystem == member)
+                yk_input_constant(link->kind, &link->applied, &m->inputs[link->def.effort_port]);
+            if (link->def.motion_subsystem == member)
+                yk_input_taylor(link->kind, &yk_link_a(system, link)->values[link->def.effort_port].motion,
+                                &m->inputs[link->def.motion_port]);
+        }
+        yk_status status = start_member(system, member, m->inputs);
+        if (status < 0) return status;
     }
     return YK_OK;
 }
 
-/* Hands each side of every link what the other now tells; returns the largest relative change of an effort. */
-static double exchange_start_inputs(yk_system *system, bool first)
+/* Takes the efforts that the motion sides needed to the effort sides; returns the largest relative change. */
+static double update_start_efforts(yk_system *system, bool first)
 {
     double largest = 0;
     for (int i = 0; i < system->link_count; i++) {
         yk_link *link = &system->links[i];
-        yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
-        const yk_motion *a_motion = &a->values[link->def.effort_port].motion;
-        yk_effort effort = yk_effort_opposite(link->kind, &b->values[link->def.motion_port], a_motion);
-        if (first) {
-            link->applied = (yk_effort){{0, 0, 0}, {0, 0, 0}};
-        } else {
-            yk_effort change = yk_effort_combine(link->kind, &effort, -1, &link->applied);
-            raise_to(&largest, yk_effort_size(link->kind, &change) / (1 + yk_effort_size(link->kind, &effort)));
-            link->applied = yk_aitken_relax(link, &change, link->factor == 0);
-        }
-        yk_input_constant(link->kind, &link->applied, &a->inputs[link->def.effort_port]);
-        yk_input_taylor(link->kind, a_motion, &b->inputs[link->def.motion_port]);
+        const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
+        yk_effort effort = yk_effort_opposite(link->kind, &yk_link_b(system, link)->values[link->def.motion_port], a);
+        yk_effort change = yk_effort_combine(link->kind, &effort, -1, &link->applied);
+        raise_to(&largest, yk_effort_size(link->kind, &change) / (1 + yk_effort_size(link->kind, &effort)));
+        link->applied = yk_aitken_relax(link, &change, first);
     }
     return largest;
 }
 
-/* Initial efforts and accelerations that fit each other: without them the first step would be of lower order. The
- * effort sides start with an effort, the motion sides with the acceleration that follows, until the effort stays. */
+/* Initial efforts and accelerations that fit each other: without them the first step would be of lower order. */
 static yk_status start_consistently(yk_system *system)
 {
-    if (system->link_count == 0) return YK_OK;
-    for (int i = 0; i < system->link_count; i++) system->links[i].factor = 0;
-    double change = exchange_start_inputs(system, true);
+    for (int i = 0; i < system->link_count; i++) system->links[i].applied = (yk_effort){{0, 0, 0}, {0, 0, 0}};
+    double change = 0;
     for (int i = 0; i < START_ITERATIONS; i++) {
-        yk_status status = start_members(system, true);
+        yk_status status = start_sweep(system);
         if (status < 0) return status;
-        change = exchange_start_inputs(system, false);
+        change = update_start_efforts(system, i == 0);
         if (change <= START_TOLERANCE) return YK_OK;
     }
     yk_log(
@@ -289,8 +298,9 @@ yk_status yk_system_start(yk_system *system)
         system->members[i].timed_calls = 0;
     }
     for (int i = 0; i < system->link_count; i++) system->links[i].statistics = (yk_interface_statistics){0};
-    yk_status status = start_members(system, false);
-    if (status == YK_OK) status = start_consistently(system);
+    yk_status status = YK_OK;
+    for (int i = 0; status == YK_OK && i < system->member_count; i++) status = start_member(system, i, NULL);
+    if (status == YK_OK && system->link_count > 0) status = start_consistently(system);
     if (status < 0) return status;
     for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i]);
     return YK_OK;

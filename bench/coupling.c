@@ -1,0 +1,144 @@
+/* The cost of coupling itself: macro steps of two in-process oscillators, whose own work is a few nanoseconds. */
+#include "yoke/coupling.h"
+#include "bench.h"
+#include "physics/oscillator.h"
+
+enum { STEPS = 20000 };
+
+typedef struct pair {
+    yk_subsystem *masses[2];
+    yk_system *system;
+} pair;
+
+static const char *const names[] = {"left", "right"};
+
+static bool open_pair(bench *run, const yk_scheme_def *scheme, pair *p)
+{
+    yk_oscillator_def left = yk_oscillator_default(), right = yk_oscillator_default();
+    left.stiffness = 5000, left.rho_inf = 0.56, left.velocity = right.velocity = 0.1;
+    right.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
+    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_system_def def = {.subsystems = p->masses,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .interfaces = &joint,
+                         .interface_count = 1,
+                         .scheme = *scheme,
+                         .step = 1e-4};
+    *p = (pair){0};
+    yk_context *context = bench_context(run);
+    return bench_check(run, yk_oscillator_create(context, &left, &p->masses[0])) &&
+           bench_check(run, yk_oscillator_create(context, &right, &p->masses[1])) &&
+           bench_check(run, yk_system_create(context, &def, &p->system)) &&
+           bench_check(run, yk_system_start(p->system));
+}
+
+static void close_pair(pair *p)
+{
+    yk_system_destroy(p->system);
+    for (int i = 0; i < 2; i++)
+        if (p->masses[i]) p->masses[i]->ops->destroy(p->masses[i]);
+}
+
+static void step_pair(bench *run, const yk_scheme_def *scheme)
+{
+    pair p;
+    bool good = open_pair(run, scheme, &p);
+    while (good && bench_repeat(run)) {
+        bench_start(run);
+        for (int i = 0; i < STEPS; i++) yk_system_step(p.system, NULL);
+        bench_stop(run, STEPS);
+    }
+    close_pair(&p);
+}
+
+static void explicit_gauss_seidel(bench *run)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    step_pair(run, &scheme);
+}
+
+static void explicit_index_3(bench *run)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.inputs = YK_INPUTS_INDEX_3;
+    step_pair(run, &scheme);
+}
+
+static void explicit_jacobi(bench *run)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.order = YK_ORDER_JACOBI;
+    scheme.inputs = (yk_inputs){true, 0.2, 0.2, 1};
+    step_pair(run, &scheme);
+}
+
+static void tight(bench *run)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT;
+    step_pair(run, &scheme);
+}
+
+static void tight_aitken(bench *run)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT;
+    scheme.relaxation = YK_RELAXATION_AITKEN;
+    step_pair(run, &scheme);
+}
+
+static void loose(bench *run)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT;
+    scheme.iterations = 0;
+    scheme.inputs = YK_INPUTS_INDEX_1;
+    step_pair(run, &scheme);
+}
+
+static void monolithic(bench *run)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_MONOLITHIC;
+    step_pair(run, &scheme);
+}
+
+/* The same two oscillators stepped by hand, with constant inputs: what no coupling at all would cost. */
+static void raw_calls(bench *run)
+{
+    pair p;
+    yk_scheme_def scheme = yk_scheme_default();
+    bool good = open_pair(run, &scheme, &p);
+    yk_signal effort = {.degree = 0}, motion = {.degree = 1};
+    while (good && bench_repeat(run)) {
+        bench_start(run);
+        for (int i = 0; i < STEPS; i++) {
+            p.masses[1]->ops->step(p.masses[1], i * 1e-4, 1e-4, &motion);
+            p.masses[0]->ops->step(p.masses[0], i * 1e-4, 1e-4, &effort);
+        }
+        bench_stop(run, STEPS);
+    }
+    close_pair(&p);
+}
+
+const bench_case bench_coupling[] = {
+    {.name = "coupling/raw calls", .unit = "macro step", .run = raw_calls},
+    {.name = "coupling/explicit gauss-seidel index-1",
+     .unit = "macro step",
+     .run = explicit_gauss_seidel,
+     .relative_to = "coupling/raw calls"},
+    {.name = "coupling/explicit gauss-seidel index-3",
+     .unit = "macro step",
+     .run = explicit_index_3,
+     .relative_to = "coupling/raw calls"},
+    {.name = "coupling/explicit jacobi",
+     .unit = "macro step",
+     .run = explicit_jacobi,
+     .relative_to = "coupling/raw calls"},
+    {.name = "coupling/loose", .unit = "macro step", .run = loose, .relative_to = "coupling/raw calls"},
+    {.name = "coupling/tight", .unit = "macro step", .run = tight, .relative_to = "coupling/raw calls"},
+    {.name = "coupling/tight aitken", .unit = "macro step", .run = tight_aitken, .relative_to = "coupling/raw calls"},
+    {.name = "coupling/monolithic", .unit = "macro step", .run = monolithic, .relative_to = "coupling/raw calls"},
+    {0},
+};

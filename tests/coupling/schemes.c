@@ -1,0 +1,328 @@
+/* The schemes on the two-mass oscillator: the papers' error tables, momentum, energy, determinism, failures. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "physics/oscillator.h"
+#include "test.h"
+#include "yoke/coupling.h"
+
+static yk_context *context;
+
+typedef struct pair {
+    yk_subsystem *masses[2];
+    yk_system *system;
+} pair;
+
+static const char *const names[] = {"left", "right"};
+
+static yk_oscillator_def first_mass(double stiffness, double rho_inf, double velocity)
+{
+    yk_oscillator_def def = yk_oscillator_default();
+    def.stiffness = stiffness, def.rho_inf = rho_inf, def.velocity = velocity;
+    return def;
+}
+
+static yk_oscillator_def second_mass(double velocity)
+{
+    yk_oscillator_def def = yk_oscillator_default();
+    def.velocity = velocity, def.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
+    return def;
+}
+
+static const yk_interface_def joint = {
+    .name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+
+static yk_status open_masses(pair *p, const yk_oscillator_def *defs, const yk_scheme_def *scheme, double h)
+{
+    *p = (pair){0};
+    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &p->masses[i]), YK_OK);
+    yk_system_def def = {.subsystems = p->masses,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .interfaces = &joint,
+                         .interface_count = 1,
+                         .scheme = *scheme,
+                         .step = h};
+    yk_status status = yk_system_create(context, &def, &p->system);
+    return status == YK_OK ? yk_system_start(p->system) : status;
+}
+
+static void close_masses(pair *p)
+{
+    yk_system_destroy(p->system);
+    for (int i = 0; i < 2; i++) p->masses[i]->ops->destroy(p->masses[i]);
+}
+
+static double position(const pair *p, int mass)
+{
+    return yk_system_output(p->system, mass, 0)->motion.position.x;
+}
+
+/* Free vibration of both masses (1 kg each on 5000 N/m), released at x = 0 with v0. */
+static const double OMEGA = 50;
+
+/* Puts both masses on the exact motion at t = h with the exact history at t = 0, as the reference computation starts.
+ * The words are those of the oscillators: x, v, a now, x, v, a before, effort. */
+static void set_exact_history(yk_system *system, double v0, double h)
+{
+    yk_state_layout layout = yk_system_state_layout(system);
+    double *image = malloc(layout.words * sizeof *image), s = sin(OMEGA * h), c = cos(OMEGA * h);
+    assert_int_equal(layout.continuous, 14);
+    yk_system_state_get(system, image);
+    for (int mass = 0; mass < 2; mass++) {
+        double *word = image + 7 * mass;
+        word[0] = v0 / OMEGA * s, word[1] = v0 * c, word[2] = -v0 * OMEGA * s;
+        word[3] = 0, word[4] = v0, word[5] = 0;
+    }
+    assert_int_equal(yk_system_state_set(system, image), YK_OK);
+    free(image);
+}
+
+/* Relative L1 error of a mass over a run: explicit (47), tight (34). */
+static double relative_error(const yk_scheme_def *scheme, double rho_inf, double v0, double h, double end, int mass,
+                             bool exact_history)
+{
+    pair p;
+    yk_oscillator_def defs[2] = {first_mass(5000, rho_inf, v0), second_mass(v0)};
+    assert_int_equal(open_masses(&p, defs, scheme, h), YK_OK);
+    double error = 0, sum = 0;
+    int64_t steps = llround(end / h);
+    for (int64_t n = 1; n <= steps; n++) {
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+        if (n == 1 && exact_history) set_exact_history(p.system, v0, h);
+        double exact = v0 / OMEGA * sin(OMEGA * (double)n * h);
+        error += fabs(position(&p, mass) - exact);
+        sum += fabs(exact);
+    }
+    close_masses(&p);
+    return error / sum;
+}
+
+static void explicit_errors_are_those_of_the_paper(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    static const double steps[] = {1e-3, 1e-4, 1e-5}, errors[] = {1.40e-1, 1.55e-2, 1.57e-3};
+    for (int i = 0; i < 3; i++) {
+        double exact_start = relative_error(&scheme, 0.56, 0.1, steps[i], 0.5, 0, true);
+        assert_near(exact_start, errors[i], 0.00501 * pow(10, floor(log10(errors[i]))));
+        /* From our own start the first step adds its share: at most one step's part of the error. */
+        double own_start = relative_error(&scheme, 0.56, 0.1, steps[i], 0.5, 0, false);
+        assert_relative(own_start, exact_start, 5 * steps[i]);
+    }
+}
+
+static void tight_errors_are_those_of_the_paper(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT;
+    scheme.iterations = 50;
+    assert_near(relative_error(&scheme, 0.6, 1, 1e-3, 0.1, 1, false), 3.2e-2, 0.05e-2);
+    assert_near(relative_error(&scheme, 0.6, 1, 1e-4, 0.1, 1, false), 3.29e-3, 0.005e-3);
+    assert_near(relative_error(&scheme, 0.6, 1, 1e-5, 0.1, 1, false), 3.30e-4, 0.005e-4);
+    scheme.relaxation = YK_RELAXATION_AITKEN;
+    assert_near(relative_error(&scheme, 0.6, 1, 1e-4, 0.1, 1, false), 3.29e-3, 0.005e-3);
+}
+
+static void monolithic_is_of_second_order(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_MONOLITHIC;
+    double coarse = relative_error(&scheme, 0.6, 1, 1e-3, 0.1, 1, false),
+           fine = relative_error(&scheme, 0.6, 1, 5e-4, 0.1, 1, false);
+    assert_true(log2(coarse / fine) > 1.9);
+    assert_true(fine < 1e-3);
+}
+
+/* A start out of equilibrium: the joint force at t = 0 is m2 a, and the first step must know it. */
+static void start_finds_the_initial_effort(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    pair p;
+    yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 0), second_mass(0)};
+    defs[0].position = defs[1].position = 0.01;
+    defs[1].mass = 30;
+    assert_int_equal(open_masses(&p, defs, &scheme, 1e-4), YK_OK);
+    double a = -5000 * 0.01 / 31;
+    assert_relative(yk_system_output(p.system, 0, 0)->motion.acceleration.x, a, 1e-10);
+    assert_relative(yk_system_output(p.system, 1, 0)->effort.force.x, 30 * a, 1e-10);
+    close_masses(&p);
+}
+
+static const yk_scheme_def *all_schemes(int *count)
+{
+    static yk_scheme_def list[6];
+    for (int i = 0; i < 6; i++) list[i] = yk_scheme_default();
+    list[1].inputs = YK_INPUTS_ORIGINAL;
+    list[2].order = YK_ORDER_JACOBI;
+    list[3].kind = YK_SCHEME_TIGHT, list[3].iterations = 0;
+    list[4].kind = YK_SCHEME_TIGHT;
+    list[5].kind = YK_SCHEME_TIGHT, list[5].relaxation = YK_RELAXATION_AITKEN;
+    *count = 6;
+    return list;
+}
+
+/* What one side receives is the opposite of what the other gave, to the last bit: at the end of the same step, or of
+ * the step before for Jacobi. */
+static void each_side_receives_what_the_other_gave(void **state)
+{
+    (void)state;
+    int count;
+    const yk_scheme_def *schemes = all_schemes(&count);
+    for (int s = 0; s < count; s++) {
+        pair p;
+        yk_oscillator_def defs[2] = {first_mass(900, 0.6, 1), second_mass(1)};
+        defs[1].stiffness = 10, defs[1].damping = 0.5, defs[1].mass = 0.7;
+        assert_int_equal(open_masses(&p, defs, &schemes[s], 1e-3), YK_OK);
+        for (int n = 0; n < 50; n++) {
+            double given_before = yk_system_output(p.system, 1, 0)->effort.force.x;
+            assert_true(yk_system_step(p.system, NULL) >= 0);
+            double given = yk_system_output(p.system, 1, 0)->effort.force.x;
+            double received = yk_system_output(p.system, 0, 0)->effort.force.x;
+            bool late = schemes[s].kind == YK_SCHEME_EXPLICIT && schemes[s].order == YK_ORDER_JACOBI;
+            assert_true(received == -(late ? given_before : given));
+        }
+        close_masses(&p);
+    }
+}
+
+/* The tight scheme's two masses move together up to the tolerance; the interface work tells what is left. */
+static void tight_scheme_closes_the_gap(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 1e-9, scheme.iterations = 60;
+    pair p;
+    yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
+    assert_int_equal(open_masses(&p, defs, &scheme, 1e-4), YK_OK);
+    for (int n = 0; n < 1000; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    yk_interface_statistics gap = yk_system_interface_statistics(p.system, 0);
+    assert_true(gap.largest.position < 1e-9 * 1e-8);
+    assert_true(fabs(gap.energy_created) < 1e-12);
+    yk_system_statistics all = yk_system_statistics_get(p.system);
+    assert_int_equal(all.steps, 1000);
+    assert_int_equal(yk_system_subsystem_statistics(p.system, 1).calls, all.iterations);
+    close_masses(&p);
+}
+
+static void unstable_coupling_creates_energy_and_is_named(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.inputs = YK_INPUTS_ORIGINAL;
+    pair p;
+    yk_oscillator_def defs[2] = {first_mass(5000, 0.56, 0.1), second_mass(0.1)};
+    assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
+    yk_status status = YK_OK;
+    for (int n = 0; n < 500; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    /* The masses started with 0.01 J in all. */
+    assert_true(yk_system_interface_statistics(p.system, 0).energy_created > 1e3);
+    while (status == YK_OK && yk_system_steps(p.system) < 100000) status = yk_system_step(p.system, NULL);
+    assert_int_equal(status, YK_ERROR_NOT_FINITE);
+    const char *message = yk_last_message(context);
+    assert_non_null(strstr(message, "at t = "));
+    assert_non_null(strstr(message, "subsystem '"));
+    assert_non_null(strstr(message, "index-1"));
+    close_masses(&p);
+}
+
+static void unconverged_iterations_are_reported_and_the_run_goes_on(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT, scheme.iterations = 2;
+    pair p;
+    yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
+    assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
+    yk_status status = YK_OK;
+    for (int n = 0; n < 10; n++) status = yk_system_step(p.system, NULL);
+    assert_int_equal(status, YK_NOT_CONVERGED);
+    assert_non_null(strstr(yk_last_message(context), "did not converge in 2 iterations"));
+    assert_true(yk_system_statistics_get(p.system).steps_not_converged > 0);
+    close_masses(&p);
+}
+
+/* A heavy partner needs relaxation: the plain fixed point diverges above a mass ratio of 1 / b0^2 = 3.7. */
+static void aitken_carries_a_heavy_partner(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT, scheme.relaxation = YK_RELAXATION_AITKEN;
+    pair p;
+    yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
+    defs[1].mass = 1000;
+    assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
+    for (int n = 0; n < 100; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    assert_true(yk_system_statistics_get(p.system).largest_iterations <= 6);
+    close_masses(&p);
+}
+
+static void rollback_repeats_the_run_bit_for_bit(void **state)
+{
+    (void)state;
+    int count;
+    const yk_scheme_def *schemes = all_schemes(&count);
+    for (int s = 0; s < count; s++) {
+        pair p;
+        yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
+        assert_int_equal(open_masses(&p, defs, &schemes[s], 1e-3), YK_OK);
+        for (int n = 0; n < 20; n++) yk_system_step(p.system, NULL);
+        size_t words = yk_system_state_layout(p.system).words;
+        double *mark = malloc(words * sizeof *mark);
+        yk_system_state_get(p.system, mark);
+        double time = yk_system_time(p.system), end[2];
+        for (int run = 0; run < 2; run++) {
+            assert_int_equal(yk_system_state_set(p.system, mark), YK_OK);
+            assert_true(yk_system_time(p.system) == time);
+            for (int n = 0; n < 20; n++) yk_system_step(p.system, NULL);
+            end[run] = position(&p, 1);
+        }
+        assert_memory_equal(&end[0], &end[1], sizeof(double));
+        free(mark);
+        close_masses(&p);
+    }
+}
+
+static void jacobi_gives_the_same_bits_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    double reference[2] = {0};
+    for (int threads = 1; threads <= 3; threads++) {
+        yk_scheme_def scheme = yk_scheme_default();
+        scheme.order = YK_ORDER_JACOBI, scheme.threads = threads;
+        pair p;
+        yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
+        assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
+        for (int n = 0; n < 200; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+        for (int i = 0; i < 2; i++) {
+            double x = position(&p, i);
+            if (threads == 1) reference[i] = x;
+            assert_memory_equal(&x, &reference[i], sizeof x);
+        }
+        close_masses(&p);
+    }
+}
+
+int main(void)
+{
+    context = yk_context_create(NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(explicit_errors_are_those_of_the_paper),
+        cmocka_unit_test(tight_errors_are_those_of_the_paper),
+        cmocka_unit_test(monolithic_is_of_second_order),
+        cmocka_unit_test(start_finds_the_initial_effort),
+        cmocka_unit_test(each_side_receives_what_the_other_gave),
+        cmocka_unit_test(tight_scheme_closes_the_gap),
+        cmocka_unit_test(unstable_coupling_creates_energy_and_is_named),
+        cmocka_unit_test(unconverged_iterations_are_reported_and_the_run_goes_on),
+        cmocka_unit_test(aitken_carries_a_heavy_partner),
+        cmocka_unit_test(rollback_repeats_the_run_bit_for_bit),
+        cmocka_unit_test(jacobi_gives_the_same_bits_for_any_number_of_threads),
+    };
+    int failed = cmocka_run_group_tests_name("schemes", tests, NULL, NULL);
+    yk_context_destroy(context);
+    return failed;
+}

@@ -1,0 +1,121 @@
+/* Mistakes in the wiring are found at creation, and each message names what to change. */
+#include <string.h>
+
+#include "physics/oscillator.h"
+#include "test.h"
+#include "yoke/coupling.h"
+
+static yk_context *context;
+static yk_subsystem *masses[3];
+static const char *const names[] = {"left", "right", "far"};
+
+static void expect_refusal(const yk_system_def *def, yk_status expected, const char *words)
+{
+    yk_system *system = NULL;
+    assert_int_equal(yk_system_create(context, def, &system), expected);
+    assert_null(system);
+    if (!strstr(yk_last_message(context), words)) print_error("message: %s\n", yk_last_message(context));
+    assert_non_null(strstr(yk_last_message(context), words));
+}
+
+static yk_system_def def_with(const yk_interface_def *interfaces, int count)
+{
+    return (yk_system_def){.subsystems = masses,
+                           .names = names,
+                           .subsystem_count = 3,
+                           .interfaces = interfaces,
+                           .interface_count = count,
+                           .scheme = yk_scheme_default(),
+                           .step = 1e-3};
+}
+
+static void interfaces_must_name_ports_that_exist(void **state)
+{
+    (void)state;
+    yk_interface_def wrong = {.name = "joint", .motion_subsystem = 7, .constrained = YK_AXIS_X};
+    yk_system_def def = def_with(&wrong, 1);
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "interface 'joint': there is no subsystem 7");
+    wrong.motion_subsystem = 1, wrong.motion_port = 3;
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "subsystem 'right' has no port 3");
+    wrong.motion_subsystem = 0, wrong.motion_port = 0;
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "joins subsystem 'left' with itself");
+}
+
+static void a_port_is_joined_once(void **state)
+{
+    (void)state;
+    yk_interface_def twice[2] = {{.name = "one", .effort_subsystem = 0, .motion_subsystem = 1},
+                                 {.name = "two", .effort_subsystem = 2, .motion_subsystem = 1}};
+    yk_system_def def = def_with(twice, 2);
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "interfaces 'one' and 'two' both use port 'mass' of subsystem 'right'");
+}
+
+static void steps_and_schemes_have_limits(void **state)
+{
+    (void)state;
+    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 1};
+    yk_system_def def = def_with(&joint, 1);
+    def.step = 0;
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "macro step is 0 s");
+    def.step = 1e-3;
+    def.scheme.inputs = (yk_inputs){true, 0, 0, 0};
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "one must be positive");
+    def.scheme.inputs = (yk_inputs){true, -1, 2, 1};
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "must not be negative");
+    def.scheme = yk_scheme_default();
+    def.scheme.kind = YK_SCHEME_TIGHT, def.scheme.iterations = -3;
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "limit of iterations is -3");
+    def.subsystem_count = 0;
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "at least one subsystem");
+}
+
+/* A subsystem without rollback: the oscillator's table less the state operations. */
+static void schemes_say_what_a_subsystem_lacks(void **state)
+{
+    (void)state;
+    yk_subsystem_ops poor = *masses[0]->ops;
+    poor.state_set = NULL, poor.merge = NULL, poor.kind = "recorded tape";
+    const yk_subsystem_ops *rich = masses[1]->ops;
+    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 1};
+    yk_system_def def = def_with(&joint, 1);
+    def.scheme.kind = YK_SCHEME_TIGHT;
+    masses[1]->ops = &poor;
+    expect_refusal(&def, YK_ERROR_CAPABILITY, "subsystem 'right' (recorded tape) cannot return to an earlier state");
+    def.scheme.kind = YK_SCHEME_MONOLITHIC;
+    expect_refusal(&def, YK_ERROR_CAPABILITY, "cannot be merged");
+    poor.step = NULL;
+    def.scheme.kind = YK_SCHEME_EXPLICIT;
+    expect_refusal(&def, YK_ERROR_CAPABILITY, "lacks a required operation");
+    poor.size = 8;
+    expect_refusal(&def, YK_ERROR_CAPABILITY, "another version of the contract");
+    masses[1]->ops = rich;
+}
+
+static int create_masses(void **state)
+{
+    (void)state;
+    context = yk_context_create(NULL);
+    yk_oscillator_def def = yk_oscillator_default();
+    for (int i = 0; i < 3; i++)
+        if (yk_oscillator_create(context, &def, &masses[i]) != YK_OK) return -1;
+    return 0;
+}
+
+static int destroy_masses(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) masses[i]->ops->destroy(masses[i]);
+    yk_context_destroy(context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interfaces_must_name_ports_that_exist),
+        cmocka_unit_test(a_port_is_joined_once),
+        cmocka_unit_test(steps_and_schemes_have_limits),
+        cmocka_unit_test(schemes_say_what_a_subsystem_lacks),
+    };
+    return cmocka_run_group_tests_name("wiring", tests, create_masses, destroy_masses);
+}
