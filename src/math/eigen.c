@@ -21,25 +21,48 @@ static yk_status check_input(yk_context *context, int n, const double *a)
     return YK_OK;
 }
 
-static lapack_int general(int n, double *a, double *real, double *imaginary, double *work, int length)
+static lapack_int general(int n, double *a, double *real, double *imaginary, double *vectors, double *work, int length)
 {
-    return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', n, a, n, real, imaginary, NULL, 1, NULL, 1, work, length);
+    char job = vectors ? 'V' : 'N';
+    int vector_rows = vectors ? n : 1;
+    return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', job, n, a, n, real, imaginary, NULL, 1, vectors, vector_rows, work,
+                              length);
+}
+
+static yk_status solve_general(yk_context *context, int n, double *a, double *real, double *imaginary, double *vectors)
+{
+    double best_length = 0;
+    general(n, a, real, imaginary, vectors, &best_length, -1);
+    double *work = yk_allocate(context, (size_t)best_length, sizeof *work);
+    if (!work) return YK_ERROR_MEMORY;
+    lapack_int info = general(n, a, real, imaginary, vectors, work, (int)best_length);
+    yk_release(context, work);
+    if (info != 0)
+        return yk_fail(context, YK_ERROR_NO_SOLUTION, "the QR iteration found only %d of %d eigenvalues", n - (int)info,
+                       n);
+    return YK_OK;
 }
 
 yk_status yk_eigen_general(yk_context *context, int n, double *a, double *real, double *imaginary)
 {
     yk_status status = check_input(context, n, a);
     if (status != YK_OK) return status;
-    double best_length = 0;
-    general(n, a, real, imaginary, &best_length, -1);
-    double *work = yk_allocate(context, (size_t)best_length, sizeof *work);
-    if (!work) return YK_ERROR_MEMORY;
-    lapack_int info = general(n, a, real, imaginary, work, (int)best_length);
-    yk_release(context, work);
-    if (info != 0)
-        return yk_fail(context, YK_ERROR_NO_SOLUTION, "the QR iteration found only %d of %d eigenvalues", n - (int)info,
-                       n);
-    return YK_OK;
+    return solve_general(context, n, a, real, imaginary, NULL);
+}
+
+yk_status yk_eigen_general_vectors(yk_context *context, int n, double *a, double *real, double *imaginary,
+                                   double *vectors)
+{
+    yk_status status = check_input(context, n, a);
+    if (status != YK_OK) return status;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            size_t lower = (size_t)i * (size_t)n + (size_t)j, upper = (size_t)j * (size_t)n + (size_t)i;
+            double keep = a[lower];
+            a[lower] = a[upper];
+            a[upper] = keep;
+        }
+    return solve_general(context, n, a, real, imaginary, vectors);
 }
 
 yk_status yk_eigen_spectral_radius(yk_context *context, int n, double *a, double *radius)

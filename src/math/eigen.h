@@ -7,6 +7,11 @@
 /* Eigenvalues of a general real matrix (row-major, destroyed); workspace comes from the context. */
 yk_status yk_eigen_general(yk_context *context, int n, double *a, double *real, double *imaginary);
 
+/* The same with right eigenvectors as rows of `vectors` (n x n), of length one. Where imaginary[i] > 0 rows i and i + 1
+ * are real and imaginary part of the vector of eigenvalue i; that of i + 1 is its conjugate. */
+yk_status yk_eigen_general_vectors(yk_context *context, int n, double *a, double *real, double *imaginary,
+                                   double *vectors);
+
 /* Largest modulus of the eigenvalues (a is destroyed). */
 yk_status yk_eigen_spectral_radius(yk_context *context, int n, double *a, double *radius);
 

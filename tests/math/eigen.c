@@ -53,6 +53,30 @@ static void spectral_radius_counts_complex_pairs_by_modulus(void **state)
     assert_near(radius, 1.5, 1e-15);
 }
 
+/* A v = lambda v, row by row, with a real eigenvalue and a complex pair. */
+static void vectors_belong_to_their_values(void **state)
+{
+    const double matrix[9] = {0.3, 1.2, 0.4, -2.1, 0.5, 0.1, 0.2, -0.3, 1.4};
+    double a[9], real[3], imaginary[3], v[9];
+    memcpy(a, matrix, sizeof a);
+    assert_int_equal(yk_eigen_general_vectors(*state, 3, a, real, imaginary, v), YK_OK);
+    for (int i = 0; i < 3; i++) {
+        bool pair = imaginary[i] > 0;
+        const double *re = &v[3 * i], *im = &v[3 * (i + 1)];
+        for (int r = 0; r < 3; r++) {
+            double product_re = 0, product_im = 0;
+            for (int k = 0; k < 3; k++) {
+                product_re += matrix[3 * r + k] * re[k];
+                if (pair) product_im += matrix[3 * r + k] * im[k];
+            }
+            double y = pair ? im[r] : 0;
+            assert_near(product_re, real[i] * re[r] - imaginary[i] * y, 1e-13);
+            if (pair) assert_near(product_im, real[i] * y + imaginary[i] * re[r], 1e-13);
+        }
+        if (pair) i++;
+    }
+}
+
 static void bad_input_is_refused(void **state)
 {
     double a[4] = {1, 0, NAN, 1}, b[4] = {1, 0, 0, 1}, values[2], radius;
@@ -124,6 +148,7 @@ int main(void)
         cmocka_unit_test(complex_pairs_come_with_both_signs),
         cmocka_unit_test(rows_and_columns_are_not_confused_where_it_matters),
         cmocka_unit_test(spectral_radius_counts_complex_pairs_by_modulus),
+        cmocka_unit_test(vectors_belong_to_their_values),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(vibrating_chain_has_its_frequencies_and_orthonormal_modes),
         cmocka_unit_test(coupled_masses_use_the_whole_mass_matrix),
