@@ -1,0 +1,100 @@
+/* Contact points of two solids at given places (the narrow phase).
+ *
+ * A solid is convex and finite (sphere, capsule, box, cylinder, hull, triangle), or it is everything outside a region:
+ * below a plane, around a cylinder's or a box's cavity. The latter are exact: a sphere in a cylindrical cavity meets a
+ * smooth wall. Points are reported when the gap is below the margin, so that a solver sees a contact before it closes.
+ *
+ *             a                          normal: unit, from a to b
+ *           -----. point_a               gap:    (point_b - point_a) . normal, negative when they overlap
+ *                |
+ *                v normal                feature: names the place on the two solids (corner 3, wall, clipped edge), the
+ *           -----. point_b                        same number while the same features touch
+ *             b
+ */
+#ifndef YK_NONSMOOTH_COLLIDE_H
+#define YK_NONSMOOTH_COLLIDE_H
+
+#include <stdint.h>
+
+#include "math/vec3.h"
+
+typedef enum yk_solid_kind {
+    YK_SOLID_SPHERE,          /* size.x radius */
+    YK_SOLID_CAPSULE,         /* size.x radius, size.z half length of the axis z */
+    YK_SOLID_BOX,             /* size half edges */
+    YK_SOLID_CYLINDER,        /* size.x radius, size.z half height, axis z */
+    YK_SOLID_HULL,            /* of its points */
+    YK_SOLID_TRIANGLE,        /* of its three points; both sides */
+    YK_SOLID_PLANE,           /* solid below z = 0 of its frame */
+    YK_SOLID_CYLINDER_CAVITY, /* solid around radius size.x, |z| <= size.z */
+    YK_SOLID_BOX_CAVITY       /* solid around the half edges `size` */
+} yk_solid_kind;
+
+/* Walls of a cavity that are left out. */
+enum {
+    YK_OPEN_LEFT = 1,    /* -x of a box cavity; the side wall of a cylinder cavity */
+    YK_OPEN_RIGHT = 2,   /* +x */
+    YK_OPEN_FRONT = 4,   /* -y */
+    YK_OPEN_BACK = 8,    /* +y */
+    YK_OPEN_BOTTOM = 16, /* -z */
+    YK_OPEN_TOP = 32     /* +z */
+};
+
+typedef struct yk_solid {
+    yk_solid_kind kind;
+    unsigned open; /* cavities: mask of YK_OPEN */
+    yk_vec3 position;
+    yk_mat3 rotation;
+    yk_vec3 size;
+    const yk_vec3 *points; /* hull, triangle: in the frame of the solid */
+    int point_count;
+} yk_solid;
+
+enum { YK_MANIFOLD_MAX = 16 };
+
+typedef struct yk_touch {
+    yk_vec3 point_a, point_b;
+    yk_vec3 normal;
+    double gap;
+    uint32_t feature;
+} yk_touch;
+
+static inline bool yk_solid_is_finite(yk_solid_kind kind)
+{
+    return kind < YK_SOLID_PLANE;
+}
+
+/* Fills `list` (YK_MANIFOLD_MAX long) and returns the number of points; a cavity or plane meets finite solids only. */
+int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
+
+/* The point of a finite solid farthest along `direction`. */
+yk_vec3 yk_solid_support(const yk_solid *solid, yk_vec3 direction);
+
+/* Radius about its position that holds a finite solid, and half the edges of its box parallel to the axes. */
+double yk_solid_radius(const yk_solid *solid);
+yk_vec3 yk_solid_half_extent(const yk_solid *solid);
+
+/* Between the rooms of the narrow phase. ------------------------------------------------------------------------- */
+
+int yk_collide_sphere(const yk_solid *sphere, const yk_solid *other, double margin, yk_touch *list);
+int yk_collide_outside(const yk_solid *finite, const yk_solid *cavity, double margin, yk_touch *list);
+/* The fast path of spheres in cavities: wall 0 is a plane or the curved wall, 1 to 6 are the flat ones of a cavity in
+ * the order of the YK_OPEN bits. False where there is no such wall or the gap is not below the margin. */
+enum { YK_WALLS = 7 };
+bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius, double margin,
+                       yk_touch *touch);
+int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
+int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
+
+enum { YK_POLYGON_MAX = 24 };
+
+/* The face, edge or corner of a finite solid that looks along `normal`, in order around it; returns the points' number.
+ */
+int yk_solid_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLYGON_MAX]);
+
+/* Contact points of two such polygons: that of the incident solid clipped at the sides of the reference one (at least
+ * three points) whose outward normal is `normal`. Points are on the reference side in point_a. */
+int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 normal, const yk_vec3 *incident,
+                     int incident_count, double margin, yk_touch *list);
+
+#endif

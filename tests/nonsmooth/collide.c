@@ -1,0 +1,297 @@
+/* Contact points of solids, against hand-made answers and against brute force. */
+#include "nonsmooth/collide.h"
+#include "base/pool.h"
+#include "math/so3.h"
+#include "nonsmooth/broad.h"
+#include <string.h>
+
+#include "test.h"
+
+static yk_solid solid(yk_solid_kind kind, yk_vec3 size, yk_vec3 position)
+{
+    return (yk_solid){.kind = kind, .size = size, .position = position, .rotation = yk_m3_identity()};
+}
+
+static void assert_vector(yk_vec3 actual, double x, double y, double z, double tolerance)
+{
+    assert_near(actual.x, x, tolerance);
+    assert_near(actual.y, y, tolerance);
+    assert_near(actual.z, z, tolerance);
+}
+
+/* What every contact point must satisfy. */
+static void check_points(const yk_touch *list, int count, double margin)
+{
+    for (int i = 0; i < count; i++) {
+        assert_near(yk_v3_norm(list[i].normal), 1, 1e-12);
+        assert_true(list[i].gap < margin);
+        assert_near(yk_v3_dot(list[i].normal, yk_v3_sub(list[i].point_b, list[i].point_a)), list[i].gap, 1e-9);
+        for (int k = 0; k < i; k++) assert_true(list[k].feature != list[i].feature);
+    }
+}
+
+static void test_sphere_pairs(void **state)
+{
+    (void)state;
+    yk_touch list[YK_MANIFOLD_MAX];
+    yk_solid ball = solid(YK_SOLID_SPHERE, yk_v3(1, 0, 0), yk_v3(0, 0, 0));
+    yk_solid other = solid(YK_SOLID_SPHERE, yk_v3(2, 0, 0), yk_v3(0, 3.1, 0));
+    assert_int_equal(yk_collide(&ball, &other, 0.2, list), 1);
+    check_points(list, 1, 0.2);
+    assert_vector(list[0].normal, 0, 1, 0, 1e-15);
+    assert_near(list[0].gap, 0.1, 1e-15);
+    assert_int_equal(yk_collide(&ball, &other, 0.05, list), 0);
+
+    yk_solid box = solid(YK_SOLID_BOX, yk_v3(1, 2, 3), yk_v3(1 + sqrt(0.5), 2 + sqrt(0.5), 0));
+    assert_int_equal(yk_collide(&box, &ball, 0.1, list), 1);
+    check_points(list, 1, 0.1);
+    assert_vector(list[0].normal, -sqrt(0.5), -sqrt(0.5), 0, 1e-12);
+    assert_near(list[0].gap, 0, 1e-12);
+
+    yk_solid inside = solid(YK_SOLID_BOX, yk_v3(5, 5, 5), yk_v3(0, 0, -4.5));
+    assert_int_equal(yk_collide(&ball, &inside, 0.1, list), 1);
+    assert_vector(list[0].normal, 0, 0, -1, 1e-12);
+    assert_near(list[0].gap, -1.5, 1e-12);
+
+    yk_solid capsule = solid(YK_SOLID_CAPSULE, yk_v3(0.5, 0, 2), yk_v3(1.5, 0, 1.5));
+    assert_int_equal(yk_collide(&ball, &capsule, 0.1, list), 1);
+    check_points(list, 1, 0.1);
+    assert_near(list[0].gap, 0, 1e-12);
+
+    yk_solid rod = solid(YK_SOLID_CYLINDER, yk_v3(0.5, 0, 2), yk_v3(0.5 + 0.6, 0, 2.8));
+    assert_int_equal(yk_collide(&ball, &rod, 0.1, list), 1); /* the rim at (0.6, 0, 0.8) */
+    check_points(list, 1, 0.1);
+    assert_vector(list[0].normal, 0.6, 0, 0.8, 1e-12);
+
+    yk_vec3 corners[3] = {{-1, -1, 0}, {1, -1, 0}, {0, 2, 0}};
+    yk_solid triangle = {.kind = YK_SOLID_TRIANGLE,
+                         .position = {0, 0, -0.95},
+                         .rotation = yk_m3_identity(),
+                         .points = corners,
+                         .point_count = 3};
+    assert_int_equal(yk_collide(&ball, &triangle, 0.1, list), 1);
+    assert_vector(list[0].normal, 0, 0, -1, 1e-12);
+    assert_near(list[0].gap, -0.05, 1e-12);
+    assert_int_equal(list[0].feature, 0);
+    triangle.position = yk_v3(0, 1.6, -0.8); /* the lower edge, at (0, 0.6, -0.8) */
+    assert_int_equal(yk_collide(&ball, &triangle, 0.1, list), 1);
+    assert_vector(list[0].normal, 0, 0.6, -0.8, 1e-12);
+    assert_true(list[0].feature > 0);
+}
+
+static void test_cavities(void **state)
+{
+    (void)state;
+    yk_touch list[YK_MANIFOLD_MAX];
+    yk_solid can = solid(YK_SOLID_CYLINDER_CAVITY, yk_v3(10, 0, 5), yk_v3(0, 0, 0));
+    yk_solid ball = solid(YK_SOLID_SPHERE, yk_v3(1, 0, 0), yk_v3(9 * 0.6, 9 * 0.8, -4));
+    int count = yk_collide(&ball, &can, 0.01, list);
+    assert_int_equal(count, 2); /* wall and bottom */
+    check_points(list, count, 0.01);
+    assert_vector(list[0].normal, 0.6, 0.8, 0, 1e-12);
+    assert_vector(list[1].normal, 0, 0, -1, 1e-12);
+    can.open = YK_OPEN_BOTTOM;
+    assert_int_equal(yk_collide(&ball, &can, 0.01, list), 1);
+    can.open = YK_OPEN_BOTTOM | YK_OPEN_LEFT;
+    assert_int_equal(yk_collide(&ball, &can, 0.01, list), 0);
+
+    yk_solid room = solid(YK_SOLID_BOX_CAVITY, yk_v3(5, 5, 5), yk_v3(0, 0, 0));
+    ball.position = yk_v3(-4, 4, 4.005);
+    count = yk_collide(&ball, &room, 0.01, list);
+    assert_int_equal(count, 3);
+    check_points(list, count, 0.01);
+    assert_near(list[2].gap, -0.005, 1e-12);
+
+    yk_solid box = solid(YK_SOLID_BOX, yk_v3(1, 1, 1), yk_v3(0, 0, -4));
+    count = yk_collide(&box, &room, 0.01, list);
+    assert_int_equal(count, 4);
+    check_points(list, count, 0.01);
+}
+
+static void test_standing_and_lying_cylinder(void **state)
+{
+    (void)state;
+    yk_touch list[YK_MANIFOLD_MAX];
+    yk_solid floor = solid(YK_SOLID_PLANE, yk_v3(1, 1, 1), yk_v3(0, 0, 0));
+    yk_solid rod = solid(YK_SOLID_CYLINDER, yk_v3(0.5, 0, 2), yk_v3(0, 0, 2));
+    int count = yk_collide(&rod, &floor, 0.01, list);
+    assert_int_equal(count, 4);
+    check_points(list, count, 0.01);
+    rod.rotation = yk_q_matrix(yk_so3_exp(yk_v3(YK_PI / 2, 0, 0)));
+    rod.position.z = 0.5;
+    count = yk_collide(&rod, &floor, 0.01, list);
+    assert_int_equal(count, 2);
+    check_points(list, count, 0.01);
+    assert_near(fabs(list[0].point_a.y - list[1].point_a.y), 4, 1e-12);
+    yk_solid capsule = solid(YK_SOLID_CAPSULE, yk_v3(0.5, 0, 2), yk_v3(0, 0, 0.5));
+    capsule.rotation = rod.rotation;
+    assert_int_equal(yk_collide(&capsule, &floor, 0.01, list), 2);
+}
+
+static void test_box_on_box(void **state)
+{
+    (void)state;
+    yk_touch list[YK_MANIFOLD_MAX];
+    yk_solid low = solid(YK_SOLID_BOX, yk_v3(1, 1, 0.5), yk_v3(0, 0, 0));
+    yk_solid high = solid(YK_SOLID_BOX, yk_v3(0.5, 0.5, 0.5), yk_v3(0.8, 0.1, 1.001));
+    int count = yk_collide(&low, &high, 0.01, list);
+    assert_int_equal(count, 4);
+    check_points(list, count, 0.01);
+    double least = 9, most = -9;
+    for (int i = 0; i < count; i++) {
+        assert_vector(list[i].normal, 0, 0, 1, 1e-12);
+        assert_near(list[i].gap, 0.001, 1e-12);
+        least = fmin(least, list[i].point_a.x);
+        most = fmax(most, list[i].point_a.x);
+    }
+    assert_near(least, 0.3, 1e-12);
+    assert_near(most, 1.0, 1e-12); /* clipped at the edge of the lower box */
+
+    /* Crossed edges: both turned by 45 degrees about perpendicular axes. */
+    yk_solid a = solid(YK_SOLID_BOX, yk_v3(1, 1, 1), yk_v3(0, 0, 0));
+    a.rotation = yk_q_matrix(yk_so3_exp(yk_v3(YK_PI / 4, 0, 0)));
+    yk_solid b = solid(YK_SOLID_BOX, yk_v3(1, 1, 1), yk_v3(0, 0, 2 * sqrt(2) - 0.01));
+    b.rotation = yk_q_matrix(yk_so3_exp(yk_v3(0, YK_PI / 4, 0)));
+    count = yk_collide(&a, &b, 0.01, list);
+    assert_int_equal(count, 1);
+    assert_vector(list[0].normal, 0, 0, 1, 1e-12);
+    assert_near(list[0].gap, -0.01, 1e-12);
+    assert_vector(list[0].point_a, 0, 0, sqrt(2), 1e-12);
+}
+
+/* Pairs that go through libccd: normal and gap where they are known. */
+static void test_convex_pairs(void **state)
+{
+    (void)state;
+    yk_touch list[YK_MANIFOLD_MAX];
+    yk_solid box = solid(YK_SOLID_BOX, yk_v3(1, 1, 0.5), yk_v3(0, 0, 0));
+    yk_solid rod = solid(YK_SOLID_CYLINDER, yk_v3(0.5, 0, 1), yk_v3(0.2, 0, 1.501));
+    int count = yk_collide(&box, &rod, 0.01, list);
+    assert_true(count >= 4); /* the cap as a polygon */
+    check_points(list, count, 0.01);
+    for (int i = 0; i < count; i++) assert_near(list[i].gap, 0.001, 1e-9);
+
+    yk_solid capsule = solid(YK_SOLID_CAPSULE, yk_v3(0.25, 0, 0.5), yk_v3(0, 0, 0.7499));
+    capsule.rotation = yk_q_matrix(yk_so3_exp(yk_v3(0, YK_PI / 2, 0)));
+    count = yk_collide(&capsule, &box, 0.01, list);
+    assert_int_equal(count, 2);
+    check_points(list, count, 0.01);
+    for (int i = 0; i < count; i++) {
+        assert_near(list[i].gap, -0.0001, 1e-8);
+        assert_vector(list[i].normal, 0, 0, -1, 1e-8);
+    }
+
+    /* Two crossed capsules. */
+    yk_solid a = solid(YK_SOLID_CAPSULE, yk_v3(0.25, 0, 1), yk_v3(0, 0, 0)), b = a;
+    a.rotation = yk_q_matrix(yk_so3_exp(yk_v3(0, YK_PI / 2, 0)));
+    b.rotation = yk_q_matrix(yk_so3_exp(yk_v3(YK_PI / 2, 0, 0)));
+    b.position = yk_v3(0.3, 0.2, 0.504);
+    count = yk_collide(&a, &b, 0.01, list);
+    assert_int_equal(count, 1);
+    assert_vector(list[0].normal, 0, 0, 1, 1e-4);
+    assert_near(list[0].gap, 0.004, 1e-7);
+    assert_near(list[0].point_a.x, 0.3, 1e-3);
+    assert_near(list[0].point_a.y, 0, 1e-3);
+
+    yk_vec3 corners[8];
+    for (int i = 0; i < 8; i++) corners[i] = yk_v3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 0.5 : -0.5);
+    yk_solid hull = {.kind = YK_SOLID_HULL,
+                     .position = {0.5, 0.25, 0.9995},
+                     .rotation = yk_m3_identity(),
+                     .points = corners,
+                     .point_count = 8};
+    count = yk_collide(&box, &hull, 0.01, list);
+    assert_int_equal(count, 4);
+    check_points(list, count, 0.01);
+    for (int i = 0; i < count; i++) {
+        assert_vector(list[i].normal, 0, 0, 1, 1e-12);
+        assert_near(list[i].gap, -0.0005, 1e-9);
+    }
+}
+
+/* Broad phase ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *seed;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static double uniform(uint64_t *seed)
+{
+    return (double)(next_random(seed) >> 11) * 0x1p-53;
+}
+
+enum { BALLS = 600 };
+
+/* Sizes over three decades, some far away. */
+static void scatter(yk_ball *balls, uint64_t seed)
+{
+    for (int i = 0; i < BALLS; i++) {
+        double radius = pow(10, -2 + 3 * pow(uniform(&seed), 6));
+        double far = i % 97 == 0 ? 1e7 : 1;
+        balls[i] = (yk_ball){{far * (uniform(&seed) - 0.5), uniform(&seed) - 0.5, uniform(&seed) - 0.5}, radius};
+    }
+}
+
+static void test_broad_against_brute_force(void **state)
+{
+    (void)state;
+    yk_context *context = yk_context_create(NULL);
+    yk_pool *pool;
+    yk_broad broad;
+    assert_int_equal(yk_pool_create(context, 2, &pool), YK_OK);
+    assert_int_equal(yk_broad_create(context, pool, BALLS, &broad), YK_OK);
+    static yk_ball balls[BALLS];
+    static bool listed[BALLS][BALLS];
+    yk_solid room = solid(YK_SOLID_BOX_CAVITY, yk_v3(0.5, 0.5, 0.5), yk_v3(0, 0, 0));
+    room.open = YK_OPEN_LEFT | YK_OPEN_RIGHT;
+    for (uint64_t round = 0; round < 5; round++) {
+        scatter(balls, round);
+        yk_broad_input input = {.finite = BALLS, .unbounded = 1, .balls = balls, .unbounded_solids = &room};
+        assert_int_equal(yk_broad_build(&broad, &input, 0.01), YK_OK);
+        memset(listed, 0, sizeof listed);
+        size_t walls = 0, expected_walls = 0;
+        for (int i = 0; i < BALLS; i++) {
+            for (uint32_t k = broad.row_start[i]; k < broad.row_start[i + 1]; k++) {
+                int j = broad.partners[k];
+                if (k > broad.row_start[i]) assert_true(broad.partners[k - 1] < j);
+                if (j == BALLS) {
+                    walls++;
+                    continue;
+                }
+                assert_false(listed[i][j] || listed[j][i]);
+                listed[i][j] = true;
+            }
+            expected_walls += 0.5 - fabs(balls[i].centre.y) < balls[i].radius + 0.01 ||
+                              0.5 - fabs(balls[i].centre.z) < balls[i].radius + 0.01;
+        }
+        assert_int_equal(walls, expected_walls);
+        for (int i = 0; i < BALLS; i++) {
+            for (int j = 0; j < i; j++) {
+                double distance = yk_v3_norm(yk_v3_sub(balls[i].centre, balls[j].centre));
+                bool near = distance < balls[i].radius + balls[j].radius + 0.01;
+                assert_int_equal(near, listed[i][j] || listed[j][i]);
+            }
+        }
+    }
+    yk_broad_destroy(&broad);
+    yk_pool_destroy(pool);
+    yk_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sphere_pairs),
+        cmocka_unit_test(test_cavities),
+        cmocka_unit_test(test_standing_and_lying_cylinder),
+        cmocka_unit_test(test_box_on_box),
+        cmocka_unit_test(test_convex_pairs),
+        cmocka_unit_test(test_broad_against_brute_force),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
