@@ -157,13 +157,13 @@ static double ratio_of(const result *results, int count, const result *one)
 
 static void print_head(void)
 {
-    printf("%-36s %14s %14s %9s  %s\n", "case", "least ns", "median ns", "ratio", "per");
+    printf("%-44s %14s %14s %9s  %s\n", "case", "least ns", "median ns", "ratio", "per");
 }
 
 static void print_row(const result *results, int count, const result *one)
 {
     double ratio = ratio_of(results, count, one);
-    printf("%-36s %14.2f %14.2f ", one->which->name, one->smallest, one->median);
+    printf("%-44s %14.2f %14.2f ", one->which->name, one->smallest, one->median);
     if (ratio > 0)
         printf("%9.3f", ratio);
     else
@@ -297,7 +297,7 @@ static void list_cases(void)
 {
     for (const bench_case *const *table = bench_tables; *table; table++)
         for (const bench_case *which = *table; which->name; which++)
-            printf("%-36s per %s%s\n", which->name, which->unit, which->slow ? " (slow)" : "");
+            printf("%-44s per %s%s\n", which->name, which->unit, which->slow ? " (slow)" : "");
 }
 
 static int count_cases(void)
