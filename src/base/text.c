@@ -84,7 +84,7 @@ int yk_text_distance(const char *a, const char *b, int limit)
 const char *yk_text_nearest(const char *word, const char *const *words)
 {
     size_t length = strlen(word);
-    int limit = length <= 3 ? 1 : length <= 6 ? 2 : 3;
+    int limit = length <= 1 ? 0 : length <= 3 ? 1 : length <= 6 ? 2 : 3;
     const char *nearest = NULL;
     for (; *words; words++) {
         int distance = yk_text_distance(word, *words, limit);
