@@ -1,0 +1,275 @@
+/* A list of messages about an input file, and their layout as compilers print them. */
+#include "model/diagnostics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { KEPT_MAX = 100, MESSAGE_MAX = 1024, EXCERPT_MAX = 100, EXCERPT_BEFORE = 60 };
+
+struct yk_diagnostics {
+    yk_context *context;
+    yk_diagnostic *list;
+    int count, capacity;
+    int errors, warnings; /* including those that were not kept */
+    bool failed;
+};
+
+yk_status yk_diagnostics_create(yk_context *context, yk_diagnostics **diagnostics)
+{
+    *diagnostics = yk_allocate(context, 1, sizeof **diagnostics);
+    if (!*diagnostics) return YK_ERROR_MEMORY;
+    (*diagnostics)->context = context;
+    return YK_OK;
+}
+
+void yk_diagnostics_destroy(yk_diagnostics *diagnostics)
+{
+    if (!diagnostics) return;
+    /* The texts of an entry are one block that starts with its source's name. */
+    for (int i = 0; i < diagnostics->count; i++)
+        yk_release(diagnostics->context, (void *)(uintptr_t)diagnostics->list[i].source);
+    yk_release(diagnostics->context, diagnostics->list);
+    yk_release(diagnostics->context, diagnostics);
+}
+
+int yk_diagnostics_count(const yk_diagnostics *diagnostics)
+{
+    return diagnostics->count;
+}
+
+int yk_diagnostics_errors(const yk_diagnostics *diagnostics)
+{
+    return diagnostics->errors;
+}
+
+int yk_diagnostics_warnings(const yk_diagnostics *diagnostics)
+{
+    return diagnostics->warnings;
+}
+
+const yk_diagnostic *yk_diagnostics_get(const yk_diagnostics *diagnostics, int index)
+{
+    return index >= 0 && index < diagnostics->count ? &diagnostics->list[index] : NULL;
+}
+
+bool yk_diagnostics_full(const yk_diagnostics *diagnostics)
+{
+    return diagnostics->count >= KEPT_MAX || diagnostics->failed;
+}
+
+bool yk_diagnostics_failed(const yk_diagnostics *diagnostics)
+{
+    return diagnostics->failed;
+}
+
+/* The excerpt ---------------------------------------------------------------------------------------------------- */
+
+static bool continues_character(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* Bytes of the line break at `at`, 0 if there is none: the same breaks that libyaml counts. */
+static size_t break_length(const char *at, const char *end)
+{
+    if (at < end && *at == '\n') return 1;
+    if (at < end && *at == '\r') return at + 1 < end && at[1] == '\n' ? 2 : 1;
+    if (end - at >= 2 && memcmp(at, "\xC2\x85", 2) == 0) return 2;
+    if (end - at >= 3 && (memcmp(at, "\xE2\x80\xA8", 3) == 0 || memcmp(at, "\xE2\x80\xA9", 3) == 0)) return 3;
+    return 0;
+}
+
+static const char *line_start(const yk_source *source, int line)
+{
+    const char *at = source->text, *end = source->text + source->length;
+    while (at < end && line > 1) {
+        size_t skip = break_length(at, end);
+        if (skip) line--;
+        at += skip ? skip : 1;
+    }
+    return at;
+}
+
+/* Skips characters, but not the end of the line; returns how many were skipped. */
+static int skip_characters(const char **at, const char *end, int count)
+{
+    int skipped = 0;
+    for (; skipped < count && *at < end && !break_length(*at, end); skipped++) {
+        do (*at)++;
+        while (*at < end && continues_character(**at));
+    }
+    return skipped;
+}
+
+const char *yk_source_at(const yk_source *source, int line, int column)
+{
+    const char *at = line_start(source, line);
+    skip_characters(&at, source->text + source->length, column - 1);
+    return at;
+}
+
+typedef struct excerpt {
+    const char *start;
+    size_t bytes;
+    int caret; /* characters before the place */
+} excerpt;
+
+/* The line of the place, or that part of a long line around it. */
+static excerpt find_excerpt(yk_place place)
+{
+    if (!place.source || !place.source->text || place.line < 1) return (excerpt){.start = ""};
+    const char *end = place.source->text + place.source->length;
+    const char *at = line_start(place.source, place.line);
+    int column = place.column > 0 ? place.column - 1 : 0;
+    if (column > EXCERPT_BEFORE) column -= skip_characters(&at, end, column - EXCERPT_BEFORE);
+    excerpt found = {.start = at, .caret = column};
+    skip_characters(&at, end, EXCERPT_MAX);
+    found.bytes = (size_t)(at - found.start);
+    return found;
+}
+
+/* Terminals must not see the control characters of somebody's file. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = *text == '\t' ? ' ' : '?';
+}
+
+/* Removes a UTF-8 sequence that a full buffer cut in the middle. */
+static void trim_partial_character(char *text)
+{
+    size_t length = strlen(text);
+    size_t tail = 0;
+    while (tail < length && tail < 3 && continues_character(text[length - 1 - tail])) tail++;
+    if (tail == length) return;
+    unsigned char lead = (unsigned char)text[length - 1 - tail];
+    size_t expected = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
+    if (tail < expected) text[length - 1 - tail] = '\0';
+}
+
+/* Adding --------------------------------------------------------------------------------------------------------- */
+
+static bool reserve(yk_diagnostics *diagnostics)
+{
+    if (diagnostics->count < diagnostics->capacity) return true;
+    int capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
+    yk_diagnostic *grown =
+        yk_reallocate(diagnostics->context, diagnostics->list, (size_t)capacity, sizeof *diagnostics->list);
+    if (!grown) return false;
+    diagnostics->list = grown;
+    diagnostics->capacity = capacity;
+    return true;
+}
+
+/* Appends `bytes` of text and a terminator to the block, returns where the text is. */
+static const char *place_text(char **block, const char *text, size_t bytes)
+{
+    char *copy = *block;
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    make_printable(copy);
+    *block += bytes + 1;
+    return copy;
+}
+
+static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_place place, const char *path,
+                 const char *message)
+{
+    if (!reserve(diagnostics)) return false;
+    excerpt line = find_excerpt(place);
+    const char *name = place.source ? place.source->name : "";
+    size_t name_bytes = strlen(name), path_bytes = strlen(path), message_bytes = strlen(message);
+    char *block = yk_allocate(diagnostics->context, name_bytes + path_bytes + message_bytes + line.bytes + 4, 1);
+    if (!block) return false;
+    bool has_lines = place.source && place.source->has_lines;
+    yk_diagnostic *added = &diagnostics->list[diagnostics->count++];
+    *added = (yk_diagnostic){.severity = severity, .line = has_lines ? place.line : 0};
+    added->column = added->line ? place.column : 0;
+    added->caret = line.caret;
+    added->length = place.length > 0 ? place.length : 1;
+    added->source = place_text(&block, name, name_bytes);
+    added->path = place_text(&block, path, path_bytes);
+    added->message = place_text(&block, message, message_bytes);
+    added->excerpt = place_text(&block, line.start, line.bytes);
+    return true;
+}
+
+void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_place place, const char *path, const char *format,
+               ...)
+{
+    *(severity == YK_SEVERITY_ERROR ? &diagnostics->errors : &diagnostics->warnings) += 1;
+    if (yk_diagnostics_full(diagnostics)) return;
+    char message[MESSAGE_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    trim_partial_character(message);
+    if (!keep(diagnostics, severity, place, path ? path : "", message)) diagnostics->failed = true;
+}
+
+static int compare_places(const yk_diagnostic *a, const yk_diagnostic *b)
+{
+    if ((a->line == 0) != (b->line == 0)) return a->line == 0 ? 1 : -1; /* the file first, then the overrides */
+    if (a->line != b->line) return a->line < b->line ? -1 : 1;
+    return (a->column > b->column) - (a->column < b->column);
+}
+
+void yk_diagnostics_sort(yk_diagnostics *diagnostics)
+{
+    /* Insertion keeps the order of equals; the list is short. */
+    for (int i = 1; i < diagnostics->count; i++) {
+        yk_diagnostic moved = diagnostics->list[i];
+        int j = i;
+        for (; j > 0 && compare_places(&diagnostics->list[j - 1], &moved) > 0; j--)
+            diagnostics->list[j] = diagnostics->list[j - 1];
+        diagnostics->list[j] = moved;
+    }
+}
+
+/* Layout --------------------------------------------------------------------------------------------------------- */
+
+static int character_count(const char *text)
+{
+    int count = 0;
+    for (; *text; text++) count += !continues_character(*text);
+    return count;
+}
+
+static void add_excerpt(yk_context *context, yk_text *text, const yk_diagnostic *entry)
+{
+    if (!entry->excerpt[0]) return;
+    if (entry->line)
+        yk_text_add(context, text, "%5d | %s\n      | %*s^", entry->line, entry->excerpt, entry->caret, "");
+    else
+        yk_text_add(context, text, "      | %s\n      | %*s^", entry->excerpt, entry->caret, "");
+    int room = character_count(entry->excerpt) - entry->caret;
+    int tail = (entry->length < room ? entry->length : room) - 1;
+    for (int i = 0; i < tail; i++) yk_text_add(context, text, "~");
+    yk_text_add(context, text, "\n");
+}
+
+static void add_entry(yk_context *context, yk_text *text, const yk_diagnostic *entry)
+{
+    if (entry->source[0]) yk_text_add(context, text, "%s:", entry->source);
+    if (entry->line) yk_text_add(context, text, "%d:%d:", entry->line, entry->column);
+    yk_text_add(context, text, "%s%s: ", entry->source[0] ? " " : "",
+                entry->severity == YK_SEVERITY_ERROR ? "error" : "warning");
+    if (entry->path[0]) yk_text_add(context, text, "%s: ", entry->path);
+    yk_text_add(context, text, "%s\n", entry->message);
+    add_excerpt(context, text, entry);
+}
+
+char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
+{
+    yk_text text = {0};
+    yk_text_add(diagnostics->context, &text, "%s", "");
+    for (int i = 0; i < diagnostics->count; i++) add_entry(diagnostics->context, &text, &diagnostics->list[i]);
+    int dropped = diagnostics->errors + diagnostics->warnings - diagnostics->count;
+    if (dropped > 0) yk_text_add(diagnostics->context, &text, "... and %d more\n", dropped);
+    if (text.failed) yk_text_destroy(diagnostics->context, &text);
+    return text.data;
+}

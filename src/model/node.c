@@ -1,0 +1,206 @@
+#include "model/node.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Growing memory --------------------------------------------------------------------------------------------------- */
+
+enum { BLOCK_FIRST = 1 << 12, BLOCK_LARGEST = 1 << 20 };
+
+struct yk_store_block {
+    yk_store_block *next;
+    size_t capacity, used;
+    alignas(max_align_t) unsigned char data[];
+};
+
+static yk_store_block *add_block(yk_store *store, size_t bytes)
+{
+    size_t capacity = store->blocks ? 2 * store->blocks->capacity : BLOCK_FIRST;
+    if (capacity > BLOCK_LARGEST) capacity = BLOCK_LARGEST;
+    if (capacity < bytes) capacity = bytes;
+    yk_store_block *block = yk_allocate(store->context, 1, sizeof *block + capacity);
+    if (!block) return NULL;
+    block->capacity = capacity;
+    block->next = store->blocks;
+    store->blocks = block;
+    return block;
+}
+
+void *yk_store_take(yk_store *store, size_t bytes)
+{
+    size_t rounded = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+    yk_store_block *block = store->blocks;
+    if (!block || block->capacity - block->used < rounded) block = add_block(store, rounded);
+    if (!block) return NULL;
+    void *taken = block->data + block->used;
+    block->used += rounded;
+    return taken;
+}
+
+char *yk_store_text(yk_store *store, const char *text, size_t length)
+{
+    char *copy = yk_store_take(store, length + 1);
+    if (copy) memcpy(copy, text, length);
+    return copy;
+}
+
+void yk_store_destroy(yk_store *store)
+{
+    while (store->blocks) {
+        yk_store_block *next = store->blocks->next;
+        yk_release(store->context, store->blocks);
+        store->blocks = next;
+    }
+}
+
+/* Nodes ------------------------------------------------------------------------------------------------------------ */
+
+yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_place place)
+{
+    yk_node *node = yk_store_take(store, sizeof *node);
+    if (!node) return NULL;
+    node->kind = kind;
+    node->from = place.source;
+    node->line = place.line;
+    node->column = place.column;
+    node->length = place.length;
+    node->text = "";
+    return node;
+}
+
+void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_place key_place)
+{
+    child->parent = parent;
+    child->next = NULL;
+    child->key = key;
+    child->key_line = key_place.line;
+    child->key_column = key_place.column;
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
+    parent->last = child;
+    parent->count++;
+}
+
+/* The link that points to the child. */
+static yk_node **link_to(yk_node *child, yk_node **before)
+{
+    *before = NULL;
+    yk_node **link = &child->parent->first;
+    while (*link != child) {
+        *before = *link;
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+void yk_node_replace(yk_node *old, yk_node *with)
+{
+    yk_node *before;
+    *link_to(old, &before) = with;
+    with->parent = old->parent;
+    with->next = old->next;
+    with->key = old->key;
+    if (old->parent->last == old) old->parent->last = with;
+}
+
+void yk_node_remove(yk_node *child)
+{
+    yk_node *before;
+    *link_to(child, &before) = child->next;
+    if (child->parent->last == child) child->parent->last = before;
+    child->parent->count--;
+}
+
+yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget)
+{
+    if (--*budget < 0) return NULL;
+    yk_node *copy = yk_node_create(store, node->kind, yk_node_place(node));
+    if (!copy) return NULL;
+    copy->text = node->text;
+    copy->quoted = node->quoted;
+    for (const yk_node *child = node->first; child; child = child->next) {
+        yk_node *twin = yk_node_copy(store, child, budget);
+        if (!twin) return NULL;
+        yk_node_append(copy, twin, child->key, yk_node_key_place(child));
+    }
+    return copy;
+}
+
+yk_node *yk_node_get(const yk_node *map, const char *key)
+{
+    if (map->kind != YK_NODE_MAP) return NULL;
+    for (yk_node *child = map->first; child; child = child->next)
+        if (strcmp(child->key, key) == 0) return child;
+    return NULL;
+}
+
+yk_node *yk_node_at(const yk_node *list, int index)
+{
+    yk_node *child = list->first;
+    while (child && index-- > 0) child = child->next;
+    return child;
+}
+
+const char *yk_node_name(const yk_node *item)
+{
+    if (item->key) return item->key;
+    const yk_node *name = yk_node_get(item, "name");
+    return name && name->kind == YK_NODE_SCALAR && name->text[0] ? name->text : NULL;
+}
+
+bool yk_node_is_empty(const yk_node *node)
+{
+    if (node->kind != YK_NODE_SCALAR || node->quoted) return false;
+    return !node->text[0] || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0;
+}
+
+yk_place yk_node_place(const yk_node *node)
+{
+    return (yk_place){node->from, node->line, node->column, node->length};
+}
+
+yk_place yk_node_key_place(const yk_node *node)
+{
+    if (!node->key || !node->key_line) return yk_node_place(node);
+    return (yk_place){node->from, node->key_line, node->key_column, (int)strlen(node->key)};
+}
+
+/* Paths ------------------------------------------------------------------------------------------------------------ */
+
+static int index_in_parent(const yk_node *node)
+{
+    int index = 0;
+    for (const yk_node *sibling = node->parent->first; sibling != node; sibling = sibling->next) index++;
+    return index;
+}
+
+/* Puts a piece before what the buffer holds from `start` on; returns the new start, or 0 when it is full. */
+static size_t prepend(char *buffer, size_t start, const char *piece)
+{
+    size_t length = strlen(piece);
+    if (length > start) return 0;
+    memcpy(buffer + start - length, piece, length);
+    return start - length;
+}
+
+const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
+{
+    size_t start = YK_PATH_MAX - 1;
+    buffer[start] = '\0';
+    for (; node->parent; node = node->parent) {
+        char piece[YK_PATH_MAX];
+        bool nested = node->parent->parent != NULL;
+        if (node->key)
+            snprintf(piece, sizeof piece, "%s%.64s", nested ? "." : "", node->key);
+        else
+            snprintf(piece, sizeof piece, "[%d]", index_in_parent(node));
+        size_t moved = prepend(buffer, start, piece);
+        if (!moved) break;
+        start = moved;
+    }
+    memmove(buffer, buffer + start, YK_PATH_MAX - start);
+    return buffer;
+}
