@@ -1,0 +1,569 @@
+/* Expressions on muParser, behind a scanner of our own.
+ *
+ * The scanner runs first: it knows every name, checks parentheses and the number of arguments, and so can say where in
+ * the text a mistake is and which name was meant. muParser compiles what passed, and its byte code does the rest. Only
+ * the names that occur are given to it, and none of its extras (assignment, strings, its own constants) get through. */
+#include "model/expression.h"
+
+#include <locale.h>
+#include <math.h>
+#include <muParserDLL.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* Functions -------------------------------------------------------------------------------------------------------- */
+
+static double sign_of(double x)
+{
+    return (x > 0) - (x < 0);
+}
+
+static double modulo(double x, double y)
+{
+    return x - y * floor(x / y);
+}
+
+static double radians(double degrees)
+{
+    return degrees * (3.14159265358979323846 / 180);
+}
+
+static double step_at(double t, double t0)
+{
+    return t >= t0 ? 1 : 0;
+}
+
+static double ramp_between(double t, double t0, double t1)
+{
+    return t <= t0 ? 0 : t >= t1 ? 1 : (t - t0) / (t1 - t0);
+}
+
+/* 10 s^3 - 15 s^4 + 6 s^5: speed and acceleration vanish at both ends. */
+static double smooth_between(double t, double t0, double t1)
+{
+    double s = ramp_between(t, t0, t1);
+    return s * s * s * (10 - s * (15 - 6 * s));
+}
+
+static double smallest(const double *values, int count)
+{
+    double result = values[0];
+    for (int i = 1; i < count; i++) result = values[i] < result ? values[i] : result;
+    return result;
+}
+
+static double largest(const double *values, int count)
+{
+    double result = values[0];
+    for (int i = 1; i < count; i++) result = values[i] > result ? values[i] : result;
+    return result;
+}
+
+typedef struct function_row {
+    const char *name;
+    int arguments; /* 0: any number, at least one */
+    muFun1_t one;
+    muFun2_t two;
+    muFun3_t three;
+    muMultFun_t many;
+} function_row;
+
+static const function_row functions[] = {
+    {"sin", 1, .one = sin},
+    {"cos", 1, .one = cos},
+    {"tan", 1, .one = tan},
+    {"asin", 1, .one = asin},
+    {"acos", 1, .one = acos},
+    {"atan", 1, .one = atan},
+    {"atan2", 2, .two = atan2},
+    {"sinh", 1, .one = sinh},
+    {"cosh", 1, .one = cosh},
+    {"tanh", 1, .one = tanh},
+    {"exp", 1, .one = exp},
+    {"log", 1, .one = log},
+    {"log10", 1, .one = log10},
+    {"sqrt", 1, .one = sqrt},
+    {"pow", 2, .two = pow},
+    {"hypot", 2, .two = hypot},
+    {"abs", 1, .one = fabs},
+    {"sign", 1, .one = sign_of},
+    {"floor", 1, .one = floor},
+    {"ceil", 1, .one = ceil},
+    {"round", 1, .one = round},
+    {"mod", 2, .two = modulo},
+    {"min", 0, .many = smallest},
+    {"max", 0, .many = largest},
+    {"rad", 1, .one = radians},
+    {"step", 2, .two = step_at},
+    {"ramp", 3, .three = ramp_between},
+    {"smooth", 3, .three = smooth_between},
+};
+
+enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
+
+static const yk_expression_word words[] = {
+    {"+ - * / ^", "arithmetic; ^ is the power and binds from the right"},
+    {"< <= > >= == != && ||", "comparisons and logic: 1 for true, 0 for false"},
+    {"a ? b : c", "b where a is not 0, otherwise c"},
+    {"pi", "3.14159..."},
+    {"sin(x) cos(x) tan(x)", "of an angle in rad"},
+    {"asin(x) acos(x) atan(x) atan2(y, x)", "angles in rad"},
+    {"sinh(x) cosh(x) tanh(x)", "hyperbolic functions"},
+    {"exp(x) log(x) log10(x) sqrt(x) pow(x, y) hypot(x, y)", "log is the natural logarithm"},
+    {"abs(x) sign(x) floor(x) ceil(x) round(x) mod(x, y)", "mod has the sign of y"},
+    {"min(a, b, ...) max(a, b, ...)", "of any number of values"},
+    {"rad(x)", "x degrees in rad"},
+    {"step(t, t0)", "0 before t0, 1 from t0 on"},
+    {"ramp(t, t0, t1)", "0 before t0, 1 after t1, straight in between"},
+    {"smooth(t, t0, t1)", "as ramp, with speed and acceleration zero at both ends"},
+    {NULL, NULL},
+};
+
+const yk_expression_word *yk_expression_words(void)
+{
+    return words;
+}
+
+/* Numbers ---------------------------------------------------------------------------------------------------------- */
+
+static size_t digits(const char *at)
+{
+    size_t length = 0;
+    while (at[length] >= '0' && at[length] <= '9') length++;
+    return length;
+}
+
+/* Length of the unsigned decimal number at `at`, 0 if there is none. */
+static size_t number_length(const char *at)
+{
+    size_t whole = digits(at);
+    size_t length = whole;
+    if (at[length] == '.') {
+        size_t fraction = digits(at + length + 1);
+        if (whole + fraction == 0) return 0;
+        length += 1 + fraction;
+    }
+    if (length == 0) return 0;
+    if (at[length] == 'e' || at[length] == 'E') {
+        size_t sign = at[length + 1] == '+' || at[length + 1] == '-';
+        size_t exponent = digits(at + length + 1 + sign);
+        if (exponent) length += 1 + sign + exponent;
+    }
+    return length;
+}
+
+bool yk_number_read(const char *text, double *value)
+{
+    const char *start = text + (*text == '+' || *text == '-');
+    size_t length = number_length(start);
+    char copy[400];
+    if (!length || start[length] || length + 1 >= sizeof copy) return false;
+    /* strtod wants the decimal point of the locale that the host program may have set. */
+    snprintf(copy, sizeof copy, "%s", text);
+    char *point = strchr(copy, '.');
+    if (point) *point = localeconv()->decimal_point[0];
+    *value = strtod(copy, NULL);
+    return true;
+}
+
+/* Scanner ---------------------------------------------------------------------------------------------------------- */
+
+enum { DEPTH_MAX = 64, NAME_MAX_LENGTH = 60 };
+
+typedef enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_SIGN, TOKEN_BAD } token_kind;
+
+typedef struct token {
+    token_kind kind;
+    const char *start;
+    size_t length;
+} token;
+
+/* Not isalpha: its answer depends on the locale. */
+static bool starts_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool continues_name(char c)
+{
+    return starts_name(c) || (c >= '0' && c <= '9');
+}
+
+/* Names may be dotted: tip.position */
+static size_t name_length(const char *at)
+{
+    size_t length = 0;
+    while (continues_name(at[length]) || (at[length] == '.' && starts_name(at[length + 1]))) length++;
+    return length;
+}
+
+static size_t sign_length(const char *at)
+{
+    static const char *const pairs[] = {"<=", ">=", "==", "!=", "&&", "||"};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strncmp(at, pairs[i], 2) == 0) return 2;
+    return *at && strchr("+-*/^()<>?:,", *at) ? 1 : 0;
+}
+
+static token next_token(const char *at)
+{
+    while (*at == ' ' || *at == '\t' || *at == '\n') at++;
+    if (!*at) return (token){TOKEN_END, at, 0};
+    if (starts_name(*at)) return (token){TOKEN_NAME, at, name_length(at)};
+    size_t length = number_length(at);
+    if (length) return (token){TOKEN_NUMBER, at, length};
+    length = sign_length(at);
+    return length ? (token){TOKEN_SIGN, at, length} : (token){TOKEN_BAD, at, 1};
+}
+
+static bool token_is(token t, const char *text)
+{
+    return t.length == strlen(text) && strncmp(t.start, text, t.length) == 0;
+}
+
+static const function_row *find_function(const char *name, size_t length)
+{
+    for (int i = 0; i < FUNCTION_COUNT; i++)
+        if (strlen(functions[i].name) == length && strncmp(functions[i].name, name, length) == 0) return &functions[i];
+    return NULL;
+}
+
+const char *yk_expression_reserved(const char *name)
+{
+    size_t length = 0;
+    while (continues_name(name[length])) length++;
+    if (!starts_name(name[0]) || name[length] || length > NAME_MAX_LENGTH)
+        return "is not a word of at most 60 letters, digits and '_'";
+    if (find_function(name, strlen(name))) return "is the name of a function";
+    if (strcmp(name, "pi") == 0) return "is the number 3.14159...";
+    return NULL;
+}
+
+void yk_expression_names(const char *text, void (*visit)(void *user, const char *name, size_t length), void *user)
+{
+    for (token t = next_token(text); t.kind != TOKEN_END; t = next_token(t.start + t.length)) {
+        bool known = t.kind != TOKEN_NAME || find_function(t.start, t.length) || token_is(t, "pi");
+        if (!known) visit(user, t.start, t.length);
+    }
+}
+
+struct yk_expression {
+    yk_context *context;
+    muParserHandle_t parser;
+    int variable_count;
+    bool varies;
+    double variables[YK_EXPRESSION_VARIABLES_MAX];
+};
+
+/* An open parenthesis, with the function whose arguments it holds. */
+typedef struct group {
+    const function_row *function; /* NULL: plain */
+    const char *start;
+    int commas;
+} group;
+
+typedef struct scanner {
+    const char *text;
+    const yk_scope *scope;
+    yk_expression *expression;
+    yk_expression_error *error;
+    const function_row *called; /* a function whose '(' comes next */
+    bool has_operand;           /* an operand is complete: an operator or a closing sign comes next */
+    bool has_sign;              /* the operand that comes next has a '+' or '-' of its own */
+    group groups[DEPTH_MAX];
+    int depth;
+} scanner;
+
+static bool complain(scanner *s, const char *start, size_t length, const char *format, ...) YK_PRINTF(4, 5);
+
+static bool complain(scanner *s, const char *start, size_t length, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(s->error->message, sizeof s->error->message, format, arguments);
+    va_end(arguments);
+    s->error->offset = (size_t)(start - s->text);
+    s->error->length = length;
+    return false;
+}
+
+static void consider(const char *word, const char *name, int *limit, const char **nearest)
+{
+    int distance = yk_text_distance(word, name, *limit);
+    if (distance > *limit) return;
+    *limit = distance - 1;
+    *nearest = name;
+}
+
+/* The nearest function or the nearest value to a word. Short words are near to everything: they must fit better. */
+static const char *nearest_name(const scanner *s, const char *word, bool function)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(word);
+    int limit = length <= 1 ? 0 : length <= 4 ? 1 : 2;
+    for (int i = 0; i < FUNCTION_COUNT && function; i++) consider(word, functions[i].name, &limit, &nearest);
+    if (function) return nearest;
+    for (int i = 0; i < s->scope->parameter_count; i++) consider(word, s->scope->parameters[i].name, &limit, &nearest);
+    for (int i = 0; i < s->scope->variable_count; i++) consider(word, s->scope->variables[i], &limit, &nearest);
+    consider(word, "pi", &limit, &nearest);
+    return nearest;
+}
+
+static bool unknown_name(scanner *s, token t, bool function)
+{
+    char word[NAME_MAX_LENGTH + 1];
+    snprintf(word, sizeof word, "%.*s", (int)(t.length < sizeof word ? t.length : sizeof word), t.start);
+    if (strcmp(word, "t") == 0 && !function)
+        return complain(s, t.start, t.length, "time 't' cannot be used here: the value must be constant");
+    const char *nearest = nearest_name(s, word, function);
+    const char *what = function ? "function" : "name";
+    if (nearest) return complain(s, t.start, t.length, "unknown %s '%s'; did you mean '%s'?", what, word, nearest);
+    return complain(s, t.start, t.length, "unknown %s '%s'%s", what, word,
+                    function ? "" : "; define it under 'parameters'");
+}
+
+static bool is_value(const yk_scope *scope, token t)
+{
+    for (int i = 0; i < scope->variable_count; i++)
+        if (token_is(t, scope->variables[i])) return true;
+    for (int i = 0; i < scope->parameter_count; i++)
+        if (token_is(t, scope->parameters[i].name)) return true;
+    return token_is(t, "pi");
+}
+
+/* Binds the name to its value in the parser. */
+static bool bind_name(scanner *s, token t)
+{
+    char name[NAME_MAX_LENGTH + 1];
+    if (t.length >= sizeof name) return unknown_name(s, t, false);
+    snprintf(name, sizeof name, "%.*s", (int)t.length, t.start);
+    yk_expression *e = s->expression;
+    for (int i = 0; i < s->scope->variable_count; i++) {
+        if (strcmp(name, s->scope->variables[i]) != 0) continue;
+        mupDefineVar(e->parser, name, &e->variables[i]);
+        e->varies = true;
+        return true;
+    }
+    for (int i = 0; i < s->scope->parameter_count; i++) {
+        if (strcmp(name, s->scope->parameters[i].name) != 0) continue;
+        mupDefineConst(e->parser, name, s->scope->parameters[i].value);
+        return true;
+    }
+    if (strcmp(name, "pi") == 0) {
+        mupDefineConst(e->parser, name, 3.14159265358979323846);
+        return true;
+    }
+    return unknown_name(s, t, false);
+}
+
+static void bind_function(muParserHandle_t parser, const function_row *row)
+{
+    if (row->one) mupDefineFun1(parser, row->name, row->one, 1);
+    if (row->two) mupDefineFun2(parser, row->name, row->two, 1);
+    if (row->three) mupDefineFun3(parser, row->name, row->three, 1);
+    if (row->many) mupDefineMultFun(parser, row->name, row->many, 1);
+}
+
+static bool scan_name(scanner *s, token t)
+{
+    bool call = *next_token(t.start + t.length).start == '(';
+    const function_row *row = find_function(t.start, t.length);
+    if (row && !call)
+        return complain(s, t.start, t.length, "'%s' is a function; its arguments in parentheses are missing",
+                        row->name);
+    s->called = row;
+    if (row) {
+        bind_function(s->expression->parser, row);
+        return true;
+    }
+    if (!call) return bind_name(s, t);
+    if (!is_value(s->scope, t)) return unknown_name(s, t, true);
+    return complain(s, t.start, t.length, "'%.*s' is not a function; an operator is missing before '('",
+                    (int)(t.length < 60 ? t.length : 60), t.start);
+}
+
+static bool open_group(scanner *s, token t)
+{
+    if (s->depth == DEPTH_MAX) return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
+    s->groups[s->depth++] = (group){.function = s->called, .start = t.start};
+    return true;
+}
+
+static bool close_group(scanner *s, token t, bool empty)
+{
+    if (s->depth == 0) return complain(s, t.start, 1, "')' without a '(' before it");
+    group closed = s->groups[--s->depth];
+    int given = empty ? 0 : closed.commas + 1;
+    if (!closed.function) return empty ? complain(s, t.start, 1, "nothing between '(' and ')'") : true;
+    int wanted = closed.function->arguments;
+    if (wanted ? given == wanted : given > 0) return true;
+    return complain(s, closed.start, (size_t)(t.start - closed.start) + 1, "'%s' takes %s%d argument%s, not %d",
+                    closed.function->name, wanted ? "" : "at least ", wanted ? wanted : 1, wanted > 1 ? "s" : "",
+                    given);
+}
+
+static bool scan_sign(scanner *s, token t, token before)
+{
+    if (*t.start == '(') return open_group(s, t);
+    if (*t.start == ')') return close_group(s, t, token_is(before, "("));
+    if (*t.start != ',') return true;
+    group *inner = s->depth ? &s->groups[s->depth - 1] : NULL;
+    if (!inner || !inner->function)
+        return complain(s, t.start, 1, "a ',' separates the arguments of a function; decimals take a point");
+    inner->commas++;
+    return true;
+}
+
+/* Operands and operators must take turns. */
+static bool check_turn(scanner *s, token t, token before)
+{
+    bool opens = t.kind == TOKEN_NUMBER || t.kind == TOKEN_NAME || *t.start == '(';
+    bool arguments = *t.start == '(' && s->called;
+    bool empty = *t.start == ')' && token_is(before, "("); /* has a message of its own */
+    bool sign = (*t.start == '+' || *t.start == '-') && !s->has_operand;
+    if (opens && s->has_operand && !arguments)
+        return complain(s, t.start, t.length, "an operator is missing before '%.*s'",
+                        (int)(t.length < 60 ? t.length : 60), t.start);
+    if (!opens && !s->has_operand && !empty && (!sign || s->has_sign))
+        return complain(s, t.start, t.length, "'%.*s' cannot stand here; an operand is missing before it",
+                        (int)t.length, t.start);
+    s->has_operand = t.kind == TOKEN_NUMBER || t.kind == TOKEN_NAME || *t.start == ')';
+    s->has_sign = sign;
+    return true;
+}
+
+static bool scan_token(scanner *s, token t, token before)
+{
+    bool adjacent = before.start && before.start + before.length == t.start;
+    if (t.kind == TOKEN_BAD)
+        return complain(s, t.start, t.length,
+                        *t.start == '=' ? "'=' has no meaning here; equality is '=='"
+                                        : "this character has no meaning in an expression");
+    if (adjacent && before.kind == TOKEN_NUMBER && t.kind == TOKEN_NAME)
+        return complain(s, before.start, before.length + t.length, "an operator is missing; write %.*s*%.*s",
+                        (int)(before.length < 40 ? before.length : 40), before.start,
+                        (int)(t.length < 40 ? t.length : 40), t.start);
+    if (!check_turn(s, t, before)) return false;
+    if (t.kind == TOKEN_NAME) return scan_name(s, t);
+    if (t.kind == TOKEN_NUMBER) return true;
+    bool good = scan_sign(s, t, before);
+    s->called = NULL;
+    return good;
+}
+
+static bool scan(scanner *s)
+{
+    size_t length = strlen(s->text);
+    if (length > YK_EXPRESSION_LENGTH_MAX)
+        return complain(s, s->text, 1, "the expression is longer than %d characters", YK_EXPRESSION_LENGTH_MAX);
+    token before = {TOKEN_END, NULL, 0};
+    for (token t = next_token(s->text); t.kind != TOKEN_END; t = next_token(t.start + t.length)) {
+        if (!scan_token(s, t, before)) return false;
+        before = t;
+    }
+    if (before.kind == TOKEN_END) return complain(s, s->text, 1, "the expression is empty");
+    if (s->depth > 0)
+        return complain(s, s->groups[s->depth - 1].start, 1,
+                        "this '(' is not closed; inside [] and {} put expressions with commas in quotes");
+    if (!s->has_operand) return complain(s, before.start, before.length, "an operand is missing at the end");
+    return true;
+}
+
+/* Compiling -------------------------------------------------------------------------------------------------------- */
+
+static void ignore_error(muParserHandle_t parser)
+{
+    (void)parser; /* mupError tells */
+}
+
+static bool compile(scanner *s)
+{
+    muParserHandle_t parser = s->expression->parser;
+    mupSetErrorHandler(parser, ignore_error);
+    mupDefineNameChars(parser, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.");
+    mupClearFun(parser);
+    mupClearConst(parser);
+    if (!scan(s)) return false;
+    mupErrorReset(parser);
+    mupSetExpr(parser, s->text);
+    mupEval(parser); /* the first evaluation makes the byte code */
+    if (!mupError(parser)) return true;
+    /* The scanner leaves only one mistake to find. */
+    return complain(s, s->text, strlen(s->text), "the '?' and ':' of a condition do not fit; it reads a ? b : c");
+}
+
+yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope, yk_expression_error *error,
+                               yk_expression **expression)
+{
+    *expression = NULL;
+    *error = (yk_expression_error){0};
+    if (scope->variable_count > YK_EXPRESSION_VARIABLES_MAX)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "an expression can have at most %d variables",
+                       YK_EXPRESSION_VARIABLES_MAX);
+    yk_expression *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    made->variable_count = scope->variable_count;
+    made->parser = mupCreate(muBASETYPE_FLOAT);
+    scanner s = {.text = text, .scope = scope, .expression = made, .error = error};
+    if (!made->parser || !compile(&s)) {
+        yk_status status = made->parser ? YK_ERROR_INPUT : YK_ERROR_MEMORY;
+        yk_expression_destroy(made);
+        return yk_fail(context, status, "expression '%.200s': %s", text, error->message);
+    }
+    *expression = made;
+    return YK_OK;
+}
+
+void yk_expression_destroy(yk_expression *expression)
+{
+    if (!expression) return;
+    if (expression->parser) mupRelease(expression->parser);
+    yk_release(expression->context, expression);
+}
+
+double yk_expression_value(yk_expression *expression, const double *variables)
+{
+    for (int i = 0; i < expression->variable_count; i++) expression->variables[i] = variables[i];
+    return mupEval(expression->parser);
+}
+
+bool yk_expression_varies(const yk_expression *expression)
+{
+    return expression->varies;
+}
+
+static double value_at(void *user, double t)
+{
+    yk_expression *expression = user;
+    expression->variables[0] = t;
+    return mupEval(expression->parser);
+}
+
+yk_function yk_expression_function(yk_expression *expression)
+{
+    return (yk_function){.value = value_at, .user = expression};
+}
+
+yk_status yk_expression_constant(yk_context *context, const char *text, const yk_scope *scope,
+                                 yk_expression_error *error, double *value)
+{
+    *error = (yk_expression_error){.length = strlen(text)};
+    if (!yk_number_read(text, value)) {
+        yk_scope constants = *scope;
+        constants.variable_count = 0;
+        yk_expression *expression = NULL;
+        yk_status status = yk_expression_create(context, text, &constants, error, &expression);
+        if (status != YK_OK) return status;
+        *value = yk_expression_value(expression, NULL);
+        yk_expression_destroy(expression);
+        error->length = strlen(text);
+    }
+    if (isfinite(*value)) return YK_OK;
+    snprintf(error->message, sizeof error->message, "the value is not finite (%s)",
+             isnan(*value) ? "0/0, or a function outside its domain" : "a division by zero, or an overflow");
+    return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
+}

@@ -1,0 +1,65 @@
+/* Expressions of parameters and variables such as time, compiled once and evaluated without allocation. */
+#ifndef YK_MODEL_EXPRESSION_H
+#define YK_MODEL_EXPRESSION_H
+
+#include "base/function.h"
+#include "yoke/base.h"
+
+/* A name with a fixed value. */
+typedef struct yk_parameter {
+    const char *name;
+    double value;
+} yk_parameter;
+
+/* The names that an expression may use besides the functions and pi. */
+typedef struct yk_scope {
+    const yk_parameter *parameters;
+    int parameter_count;
+    const char *const *variables; /* their values come with each evaluation */
+    int variable_count;
+} yk_scope;
+
+enum { YK_EXPRESSION_LENGTH_MAX = 1000, YK_EXPRESSION_VARIABLES_MAX = 16 };
+
+/* A mistake in an expression: which bytes of it, and what. */
+typedef struct yk_expression_error {
+    size_t offset, length;
+    char message[256];
+} yk_expression_error;
+
+typedef struct yk_expression yk_expression;
+
+/* YK_ERROR_INPUT with *error filled for a mistake in the text. */
+yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope, yk_expression_error *error,
+                               yk_expression **expression);
+void yk_expression_destroy(yk_expression *expression);
+
+/* One value per variable of the scope. Not finite where the mathematics say so. One thread at a time. */
+double yk_expression_value(yk_expression *expression, const double *variables);
+/* Whether it uses any variable. */
+bool yk_expression_varies(const yk_expression *expression);
+/* As a function of the scope's first variable; the expression must outlive it. */
+yk_function yk_expression_function(yk_expression *expression);
+
+/* The value of a constant expression, or of a plain number without any set-up. A value that is not finite is an
+ * error. */
+yk_status yk_expression_constant(yk_context *context, const char *text, const yk_scope *scope,
+                                 yk_expression_error *error, double *value);
+
+/* A decimal number and nothing else, whatever the locale; false if the text is none. */
+bool yk_number_read(const char *text, double *value);
+
+/* Why a word cannot name a parameter or variable ("is a function"); NULL if it can. */
+const char *yk_expression_reserved(const char *name);
+
+/* Visits the names in an expression that are neither functions nor pi, in order; unreadable text is skipped. */
+void yk_expression_names(const char *text, void (*visit)(void *user, const char *name, size_t length), void *user);
+
+/* The functions, for the reference documentation; terminated by a NULL name. */
+typedef struct yk_expression_word {
+    const char *usage; /* "ramp(t, t0, t1)" */
+    const char *text;
+} yk_expression_word;
+const yk_expression_word *yk_expression_words(void);
+
+#endif

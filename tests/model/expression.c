@@ -1,0 +1,302 @@
+/* Expressions: known values, every kind of mistake with its place, and no allocation while evaluating. */
+#include "test.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/expression.h"
+
+#if defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+#if !SANITIZED
+/* Counts every request of the program, muParser's C++ included. */
+static long allocations;
+void *__libc_malloc(size_t bytes);
+void *malloc(size_t bytes)
+{
+    allocations++;
+    return __libc_malloc(bytes);
+}
+#endif
+
+static const yk_parameter parameters[] = {{"mass", 2}, {"stiffness", 5000}, {"t1", 0.5}};
+static const char *const variables[] = {"t", "tip.position"};
+static const yk_scope scope = {parameters, 3, variables, 2};
+
+static double value_of(yk_context *context, const char *text, double t)
+{
+    yk_expression_error error;
+    yk_expression *expression;
+    yk_status status = yk_expression_create(context, text, &scope, &error, &expression);
+    if (status != YK_OK) print_error("%s: %s\n", text, error.message);
+    assert_int_equal(status, YK_OK);
+    double value = yk_expression_value(expression, (double[]){t, 7});
+    yk_expression_destroy(expression);
+    return value;
+}
+
+static void values_are_those_of_the_formulas(void **state)
+{
+    static const struct {
+        const char *text;
+        double t, value;
+    } cases[] = {
+        {"1+2*3", 0, 7},
+        {"-2^2", 0, -4},
+        {"2^3^2", 0, 512},
+        {"  ( 1 + 2 )\n * 3 ", 0, 9},
+        {"1e-3*.5e+2", 0, 0.05},
+        {"3.", 0, 3},
+        {"pi", 0, 3.14159265358979323846},
+        {"sqrt(stiffness/mass)", 0, 50},
+        {"tip.position*2", 0, 14},
+        {"0.25*sin(2*pi*15.5*t)", 0.01, 0.20677014356864043},
+        {"atan2(1, -1)", 0, 2.35619449019234493},
+        {"log(exp(3))+log10(1000)", 0, 6},
+        {"pow(2, 0.5)-hypot(1, 1)", 0, 0},
+        {"abs(-3)+sign(-2)+sign(0)", 0, 2},
+        {"floor(-1.5)+ceil(1.2)+round(2.5)", 0, 3},
+        {"mod(-1, 3)", 0, 2},
+        {"min(3, 1, 2)+max(4, 6, 5)", 0, 7},
+        {"min(5)", 0, 5},
+        {"rad(180)/pi", 0, 1},
+        {"step(t, t1)", 0.5, 1},
+        {"step(t, t1)", 0.4999, 0},
+        {"ramp(t, 0, t1)", 0.125, 0.25},
+        {"ramp(t, 0, t1)", 9, 1},
+        {"ramp(t, 1, 1)", 1, 0},
+        {"smooth(t, 0, 1)", 0.25, 0.103515625},
+        {"smooth(t, 0, 1)", 2, 1},
+        {"t < 1 ? 10 : 20", 0.5, 10},
+        {"t < 1 && t > 0.7 || t == 3", 3, 1},
+        {"2^-1*-3", 0, -1.5},
+        {"2--3", 0, 5},
+        {"-t+3", 1, 2},
+        {"min(t > 2 ? -1 : 4, 3)", 3, -1},
+        {"t < 1 ? 1 : t < 2 ? 2 : 3", 1.5, 2},
+        {"tan(0.5)-sin(0.5)/cos(0.5)", 0, 0},
+        {"asin(1)+acos(1)+atan(1)*2", 0, 3.14159265358979323846},
+        {"cosh(1)^2-sinh(1)^2-tanh(0)", 0, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = value_of(*state, cases[i].text, cases[i].t);
+        if (fabs(value - cases[i].value) > 1e-14 * (1 + fabs(cases[i].value))) print_error("%s: ", cases[i].text);
+        assert_near(value, cases[i].value, 1e-14 * (1 + fabs(cases[i].value)));
+    }
+}
+
+static void mistakes_are_named_with_their_place(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t offset;
+        const char *message;
+    } cases[] = {
+        {"", 0, "the expression is empty"},
+        {"   ", 0, "the expression is empty"},
+        {"1+", 1, "an operand is missing at the end"},
+        {"2*(1+3", 2, "this '(' is not closed; inside [] and {} put expressions with commas in quotes"},
+        {"1+2)", 3, "')' without a '(' before it"},
+        {"1 2", 2, "an operator is missing before '2'"},
+        {"2t", 0, "an operator is missing; write 2*t"},
+        {"2exp(1)", 0, "an operator is missing; write 2*exp"},
+        {"(1)(2)", 3, "an operator is missing before '('"},
+        {"t(3)", 0, "'t' is not a function; an operator is missing before '('"},
+        {"1+*2", 2, "'*' cannot stand here; an operand is missing before it"},
+        {"*3", 0, "'*' cannot stand here; an operand is missing before it"},
+        {"sin", 0, "'sin' is a function; its arguments in parentheses are missing"},
+        {"1+sin()", 5, "'sin' takes 1 argument, not 0"},
+        {"atan2(1)", 5, "'atan2' takes 2 arguments, not 1"},
+        {"ramp(t, 0)", 4, "'ramp' takes 3 arguments, not 2"},
+        {"max()", 3, "'max' takes at least 1 argument, not 0"},
+        {"1+()", 3, "nothing between '(' and ')'"},
+        {"0,5", 1, "a ',' separates the arguments of a function; decimals take a point"},
+        {"(1,2)", 2, "a ',' separates the arguments of a function; decimals take a point"},
+        {"a = 3", 0, "unknown name 'a'; define it under 'parameters'"},
+        {"mass = 3", 5, "'=' has no meaning here; equality is '=='"},
+        {"\"abc\"", 0, "this character has no meaning in an expression"},
+        {"2*stifness", 2, "unknown name 'stifness'; did you mean 'stiffness'?"},
+        {"sine(t)", 0, "unknown function 'sine'; did you mean 'sin'?"},
+        {"bessel(t)", 0, "unknown function 'bessel'"},
+        {"_pi", 0, "unknown name '_pi'; did you mean 'pi'?"},
+        {"0x1F", 0, "an operator is missing; write 0*x1F"},
+        {"1?2", 0, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
+        {"1:2", 0, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
+        {"min(1,,2)", 6, "',' cannot stand here; an operand is missing before it"},
+        {"min(1,)", 6, "')' cannot stand here; an operand is missing before it"},
+        {"sin(1)(2)", 6, "an operator is missing before '('"},
+        {"t sin(1)", 2, "an operator is missing before 'sin'"},
+        {"2-", 1, "an operand is missing at the end"},
+        {"--3", 1, "'-' cannot stand here; an operand is missing before it"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        yk_expression_error error;
+        yk_expression *expression;
+        yk_status status = yk_expression_create(*state, cases[i].text, &scope, &error, &expression);
+        if (status != YK_ERROR_INPUT || strcmp(error.message, cases[i].message) != 0 || error.offset != cases[i].offset)
+            print_error("%s: at %zu: %s\n", cases[i].text, error.offset, error.message);
+        assert_int_equal(status, YK_ERROR_INPUT);
+        assert_null(expression);
+        assert_string_equal(error.message, cases[i].message);
+        assert_int_equal(error.offset, cases[i].offset);
+    }
+}
+
+static void long_and_deep_expressions_are_refused(void **state)
+{
+    char text[3000];
+    yk_expression_error error;
+    yk_expression *expression;
+    memset(text, '1', sizeof text);
+    text[sizeof text - 1] = '\0';
+    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression), YK_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "longer than 1000"));
+    memset(text, '(', 100);
+    strcpy(text + 100, "1");
+    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression), YK_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "nested parentheses"));
+    memset(text, 'x', 900);
+    text[900] = '\0';
+    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression), YK_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "unknown name"));
+}
+
+static void constants_must_be_finite_and_free_of_time(void **state)
+{
+    yk_expression_error error;
+    double value = 0;
+    assert_int_equal(yk_expression_constant(*state, "mass/4", &scope, &error, &value), YK_OK);
+    assert_near(value, 0.5, 0);
+    assert_int_equal(yk_expression_constant(*state, "1/(mass-2)", &scope, &error, &value), YK_ERROR_INPUT);
+    assert_string_equal(error.message, "the value is not finite (a division by zero, or an overflow)");
+    assert_int_equal(yk_expression_constant(*state, "sqrt(-1)", &scope, &error, &value), YK_ERROR_INPUT);
+    assert_string_equal(error.message, "the value is not finite (0/0, or a function outside its domain)");
+    assert_int_equal(yk_expression_constant(*state, "1e400", &scope, &error, &value), YK_ERROR_INPUT);
+    assert_int_equal(yk_expression_constant(*state, "2*t", &scope, &error, &value), YK_ERROR_INPUT);
+    assert_string_equal(error.message, "time 't' cannot be used here: the value must be constant");
+    assert_int_equal(error.offset, 2);
+}
+
+static void numbers_read_the_same_in_every_locale(void **state)
+{
+    (void)state;
+    static const char *const not_numbers[] = {"",    "-",    ".",   "e5",  "1e",    "1 ",    " 1",
+                                              "1,5", "0x10", "inf", "nan", "1.2.3", "1_000", "--1"};
+    double value;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1 && !setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE")) break;
+        assert_true(yk_number_read("-1.25e-2", &value));
+        assert_near(value, -0.0125, 0);
+        assert_true(yk_number_read("+.5", &value));
+        assert_near(value, 0.5, 0);
+        assert_true(yk_number_read("17", &value));
+        assert_near(value, 17, 0);
+        for (size_t i = 0; i < sizeof not_numbers / sizeof *not_numbers; i++)
+            assert_false(yk_number_read(not_numbers[i], &value));
+    }
+    setlocale(LC_NUMERIC, "C");
+}
+
+static void a_function_of_time_follows_its_expression(void **state)
+{
+    yk_expression_error error;
+    yk_expression *expression;
+    assert_int_equal(yk_expression_create(*state, "2*t+mass", &scope, &error, &expression), YK_OK);
+    assert_true(yk_expression_varies(expression));
+    yk_function f = yk_expression_function(expression);
+    assert_near(yk_function_value(f, 3), 8, 0);
+    assert_near(yk_function_value(f, -1), 0, 0);
+    yk_expression_destroy(expression);
+    assert_int_equal(yk_expression_create(*state, "mass*3", &scope, &error, &expression), YK_OK);
+    assert_false(yk_expression_varies(expression));
+    yk_expression_destroy(expression);
+}
+
+static void evaluating_allocates_nothing(void **state)
+{
+#if SANITIZED
+    (void)state;
+    skip();
+#else
+    yk_expression_error error;
+    yk_expression *expression;
+    long before = allocations;
+    assert_int_equal(
+        yk_expression_create(*state, "max(0.25*sin(2*pi*15.5*t), ramp(t, 0, 1), mass)", &scope, &error, &expression),
+        YK_OK);
+    assert_true(allocations > before); /* the counter counts */
+    before = allocations;
+    double sum = 0;
+    for (int i = 0; i < 100; i++) sum += yk_expression_value(expression, (double[]){i, 0});
+    assert_int_equal(allocations - before, 0);
+    assert_near(sum, 200, 0);
+    yk_expression_destroy(expression);
+#endif
+}
+
+static void reserved_words_are_refused_as_names(void **state)
+{
+    (void)state;
+    assert_null(yk_expression_reserved("omega_0"));
+    assert_non_null(yk_expression_reserved("sin"));
+    assert_non_null(yk_expression_reserved("pi"));
+    assert_non_null(yk_expression_reserved("2a"));
+    assert_non_null(yk_expression_reserved("a-b"));
+    assert_non_null(yk_expression_reserved(""));
+}
+
+/* Every function of the reference exists, and every function is in the reference. */
+static void reference_names_every_function(void **state)
+{
+    char all[2000] = "";
+    for (const yk_expression_word *word = yk_expression_words(); word->usage; word++) {
+        strcat(all, word->usage);
+        strcat(all, " ");
+    }
+    static const char *const names[] = {"sin",  "cos",   "tan",  "asin", "acos",  "atan",  "atan2",
+                                        "sinh", "cosh",  "tanh", "exp",  "log",   "log10", "sqrt",
+                                        "pow",  "hypot", "abs",  "sign", "floor", "ceil",  "round",
+                                        "mod",  "min",   "max",  "rad",  "step",  "ramp",  "smooth"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char call[16];
+        snprintf(call, sizeof call, "%s(", names[i]);
+        assert_non_null(strstr(all, call));
+        assert_non_null(yk_expression_reserved(names[i]));
+    }
+    (void)state;
+}
+
+static int create_context(void **state)
+{
+    *state = yk_context_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int destroy_context(void **state)
+{
+    yk_context_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_those_of_the_formulas),
+        cmocka_unit_test(mistakes_are_named_with_their_place),
+        cmocka_unit_test(long_and_deep_expressions_are_refused),
+        cmocka_unit_test(constants_must_be_finite_and_free_of_time),
+        cmocka_unit_test(numbers_read_the_same_in_every_locale),
+        cmocka_unit_test(a_function_of_time_follows_its_expression),
+        cmocka_unit_test(evaluating_allocates_nothing),
+        cmocka_unit_test(reserved_words_are_refused_as_names),
+        cmocka_unit_test(reference_names_every_function),
+    };
+    return cmocka_run_group_tests_name("expression", tests, create_context, destroy_context);
+}
