@@ -1,0 +1,563 @@
+/* A tree against its schema: every mistake in one pass, defaults filled in, values stored. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/resolve.h"
+#include "model/schema_words.h"
+
+static bool exhausted(const yk_resolver *r)
+{
+    return r->status != YK_OK || yk_diagnostics_full(r->diagnostics);
+}
+
+void *yk_resolver_take(yk_resolver *r, size_t bytes)
+{
+    void *memory = yk_store_take(r->store, bytes);
+    if (!memory) r->status = YK_ERROR_MEMORY;
+    return memory;
+}
+
+void yk_resolve_mismatch(yk_resolver *r, const yk_node *node, const yk_field *field)
+{
+    yk_node_error(r->diagnostics, node, "expected %s; found %s", yk_expected(field).text, yk_found(node).text);
+}
+
+/* `subject` is unknown; the nearest of the valid words was meant, or else they are listed. */
+static void report_unknown(yk_resolver *r, const yk_node *node, yk_place place, const char *subject, const char *word,
+                           const char *const *valid)
+{
+    char path[YK_PATH_MAX], list[400] = "";
+    const char *nearest = yk_text_nearest(word, valid);
+    size_t used = 0;
+    for (; *valid && used < sizeof list; valid++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *valid);
+    yk_node_path(node, path);
+    if (nearest)
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, path, "unknown %s; did you mean '%s'?", subject, nearest);
+    else
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, path, "unknown %s; expected %s", subject, list);
+}
+
+static void report_unknown_word(yk_resolver *r, const yk_node *node, const char *what, const char *const *valid)
+{
+    char subject[128];
+    snprintf(subject, sizeof subject, "%s '%.60s'", what, node->text);
+    report_unknown(r, node, yk_node_place(node), subject, node->text, valid);
+}
+
+/* Numbers ---------------------------------------------------------------------------------------------------------- */
+
+/* The part of a scalar that an expression's mistake is about, where the text stands in the file as it is. */
+static yk_place place_inside(const yk_node *node, size_t offset, size_t length)
+{
+    yk_place place = yk_node_place(node);
+    if (!node->from || !node->from->text || node->line < 1) return place;
+    int quote = node->quoted ? 1 : 0;
+    const char *at = yk_source_at(node->from, node->line, node->column + quote);
+    size_t left = (size_t)(node->from->text + node->from->length - at);
+    if (left < strlen(node->text) || strncmp(at, node->text, strlen(node->text)) != 0) return place;
+    place.column += quote;
+    for (size_t i = 0; i < offset; i++) place.column += ((unsigned char)node->text[i] & 0xC0) != 0x80;
+    place.length = (int)length;
+    return place;
+}
+
+void yk_resolve_expression_error(yk_resolver *r, const yk_node *node, const yk_field *field,
+                                 const yk_expression_error *error)
+{
+    yk_report(r->diagnostics, YK_SEVERITY_ERROR, place_inside(node, error->offset, error->length),
+              yk_node_path(node, (char[YK_PATH_MAX]){0}), "expected %s: %s", yk_expected(field).text, error->message);
+}
+
+static bool in_range(double value, yk_range range)
+{
+    if (range.bounds & YK_LOW && (range.bounds & YK_LOW_OPEN ? value <= range.low : value < range.low)) return false;
+    if (range.bounds & YK_HIGH && (range.bounds & YK_HIGH_OPEN ? value >= range.high : value > range.high))
+        return false;
+    return true;
+}
+
+static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field)
+{
+    if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node)) return true;
+    yk_resolve_mismatch(r, node, field);
+    return false;
+}
+
+static void store_number(yk_node *node, double value)
+{
+    node->value = value;
+    node->values = &node->value;
+    node->value_count = 1;
+    node->valid = true;
+}
+
+/* Checks the bounds, with the value that an expression gave. */
+static bool check_range(yk_resolver *r, const yk_node *node, const yk_field *field, double value)
+{
+    if (in_range(value, field->range)) return true;
+    double plain;
+    if (yk_number_read(node->text, &plain))
+        yk_resolve_mismatch(r, node, field);
+    else
+        yk_node_error(r->diagnostics, node, "expected %s; found %s, which is %g", yk_expected(field).text,
+                      yk_found(node).text, value);
+    return false;
+}
+
+bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (!is_scalar(r, node, field)) return false;
+    yk_expression_error error;
+    double value;
+    yk_status status = yk_expression_constant(r->store->context, node->text, &r->scope, &error, &value);
+    if (status == YK_ERROR_MEMORY) r->status = status;
+    if (status == YK_ERROR_INPUT) yk_resolve_expression_error(r, node, field, &error);
+    if (status != YK_OK || !check_range(r, node, field, value)) return false;
+    store_number(node, value);
+    return true;
+}
+
+static void resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    yk_resolve_number(r, node, field);
+}
+
+static void resolve_integer(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (!yk_resolve_number(r, node, field)) return;
+    node->valid = node->value == floor(node->value) && fabs(node->value) <= 2147483647;
+    if (!node->valid) yk_resolve_mismatch(r, node, field);
+}
+
+/* Compiled to find its mistakes; what uses the function compiles its own. */
+static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    static const char *const time[] = {"t"};
+    double plain;
+    if (!is_scalar(r, node, field)) return;
+    if (yk_number_read(node->text, &plain)) {
+        yk_resolve_number(r, node, field);
+        return;
+    }
+    yk_scope scope = r->scope;
+    scope.variables = time, scope.variable_count = 1;
+    yk_expression_error error;
+    yk_expression *expression = NULL;
+    yk_status status = yk_expression_create(r->store->context, node->text, &scope, &error, &expression);
+    if (status == YK_OK && !yk_expression_varies(expression))
+        yk_resolve_number(r, node, field);
+    else
+        node->valid = status == YK_OK;
+    if (status == YK_ERROR_INPUT) yk_resolve_expression_error(r, node, field, &error);
+    if (status == YK_ERROR_MEMORY) r->status = status;
+    yk_expression_destroy(expression);
+}
+
+static bool check_count(yk_resolver *r, const yk_node *node, const yk_field *field)
+{
+    bool fits =
+        node->kind == YK_NODE_LIST && node->count >= field->least && (!field->most || node->count <= field->most);
+    if (!fits) yk_resolve_mismatch(r, node, field);
+    return fits;
+}
+
+/* The values of the list's items, which must all be numbers. */
+static void collect_values(yk_resolver *r, yk_node *list)
+{
+    double *values = yk_resolver_take(r, (size_t)list->count * sizeof *values);
+    if (!values) return;
+    int count = 0;
+    list->valid = true;
+    for (const yk_node *item = list->first; item; item = item->next) {
+        values[count++] = item->value;
+        list->valid = list->valid && item->valid;
+    }
+    list->values = values;
+    list->value_count = count;
+}
+
+static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (!check_count(r, node, field)) return;
+    yk_field one = {.key = field->key, .type = YK_TYPE_NUMBER, .unit = field->unit, .range = field->range};
+    if (field->type == YK_TYPE_FUNCTIONS) one.type = YK_TYPE_FUNCTION;
+    for (yk_node *item = node->first; item && !exhausted(r); item = item->next) yk_resolve(r, item, &one);
+    collect_values(r, node);
+}
+
+/* Three diagonal values, or three rows. */
+static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (node->kind != YK_NODE_LIST || node->count != 3) {
+        yk_resolve_mismatch(r, node, field);
+        return;
+    }
+    bool rows = node->first->kind == YK_NODE_LIST;
+    yk_field one = {.key = field->key, .unit = field->unit, .least = 3, .most = 3};
+    one.type = rows ? YK_TYPE_NUMBERS : YK_TYPE_NUMBER;
+    double *matrix = yk_resolver_take(r, 9 * sizeof *matrix);
+    if (!matrix) return;
+    int i = 0;
+    node->valid = true;
+    for (yk_node *item = node->first; item; item = item->next, i++) {
+        yk_resolve(r, item, &one);
+        node->valid = node->valid && item->valid;
+        if (!item->valid) continue;
+        if (rows)
+            memcpy(matrix + 3 * i, item->values, 3 * sizeof *matrix);
+        else
+            matrix[4 * i] = item->value;
+    }
+    node->values = matrix;
+    node->value_count = 9;
+    bool symmetric = matrix[1] == matrix[3] && matrix[2] == matrix[6] && matrix[5] == matrix[7];
+    if (node->valid && !symmetric) {
+        yk_node_error(r->diagnostics, node, "expected %s; the matrix is not symmetric", yk_expected(field).text);
+        node->valid = false;
+    }
+}
+
+/* Words ------------------------------------------------------------------------------------------------------------ */
+
+static void resolve_boolean(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
+    if (!is_scalar(r, node, field)) return;
+    for (int i = 0; i < 6; i++) {
+        if (strcmp(node->text, words[i]) != 0) continue;
+        node->choice = i % 2;
+        node->valid = true;
+        return;
+    }
+    yk_resolve_mismatch(r, node, field);
+}
+
+static void resolve_text(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    node->valid = is_scalar(r, node, field);
+}
+
+static bool is_name(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-";
+    size_t length = strlen(text);
+    return length > 0 && length <= 60 && strchr(letters, text[0]) && strspn(text, rest) == length;
+}
+
+static void report_bad_name(yk_resolver *r, const yk_node *node, const char *name, yk_place place)
+{
+    yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, yk_node_path(node, (char[YK_PATH_MAX]){0}),
+              "'%.70s' cannot be a name; a name starts with a letter and has at most 60 letters, digits, '_' and '-'",
+              name);
+}
+
+static void resolve_name(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (!is_scalar(r, node, field)) return;
+    node->valid = is_name(node->text);
+    if (!node->valid) report_bad_name(r, node, node->text, yk_node_place(node));
+}
+
+enum { WORDS_MAX = 64 };
+
+static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (!is_scalar(r, node, field)) return;
+    const char *valid[WORDS_MAX + 1] = {NULL};
+    for (int i = 0; field->words[i].word && i < WORDS_MAX; i++) {
+        valid[i] = field->words[i].word;
+        if (strcmp(node->text, valid[i]) != 0) continue;
+        node->choice = i;
+        node->valid = true;
+        return;
+    }
+    report_unknown_word(r, node, "word", valid);
+}
+
+/* Sections --------------------------------------------------------------------------------------------------------- */
+
+/* A map without entries where the value was left empty. */
+static bool is_map(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (yk_node_is_empty(node)) node->kind = YK_NODE_MAP;
+    if (node->kind == YK_NODE_MAP) return true;
+    yk_resolve_mismatch(r, node, field);
+    return false;
+}
+
+/* The keys of up to two sections, and the selector of a variant. */
+typedef struct keys {
+    const yk_section *sections[2];
+    const char *selector;
+} keys;
+
+static const yk_field *find_field(const keys *k, const char *key)
+{
+    for (int i = 0; i < 2; i++)
+        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL; field && field->key; field++)
+            if (strcmp(field->key, key) == 0) return field;
+    return NULL;
+}
+
+static void report_unknown_key(yk_resolver *r, const yk_node *child, const keys *k)
+{
+    const char *valid[WORDS_MAX + 1] = {NULL};
+    int count = 0;
+    if (k->selector) valid[count++] = k->selector;
+    for (int i = 0; i < 2; i++)
+        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL; field && field->key; field++)
+            if (count < WORDS_MAX) valid[count++] = field->key;
+    report_unknown(r, child, yk_node_key_place(child), "key", child->key, valid);
+}
+
+static bool is_known(const yk_node *child, const keys *k)
+{
+    if (k->selector && strcmp(child->key, k->selector) == 0) return true;
+    if (child->parent->named && strcmp(child->key, "name") == 0) return true;
+    return find_field(k, child->key) != NULL;
+}
+
+static const yk_source defaults = {.name = "default"};
+
+/* A node from the text of a default: a scalar, {} or a flat list. */
+static yk_node *make_default(yk_resolver *r, const char *text)
+{
+    yk_place place = {.source = &defaults};
+    yk_node_kind kind = text[0] == '{' ? YK_NODE_MAP : text[0] == '[' ? YK_NODE_LIST : YK_NODE_SCALAR;
+    yk_node *node = yk_node_create(r->store, kind, place);
+    if (node && kind == YK_NODE_SCALAR) node->text = text;
+    const char *at = text + strspn(text, "[ ");
+    while (node && kind == YK_NODE_LIST && *at && *at != ']') {
+        size_t length = strcspn(at, ",]");
+        yk_node *item = yk_node_create(r->store, YK_NODE_SCALAR, place);
+        char *copy = item ? yk_store_text(r->store, at, length) : NULL;
+        if (copy) {
+            item->text = copy;
+            yk_node_append(node, item, NULL, place);
+        } else {
+            node = NULL;
+        }
+        at += length + strspn(at + length, ", ");
+    }
+    if (!node) r->status = YK_ERROR_MEMORY;
+    return node;
+}
+
+static bool resolve_field(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    yk_node *child = yk_node_get(node, field->key);
+    if (!child && field->required) {
+        yk_node_key_error(r->diagnostics, node, "'%s' is missing: %s (%s)", field->key, field->text,
+                          yk_expected(field).text);
+        return false;
+    }
+    if (!child && field->fallback) {
+        child = make_default(r, field->fallback);
+        if (child) yk_node_append(node, child, field->key, (yk_place){0});
+    }
+    if (child) yk_resolve(r, child, field);
+    return !child || child->valid;
+}
+
+static void resolve_keys(yk_resolver *r, yk_node *node, const keys *k)
+{
+    bool valid = true;
+    for (const yk_node *child = node->first; child && !exhausted(r); child = child->next) {
+        if (is_known(child, k)) continue;
+        report_unknown_key(r, child, k);
+        valid = false;
+    }
+    for (int i = 0; i < 2; i++)
+        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL; field && field->key; field++)
+            if (!exhausted(r) && !resolve_field(r, node, field)) valid = false;
+    node->valid = valid && !exhausted(r);
+}
+
+static void resolve_section(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (is_map(r, node, field)) resolve_keys(r, node, &(keys){.sections = {field->section}});
+}
+
+void yk_resolve_section(yk_resolver *r, yk_node *node, const yk_section *section)
+{
+    resolve_section(r, node, &(yk_field){.type = YK_TYPE_SECTION, .section = section});
+}
+
+static void resolve_form(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (node->kind == YK_NODE_MAP) {
+        resolve_section(r, node, field);
+        node->choice = -1;
+    } else {
+        resolve_choice(r, node, field);
+    }
+}
+
+/* "revolute" in short for {type: revolute} */
+static bool expand_word(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    int budget = 1;
+    yk_node *word = yk_node_copy(r->store, node, &budget);
+    if (!word) {
+        r->status = YK_ERROR_MEMORY;
+        return false;
+    }
+    node->kind = YK_NODE_MAP;
+    yk_node_append(node, word, field->selector, (yk_place){0});
+    return true;
+}
+
+/* The node with the variant's name; NULL after a message. */
+static yk_node *find_selector(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    yk_node *word = yk_node_get(node, field->selector);
+    if (!word && field->selector_fallback) {
+        word = make_default(r, field->selector_fallback);
+        if (word) yk_node_append(node, word, field->selector, (yk_place){0});
+    } else if (!word) {
+        yk_node_key_error(r->diagnostics, node, "'%s' is missing; expected %s", field->selector,
+                          yk_expected(field).text);
+    } else if (word->kind != YK_NODE_SCALAR || yk_node_is_empty(word)) {
+        yk_node_error(r->diagnostics, word, "expected %s; found %s", yk_expected(field).text, yk_found(word).text);
+        return NULL;
+    }
+    return word;
+}
+
+static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node) && !expand_word(r, node, field)) return;
+    if (!is_map(r, node, field)) return;
+    yk_node *word = find_selector(r, node, field);
+    if (!word) return;
+    const char *valid[WORDS_MAX + 1] = {NULL};
+    for (int i = 0; field->variants[i] && i < WORDS_MAX; i++) {
+        valid[i] = field->variants[i]->name;
+        if (strcmp(word->text, valid[i]) != 0) continue;
+        word->valid = true;
+        node->choice = i;
+        resolve_keys(r, node, &(keys){.sections = {field->section, field->variants[i]}, .selector = field->selector});
+        return;
+    }
+    report_unknown_word(r, word, field->selector, valid);
+}
+
+/* Collections ------------------------------------------------------------------------------------------------------ */
+
+static void resolve_items(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    bool valid = true;
+    for (yk_node *item = node->first; item && !exhausted(r); item = item->next) {
+        yk_resolve(r, item, field->item);
+        valid = valid && item->valid;
+    }
+    node->valid = node->valid && valid && !exhausted(r);
+}
+
+static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (yk_node_is_empty(node)) node->kind = YK_NODE_LIST;
+    node->valid = check_count(r, node, field);
+    if (node->valid) resolve_items(r, node, field);
+}
+
+/* The `name` of a list's item. */
+static bool read_name(yk_resolver *r, yk_node *item, const yk_field *field)
+{
+    item->named = true;
+    yk_node *name = yk_node_get(item, "name");
+    if (name) {
+        yk_resolve(r, name, &(yk_field){.key = "name", .type = YK_TYPE_NAME});
+        return name->valid;
+    }
+    yk_node_error(r->diagnostics, item, "'name' is missing: a name for this %s", field->item->key);
+    return false;
+}
+
+static bool check_key(yk_resolver *r, const yk_node *item)
+{
+    bool good = is_name(item->key);
+    if (!good) report_bad_name(r, item, item->key, yk_node_key_place(item));
+    return good;
+}
+
+static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *field)
+{
+    if (!item->key && item->kind != YK_NODE_MAP) {
+        yk_node_error(r->diagnostics, item, "expected a section with 'name'; found %s", yk_found(item).text);
+        return false;
+    }
+    bool named = item->key ? check_key(r, item) : read_name(r, item, field);
+    yk_resolve(r, item, field->item);
+    return named && item->valid;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const yk_node *left = *(yk_node *const *)a, *right = *(yk_node *const *)b;
+    int order = strcmp(yk_node_name(left), yk_node_name(right));
+    return order ? order : (left->line > right->line) - (left->line < right->line);
+}
+
+static bool check_unique_names(yk_resolver *r, yk_node *list)
+{
+    yk_node **items = yk_resolver_take(r, (size_t)list->count * sizeof(yk_node *));
+    if (!items) return false;
+    int count = 0;
+    for (yk_node *item = list->first; item; item = item->next)
+        if (yk_node_name(item)) items[count++] = item;
+    qsort(items, (size_t)count, sizeof *items, compare_names);
+    bool unique = true;
+    for (int i = 1; i < count && !exhausted(r); i++) {
+        if (strcmp(yk_node_name(items[i - 1]), yk_node_name(items[i])) != 0) continue;
+        unique = false;
+        yk_node_error(r->diagnostics, yk_node_get(items[i], "name"), "the name '%s' is already used in line %d",
+                      yk_node_name(items[i]), items[i - 1]->line);
+    }
+    return unique;
+}
+
+static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (yk_node_is_empty(node)) node->kind = YK_NODE_MAP;
+    if (node->kind == YK_NODE_SCALAR) {
+        yk_resolve_mismatch(r, node, field);
+        return;
+    }
+    if (node->count < field->least || (field->most && node->count > field->most)) {
+        bool few = node->count < field->least;
+        int bound = few ? field->least : field->most;
+        yk_node_key_error(r->diagnostics, node, "expected %s %d %s%s; found %d", few ? "at least" : "at most", bound,
+                          field->item->key, bound == 1 ? "" : "s", node->count);
+        return;
+    }
+    bool valid = node->kind == YK_NODE_MAP || check_unique_names(r, node);
+    for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
+        valid = resolve_named_item(r, item, field) && valid;
+    node->valid = valid && !exhausted(r);
+}
+
+/* All -------------------------------------------------------------------------------------------------------------- */
+
+typedef void (*resolve_function_type)(yk_resolver *r, yk_node *node, const yk_field *field);
+
+static const resolve_function_type resolvers[] = {
+    [YK_TYPE_NUMBER] = resolve_number,     [YK_TYPE_INTEGER] = resolve_integer,
+    [YK_TYPE_BOOLEAN] = resolve_boolean,   [YK_TYPE_TEXT] = resolve_text,
+    [YK_TYPE_NAME] = resolve_name,         [YK_TYPE_CHOICE] = resolve_choice,
+    [YK_TYPE_FUNCTION] = resolve_function, [YK_TYPE_NUMBERS] = resolve_numbers,
+    [YK_TYPE_FUNCTIONS] = resolve_numbers, [YK_TYPE_ORIENTATION] = yk_resolve_orientation,
+    [YK_TYPE_INERTIA] = resolve_inertia,   [YK_TYPE_PATH] = resolve_text,
+    [YK_TYPE_SECTION] = resolve_section,   [YK_TYPE_FORM] = resolve_form,
+    [YK_TYPE_VARIANT] = resolve_variant,   [YK_TYPE_LIST] = resolve_list,
+    [YK_TYPE_NAMED] = resolve_named,       [YK_TYPE_PARAMETERS] = yk_resolve_parameters,
+};
+
+void yk_resolve(yk_resolver *r, yk_node *node, const yk_field *field)
+{
+    if (!exhausted(r)) resolvers[field->type](r, node, field);
+}

@@ -1,0 +1,120 @@
+/* One description of what an input file may say, as constant tables.
+ *
+ * From the tables come the checks, the defaults, the typed values and the reference documentation. Resolving a tree
+ * against a field reports all mistakes in one pass, fills in the defaults and leaves in each node its value. */
+#ifndef YK_MODEL_SCHEMA_H
+#define YK_MODEL_SCHEMA_H
+
+#include "base/text.h"
+#include "model/expression.h"
+#include "model/node.h"
+#include "yoke/subsystem.h"
+
+typedef enum yk_type {
+    YK_TYPE_NUMBER, /* a number, or a constant expression */
+    YK_TYPE_INTEGER,
+    YK_TYPE_BOOLEAN, /* true or false */
+    YK_TYPE_TEXT,
+    YK_TYPE_NAME,        /* a word that other places refer to */
+    YK_TYPE_CHOICE,      /* one of `words` */
+    YK_TYPE_FUNCTION,    /* a number, or an expression of time */
+    YK_TYPE_NUMBERS,     /* a list of numbers, `least` to `most` of them */
+    YK_TYPE_FUNCTIONS,   /* a list of expressions of time */
+    YK_TYPE_ORIENTATION, /* a rotation, in several spellings */
+    YK_TYPE_INERTIA,     /* a symmetric 3 x 3 matrix: 3 diagonal values, or three rows */
+    YK_TYPE_PATH,        /* a file, relative to the scenario's folder */
+    YK_TYPE_SECTION,     /* keys of `section` */
+    YK_TYPE_FORM,        /* one of `words`, or keys of `section` */
+    YK_TYPE_VARIANT,     /* keys that depend on the word under `selector` (or just that word) */
+    YK_TYPE_LIST,        /* a list of `item`, `least` to `most` of them */
+    YK_TYPE_NAMED,       /* named items: a map of name to `item`, or a list of items with `name` */
+    YK_TYPE_PARAMETERS   /* named numbers that expressions can use */
+} yk_type;
+
+typedef struct yk_word {
+    const char *word; /* NULL ends the list */
+    const char *text;
+} yk_word;
+
+/* Bounds of a number. */
+typedef struct yk_range {
+    double low, high;
+    unsigned bounds; /* YK_LOW ... */
+} yk_range;
+
+enum { YK_LOW = 1, YK_LOW_OPEN = 2, YK_HIGH = 4, YK_HIGH_OPEN = 8 };
+
+#define YK_POSITIVE                    \
+    {                                  \
+        .bounds = YK_LOW | YK_LOW_OPEN \
+    }
+#define YK_NOT_NEGATIVE  \
+    {                    \
+        .bounds = YK_LOW \
+    }
+#define YK_AT_LEAST(bound)               \
+    {                                    \
+        .low = (bound), .bounds = YK_LOW \
+    }
+#define YK_BETWEEN(from, to)                                    \
+    {                                                           \
+        .low = (from), .high = (to), .bounds = YK_LOW | YK_HIGH \
+    }
+
+typedef struct yk_section yk_section;
+typedef struct yk_field yk_field;
+
+struct yk_field {
+    const char *key; /* NULL ends the list; in `item` a word for what it is */
+    yk_type type;
+    const char *unit;     /* NULL: none */
+    const char *fallback; /* used where the key is absent: a scalar, [a, b], or {} */
+    bool required;
+    yk_range range;
+    int least, most; /* items; most 0: any number */
+    const char *text;
+    const yk_word *words;
+    const yk_section *section;         /* of a variant: the keys that all of them have; may be NULL */
+    const yk_section *const *variants; /* ended by NULL; selected by their names */
+    const char *selector;              /* "type" */
+    const char *selector_fallback;     /* used where the selector is absent; NULL: it is required */
+    const yk_field *item;
+};
+
+struct yk_section {
+    const char *name;
+    const char *text;
+    const yk_field *fields;
+};
+
+/* What resolving needs. */
+typedef struct yk_resolver {
+    yk_store *store;
+    yk_diagnostics *diagnostics;
+    yk_scope scope; /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
+    yk_status status;
+} yk_resolver;
+
+/* The node gets its value; `valid` says whether it can be used. Depth is bounded by the reader. */
+void yk_resolve(yk_resolver *resolver, yk_node *node, const yk_field *field);
+void yk_resolve_section(yk_resolver *resolver, yk_node *node, const yk_section *section);
+
+/* Rotations in several spellings: [w, x, y, z], {axis, angle}, {euler, order}, ... (orientation.c) */
+void yk_resolve_orientation(yk_resolver *resolver, yk_node *node, const yk_field *field);
+extern const yk_section yk_orientation_section;
+
+/* Values of a resolved section's entries; the key must be one that the schema requires or has a default for, or be
+ * known to be present. */
+double yk_node_number(const yk_node *section, const char *key);
+int yk_node_integer(const yk_node *section, const char *key);
+bool yk_node_boolean(const yk_node *section, const char *key);
+const char *yk_node_text(const yk_node *section, const char *key);
+/* Index of the word in the field's list; of a YK_TYPE_FORM given as a section: -1. */
+int yk_node_choice(const yk_node *section, const char *key);
+yk_vec3 yk_node_vector(const yk_node *section, const char *key);
+yk_quat yk_node_orientation(const yk_node *section, const char *key);
+
+/* Reference documentation in Markdown of a section and all below it, starting at heading level `level`. */
+void yk_schema_describe(yk_context *context, yk_text *text, const yk_section *section, const char *title, int level);
+
+#endif

@@ -1,0 +1,16 @@
+/* Pieces of messages about fields and nodes. */
+#ifndef YK_MODEL_SCHEMA_WORDS_H
+#define YK_MODEL_SCHEMA_WORDS_H
+
+#include "model/schema.h"
+
+typedef struct yk_phrase {
+    char text[256];
+} yk_phrase;
+
+/* "a number in kg greater than 0" */
+yk_phrase yk_expected(const yk_field *field);
+/* "'heavy'", "a list of 4", "nothing" */
+yk_phrase yk_found(const yk_node *node);
+
+#endif
