@@ -6,6 +6,8 @@
 #define YOKE_MODEL_H
 
 #include "yoke/base.h"
+#include "yoke/coupling.h"
+#include "yoke/subsystem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +44,67 @@ const yk_diagnostic *yk_diagnostics_get(const yk_diagnostics *diagnostics, int i
 /* All messages as compilers print them, "file:line:column: error: path: message" with the source line and a caret
  * below; to be given back with yk_release. NULL when out of memory. */
 char *yk_diagnostics_text(const yk_diagnostics *diagnostics);
+
+/* Scenarios ------------------------------------------------------------------------------------------------------ */
+
+typedef struct yk_scenario yk_scenario;
+
+typedef struct yk_scenario_def {
+    const char *path;             /* the file; also its name in messages */
+    const char *text;             /* its contents instead of reading it; NULL: the file is read */
+    const char *const *overrides; /* "coupling.scheme=tight": values over those of the file, applied in order */
+    int override_count;
+} yk_scenario_def;
+
+yk_scenario_def yk_scenario_default(void);
+
+/* Reads and checks a scenario and creates its subsystems. All mistakes are reported to the diagnostics, in the order of
+ * the file; with any error the status is YK_ERROR_INPUT and *scenario NULL. The diagnostics may hold warnings
+ * afterwards. The scenario keeps nothing of the def. */
+yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def, yk_diagnostics *diagnostics,
+                           yk_scenario **scenario);
+/* Destroys its subsystems and its system too. */
+void yk_scenario_destroy(yk_scenario *scenario);
+
+/* What a scenario says, in plain values. Everything lives as long as the scenario. */
+typedef struct yk_scenario_info {
+    const char *path;
+    const char *title;       /* "" if it has none */
+    const char *description; /* "" if it has none */
+    double start;            /* s */
+    double step;             /* macro step, s */
+    double end;              /* s, after the last step */
+    int64_t steps;
+    int subsystem_count;
+    const char *const *names;   /* of the subsystems */
+    const char *const *solvers; /* their kinds, "oscillator" */
+    yk_subsystem *const *subsystems;
+    int interface_count;
+    const yk_interface_def *interfaces;
+    yk_scheme_def scheme;
+    int record_every;        /* macro steps between samples */
+    const char *record_file; /* from the present folder; NULL if the scenario names none */
+    int signal_count;
+    const yk_channel *signals; /* what is recorded: name, unit, components */
+    int sample_size;           /* doubles in one sample: the sum of the components */
+} yk_scenario_info;
+
+const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario);
+
+/* The coupled system that the scenario describes, ready for yk_system_start; made at the first call, and owned by the
+ * scenario. */
+yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system);
+
+/* All recorded signals at the system's present time, one after the other; after yk_scenario_system and start. */
+void yk_scenario_sample(const yk_scenario *scenario, double *values);
+
+/* The scenario with overrides applied, defaults filled in and expressions evaluated, as YAML: what a run really
+ * used. To be given back with yk_release; NULL when out of memory. */
+char *yk_scenario_text(const yk_scenario *scenario);
+
+/* The reference of all keys of a scenario, in Markdown (docs/scenario.md); to be given back with yk_release. NULL when
+ * out of memory. */
+char *yk_scenario_reference(yk_context *context);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,125 @@
+/* Subsystems from their sections, and the coupled system from the scenario. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/scenario.h"
+
+/* What builders use ---------------------------------------------------------------------------------------------- */
+
+yk_context *yk_builder_context(const yk_builder *builder)
+{
+    return builder->store->context;
+}
+
+static double constant_value(void *user, double t)
+{
+    (void)t;
+    return *(const double *)user;
+}
+
+static const char *const time_variable[] = {"t"};
+
+yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_function *function)
+{
+    *function = (yk_function){0};
+    if (node->value_count == 1) {
+        double *value = yk_store_take(builder->store, sizeof *value);
+        if (!value) return YK_ERROR_MEMORY;
+        *value = node->value;
+        if (*value != 0) *function = (yk_function){constant_value, value};
+        return YK_OK;
+    }
+    yk_scope scope = *builder->scope;
+    scope.variables = time_variable, scope.variable_count = 1;
+    yk_expression_error error;
+    yk_scenario_function *entry = yk_store_take(builder->store, sizeof *entry);
+    if (!entry) return YK_ERROR_MEMORY;
+    yk_status status = yk_expression_create(builder->store->context, node->text, &scope, &error, &entry->expression);
+    if (status != YK_OK) return status;
+    entry->next = builder->functions;
+    builder->functions = entry;
+    *function = yk_expression_function(entry->expression);
+    return YK_OK;
+}
+
+yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key, yk_function *function)
+{
+    const yk_node *node = yk_node_get(section, key);
+    *function = (yk_function){0};
+    return node ? yk_builder_function_of(builder, node, function) : YK_OK;
+}
+
+const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key)
+{
+    const char *path = yk_node_text(section, key);
+    if (path[0] == '/') return path;
+    size_t folder = strlen(builder->folder), rest = strlen(path);
+    char *whole = yk_store_take(builder->store, folder + rest + 1);
+    if (!whole) return NULL;
+    memcpy(whole, builder->folder, folder);
+    memcpy(whole + folder, path, rest);
+    return whole;
+}
+
+/* Subsystems ----------------------------------------------------------------------------------------------------- */
+
+static void build_one(yk_scenario *scenario, int index, const yk_node *node)
+{
+    const yk_kind *kind = yk_kind_at(node->choice);
+    scenario->solvers[index] = kind->section->name;
+    yk_status status = kind->build(&scenario->builder, node, &scenario->subsystems[index]);
+    if (status == YK_ERROR_MEMORY)
+        scenario->resolver.status = status;
+    else if (status < 0)
+        yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
+}
+
+void yk_scenario_build_subsystems(yk_scenario *scenario)
+{
+    yk_resolver *r = &scenario->resolver;
+    const yk_node *list = yk_node_get(scenario->root, "subsystems");
+    if (!list || list->kind == YK_NODE_SCALAR || list->count > YK_SUBSYSTEMS_MAX) return;
+    size_t count = (size_t)list->count;
+    scenario->subsystems = yk_store_take(&scenario->store, count * sizeof *scenario->subsystems);
+    scenario->names = yk_store_take(&scenario->store, count * sizeof *scenario->names);
+    scenario->solvers = yk_store_take(&scenario->store, count * sizeof *scenario->solvers);
+    if (!scenario->subsystems || !scenario->names || !scenario->solvers) {
+        r->status = YK_ERROR_MEMORY;
+        return;
+    }
+    yk_scenario_info *info = &scenario->info;
+    for (const yk_node *node = list->first; node && r->status == YK_OK; node = node->next) {
+        const char *name = yk_node_name(node);
+        int index = info->subsystem_count++;
+        scenario->names[index] = name ? name : "";
+        scenario->solvers[index] = "";
+        if (node->valid && name) build_one(scenario, index, node);
+    }
+    info->names = scenario->names;
+    info->solvers = scenario->solvers;
+    info->subsystems = scenario->subsystems;
+}
+
+/* The system ----------------------------------------------------------------------------------------------------- */
+
+yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
+{
+    if (!scenario->system) {
+        const yk_scenario_info *info = &scenario->info;
+        yk_system_def def = {
+            .subsystems = info->subsystems,
+            .names = info->names,
+            .subsystem_count = info->subsystem_count,
+            .interfaces = info->interfaces,
+            .interface_count = info->interface_count,
+            .scheme = info->scheme,
+            .start = info->start,
+            .step = info->step,
+        };
+        yk_status status = yk_system_create(scenario->context, &def, &scenario->system);
+        if (status < 0) return status;
+    }
+    *system = scenario->system;
+    return YK_OK;
+}

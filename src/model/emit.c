@@ -1,0 +1,142 @@
+/* A resolved scenario as YAML, and the reference of all keys. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/scenario.h"
+
+typedef struct emitter {
+    yk_context *context;
+    yk_text text;
+} emitter;
+
+/* The shortest digits that read back as the same number. */
+static void add_number(emitter *e, double value)
+{
+    char digits[32];
+    for (int precision = 6; precision <= 17; precision++) {
+        double back;
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        char *comma = strchr(digits, ',');
+        if (comma) *comma = '.'; /* some locales */
+        if (yk_number_read(digits, &back) && back == value) break;
+    }
+    yk_text_add(e->context, &e->text, "%s", digits);
+}
+
+/* In double quotes, with what YAML wants escaped. */
+static void add_quoted(emitter *e, const char *text)
+{
+    yk_text_add(e->context, &e->text, "\"");
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            yk_text_add(e->context, &e->text, "\\%c", c);
+        else if (c < 0x20 || c == 0x7F)
+            yk_text_add(e->context, &e->text, "\\x%02X", c);
+        else
+            yk_text_add(e->context, &e->text, "%c", c);
+    }
+    yk_text_add(e->context, &e->text, "\"");
+}
+
+static bool is_plain_word(const char *text)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+    bool starts_well = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z');
+    return starts_well && strspn(text, safe) == strlen(text) && strcmp(text, "null") != 0;
+}
+
+static void add_scalar(emitter *e, const yk_node *node)
+{
+    if (node->value_count == 1)
+        add_number(e, node->value);
+    else if (is_plain_word(node->text))
+        yk_text_add(e->context, &e->text, "%s", node->text);
+    else
+        add_quoted(e, node->text);
+}
+
+static void add_key(emitter *e, const char *key)
+{
+    if (is_plain_word(key))
+        yk_text_add(e->context, &e->text, "%s:", key);
+    else
+        add_quoted(e, key), yk_text_add(e->context, &e->text, ":");
+}
+
+/* The value after a key or a '-', on the same line where it is a scalar or empty. */
+static void add_value(emitter *e, const yk_node *node, int indent)
+{
+    if (node->kind == YK_NODE_SCALAR) {
+        yk_text_add(e->context, &e->text, " ");
+        add_scalar(e, node);
+        yk_text_add(e->context, &e->text, "\n");
+        return;
+    }
+    yk_text_add(e->context, &e->text, "%s\n", node->count ? "" : node->kind == YK_NODE_MAP ? " {}" : " []");
+    for (const yk_node *child = node->first; child; child = child->next) {
+        yk_text_add(e->context, &e->text, "%*s", indent, "");
+        if (child->key)
+            add_key(e, child->key);
+        else
+            yk_text_add(e->context, &e->text, "-");
+        add_value(e, child, indent + 2);
+    }
+}
+
+static char *finish(emitter *e)
+{
+    if (e->text.failed) yk_text_destroy(e->context, &e->text);
+    return e->text.data;
+}
+
+char *yk_scenario_text(const yk_scenario *scenario)
+{
+    emitter e = {.context = scenario->context};
+    for (const yk_node *child = scenario->root->first; child; child = child->next) {
+        add_key(&e, child->key);
+        add_value(&e, child, 2);
+    }
+    return finish(&e);
+}
+
+/* Reference ------------------------------------------------------------------------------------------------------ */
+
+static const char introduction[] =
+    "# Scenario files\n\n"
+    "<!-- Written by `yoke schema` from the tables in src/model; do not edit. -->\n\n"
+    "A scenario is one YAML file. `yoke check` reports every mistake in it, `yoke run` runs it. Any value can be given "
+    "on the "
+    "command line instead: `--set coupling.scheme=tight`, `--set subsystems.left.mass=2`, "
+    "`--set interfaces[0].joint=revolute`, or an item of a list by its name, `--set interfaces.tip.joint=clamp`.\n\n"
+    "Named items (`subsystems`, `interfaces`) are a section of names, or a list of items that each have a `name`. A "
+    "name "
+    "starts with a letter and goes on with letters, digits, `_` and `-`.\n\n"
+    "Anchors (`&name`), aliases (`*name`) and merge keys (`<<: *name`) of YAML work.\n\n"
+    "## Numbers and expressions\n\n"
+    "A number may be given as an expression of the `parameters`; where the value is a function of time, also of the "
+    "time "
+    "`t` in seconds: `0.25*sin(2*pi*15.5*t)`. Inside `[]` and `{}`, expressions with commas need quotes.\n\n"
+    "| | |\n|---|---|\n";
+
+static void add_words(emitter *e)
+{
+    for (const yk_expression_word *word = yk_expression_words(); word->usage; word++) {
+        yk_text_add(e->context, &e->text, "| `");
+        for (const char *c = word->usage; *c; c++) yk_text_add(e->context, &e->text, *c == '|' ? "\\%c" : "%c", *c);
+        yk_text_add(e->context, &e->text, "` | %s |\n", word->text);
+    }
+}
+
+char *yk_scenario_reference(yk_context *context)
+{
+    emitter e = {.context = context};
+    yk_text_add(context, &e.text, "%s", introduction);
+    add_words(&e);
+    yk_text_add(context, &e.text, "\n## Keys of the file\n\n");
+    yk_schema_describe(context, &e.text, &yk_scenario_section, "", 3);
+    yk_text_add(context, &e.text, "\n## Orientation\n\n");
+    yk_schema_describe(context, &e.text, &yk_orientation_section, "orientation", 3);
+    return finish(&e);
+}

@@ -1,0 +1,206 @@
+/* Interfaces of a scenario: names to numbers, with every mistake that the wiring can have. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/scenario.h"
+
+/* One side as written: "left.mass". */
+typedef struct side {
+    const yk_node *node;
+    int subsystem, port; /* -1: not found, or not known */
+    const yk_port *what;
+} side;
+
+/* The nearest name to a word, as the end of a message: "; did you mean 'left'?", or the list of all. */
+static void suggest(char *buffer, size_t size, const char *word, const char *const *names, int count)
+{
+    const char *nearest = NULL;
+    int limit = strlen(word) <= 3 ? 1 : 3;
+    for (int i = 0; i < count; i++) {
+        int distance = yk_text_distance(word, names[i], limit);
+        if (distance <= limit) nearest = names[i], limit = distance - 1;
+    }
+    if (nearest) {
+        snprintf(buffer, size, "did you mean '%s'?", nearest);
+        return;
+    }
+    size_t used = (size_t)snprintf(buffer, size, "there %s ", count == 1 ? "is only" : "are");
+    for (int i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s'%s'", i ? ", " : "", names[i]);
+}
+
+enum { PORT_NAMES_MAX = 1000, HINT_MAX = 300 };
+
+static int find_port(const yk_port *ports, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(ports[i].name, name) == 0) return i;
+    return -1;
+}
+
+static void report_unknown_port(yk_diagnostics *diagnostics, const side *s, const char *subsystem, const char *name,
+                                const yk_port *ports, int count)
+{
+    const char *names[PORT_NAMES_MAX];
+    char hint[HINT_MAX] = "it has none";
+    if (count > PORT_NAMES_MAX) count = PORT_NAMES_MAX;
+    for (int i = 0; i < count; i++) names[i] = ports[i].name;
+    if (count > 0) suggest(hint, sizeof hint, name, names, count);
+    yk_node_error(diagnostics, s->node, "subsystem '%s' has no port '%.60s'; %s", subsystem, name, hint);
+}
+
+/* Splits at the first '.': names of subsystems have none, names of ports may. */
+static side read_side(yk_scenario *scenario, const yk_node *node)
+{
+    side s = {.node = node, .subsystem = -1, .port = -1};
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    const yk_scenario_info *info = &scenario->info;
+    char subsystem[64], hint[HINT_MAX];
+    const char *dot = strchr(node->text, '.');
+    if (!dot || dot == node->text || !dot[1]) {
+        yk_node_error(diagnostics, node, "expected subsystem.port; found '%.60s'", node->text);
+        return s;
+    }
+    snprintf(subsystem, sizeof subsystem, "%.*s", (int)(dot - node->text < 63 ? dot - node->text : 63), node->text);
+    s.subsystem = yk_find_name(info->names, info->subsystem_count, subsystem);
+    if (s.subsystem < 0) {
+        suggest(hint, sizeof hint, subsystem, info->names, info->subsystem_count);
+        yk_node_error(diagnostics, node, "there is no subsystem '%s'; %s", subsystem, hint);
+        return s;
+    }
+    const yk_subsystem *object = info->subsystems[s.subsystem];
+    if (!object) return s; /* its section has mistakes of its own */
+    const yk_port *ports;
+    int count = object->ops->ports(object, &ports);
+    s.port = find_port(ports, count, dot + 1);
+    if (s.port >= 0)
+        s.what = &ports[s.port];
+    else
+        report_unknown_port(diagnostics, &s, subsystem, dot + 1, ports, count);
+    return s;
+}
+
+static bool check_causality(yk_scenario *scenario, const side *s, yk_causality causality)
+{
+    if (s->what->causalities & causality) return true;
+    yk_node_error(scenario->resolver.diagnostics, s->node, "cannot receive %s; exchange the two sides of 'between'",
+                  causality == YK_TAKES_EFFORT ? "an effort" : "a motion");
+    return false;
+}
+
+static bool check_pair(yk_scenario *scenario, const yk_node *between, const side *a, const side *b)
+{
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    if (a->subsystem >= 0 && a->subsystem == b->subsystem) {
+        yk_node_error(diagnostics, between, "joins subsystem '%s' with itself", scenario->info.names[a->subsystem]);
+        return false;
+    }
+    if (!a->what || !b->what) return false;
+    if (a->what->kind != b->what->kind) {
+        yk_node_error(diagnostics, between, "joins a scalar port with a marker; both must be of one kind");
+        return false;
+    }
+    bool first = check_causality(scenario, a, YK_TAKES_EFFORT);
+    return check_causality(scenario, b, YK_TAKES_MOTION) && first;
+}
+
+/* The name of an earlier interface that uses the port; NULL if it is free. */
+static const char *user_of_port(const yk_scenario *scenario, const side *s)
+{
+    for (int i = 0; i < scenario->info.interface_count; i++) {
+        const yk_interface_def *def = &scenario->interfaces[i];
+        if ((def->effort_subsystem == s->subsystem && def->effort_port == s->port) ||
+            (def->motion_subsystem == s->subsystem && def->motion_port == s->port))
+            return def->name;
+    }
+    return NULL;
+}
+
+static bool check_free(yk_scenario *scenario, const side *s)
+{
+    const char *user = user_of_port(scenario, s);
+    if (user)
+        yk_node_error(scenario->resolver.diagnostics, s->node,
+                      "the port is already used by interface '%s'; a port can be joined once", user);
+    return !user;
+}
+
+/* The constrained axes; 0 after a message. */
+static unsigned read_joint(yk_scenario *scenario, const yk_node *node, yk_port_kind kind)
+{
+    const yk_node *joint = yk_node_get(node, "joint");
+    bool clamp = joint->choice == 0;
+    if (kind == YK_PORT_SCALAR && !clamp) {
+        yk_node_error(scenario->resolver.diagnostics, joint, "scalar ports can only be joined by clamp");
+        return 0;
+    }
+    if (kind == YK_PORT_SCALAR) return YK_AXIS_X;
+    if (joint->choice >= 0) return yk_joint_axes[joint->choice];
+    unsigned axes = 0;
+    for (const yk_node *axis = yk_node_get(joint, "constrain")->first; axis; axis = axis->next)
+        axes |= 1u << axis->choice;
+    return axes;
+}
+
+/* Checks what can be checked of an interface with mistakes, and keeps one without. */
+static void read_interface(yk_scenario *scenario, const yk_node *node)
+{
+    const yk_node *between = yk_node_get(node, "between");
+    if (!between || !between->valid) return;
+    side a = read_side(scenario, between->first), b = read_side(scenario, between->first->next);
+    if (!check_pair(scenario, between, &a, &b)) return;
+    bool free_a = check_free(scenario, &a);
+    if (!check_free(scenario, &b) || !free_a || !node->valid || !yk_node_name(node)) return;
+    unsigned axes = read_joint(scenario, node, a.what->kind);
+    if (!axes) return;
+    scenario->interfaces[scenario->info.interface_count++] =
+        (yk_interface_def){yk_node_name(node), a.subsystem, a.port, b.subsystem, b.port, axes};
+}
+
+/* Interfaces and subsystems share the names of signals. */
+static void check_name(yk_scenario *scenario, const yk_node *node)
+{
+    const char *name = yk_node_name(node);
+    if (yk_find_name(scenario->info.names, scenario->info.subsystem_count, name) < 0) return;
+    yk_node_key_error(scenario->resolver.diagnostics, node,
+                      "'%s' is also the name of a subsystem; signals need different names", name);
+}
+
+static bool is_joined(const yk_scenario *scenario, int subsystem)
+{
+    for (int i = 0; i < scenario->info.interface_count; i++)
+        if (scenario->interfaces[i].effort_subsystem == subsystem ||
+            scenario->interfaces[i].motion_subsystem == subsystem)
+            return true;
+    return false;
+}
+
+static void warn_of_loose_parts(yk_scenario *scenario)
+{
+    const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
+    if (scenario->info.subsystem_count < 2) return;
+    for (int i = 0; node; node = node->next, i++)
+        if (!is_joined(scenario, i))
+            yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_place(node),
+                      yk_node_path(node, (char[YK_PATH_MAX]){0}), "is not joined to anything by an interface");
+}
+
+void yk_scenario_read_interfaces(yk_scenario *scenario)
+{
+    yk_resolver *r = &scenario->resolver;
+    const yk_node *list = yk_node_get(scenario->root, "interfaces");
+    if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_INTERFACES_MAX)) return;
+    int count = list ? list->count : 0;
+    scenario->interfaces = yk_store_take(&scenario->store, (size_t)count * sizeof *scenario->interfaces);
+    if (!scenario->interfaces) {
+        r->status = YK_ERROR_MEMORY;
+        return;
+    }
+    for (const yk_node *node = list ? list->first : NULL; node; node = node->next) {
+        if (yk_diagnostics_full(r->diagnostics)) return;
+        if (yk_node_name(node)) check_name(scenario, node);
+        read_interface(scenario, node);
+    }
+    scenario->info.interfaces = scenario->interfaces;
+    if (yk_diagnostics_errors(r->diagnostics) == 0) warn_of_loose_parts(scenario);
+}

@@ -1,0 +1,39 @@
+/* The one list of subsystem kinds: the words after `solver:`, what their sections may say, and how they are made. */
+#ifndef YK_MODEL_REGISTRY_H
+#define YK_MODEL_REGISTRY_H
+
+#include "model/schema.h"
+
+/* What building a subsystem from its section needs. */
+typedef struct yk_builder yk_builder;
+
+yk_context *yk_builder_context(const yk_builder *builder);
+/* An entry of type YK_TYPE_FUNCTION as a function of time; zero where it is absent. It lives as long as the scenario.
+ */
+yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key, yk_function *function);
+/* The same for a node, such as an item of YK_TYPE_FUNCTIONS. */
+yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_function *function);
+/* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
+const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
+
+typedef yk_status (*yk_build_function)(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem);
+
+typedef struct yk_kind {
+    const yk_section *section; /* its name is the word after `solver:` */
+    yk_build_function build;   /* from a resolved section; a failure's message becomes the user's */
+} yk_kind;
+
+/* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build. */
+#define YK_KIND_LIST(X) X(oscillator)
+
+#define YK_KIND_DECLARE(word)                    \
+    extern const yk_section yk_##word##_section; \
+    yk_status yk_##word##_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem);
+YK_KIND_LIST(YK_KIND_DECLARE)
+#undef YK_KIND_DECLARE
+
+/* The sections in the order of the list, ended by NULL; and the kind with the same index. */
+extern const yk_section *const yk_kind_sections[];
+const yk_kind *yk_kind_at(int index);
+
+#endif

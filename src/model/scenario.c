@@ -1,0 +1,206 @@
+/* Loading a scenario: read, override, resolve against the schema, build, cross-check. */
+#include "model/scenario.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/override.h"
+#include "model/yaml.h"
+
+yk_scenario_def yk_scenario_default(void)
+{
+    return (yk_scenario_def){.path = "scenario.yaml"};
+}
+
+const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario)
+{
+    return &scenario->info;
+}
+
+int yk_find_name(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    return -1;
+}
+
+/* Time and coupling ---------------------------------------------------------------------------------------------- */
+
+/* A number of steps so near to a whole one that only rounding keeps it from being one. */
+static bool is_whole(double steps)
+{
+    return fabs(steps - round(steps)) <= 1e-9 * fmax(1, steps);
+}
+
+void yk_scenario_read_time(yk_scenario *scenario)
+{
+    const yk_node *time = yk_node_get(scenario->root, "time");
+    if (!time || !time->valid) return;
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    const yk_node *end = yk_node_get(time, "end"), *step = yk_node_get(time, "step");
+    yk_scenario_info *info = &scenario->info;
+    info->start = yk_node_number(time, "start");
+    info->step = step->value;
+    double length = end->value - info->start;
+    double steps = length / step->value;
+    if (!(length > 0))
+        yk_node_error(diagnostics, end, "the end (%g s) must be after the start (%g s)", end->value, info->start);
+    else if (steps < 1 && !is_whole(steps))
+        yk_node_error(diagnostics, step, "the step (%g s) is longer than the whole run (%g s)", step->value, length);
+    else if (!(steps < 1e15))
+        yk_node_error(diagnostics, step, "the run would take %g steps; the most is 1e15", steps);
+    else if (!is_whole(steps))
+        yk_node_warning(diagnostics, end,
+                        "is not a whole number of steps of %g s; the run takes %.0f steps and ends at %g s",
+                        step->value, ceil(steps), info->start + ceil(steps) * step->value);
+    else
+        steps = round(steps);
+    if (steps < 1e15) info->steps = (int64_t)ceil(steps);
+    info->end = info->start + (double)info->steps * info->step;
+}
+
+static yk_inputs read_inputs(const yk_node *coupling, double h)
+{
+    static const yk_inputs by_word[] = {{false, 0, 0, 0}, {true, 2, 2, 1}, {true, 1, 1, 0}, {true, 1, 0, 0}};
+    const yk_node *inputs = yk_node_get(coupling, "inputs");
+    if (inputs->choice >= 0) return by_word[inputs->choice];
+    return (yk_inputs){true, yk_node_number(inputs, "alpha") * h * h, yk_node_number(inputs, "beta") * h,
+                       yk_node_number(inputs, "gamma")};
+}
+
+static void check_weights(yk_scenario *scenario, const yk_node *coupling)
+{
+    const yk_inputs *inputs = &scenario->info.scheme.inputs;
+    if (inputs->modified && inputs->position + inputs->velocity + inputs->acceleration <= 0)
+        yk_node_error(scenario->resolver.diagnostics, yk_node_get(coupling, "inputs"),
+                      "one of alpha, beta and gamma must be greater than 0");
+}
+
+void yk_scenario_read_coupling(yk_scenario *scenario)
+{
+    yk_scheme_def *scheme = &scenario->info.scheme;
+    *scheme = yk_scheme_default();
+    const yk_node *coupling = yk_node_get(scenario->root, "coupling");
+    const yk_node *interfaces = yk_node_get(scenario->root, "interfaces");
+    if (!coupling && interfaces && interfaces->count > 0)
+        yk_node_key_error(scenario->resolver.diagnostics, interfaces,
+                          "need a scheme: 'coupling' is missing, as in coupling: {scheme: explicit}");
+    if (!coupling || !coupling->valid) return;
+    scheme->kind = (yk_scheme_kind)yk_node_choice(coupling, "scheme");
+    scheme->order = (yk_order)yk_node_choice(coupling, "order");
+    scheme->inputs = read_inputs(coupling, scenario->info.step > 0 ? scenario->info.step : 1);
+    scheme->tolerance = yk_node_number(coupling, "tolerance");
+    scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
+    scheme->iterations = yk_node_integer(coupling, "iterations");
+    scheme->relaxation = (yk_relaxation)yk_node_choice(coupling, "relaxation");
+    scheme->threads = yk_node_integer(coupling, "threads");
+    check_weights(scenario, coupling);
+}
+
+/* Loading -------------------------------------------------------------------------------------------------------- */
+
+static yk_status read_source(yk_scenario *scenario, const yk_scenario_def *def)
+{
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    if (!def->text) {
+        yk_status status = yk_yaml_open(&scenario->store, def->path, diagnostics, &scenario->source);
+        if (status != YK_OK || !scenario->source.text) return status;
+    } else {
+        size_t length = strlen(def->text);
+        scenario->source = (yk_source){.has_lines = true, .length = length};
+        scenario->source.name = yk_store_text(&scenario->store, def->path, strlen(def->path));
+        scenario->source.text = yk_store_text(&scenario->store, def->text, length);
+        if (!scenario->source.name || !scenario->source.text) return YK_ERROR_MEMORY;
+    }
+    return yk_yaml_read(&scenario->store, &scenario->source, diagnostics, &scenario->root);
+}
+
+static yk_status apply_overrides(yk_scenario *scenario, const yk_scenario_def *def)
+{
+    for (int i = 0; i < def->override_count; i++) {
+        yk_status status =
+            yk_override_apply(&scenario->store, scenario->root, def->overrides[i], scenario->resolver.diagnostics);
+        if (status != YK_OK) return status;
+    }
+    return YK_OK;
+}
+
+static const char *text_or_empty(const yk_node *root, const char *key)
+{
+    const yk_node *node = yk_node_get(root, key);
+    return node && node->valid ? node->text : "";
+}
+
+/* The part of the path up to its last '/'. */
+static const char *folder_of(yk_store *store, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? yk_store_text(store, path, (size_t)(slash - path) + 1) : "";
+}
+
+static yk_status interpret(yk_scenario *scenario)
+{
+    yk_resolver *r = &scenario->resolver;
+    yk_scenario_info *info = &scenario->info;
+    scenario->builder = (yk_builder){.store = &scenario->store, .scope = &r->scope};
+    scenario->builder.folder = folder_of(&scenario->store, scenario->source.name);
+    if (!scenario->builder.folder) return YK_ERROR_MEMORY;
+    yk_resolve_section(r, scenario->root, &yk_scenario_section);
+    if (r->status != YK_OK || scenario->root->kind != YK_NODE_MAP) return r->status;
+    info->path = scenario->source.name;
+    info->title = text_or_empty(scenario->root, "title");
+    info->description = text_or_empty(scenario->root, "description");
+    void (*const steps[])(yk_scenario *) = {yk_scenario_read_time, yk_scenario_read_coupling,
+                                            yk_scenario_build_subsystems, yk_scenario_read_interfaces,
+                                            yk_scenario_read_signals};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++) steps[i](scenario);
+    return r->status;
+}
+
+static yk_status load(yk_scenario *scenario, const yk_scenario_def *def)
+{
+    yk_status status = read_source(scenario, def);
+    if (status == YK_OK && scenario->root) status = apply_overrides(scenario, def);
+    if (status == YK_OK && scenario->root) status = interpret(scenario);
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    yk_diagnostics_sort(diagnostics);
+    if (status == YK_OK && yk_diagnostics_failed(diagnostics)) status = YK_ERROR_MEMORY;
+    if (status != YK_OK || yk_diagnostics_errors(diagnostics) == 0) return status;
+    const yk_diagnostic *first = yk_diagnostics_get(diagnostics, 0);
+    for (int i = 1; first->severity != YK_SEVERITY_ERROR; i++) first = yk_diagnostics_get(diagnostics, i);
+    return yk_fail(scenario->context, YK_ERROR_INPUT, "%s has %d mistake%s, the first in line %d: %s%s%s", def->path,
+                   yk_diagnostics_errors(diagnostics), yk_diagnostics_errors(diagnostics) > 1 ? "s" : "", first->line,
+                   first->path, first->path[0] ? ": " : "", first->message);
+}
+
+yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def, yk_diagnostics *diagnostics,
+                           yk_scenario **scenario)
+{
+    *scenario = NULL;
+    yk_scenario *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    made->store.context = context;
+    made->resolver = (yk_resolver){.store = &made->store, .diagnostics = diagnostics};
+    yk_status status = load(made, def);
+    made->resolver.diagnostics = NULL;
+    if (status != YK_OK) {
+        yk_scenario_destroy(made);
+        return status;
+    }
+    *scenario = made;
+    return YK_OK;
+}
+
+void yk_scenario_destroy(yk_scenario *scenario)
+{
+    if (!scenario) return;
+    yk_system_destroy(scenario->system);
+    for (int i = 0; i < scenario->info.subsystem_count; i++) {
+        yk_subsystem *subsystem = scenario->subsystems[i];
+        if (subsystem) subsystem->ops->destroy(subsystem);
+    }
+    for (yk_scenario_function *f = scenario->builder.functions; f; f = f->next) yk_expression_destroy(f->expression);
+    yk_store_destroy(&scenario->store);
+    yk_release(scenario->context, scenario);
+}

@@ -1,0 +1,75 @@
+/* The inside of a scenario. */
+#ifndef YK_MODEL_SCENARIO_H
+#define YK_MODEL_SCENARIO_H
+
+#include "model/registry.h"
+#include "model/resolve.h"
+#include "model/schema.h"
+
+/* The whole file. */
+extern const yk_section yk_scenario_section;
+
+enum { YK_SUBSYSTEMS_MAX = 1000, YK_INTERFACES_MAX = 10000, YK_PARAMETERS_MAX = 1000, YK_SIGNALS_MAX = 100000 };
+
+/* Joints by their words, in the order of the schema: the axes that each constrains. */
+extern const unsigned yk_joint_axes[];
+
+/* An expression that built subsystems use. */
+typedef struct yk_scenario_function {
+    yk_expression *expression;
+    struct yk_scenario_function *next;
+} yk_scenario_function;
+
+struct yk_builder {
+    yk_store *store;
+    const yk_scope *scope;
+    const char *folder; /* of the scenario, with its last '/'; "" for the present one */
+    yk_scenario_function *functions;
+};
+
+/* Where a recorded quantity is found. */
+typedef enum yk_signal_kind {
+    YK_SIGNAL_PORT,    /* `components` doubles of a port's value, from `offset` on */
+    YK_SIGNAL_GAP,     /* one of the four numbers of yk_interface_error */
+    YK_SIGNAL_ENERGY,  /* `components` doubles of yk_energy */
+    YK_SIGNAL_CREATED, /* energy created by an interface */
+    YK_SIGNAL_CHANNEL  /* of a subsystem */
+} yk_signal_kind;
+
+typedef struct yk_signal_row {
+    yk_signal_kind kind;
+    int components;
+    int subsystem, port; /* interface in `subsystem`, channel in `port` */
+    int offset;          /* in doubles */
+    int channel_size;    /* components of the whole channel */
+} yk_signal_row;
+
+struct yk_scenario {
+    yk_context *context;
+    yk_store store;
+    yk_source source;
+    yk_node *root;
+    yk_resolver resolver;
+    yk_builder builder;
+    yk_scenario_info info;
+    yk_subsystem **subsystems; /* NULL where a section had mistakes */
+    const char **names, **solvers;
+    yk_interface_def *interfaces;
+    yk_channel *signals;
+    yk_signal_row *rows;
+    double *channel; /* room for the largest channel */
+    yk_system *system;
+};
+
+/* The steps of yk_scenario_load after the tree is resolved. They report to the resolver's diagnostics and set its
+ * status when memory is out. */
+void yk_scenario_read_time(yk_scenario *scenario);
+void yk_scenario_read_coupling(yk_scenario *scenario);
+void yk_scenario_build_subsystems(yk_scenario *scenario);
+void yk_scenario_read_interfaces(yk_scenario *scenario);
+void yk_scenario_read_signals(yk_scenario *scenario);
+
+/* Index of the name, or -1. */
+int yk_find_name(const char *const *names, int count, const char *name);
+
+#endif

@@ -1,0 +1,160 @@
+/* What a scenario file may say. */
+#include "model/scenario.h"
+
+static const yk_field time_fields[] = {
+    {"start", YK_TYPE_NUMBER, "s", "0", .text = "time of the initial state"},
+    {"end", YK_TYPE_NUMBER, "s", .required = true, .text = "time after the last macro step"},
+    {"step", YK_TYPE_NUMBER, "s", .required = true, .range = YK_POSITIVE,
+     .text = "macro step: how often the subsystems exchange what they know"},
+    {0},
+};
+static const yk_section time_section = {"time", NULL, time_fields};
+
+/* Subsystems ----------------------------------------------------------------------------------------------------- */
+
+static const yk_field subsystem_item = {"subsystem", YK_TYPE_VARIANT, .variants = yk_kind_sections,
+                                        .selector = "solver", .text = "One subsystem with its own solver"};
+
+/* Interfaces ----------------------------------------------------------------------------------------------------- */
+
+static const yk_word axis_words[] = {
+    {"x", NULL}, {"y", NULL}, {"z", NULL}, {"rx", NULL}, {"ry", NULL}, {"rz", NULL}, {NULL, NULL},
+};
+static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words, .text = "a relative motion"};
+static const yk_field joint_fields[] = {
+    {"constrain", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
+     .text = "the relative motions that the joint removes: `x`, `y`, `z`, `rx`, `ry`, `rz`"},
+    {0},
+};
+static const yk_section joint_section = {"joint", "A joint by its axes, in the frame of the second side's marker.",
+                                         joint_fields};
+
+static const yk_word joint_words[] = {
+    {"clamp", "no relative motion; the joint of scalar ports"},
+    {"spherical", "rotations are free"},
+    {"revolute", "the rotation about z is free"},
+    {"cylindrical", "translation along z and rotation about it are free"},
+    {"prismatic", "the translation along z is free"},
+    {"planar", "translations along x and y and the rotation about z are free"},
+    {NULL, NULL},
+};
+const unsigned yk_joint_axes[] = {
+    YK_AXES_ALL,
+    YK_AXES_TRANSLATION,
+    YK_AXES_ALL & ~YK_AXIS_RZ,
+    YK_AXES_ALL & ~(YK_AXIS_Z | YK_AXIS_RZ),
+    YK_AXES_ALL & ~YK_AXIS_Z,
+    YK_AXIS_Z | YK_AXIS_RX | YK_AXIS_RY,
+};
+
+static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
+static const yk_field interface_fields[] = {
+    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
+     .text = "two ports, `subsystem.port`: the first receives the effort, the second the motion"},
+    {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
+     .text = "which relative motions are constrained, in the frame of the second side's marker"},
+    {0},
+};
+static const yk_section interface_section = {"interface", "Where two subsystems meet.", interface_fields};
+static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section = &interface_section, .text = ""};
+
+/* Coupling ------------------------------------------------------------------------------------------------------- */
+
+/* In the order of yk_scheme_kind, yk_order, yk_relaxation. */
+static const yk_word scheme_words[] = {
+    {"explicit", "each subsystem is called once per macro step"},
+    {"tight", "the macro step is repeated until the interface efforts converge"},
+    {"monolithic", "all subsystems as one, with the joints as constraints: the reference; for subsystems of one kind"},
+    {NULL, NULL},
+};
+static const yk_word order_words[] = {
+    {"gauss-seidel", "the sides that receive a motion first, then the others with the new efforts"},
+    {"jacobi", "all at once, with what was known at the start of the step"},
+    {NULL, NULL},
+};
+static const yk_word inputs_words[] = {
+    {"original", "the predicted motion as it is"},
+    {"index-1", "modified inputs with alpha = 2/h², beta = 2/h, gamma = 1"},
+    {"index-2", "modified inputs with alpha = 1/h, beta = 1, gamma = 0"},
+    {"index-3", "modified inputs with alpha = 1, beta = gamma = 0"},
+    {NULL, NULL},
+};
+static const yk_word relaxation_words[] = {
+    {"none", "the new effort as it is"},
+    {"aitken", "Aitken's relaxation, for iterations that would diverge"},
+    {NULL, NULL},
+};
+static const yk_field inputs_fields[] = {
+    {"alpha", YK_TYPE_NUMBER, "1/s²", .required = true, .range = YK_NOT_NEGATIVE,
+     .text = "weight of the position error"},
+    {"beta", YK_TYPE_NUMBER, "1/s", .required = true, .range = YK_NOT_NEGATIVE, .text = "weight of the velocity error"},
+    {"gamma", YK_TYPE_NUMBER, .required = true, .range = YK_NOT_NEGATIVE, .text = "weight of the acceleration error"},
+    {0},
+};
+static const yk_section inputs_section = {
+    "inputs", "Modified inputs with weights of their own; only the ratios matter.", inputs_fields};
+static const yk_field coupling_fields[] = {
+    {"scheme", YK_TYPE_CHOICE, .fallback = "explicit", .words = scheme_words, .text = "coupling scheme"},
+    {"order", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = order_words,
+     .text = "explicit: order of the subsystems"},
+    {"inputs", YK_TYPE_FORM, .fallback = "index-1", .words = inputs_words, .section = &inputs_section,
+     .text = "explicit: what is prescribed to the sides that receive a motion"},
+    {"tolerance", YK_TYPE_NUMBER, "N, N m", "1e-6", .range = YK_NOT_NEGATIVE,
+     .text = "tight: largest change of an interface effort that counts as converged"},
+    {"relative_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "tight: the same, relative to the effort"},
+    {"iterations", YK_TYPE_INTEGER, .fallback = "20", .range = YK_NOT_NEGATIVE,
+     .text = "tight: largest number of repetitions of a macro step; 0 is the loose scheme"},
+    {"relaxation", YK_TYPE_CHOICE, .fallback = "none", .words = relaxation_words,
+     .text = "tight: how a new effort is mixed with the last one"},
+    {"threads", YK_TYPE_INTEGER, .fallback = "1", .range = YK_BETWEEN(0, 1024),
+     .text = "explicit in order jacobi: subsystems that advance at the same time; 0 is one per core"},
+    {0},
+};
+static const yk_section coupling_section = {"coupling",
+                                            "How the subsystems are coupled. Keys of other schemes than the chosen one "
+                                            "are not used, so that one line changes the "
+                                            "scheme.",
+                                            coupling_fields};
+
+/* Record --------------------------------------------------------------------------------------------------------- */
+
+static const yk_field signal_item = {"signals", YK_TYPE_TEXT, .text = ""};
+static const yk_field record_fields[] = {
+    {"every", YK_TYPE_INTEGER, .fallback = "1", .range = YK_AT_LEAST(1), .text = "macro steps between two samples"},
+    {"signals", YK_TYPE_LIST, .most = YK_SIGNALS_MAX, .item = &signal_item,
+     .text = "what to record; all ports, energies and interface errors where it is absent"},
+    {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},
+    {0},
+};
+static const yk_section record_section = {
+    "record",
+    "A signal is named by its place and its quantity:\n\n"
+    "- `subsystem.port.quantity`, or `interface.quantity` for the first side of an interface: `position`, `velocity`, "
+    "`acceleration`, `force`; of markers also `orientation` (w, x, y, z), `angular_velocity`, `angular_acceleration`, "
+    "`torque`, `wrench` (force and torque). One component is `.x`, `.y`, `.z` (or `.w` of an orientation).\n"
+    "- `interface.gap`, `interface.gap_rotation`, `interface.gap_velocity`, `interface.gap_angular_velocity`: how far "
+    "its "
+    "two sides are apart; `interface.energy_created`: work that the coupling put into the system.\n"
+    "- `subsystem.energy`: kinetic, potential, dissipated, work; one of them is `subsystem.energy.kinetic`.\n"
+    "- `subsystem.channel` for what else a subsystem tells, such as reactions.",
+    record_fields};
+
+/* The file ------------------------------------------------------------------------------------------------------- */
+
+static const yk_field scenario_fields[] = {
+    {"title", YK_TYPE_TEXT, .text = "one line for summaries and reports"},
+    {"description", YK_TYPE_TEXT, .text = "what the scenario shows"},
+    {"parameters", YK_TYPE_PARAMETERS, .most = YK_PARAMETERS_MAX,
+     .text = "named numbers that expressions can use, given as numbers or expressions of each other"},
+    {"time", YK_TYPE_SECTION, .required = true, .section = &time_section, .text = "from when to when, in which steps"},
+    {"subsystems", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_SUBSYSTEMS_MAX, .item = &subsystem_item,
+     .text = "the parts, each with its own solver"},
+    {"interfaces", YK_TYPE_NAMED, .most = YK_INTERFACES_MAX, .item = &interface_item,
+     .text = "where the subsystems are joined"},
+    {"coupling", YK_TYPE_SECTION, .section = &coupling_section,
+     .text = "how the subsystems are coupled; required where there are interfaces"},
+    {"record", YK_TYPE_SECTION, .fallback = "{}", .section = &record_section, .text = "what is recorded, and where"},
+    {0},
+};
+const yk_section yk_scenario_section = {"scenario", NULL, scenario_fields};

@@ -1,0 +1,55 @@
+/* What the tests of the model room share: loading a text and looking at what was said about it. */
+#ifndef YOKE_TESTS_MODEL_LOADING_H
+#define YOKE_TESTS_MODEL_LOADING_H
+
+#include "test.h"
+
+#include <string.h>
+
+#include "yoke/model.h"
+
+typedef struct loading {
+    yk_context *context;
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario; /* NULL after mistakes */
+    yk_status status;
+    char *text; /* the diagnostics as printed */
+} loading;
+
+static inline loading load_with(const char *text, const char *const *overrides, int count)
+{
+    loading l = {.context = yk_context_create(NULL)};
+    yk_scenario_def def = yk_scenario_default();
+    def.path = "file.yaml";
+    def.text = text;
+    def.overrides = overrides;
+    def.override_count = count;
+    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
+    l.status = yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario);
+    l.text = yk_diagnostics_text(l.diagnostics);
+    return l;
+}
+
+static inline loading load_text(const char *text)
+{
+    return load_with(text, NULL, 0);
+}
+
+/* Fails with the messages if there are errors. */
+static inline loading load_good(const char *text)
+{
+    loading l = load_text(text);
+    if (l.status != YK_OK) print_error("%s", l.text);
+    assert_int_equal(l.status, YK_OK);
+    return l;
+}
+
+static inline void unload(loading *l)
+{
+    yk_scenario_destroy(l->scenario);
+    yk_release(l->context, l->text);
+    yk_diagnostics_destroy(l->diagnostics);
+    yk_context_destroy(l->context);
+}
+
+#endif

@@ -1,0 +1,379 @@
+/* Scenarios without mistakes: what they say, the system that comes of them, and their reference documentation. */
+#include "loading.h"
+
+#include <stdlib.h>
+
+#include "model/scenario.h"
+
+static const char two_masses[] = "title: Two masses, one spring\n"
+                                 "description: |\n"
+                                 "  A chain of \"two\" masses.\n"
+                                 "  Split in the middle.\n"
+                                 "parameters: {omega: sqrt(stiffness/mass), mass: 2, stiffness: 5000}\n"
+                                 "time: {end: 0.5, step: 1e-3}\n"
+                                 "subsystems:\n"
+                                 "  left:\n"
+                                 "    solver: oscillator\n"
+                                 "    mass: mass\n"
+                                 "    stiffness: stiffness\n"
+                                 "    position: 0.01\n"
+                                 "    force: 0.25*sin(omega*t)\n"
+                                 "  right:\n"
+                                 "    solver: oscillator\n"
+                                 "    mass: mass/2\n"
+                                 "    position: 0.01\n"
+                                 "    integrator: semi-implicit\n"
+                                 "interfaces:\n"
+                                 "  - {name: joint, between: [left.mass, right.mass]}\n"
+                                 "coupling: {scheme: explicit}\n";
+
+static void plain_values_are_those_of_the_file(void **state)
+{
+    (void)state;
+    loading l = load_good(two_masses);
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    assert_string_equal(info->title, "Two masses, one spring");
+    assert_string_equal(info->path, "file.yaml");
+    assert_near(info->start, 0, 0);
+    assert_near(info->step, 1e-3, 0);
+    assert_near(info->end, 0.5, 1e-15);
+    assert_int_equal(info->steps, 500);
+    assert_int_equal(info->subsystem_count, 2);
+    assert_string_equal(info->names[1], "right");
+    assert_string_equal(info->solvers[0], "oscillator");
+    assert_string_equal(info->subsystems[0]->ops->kind, "oscillator");
+    assert_int_equal(info->interface_count, 1);
+    assert_string_equal(info->interfaces[0].name, "joint");
+    assert_int_equal(info->interfaces[0].effort_subsystem, 0);
+    assert_int_equal(info->interfaces[0].motion_subsystem, 1);
+    assert_int_equal(info->interfaces[0].constrained, YK_AXIS_X);
+    assert_int_equal(info->record_every, 1);
+    assert_null(info->record_file);
+    assert_int_equal(yk_diagnostics_count(l.diagnostics), 0);
+    unload(&l);
+}
+
+/* The defaults of the schema and those of the coupling room are written in two places. */
+static void coupling_defaults_are_those_of_the_scheme(void **state)
+{
+    (void)state;
+    loading l = load_good(two_masses);
+    yk_scheme_def scheme = yk_scenario_get(l.scenario)->scheme, expected = yk_scheme_default();
+    assert_int_equal(scheme.kind, expected.kind);
+    assert_int_equal(scheme.order, expected.order);
+    assert_int_equal(scheme.inputs.modified, expected.inputs.modified);
+    assert_near(scheme.inputs.position, expected.inputs.position, 0);
+    assert_near(scheme.inputs.velocity, expected.inputs.velocity, 0);
+    assert_near(scheme.inputs.acceleration, expected.inputs.acceleration, 0);
+    assert_near(scheme.tolerance, expected.tolerance, 0);
+    assert_near(scheme.relative_tolerance, expected.relative_tolerance, 0);
+    assert_int_equal(scheme.iterations, expected.iterations);
+    assert_int_equal(scheme.relaxation, expected.relaxation);
+    assert_int_equal(scheme.threads, expected.threads);
+    unload(&l);
+}
+
+static yk_scheme_def scheme_with(const char *override)
+{
+    loading l = load_with(two_masses, &override, 1);
+    if (l.status != YK_OK) print_error("%s", l.text);
+    assert_int_equal(l.status, YK_OK);
+    yk_scheme_def scheme = yk_scenario_get(l.scenario)->scheme;
+    unload(&l);
+    return scheme;
+}
+
+static void assert_inputs(yk_inputs inputs, yk_inputs expected)
+{
+    assert_int_equal(inputs.modified, expected.modified);
+    assert_near(inputs.position, expected.position, 1e-18);
+    assert_near(inputs.velocity, expected.velocity, 1e-18);
+    assert_near(inputs.acceleration, expected.acceleration, 0);
+}
+
+static void every_word_of_the_coupling_arrives(void **state)
+{
+    (void)state;
+    assert_int_equal(scheme_with("coupling.scheme=explicit").kind, YK_SCHEME_EXPLICIT);
+    assert_int_equal(scheme_with("coupling.scheme=tight").kind, YK_SCHEME_TIGHT);
+    assert_int_equal(scheme_with("coupling.scheme=monolithic").kind, YK_SCHEME_MONOLITHIC);
+    assert_int_equal(scheme_with("coupling.order=jacobi").order, YK_ORDER_JACOBI);
+    assert_int_equal(scheme_with("coupling.order=gauss-seidel").order, YK_ORDER_GAUSS_SEIDEL);
+    assert_inputs(scheme_with("coupling.inputs=original").inputs, YK_INPUTS_ORIGINAL);
+    assert_inputs(scheme_with("coupling.inputs=index-1").inputs, YK_INPUTS_INDEX_1);
+    assert_inputs(scheme_with("coupling.inputs=index-2").inputs, YK_INPUTS_INDEX_2);
+    assert_inputs(scheme_with("coupling.inputs=index-3").inputs, YK_INPUTS_INDEX_3);
+    /* alpha h^2, beta h, gamma with h = 1e-3 */
+    assert_inputs(scheme_with("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}").inputs,
+                  (yk_inputs){true, 0.2, 0.03, 1});
+    assert_int_equal(scheme_with("coupling.relaxation=aitken").relaxation, YK_RELAXATION_AITKEN);
+    assert_int_equal(scheme_with("coupling.iterations=0").iterations, 0);
+    assert_near(scheme_with("coupling.tolerance=1e-9").tolerance, 1e-9, 0);
+    assert_near(scheme_with("coupling.relative_tolerance=1e-3").relative_tolerance, 1e-3, 0);
+    assert_int_equal(scheme_with("coupling.threads=2").threads, 2);
+}
+
+/* x'' + 25 x = 3 from rest, solved exactly: x = 3/25 (1 - cos 5t). */
+static void one_subsystem_runs_without_coupling(void **state)
+{
+    (void)state;
+    loading l = load_good("parameters: {k: 25}\n"
+                          "time: {start: 1, end: 3, step: 0.125}\n"
+                          "subsystems:\n"
+                          "  only: {solver: oscillator, mass: 1, stiffness: k, force: 3, integrator: exact}\n"
+                          "record: {signals: [only.mass.position, only.mass.velocity, only.energy.potential]}\n");
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    yk_system *system, *again;
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    assert_int_equal(yk_scenario_system(l.scenario, &again), YK_OK);
+    assert_ptr_equal(system, again);
+    assert_int_equal(info->steps, 16);
+    assert_int_equal(info->sample_size, 3);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    for (int i = 0; i < info->steps; i++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    double sample[3];
+    yk_scenario_sample(l.scenario, sample);
+    assert_near(yk_system_time(system), info->end, 0);
+    assert_near(sample[0], 3.0 / 25 * (1 - cos(10)), 1e-13);
+    assert_near(sample[1], 3.0 / 5 * sin(10), 1e-13);
+    assert_near(sample[2], 12.5 * sample[0] * sample[0], 1e-13);
+    unload(&l);
+}
+
+/* Expressions of time reach the subsystem: a force t on a free mass of 1 kg gives x = t^3/6. */
+static void forces_follow_their_expressions(void **state)
+{
+    (void)state;
+    loading l = load_good("parameters: {slope: 2}\n"
+                          "time: {end: 1, step: 1e-3}\n"
+                          "subsystems: {only: {solver: oscillator, mass: 2, force: slope*t, integrator: exact}}\n");
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    for (int i = 0; i < 1000; i++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    assert_near(yk_system_output(system, 0, 0)->motion.position.x, 1.0 / 6, 1e-6);
+    unload(&l);
+}
+
+/* The same scenario by three schemes: one line changes the scheme, and they agree. */
+static void schemes_agree_on_the_two_masses(void **state)
+{
+    (void)state;
+    static const char *const schemes[] = {"coupling.scheme=monolithic", "coupling.scheme=tight",
+                                          "coupling.scheme=explicit"};
+    double reference = 0;
+    for (int i = 0; i < 3; i++) {
+        const char *overrides[] = {schemes[i], "time.step=1e-5", "time.end=0.05",
+                                   "record={signals: [joint.position, right.mass.position, joint.gap]}"};
+        loading l = load_with(two_masses, overrides, 4);
+        if (l.status != YK_OK) print_error("%s", l.text);
+        assert_int_equal(l.status, YK_OK);
+        yk_system *system;
+        assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+        assert_int_equal(yk_system_start(system), YK_OK);
+        for (int n = 0; n < 5000; n++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        double sample[3];
+        yk_scenario_sample(l.scenario, sample);
+        if (i == 0) reference = sample[0];
+        assert_near(sample[0], reference, 1e-5);
+        assert_near(sample[1], reference, 1e-5);
+        assert_near(sample[2], fabs(sample[0] - sample[1]), 1e-12);
+        unload(&l);
+    }
+    assert_true(fabs(reference) > 1e-3);
+}
+
+static void without_a_list_everything_is_recorded(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"left.mass.position", "left.mass.velocity",  "left.mass.force",
+                                        "left.energy",        "right.mass.position", "right.mass.velocity",
+                                        "right.mass.force",   "right.energy",        "joint.gap",
+                                        "joint.gap_velocity", "joint.energy_created"};
+    loading l = load_good(two_masses);
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    assert_int_equal(info->signal_count, 11);
+    for (int i = 0; i < 11; i++) assert_string_equal(info->signals[i].name, names[i]);
+    assert_string_equal(info->signals[2].unit, "N");
+    assert_int_equal(info->signals[3].components, 4);
+    assert_int_equal(info->sample_size, 17);
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    double sample[17];
+    yk_scenario_sample(l.scenario, sample);
+    assert_near(sample[0], yk_system_output(system, 0, 0)->motion.position.x, 0);
+    assert_near(sample[1], yk_system_output(system, 0, 0)->motion.velocity.x, 0);
+    assert_near(sample[9], yk_system_output(system, 1, 0)->effort.force.x, 0);
+    assert_near(sample[14], fabs(sample[0] - sample[7]), 1e-15);
+    yk_energy energy;
+    yk_system_energy(system, 1, &energy);
+    assert_near(sample[10], energy.kinetic, 0);
+    assert_near(sample[13], energy.work, 0);
+    unload(&l);
+}
+
+static void steps_are_counted_with_a_warning_where_they_do_not_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *time;
+        int64_t steps;
+        const char *warning;
+    } cases[] = {
+        {"{end: 0.3, step: 0.1}", 3, NULL},
+        {"{end: 1, step: 1/3}", 3, NULL},
+        {"{start: -0.5, end: 0.5, step: 1e-6}", 1000000, NULL},
+        {"{end: 1e-3, step: 1e-3}", 1, NULL},
+        {"{end: 1, step: 0.3}", 4, "is not a whole number of steps of 0.3 s; the run takes 4 steps and ends at 1.2 s"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "time: %s\nsubsystems: {a: {solver: oscillator, mass: 1}}\n", cases[i].time);
+        loading l = load_good(text);
+        assert_int_equal(yk_scenario_get(l.scenario)->steps, cases[i].steps);
+        assert_int_equal(yk_diagnostics_warnings(l.diagnostics), cases[i].warning != NULL);
+        if (cases[i].warning) assert_string_equal(yk_diagnostics_get(l.diagnostics, 0)->message, cases[i].warning);
+        unload(&l);
+    }
+}
+
+static void loose_parts_are_warned_of(void **state)
+{
+    (void)state;
+    loading l = load_good("time: {end: 1, step: 0.1}\n"
+                          "subsystems: {a: {solver: oscillator, mass: 1}, b: {solver: oscillator, mass: 1}}\n");
+    assert_int_equal(yk_diagnostics_warnings(l.diagnostics), 2);
+    assert_string_equal(yk_diagnostics_get(l.diagnostics, 1)->path, "subsystems.b");
+    unload(&l);
+}
+
+static void subsystems_and_interfaces_may_be_lists_or_maps(void **state)
+{
+    (void)state;
+    loading l = load_good("time: {end: 1, step: 0.1}\n"
+                          "subsystems:\n"
+                          "  - {name: a, solver: oscillator, mass: 1}\n"
+                          "  - {name: b, solver: oscillator, mass: 1}\n"
+                          "interfaces: {j: {between: [a.mass, b.mass]}}\n"
+                          "coupling: {}\n"
+                          "record: {every: 10, file: results.h5}\n");
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    assert_string_equal(info->names[1], "b");
+    assert_string_equal(info->interfaces[0].name, "j");
+    assert_int_equal(info->record_every, 10);
+    assert_string_equal(info->record_file, "results.h5");
+    unload(&l);
+}
+
+static void files_are_found_from_the_folder_of_the_scenario(void **state)
+{
+    (void)state;
+    loading l = {.context = yk_context_create(NULL)};
+    yk_scenario_def def = yk_scenario_default();
+    def.path = "some/folder/file.yaml";
+    def.text = "time: {end: 1, step: 0.1}\nsubsystems: {a: {solver: oscillator, mass: 1}}\nrecord: {file: out/r.h5}\n";
+    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
+    assert_int_equal(yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario), YK_OK);
+    assert_string_equal(yk_scenario_get(l.scenario)->record_file, "some/folder/out/r.h5");
+    unload(&l);
+}
+
+/* What a run used can be read back and says the same, defaults and evaluated numbers included. */
+static void the_resolved_text_reads_back_the_same(void **state)
+{
+    (void)state;
+    loading first = load_good(two_masses);
+    char *text = yk_scenario_text(first.scenario);
+    assert_non_null(strstr(text, "  omega: 50\n"));
+    assert_non_null(strstr(text, "rho_inf: 0.6\n"));
+    assert_non_null(strstr(text, "force: \"0.25*sin(omega*t)\"\n"));
+    loading second = load_good(text);
+    char *again = yk_scenario_text(second.scenario);
+    assert_string_equal(again, text);
+    assert_string_equal(yk_scenario_get(second.scenario)->description, yk_scenario_get(first.scenario)->description);
+    yk_release(first.context, text);
+    yk_release(second.context, again);
+    unload(&first);
+    unload(&second);
+}
+
+/* Defaults of every table must themselves be valid, whatever else a section needs. */
+static void check_defaults(yk_resolver *resolver, const yk_section *section, int *count);
+
+static void check_default(yk_resolver *resolver, const yk_field *field, int *count)
+{
+    if (field->fallback && field->fallback[0] != '{' && field->fallback[0] != '[') {
+        yk_node *node = yk_node_create(resolver->store, YK_NODE_SCALAR, (yk_place){0});
+        node->text = field->fallback;
+        yk_resolve(resolver, node, field);
+        if (!node->valid) print_error("default of %s\n", field->key);
+        assert_true(node->valid);
+        ++*count;
+    }
+    assert_non_null(field->text);
+    assert_false(field->required && field->fallback);
+    if (field->section) check_defaults(resolver, field->section, count);
+    for (int i = 0; field->variants && field->variants[i]; i++) check_defaults(resolver, field->variants[i], count);
+    if (field->item) check_default(resolver, field->item, count);
+}
+
+static void check_defaults(yk_resolver *resolver, const yk_section *section, int *count)
+{
+    for (const yk_field *field = section->fields; field->key; field++) check_default(resolver, field, count);
+}
+
+static void every_default_is_valid(void **state)
+{
+    (void)state;
+    int count = 0;
+    yk_context *context = yk_context_create(NULL);
+    yk_store store = {.context = context};
+    yk_resolver resolver = {.store = &store};
+    assert_int_equal(yk_diagnostics_create(context, &resolver.diagnostics), YK_OK);
+    check_defaults(&resolver, &yk_scenario_section, &count);
+    assert_true(count > 15);
+    yk_diagnostics_destroy(resolver.diagnostics);
+    yk_store_destroy(&store);
+    yk_context_destroy(context);
+}
+
+static void the_reference_in_docs_is_up_to_date(void **state)
+{
+    (void)state;
+    yk_context *context = yk_context_create(NULL);
+    char *reference = yk_scenario_reference(context);
+    FILE *file = fopen(YOKE_SOURCE_DIR "/docs/scenario.md", "rb");
+    assert_non_null(file);
+    char *committed = calloc(1, 1 << 20);
+    size_t length = fread(committed, 1, (1 << 20) - 1, file);
+    fclose(file);
+    assert_int_equal(length, strlen(committed));
+    if (strcmp(committed, reference) != 0) print_error("docs/scenario.md is old: yoke schema > docs/scenario.md\n");
+    assert_string_equal(committed, reference);
+    free(committed);
+    yk_release(context, reference);
+    yk_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_values_are_those_of_the_file),
+        cmocka_unit_test(coupling_defaults_are_those_of_the_scheme),
+        cmocka_unit_test(every_word_of_the_coupling_arrives),
+        cmocka_unit_test(one_subsystem_runs_without_coupling),
+        cmocka_unit_test(forces_follow_their_expressions),
+        cmocka_unit_test(schemes_agree_on_the_two_masses),
+        cmocka_unit_test(without_a_list_everything_is_recorded),
+        cmocka_unit_test(steps_are_counted_with_a_warning_where_they_do_not_fit),
+        cmocka_unit_test(loose_parts_are_warned_of),
+        cmocka_unit_test(subsystems_and_interfaces_may_be_lists_or_maps),
+        cmocka_unit_test(files_are_found_from_the_folder_of_the_scenario),
+        cmocka_unit_test(the_resolved_text_reads_back_the_same),
+        cmocka_unit_test(every_default_is_valid),
+        cmocka_unit_test(the_reference_in_docs_is_up_to_date),
+    };
+    return cmocka_run_group_tests_name("scenario", tests, NULL, NULL);
+}
