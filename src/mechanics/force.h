@@ -1,0 +1,64 @@
+/* Force laws between two markers, and loads on one.
+ *
+ *   spring    along the line between the origins: tension = k (length - free length) + c (rate of length) + load
+ *   torsion   about z of a: torque = k (angle - free angle) + c (angular velocity) + load, angle in (-pi, pi]
+ *   bushing   6 x 6 stiffness and damping on the displacement and the rotation vector of b relative to a, in a's axes
+ *   force, torque    the vector times the load, on b at its marker, in global axes
+ *   follower force, follower torque    the same in the axes of the marker b, turning with it
+ *
+ * `load` is a number that the caller gives at each time: an expression, an actuator, a constant. Springs and bushings
+ * act on both bodies, force and torque on b alone. */
+#ifndef YK_MECHANICS_FORCE_H
+#define YK_MECHANICS_FORCE_H
+
+#include "mechanics/frame.h"
+
+typedef enum yk_force_kind {
+    YK_FORCE_SPRING,
+    YK_FORCE_TORSION,
+    YK_FORCE_BUSHING,
+    YK_FORCE_VECTOR,
+    YK_FORCE_TORQUE,
+    YK_FORCE_FOLLOWER,
+    YK_FORCE_FOLLOWER_TORQUE,
+    YK_FORCE_KINDS
+} yk_force_kind;
+
+typedef struct yk_force_law {
+    yk_force_kind kind;
+    yk_vec3 offset[2]; /* of the markers, in their bodies' axes */
+    yk_mat3 axes[2];
+    double stiffness, damping, free; /* spring, torsion */
+    double bushing_stiffness[6][6];
+    double bushing_damping[6][6];
+    yk_vec3 vector;
+} yk_force_law;
+
+/* The loads on both bodies: force a, torque a, force b, torque b, torques about the bodies' origins. */
+typedef struct yk_force_load {
+    yk_vec3 part[4];
+    double energy; /* stored */
+    double loss;   /* power that is dissipated */
+    double supply; /* power that the load and the force vectors bring in */
+} yk_force_load;
+
+/* Derivatives of part[i] by displacement and rotation of a and b (in this order) and by their velocities. Terms that
+ * come from damping times velocity through the change of geometry are left out. */
+typedef struct yk_force_tangent {
+    yk_mat3 placement[4][4];
+    yk_mat3 rate[4][4];
+} yk_force_tangent;
+
+/* "spring" */
+const char *yk_force_name(yk_force_kind kind);
+bool yk_force_on_both(yk_force_kind kind);
+
+/* The tangent is left out when NULL. */
+void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double load,
+                       yk_force_load *result, yk_force_tangent *tangent);
+
+/* Present length (spring) or angle (torsion), and its rate. */
+void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double *value,
+                      double *rate);
+
+#endif

@@ -1,0 +1,55 @@
+/* The inertia of everything that is fixed to one node, and its momenta.
+ *
+ * Mass m, first moment S = m b (b from the node to the centre of mass) and second moment J about the node's origin. With
+ * the node's velocity v and angular velocity w, linear momentum and angular momentum about the node are
+ *
+ *   p = m v + w x S        l = S x v + J w
+ *
+ * and the equations of motion, with force F and torque T about the node,
+ *
+ *   p' = F                 l' + v x p = T
+ *
+ * S and J are constant in the node's axes. The same balance that MBDyn writes; rotating terms such as w x J w appear
+ * nowhere, they are in the change of l. */
+#ifndef YK_MECHANICS_INERTIA_H
+#define YK_MECHANICS_INERTIA_H
+
+#include "mechanics/frame.h"
+
+typedef struct yk_inertia {
+    double mass;
+    yk_vec3 moment; /* first moment, body axes */
+    yk_mat3 tensor; /* second moment about the origin, body axes */
+} yk_inertia;
+
+typedef struct yk_momentum {
+    yk_vec3 linear;
+    yk_vec3 angular; /* about the node */
+} yk_momentum;
+
+/* S and J turned to global axes. */
+typedef struct yk_inertia_global {
+    double mass;
+    yk_vec3 moment;
+    yk_mat3 tensor;
+} yk_inertia_global;
+
+/* A body of the given mass with its centre of mass at `centre` and its inertia tensor about the centre of mass; `axes`
+ * turns the axes in which the tensor is given to the node's. */
+yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_quat axes);
+void yk_inertia_add(yk_inertia *sum, const yk_inertia *part);
+/* Smallest eigenvalue of the tensor about the centre of mass: negative for a tensor that no body has. */
+double yk_inertia_least(const yk_inertia *inertia);
+
+void yk_inertia_turn(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia_global *global);
+yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity, yk_vec3 angular_velocity);
+double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3 angular_velocity);
+
+/* c^2 times the derivative of (p', l' + v x p) by a displacement and a rotation of the node when the time integration
+ * ties them as dv = dx / c, dw = (I - c/2 skew(w)) dtheta / c and dp' = dp / c; c = 0 gives the mass matrix. */
+void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double tangent[6][6]);
+
+/* Velocity-dependent part of (p', l' + v x p) at zero acceleration: the gyroscopic and centrifugal terms. */
+void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_vec3 *force, yk_vec3 *torque);
+
+#endif

@@ -1,0 +1,134 @@
+/* Joint equations, written once for every solver that needs them.
+ *
+ * A joint ties a marker a on one body to a marker b on another. It is a list of scalar rows, each one of the fundamental
+ * constraints; d = (origin of b) - (origin of a), a_k and b_k are the markers' axes:
+ *
+ *   point       d . E_k             = 0          k-th global component: points coincide
+ *   in plane    a_k . d             = drive      the point b lies in a plane of a
+ *   axes        a_k . b_l           = 0          axes stay perpendicular; a_k turns by the drive about a_z if driven
+ *   distance    |d|                 = drive
+ *   wheel       a_z . d             = r sqrt(1 - (a_z . b_z)^2)   a disc about b_z touches the plane of a
+ *   slip        e . (velocity of b's origin relative to a)        = drive    e an axis of a or of b
+ *   spin        a_k . (angular velocity of b relative to a)       = drive
+ *   roll        e . (velocity of the disc's point of contact)     = 0        e along or across the rolling direction
+ *
+ * The last three are on velocity level (non-holonomic, or driven by a speed). Every row gives
+ *
+ *   value       g at position level                 rate  dg/dt, or the velocity-level equation itself
+ *   bias        d2g/dt2 without the terms that are linear in the accelerations
+ *   gradient    of g by displacement and rotation of both bodies: as two unit wrenches about the bodies' origins
+ *   stiffness   derivative of gradient^T lambda
+ *
+ * where a rotation theta turns a body to exp(theta) R. Rows that are not driven have drive = 0. */
+#ifndef YK_MECHANICS_JOINT_H
+#define YK_MECHANICS_JOINT_H
+
+#include "mechanics/frame.h"
+
+/* X(enumerator, name) */
+#define YK_JOINT_LIST(X)                                                                                       \
+    X(SPHERICAL, "spherical")           /* points coincide */                                                  \
+    X(REVOLUTE, "revolute")             /* spherical, z axes parallel */                                       \
+    X(UNIVERSAL, "universal")           /* spherical, x of a perpendicular to y of b */                        \
+    X(PRISMATIC, "prismatic")           /* slides along z of a */                                              \
+    X(CYLINDRICAL, "cylindrical")       /* slides along and turns about z of a */                              \
+    X(PLANAR, "planar")                 /* moves in the x-y plane of a, turns about its z */                   \
+    X(CLAMP, "clamp")                   /* no relative motion */                                               \
+    X(DISTANCE, "distance")             /* |d| = length, or the drive */                                       \
+    X(IN_LINE, "in-line")               /* the point b on z of a */                                            \
+    X(IN_PLANE, "in-plane")             /* the point b in the x-y plane of a */                                \
+    X(PARALLEL_AXES, "parallel-axes")   /* z axes parallel */                                                  \
+    X(ORIENTATION, "orientation")       /* no relative rotation */                                             \
+    X(DRIVEN_ROTATION, "rotation")      /* angle of b about the common z axis = drive */                       \
+    X(DRIVEN_POSITION, "position")      /* z of a . d = drive */                                               \
+    X(DRIVEN_SPIN, "angular-velocity")  /* angular velocity of b about z of a = drive */                       \
+    X(DRIVEN_SPEED, "velocity")         /* velocity of b along z of a = drive */                               \
+    X(KNIFE_EDGE, "knife-edge")         /* b does not move along its own y: a skate along x */                 \
+    X(ROLLING, "rolling")               /* a disc of radius `length` about z of b rolls on the x-y plane of a */
+
+typedef enum yk_joint_kind {
+#define YK_JOINT_ENUM(name, text) YK_JOINT_##name,
+    YK_JOINT_LIST(YK_JOINT_ENUM)
+#undef YK_JOINT_ENUM
+        YK_JOINT_KINDS
+} yk_joint_kind;
+
+typedef enum yk_row_kind {
+    YK_ROW_POINT,
+    YK_ROW_IN_PLANE,
+    YK_ROW_AXES,
+    YK_ROW_DISTANCE,
+    YK_ROW_WHEEL,
+    YK_ROW_SLIP_A,
+    YK_ROW_SLIP_B,
+    YK_ROW_SPIN,
+    YK_ROW_ROLL
+} yk_row_kind;
+
+/* One scalar equation: k and l are axes of a and b (point: k the global axis; roll: k = 0 along, 1 across). */
+typedef struct yk_row {
+    yk_row_kind kind;
+    int k, l;
+} yk_row;
+
+enum { YK_JOINT_ROWS_MAX = 6 };
+
+typedef struct yk_joint {
+    yk_joint_kind kind;
+    int row_count;
+    yk_row row[YK_JOINT_ROWS_MAX];
+    yk_vec3 offset[2]; /* of the markers, in their bodies' axes */
+    yk_mat3 axes[2];   /* of the markers, in their bodies' axes */
+    double length;     /* distance, or the disc's radius */
+    bool driven;       /* the drive enters its last row */
+} yk_joint;
+
+/* The prescribed value with its derivatives by time. */
+typedef struct yk_drive {
+    double value, rate, second;
+} yk_drive;
+
+/* The markers at their present place, as all rows of the joint share it. */
+typedef struct yk_joint_place {
+    yk_marker_frame a, b;
+    yk_vec3 d;
+    yk_drive drive;
+    double length;
+} yk_joint_place;
+
+/* dg = force[0] . dx_a + torque[0] . dtheta_a + force[1] . dx_b + torque[1] . dtheta_b */
+typedef struct yk_gradient {
+    yk_vec3 force[2];
+    yk_vec3 torque[2];
+} yk_gradient;
+
+/* "revolute" */
+const char *yk_joint_name(yk_joint_kind kind);
+/* A joint of the list; `length` is read for distance and rolling. */
+yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *b, double length);
+/* Rows for the relative motions in the mask of YK_AXIS bits, in the axes of a (all six: a clamp). */
+yk_joint yk_joint_axes(unsigned constrained, const yk_marker *a, const yk_marker *b);
+
+bool yk_row_on_velocity(yk_row_kind kind);
+
+void yk_joint_place_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b, const yk_drive *drive,
+                       yk_joint_place *place);
+
+double yk_row_value(const yk_row *row, const yk_joint_place *place);
+double yk_row_rate(const yk_row *row, const yk_joint_place *place);
+void yk_row_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient);
+/* d2g/dt2 at zero accelerations of both bodies. */
+double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
+                   const yk_drive *drive);
+
+/* Adds lambda times the derivative of the gradient: block (i, j) of `stiffness` is the derivative of force (i = 0) or
+ * torque (1) on a, force (2) or torque (3) on b by displacement or rotation (j in the same order). Rows on velocity
+ * level and wheels add nothing: their share is of the order of the step size. */
+void yk_row_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4]);
+
+/* Entries of the gradient that are not zero by structure, bit 3 * (2 * body + (torque ? 1 : 0)) + component. */
+unsigned yk_row_mask(const yk_row *row);
+/* Blocks of the stiffness that are not zero by structure, bit 4 i + j. */
+unsigned yk_row_stiffness_mask(const yk_row *row);
+
+#endif
