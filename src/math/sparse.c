@@ -2,6 +2,7 @@
  * row scaling, threshold pivoting that prefers the diagonal. */
 #include "math/sparse.h"
 
+#include <amd.h>
 #include <klu.h>
 #include <limits.h>
 #include <math.h>
@@ -97,10 +98,15 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
     return complete && matrix->values ? YK_OK : YK_ERROR_MEMORY;
 }
 
-static yk_status analyse(yk_sparse *matrix)
+static yk_status analyse(yk_sparse *matrix, int *order)
 {
     klu_defaults(&matrix->common);
-    matrix->symbolic = klu_analyze(matrix->n, matrix->starts, matrix->rows, &matrix->common);
+    if (order) {
+        matrix->common.btf = 0; /* block triangular form would undo the order */
+        matrix->symbolic = klu_analyze_given(matrix->n, matrix->starts, matrix->rows, order, order, &matrix->common);
+    } else {
+        matrix->symbolic = klu_analyze(matrix->n, matrix->starts, matrix->rows, &matrix->common);
+    }
     if (matrix->symbolic) return YK_OK;
     if (matrix->common.status == KLU_OUT_OF_MEMORY)
         return yk_fail(matrix->context, YK_ERROR_MEMORY, "out of memory while ordering a sparse matrix of %d rows",
@@ -109,8 +115,8 @@ static yk_status analyse(yk_sparse *matrix)
                    matrix->common.status);
 }
 
-yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
-                           yk_sparse **matrix)
+static yk_status create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
+                        int *order, yk_sparse **matrix)
 {
     *matrix = NULL;
     yk_status status = check_entries(context, n, entries, entry_count);
@@ -120,13 +126,47 @@ yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *en
     made->context = context;
     made->n = n;
     status = build_pattern(made, entries, entry_count, place);
-    if (status == YK_OK) status = analyse(made);
+    if (status == YK_OK) status = analyse(made, order);
     if (status != YK_OK) {
         yk_sparse_destroy(made);
         return status;
     }
     *matrix = made;
     return YK_OK;
+}
+
+yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
+                           yk_sparse **matrix)
+{
+    return create(context, n, entries, entry_count, place, NULL, matrix);
+}
+
+yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count,
+                                   int *place, const int *order, yk_sparse **matrix)
+{
+    *matrix = NULL;
+    int *copy = yk_allocate(context, (size_t)(n > 0 ? n : 0), sizeof *copy); /* KLU's arguments are not const */
+    if (!copy) return YK_ERROR_MEMORY;
+    for (int i = 0; i < n; i++) copy[i] = order[i];
+    yk_status status = create(context, n, entries, entry_count, place, copy, matrix);
+    yk_release(context, copy);
+    return status;
+}
+
+yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edges, size_t edge_count, int *order)
+{
+    yk_sparse graph = {.context = context, .n = n};
+    yk_status status = check_entries(context, n, edges, edge_count);
+    if (status != YK_OK) return status;
+    int *place = yk_allocate(context, edge_count, sizeof *place);
+    status = place ? build_pattern(&graph, edges, edge_count, place) : YK_ERROR_MEMORY;
+    if (status == YK_OK && amd_order(n, graph.starts, graph.rows, order, NULL, NULL) < AMD_OK)
+        status = yk_fail(context, YK_ERROR_MEMORY, "out of memory while ordering a graph of %d vertices", n);
+    yk_release(context, place);
+    yk_release(context, graph.values);
+    yk_release(context, graph.rows);
+    yk_release(context, graph.starts);
+    return status;
 }
 
 void yk_sparse_destroy(yk_sparse *matrix)

@@ -20,7 +20,15 @@ typedef struct yk_sparse_entry {
 /* place[k] is where entry k is assembled in the array yk_sparse_values(). */
 yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
                            yk_sparse **matrix);
+/* The same with the pivots taken from the diagonal in the given order (a permutation of 0 .. n-1), as long as they are
+ * large enough: for matrices whose structure is known better than a general ordering can see it. */
+yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count,
+                                   int *place, const int *order, yk_sparse **matrix);
 void yk_sparse_destroy(yk_sparse *matrix);
+
+/* A fill-reducing order of the vertices of an undirected graph (approximate minimum degree): order[k] is the k-th to be
+ * eliminated. Edges in any order, duplicates and loops welcome. */
+yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edges, size_t edge_count, int *order);
 
 int yk_sparse_size(const yk_sparse *matrix);
 size_t yk_sparse_nonzeros(const yk_sparse *matrix);

@@ -26,6 +26,21 @@ static inline yk_two_step yk_two_step_coefficients(double rho_inf)
         .a1 = 1 - beta, .a2 = beta, .b0 = delta + 0.5, .b1 = beta / 2 + 0.5 - 2 * delta, .b2 = beta / 2 + delta};
 }
 
+/* The same for a step that is `ratio` times as long as the one before; h is the new step. Second order for any two
+ * parameters; these keep both roots at infinity at -rho_inf. */
+static inline yk_two_step yk_two_step_variable(double rho_inf, double ratio)
+{
+    double loss = (1 - rho_inf) * (1 - rho_inf);
+    double scale = 1 / (2 * (1 + ratio) - loss);
+    double beta = ratio * (loss * (2 + ratio) + 2 * (2 * rho_inf - 1) * (1 + ratio)) * scale;
+    double delta = 0.5 * ratio * ratio * loss * scale;
+    return (yk_two_step){.a1 = 1 - beta,
+                         .a2 = beta,
+                         .b0 = (delta / ratio + 0.5 * ratio) / ratio,
+                         .b1 = (0.5 * beta + 0.5 * ratio - delta / ratio * (1 + ratio)) / ratio,
+                         .b2 = (0.5 * beta + delta) / ratio};
+}
+
 static inline yk_two_step yk_two_step_trapezoidal(void)
 {
     return (yk_two_step){.a1 = 1, .b0 = 0.5, .b1 = 0.5};

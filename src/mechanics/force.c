@@ -146,8 +146,7 @@ static deflection deflection_of(const pair *p)
     s.tangent = yk_so3_left_tangent(turn);
     yk_vec3 move = yk_m3_apply_transposed(s.frame, p->d);
     yk_vec3 slide = yk_m3_apply_transposed(s.frame, yk_v3_sub(p->rate, yk_v3_cross(p->a.angular_velocity, p->d)));
-    yk_vec3 spin =
-        yk_m3_apply_transposed(s.frame, yk_v3_sub(p->b.angular_velocity, p->a.angular_velocity));
+    yk_vec3 spin = yk_m3_apply_transposed(s.frame, yk_v3_sub(p->b.angular_velocity, p->a.angular_velocity));
     yk_vec3 turn_rate = yk_m3_apply(yk_so3_left_tangent_inverse(turn), spin);
     double value[6] = {move.x, move.y, move.z, turn.x, turn.y, turn.z};
     double rate[6] = {slide.x, slide.y, slide.z, turn_rate.x, turn_rate.y, turn_rate.z};
@@ -221,8 +220,7 @@ static void bushing(const yk_force_law *law, const pair *p, yk_force_load *resul
     yk_vec3 force = yk_m3_apply(s.frame, yk_v3(-effort[0], -effort[1], -effort[2]));
     /* Work on the rotation vector: torque = tangent^-T . effort. */
     yk_mat3 inverse = yk_m3_inverse(s.tangent);
-    yk_vec3 torque = yk_m3_apply(
-        s.frame, yk_m3_apply_transposed(inverse, yk_v3(-effort[3], -effort[4], -effort[5])));
+    yk_vec3 torque = yk_m3_apply(s.frame, yk_m3_apply_transposed(inverse, yk_v3(-effort[3], -effort[4], -effort[5])));
     result->part[FORCE_A] = yk_v3_neg(force);
     result->part[TORQUE_A] = yk_v3_sub(yk_v3_cross(force, yk_v3_add(p->a.arm, p->d)), torque);
     result->part[FORCE_B] = force;
@@ -236,8 +234,7 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
     bool follows = law->kind == YK_FORCE_FOLLOWER || law->kind == YK_FORCE_FOLLOWER_TORQUE;
     bool is_force = law->kind == YK_FORCE_VECTOR || law->kind == YK_FORCE_FOLLOWER;
     yk_vec3 value = yk_v3_scale(load, law->vector);
-    if (follows)
-        value = yk_m3_apply(yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]), value);
+    if (follows) value = yk_m3_apply(yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]), value);
     yk_mat3 turns = yk_m3_skew(yk_v3_neg(value)); /* theta x value */
     if (is_force) {
         result->part[FORCE_B] = value;

@@ -4,7 +4,8 @@
 
 #include "math/vec3.h"
 
-/* Placement and motion of a body's own frame (its node), in the global frame; the rotation turns body axes to global. */
+/* Placement and motion of a body's own frame (its node), in the global frame; the rotation turns body axes to global.
+ */
 typedef struct yk_frame {
     yk_vec3 position;
     yk_mat3 rotation;

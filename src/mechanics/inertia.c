@@ -51,8 +51,8 @@ void yk_inertia_turn(const yk_inertia *inertia, const yk_mat3 *rotation, yk_iner
     yk_mat3 half = yk_m3_mul(*rotation, inertia->tensor);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j <= i; j++) {
-            double sum = half.m[i][0] * rotation->m[j][0] + half.m[i][1] * rotation->m[j][1] +
-                         half.m[i][2] * rotation->m[j][2];
+            double sum =
+                half.m[i][0] * rotation->m[j][0] + half.m[i][1] * rotation->m[j][1] + half.m[i][2] * rotation->m[j][2];
             global->tensor.m[i][j] = sum;
             global->tensor.m[j][i] = sum;
         }
@@ -83,8 +83,8 @@ void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, 
     yk_mat3 tensor = inertia->tensor;
     yk_mat3 rate = yk_m3_sub(yk_m3_identity(), yk_m3_skew(yk_v3_scale(c / 2, w))); /* c dw/dtheta */
     yk_vec3 spin = yk_m3_apply(tensor, w);
-    yk_mat3 angular = yk_m3_sub(yk_m3_mul(tensor, yk_m3_add(rate, yk_m3_skew(yk_v3_scale(c, w)))),
-                                yk_m3_skew(yk_v3_scale(c, spin)));
+    yk_mat3 angular =
+        yk_m3_sub(yk_m3_mul(tensor, yk_m3_add(rate, yk_m3_skew(yk_v3_scale(c, w)))), yk_m3_skew(yk_v3_scale(c, spin)));
     put(tangent, 0, 0, yk_m3_diagonal(inertia->mass, inertia->mass, inertia->mass));
     if (s.x == 0 && s.y == 0 && s.z == 0) {
         put(tangent, 0, 3, yk_m3_zero());

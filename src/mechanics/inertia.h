@@ -1,7 +1,7 @@
 /* The inertia of everything that is fixed to one node, and its momenta.
  *
- * Mass m, first moment S = m b (b from the node to the centre of mass) and second moment J about the node's origin. With
- * the node's velocity v and angular velocity w, linear momentum and angular momentum about the node are
+ * Mass m, first moment S = m b (b from the node to the centre of mass) and second moment J about the node's origin.
+ * With the node's velocity v and angular velocity w, linear momentum and angular momentum about the node are
  *
  *   p = m v + w x S        l = S x v + J w
  *

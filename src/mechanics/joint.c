@@ -12,10 +12,26 @@ typedef struct joint_table {
 
 enum { X = 0, Y = 1, Z = 2 };
 
-#define POINT {YK_ROW_POINT, X, 0}, {YK_ROW_POINT, Y, 0}, {YK_ROW_POINT, Z, 0}
-#define PARALLEL {YK_ROW_AXES, X, Z}, {YK_ROW_AXES, Y, Z}
-#define LOCKED {YK_ROW_AXES, X, Z}, {YK_ROW_AXES, Y, Z}, {YK_ROW_AXES, X, Y}
-#define IN_LINE {YK_ROW_IN_PLANE, X, 0}, {YK_ROW_IN_PLANE, Y, 0}
+#define POINT                                   \
+    {YK_ROW_POINT, X, 0}, {YK_ROW_POINT, Y, 0}, \
+    {                                           \
+        YK_ROW_POINT, Z, 0                      \
+    }
+#define PARALLEL          \
+    {YK_ROW_AXES, X, Z},  \
+    {                     \
+        YK_ROW_AXES, Y, Z \
+    }
+#define LOCKED                                \
+    {YK_ROW_AXES, X, Z}, {YK_ROW_AXES, Y, Z}, \
+    {                                         \
+        YK_ROW_AXES, X, Y                     \
+    }
+#define IN_LINE               \
+    {YK_ROW_IN_PLANE, X, 0},  \
+    {                         \
+        YK_ROW_IN_PLANE, Y, 0 \
+    }
 
 static const joint_table table[YK_JOINT_KINDS] = {
     [YK_JOINT_SPHERICAL] = {"spherical", false, 3, {POINT}},
@@ -36,6 +52,7 @@ static const joint_table table[YK_JOINT_KINDS] = {
     [YK_JOINT_DRIVEN_SPEED] = {"velocity", true, 1, {{YK_ROW_SLIP_A, Z, 0}}},
     [YK_JOINT_KNIFE_EDGE] = {"knife-edge", false, 1, {{YK_ROW_SLIP_B, Y, 0}}},
     [YK_JOINT_ROLLING] = {"rolling", false, 3, {{YK_ROW_WHEEL, 0, 0}, {YK_ROW_ROLL, 0, 0}, {YK_ROW_ROLL, 1, 0}}},
+    [YK_JOINT_AXES] = {"axes", false, 0, {{0}}},
 };
 
 const char *yk_joint_name(yk_joint_kind kind)
@@ -70,7 +87,7 @@ yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *
  * perpendicular as in revolute and universal joints. */
 yk_joint yk_joint_axes(unsigned constrained, const yk_marker *a, const yk_marker *b)
 {
-    yk_joint joint = joint_of_rows(YK_JOINT_CLAMP, a, b);
+    yk_joint joint = joint_of_rows(YK_JOINT_AXES, a, b);
     int n = 0;
     if ((constrained & YK_AXES_TRANSLATION) == YK_AXES_TRANSLATION) {
         for (int k = 0; k < 3; k++) joint.row[n++] = (yk_row){YK_ROW_POINT, k, 0};
@@ -186,9 +203,7 @@ void yk_row_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient
         *gradient = (yk_gradient){.torque = {n, yk_v3_neg(n)}};
         return;
     }
-    case YK_ROW_SPIN:
-        *gradient = (yk_gradient){.torque = {yk_v3_neg(a->axis[row->k]), a->axis[row->k]}};
-        return;
+    case YK_ROW_SPIN: *gradient = (yk_gradient){.torque = {yk_v3_neg(a->axis[row->k]), a->axis[row->k]}}; return;
     case YK_ROW_WHEEL: {
         wheel w = wheel_of(place);
         pull(place, a->axis[Z], reach, gradient);
@@ -310,7 +325,7 @@ static void stiffness_in_plane(const yk_row *row, const yk_joint_place *place, d
 static void stiffness_axes(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
 {
     yk_vec3 e = place->a.axis[row->k], f = place->b.axis[row->l];
-    yk_mat3 by_a = turned_cross(e, f);               /* (theta_a x e) x f */
+    yk_mat3 by_a = turned_cross(e, f);                  /* (theta_a x e) x f */
     yk_mat3 by_b = yk_m3_scale(-1, turned_cross(f, e)); /* e x (theta_b x f) */
     add_block(&stiffness[TORQUE_A][TORQUE_A], lambda, by_a);
     add_block(&stiffness[TORQUE_A][TORQUE_B], lambda, by_b);

@@ -1,7 +1,7 @@
 /* Joint equations, written once for every solver that needs them.
  *
- * A joint ties a marker a on one body to a marker b on another. It is a list of scalar rows, each one of the fundamental
- * constraints; d = (origin of b) - (origin of a), a_k and b_k are the markers' axes:
+ * A joint ties a marker a on one body to a marker b on another. It is a list of scalar rows, each one of the
+ * fundamental constraints; d = (origin of b) - (origin of a), a_k and b_k are the markers' axes:
  *
  *   point       d . E_k             = 0          k-th global component: points coincide
  *   in plane    a_k . d             = drive      the point b lies in a plane of a
@@ -26,25 +26,26 @@
 #include "mechanics/frame.h"
 
 /* X(enumerator, name) */
-#define YK_JOINT_LIST(X)                                                                                       \
-    X(SPHERICAL, "spherical")           /* points coincide */                                                  \
-    X(REVOLUTE, "revolute")             /* spherical, z axes parallel */                                       \
-    X(UNIVERSAL, "universal")           /* spherical, x of a perpendicular to y of b */                        \
-    X(PRISMATIC, "prismatic")           /* slides along z of a */                                              \
-    X(CYLINDRICAL, "cylindrical")       /* slides along and turns about z of a */                              \
-    X(PLANAR, "planar")                 /* moves in the x-y plane of a, turns about its z */                   \
-    X(CLAMP, "clamp")                   /* no relative motion */                                               \
-    X(DISTANCE, "distance")             /* |d| = length, or the drive */                                       \
-    X(IN_LINE, "in-line")               /* the point b on z of a */                                            \
-    X(IN_PLANE, "in-plane")             /* the point b in the x-y plane of a */                                \
-    X(PARALLEL_AXES, "parallel-axes")   /* z axes parallel */                                                  \
-    X(ORIENTATION, "orientation")       /* no relative rotation */                                             \
-    X(DRIVEN_ROTATION, "rotation")      /* angle of b about the common z axis = drive */                       \
-    X(DRIVEN_POSITION, "position")      /* z of a . d = drive */                                               \
-    X(DRIVEN_SPIN, "angular-velocity")  /* angular velocity of b about z of a = drive */                       \
-    X(DRIVEN_SPEED, "velocity")         /* velocity of b along z of a = drive */                               \
-    X(KNIFE_EDGE, "knife-edge")         /* b does not move along its own y: a skate along x */                 \
-    X(ROLLING, "rolling")               /* a disc of radius `length` about z of b rolls on the x-y plane of a */
+#define YK_JOINT_LIST(X)                                                                                        \
+    X(SPHERICAL, "spherical")          /* points coincide */                                                    \
+    X(REVOLUTE, "revolute")            /* spherical, z axes parallel */                                         \
+    X(UNIVERSAL, "universal")          /* spherical, x of a perpendicular to y of b */                          \
+    X(PRISMATIC, "prismatic")          /* slides along z of a */                                                \
+    X(CYLINDRICAL, "cylindrical")      /* slides along and turns about z of a */                                \
+    X(PLANAR, "planar")                /* moves in the x-y plane of a, turns about its z */                     \
+    X(CLAMP, "clamp")                  /* no relative motion */                                                 \
+    X(DISTANCE, "distance")            /* |d| = length, or the drive */                                         \
+    X(IN_LINE, "in-line")              /* the point b on z of a */                                              \
+    X(IN_PLANE, "in-plane")            /* the point b in the x-y plane of a */                                  \
+    X(PARALLEL_AXES, "parallel-axes")  /* z axes parallel */                                                    \
+    X(ORIENTATION, "orientation")      /* no relative rotation */                                               \
+    X(DRIVEN_ROTATION, "rotation")     /* angle of b about the common z axis = drive */                         \
+    X(DRIVEN_POSITION, "position")     /* z of a . d = drive */                                                 \
+    X(DRIVEN_SPIN, "angular-velocity") /* angular velocity of b about z of a = drive */                         \
+    X(DRIVEN_SPEED, "velocity")        /* velocity of b along z of a = drive */                                 \
+    X(KNIFE_EDGE, "knife-edge")        /* b does not move along its own y: a skate along x */                   \
+    X(ROLLING, "rolling")              /* a disc of radius `length` about z of b rolls on the x-y plane of a */ \
+    X(AXES, "axes")                    /* any set of relative motions, see yk_joint_axes */
 
 typedef enum yk_joint_kind {
 #define YK_JOINT_ENUM(name, text) YK_JOINT_##name,

@@ -1,0 +1,403 @@
+/* The equations of the trial and their matrix, in one pass over nodes, joints, forces and ports. The same pass, run in
+ * recording mode, gives the pattern, so that pattern and assembly cannot disagree: entry k of the pass is always added
+ * at values[place[k]]. Equations: internal.h. */
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "smooth/internal.h"
+
+typedef enum sink_mode { SINK_NONE, SINK_RECORD, SINK_ADD } sink_mode;
+
+typedef struct sink {
+    yk_sparse_entry *entries;
+    const int *place;
+    double *values;
+    size_t cursor;
+} sink;
+
+static inline void put(sink *to, sink_mode mode, int row, int column, double value)
+{
+    if (mode == SINK_RECORD) {
+        if (to->entries) to->entries[to->cursor] = (yk_sparse_entry){row, column};
+    } else {
+        to->values[to->place[to->cursor]] += value;
+    }
+    to->cursor++;
+}
+
+static inline void put_block(sink *to, sink_mode mode, int row, int column, double scale, const yk_mat3 *block)
+{
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++) put(to, mode, row + i, column + j, scale * block->m[i][j]);
+}
+
+static inline void subtract(double *to, yk_vec3 v, double scale)
+{
+    to[0] -= scale * v.x;
+    to[1] -= scale * v.y;
+    to[2] -= scale * v.z;
+}
+
+/* Scale of node equations in a step; at the levels of the start c is zero and the matrix is that of the masses. */
+typedef struct scales {
+    double c;
+    double inertia; /* 1/s */
+    double node;    /* c^2/s */
+    double rate;    /* c/s */
+} scales;
+
+static scales scales_of(const yk_smooth *model, double c)
+{
+    double inverse = 1 / model->mass_scale;
+    return (scales){.c = c, .inertia = inverse, .node = c * c * inverse, .rate = c * inverse};
+}
+
+/* A massless node takes this share of the typical mass where only masses decide, at the consistent start. */
+static const double massless_share = 1e-6;
+/* A node that is to be kept in place is so much heavier while positions and velocities are assembled. */
+static const double kept_weight = 1e8;
+
+static inline void node_matrix(const yk_smooth *model, int i, double weight, const scales *s, sink *to, sink_mode mode)
+{
+    const node_model *node = &model->nodes[i];
+    int u = node->unknown;
+    double square = model->length_scale * model->length_scale;
+    if (!node->massive) {
+        double share = s->c > 0 ? 0 : weight * massless_share;
+        for (int k = 0; k < 6; k++) put(to, mode, u + k, u + k, k < 3 ? share : share * square);
+        return;
+    }
+    double tangent[6][6] = {{0}};
+    if (mode == SINK_ADD) {
+        yk_inertia_global inertia;
+        yk_inertia_turn(&node->inertia, &model->trial[i].frame.rotation, &inertia);
+        yk_inertia_tangent(&inertia, &model->trial[i].frame, s->c, tangent);
+    }
+    double scale = weight * s->inertia * (1 + s->c * model->damping);
+    /* Point masses have no inertia of rotation: that their rotation is free must not make the start singular. */
+    double point = s->c > 0 ? 0 : weight * massless_share * 1e-3 * square;
+    for (int k = 0; k < 3; k++) put(to, mode, u + k, u + k, scale * tangent[k][k]);
+    for (int j = 3; j < 6; j++)
+        for (int k = 3; k < 6; k++) put(to, mode, u + k, u + j, scale * tangent[k][j] + (k == j ? point : 0));
+    if (!node->eccentric) return;
+    for (int j = 0; j < 3; j++)
+        for (int k = 3; k < 6; k++) {
+            put(to, mode, u + k, u + j, scale * tangent[k][j]);
+            put(to, mode, u + j, u + k, scale * tangent[j][k]);
+        }
+}
+
+void yk_smooth_inertias(yk_smooth *model, bool with_rates)
+{
+    double inverse = with_rates ? 1 / model->c : 0;
+    for (int i = 0; i < model->node_count; i++) {
+        if (!model->nodes[i].massive) continue;
+        const yk_inertia *inertia = &model->nodes[i].inertia;
+        trial_node *node = &model->trial[i];
+        const yk_frame *frame = &node->frame;
+        /* J w = R (J0 (R^T w)): cheaper than to turn the tensor. */
+        yk_vec3 spin =
+            yk_m3_apply(frame->rotation,
+                        yk_m3_apply(inertia->tensor, yk_m3_apply_transposed(frame->rotation, frame->angular_velocity)));
+        node->momentum.linear = yk_v3_scale(inertia->mass, frame->velocity);
+        node->momentum.angular = spin;
+        if (model->nodes[i].eccentric) {
+            yk_vec3 moment = yk_m3_apply(frame->rotation, inertia->moment);
+            yk_vec3 swing = yk_v3_cross(frame->angular_velocity, moment);
+            node->momentum.linear = yk_v3_add(node->momentum.linear, swing);
+            node->momentum.angular = yk_v3_add(spin, yk_v3_cross(moment, frame->velocity));
+        }
+        if (!with_rates) continue;
+        yk_vec3 linear = yk_v3_sub(node->momentum.linear, node->momentum_past.linear);
+        yk_vec3 angular = yk_v3_sub(node->momentum.angular, node->momentum_past.angular);
+        node->momentum_rate.linear = yk_v3_scale(inverse, linear);
+        node->momentum_rate.angular = yk_v3_scale(inverse, angular);
+    }
+}
+
+/* Gravity and artificial damping start the loads of each node. */
+static void node_loads(yk_smooth *model, double potential[1])
+{
+    yk_vec3 g = model->def.gravity;
+    for (int i = 0; i < model->node_count; i++) {
+        const node_model *node = &model->nodes[i];
+        const trial_node *trial = &model->trial[i];
+        yk_effort *load = &model->load[i];
+        load->force = yk_v3_scale(node->inertia.mass, g);
+        load->torque = yk_v3(0, 0, 0);
+        *potential -= yk_v3_dot(load->force, trial->frame.position);
+        if (node->eccentric) {
+            yk_vec3 moment = yk_m3_apply(trial->frame.rotation, node->inertia.moment);
+            load->torque = yk_v3_cross(moment, g);
+            *potential -= yk_v3_dot(moment, g);
+        }
+        if (model->damping > 0) {
+            load->force = yk_v3_axpy(-model->damping, trial->momentum.linear, load->force);
+            load->torque = yk_v3_axpy(-model->damping, trial->momentum.angular, load->torque);
+            model->loss += 2 * model->damping *
+                           yk_inertia_kinetic(&trial->momentum, trial->frame.velocity, trial->frame.angular_velocity);
+        }
+    }
+    for (int i = model->node_count; i < model->frame_count; i++) model->load[i] = (yk_effort){0};
+}
+
+static void node_right(yk_smooth *model, assembly_level level, const scales *s)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const trial_node *node = &model->trial[i];
+        double *right = &model->right[model->nodes[i].unknown];
+        yk_vec3 force = model->load[i].force, torque = model->load[i].torque;
+        double scale = s->node;
+        if (level == LEVEL_ACCELERATION) {
+            yk_inertia_global inertia;
+            yk_vec3 bias_force, bias_torque;
+            yk_inertia_turn(&model->nodes[i].inertia, &node->frame.rotation, &inertia);
+            yk_inertia_bias(&inertia, &node->frame, &bias_force, &bias_torque);
+            force = yk_v3_sub(force, bias_force);
+            torque = yk_v3_sub(torque, bias_torque);
+            scale = s->inertia;
+        } else if (model->nodes[i].massive) {
+            force = yk_v3_sub(force, node->momentum_rate.linear);
+            torque = yk_v3_sub(torque, node->momentum_rate.angular);
+            if (model->nodes[i].eccentric)
+                torque = yk_v3_sub(torque, yk_v3_cross(node->frame.velocity, node->momentum.linear));
+        }
+        subtract(right, force, -scale);
+        subtract(right + 3, torque, -scale);
+    }
+}
+
+/* Joints ---------------------------------------------------------------------------------------------------------- */
+
+/* Derivatives of a drive by central differences: read at the start only, where 1e-8 of their size is ample. */
+yk_drive yk_smooth_drive(const yk_smooth *model, const joint_model *joint, double t, bool with_rates)
+{
+    const yk_smooth_function *drive = &joint->drive;
+    yk_drive result = {.value = drive->value(drive->user, model, t)};
+    if (!with_rates) return result;
+    double step = 1e-4;
+    double value[5];
+    for (int i = 0; i < 5; i++) value[i] = i == 2 ? result.value : drive->value(drive->user, model, t + (i - 2) * step);
+    result.rate = (8 * (value[3] - value[1]) - (value[4] - value[0])) / (12 * step);
+    result.second = (16 * (value[3] + value[1]) - (value[4] + value[0]) - 30 * value[2]) / (12 * step * step);
+    return result;
+}
+
+static inline void row_matrix(const yk_smooth *model, const joint_model *joint, const yk_row *row, int equation,
+                              const yk_gradient *gradient, bool hold, sink *to, sink_mode mode)
+{
+    unsigned mask = yk_row_mask(row);
+    const double *entry = (const double *)gradient;
+    for (int part = 0; part < 4; part++) {
+        /* Order in memory: force a, force b, torque a, torque b. */
+        int body = part & 1, torque = part >> 1;
+        int u = model->nodes[joint->node[body]].unknown;
+        unsigned bits = mask >> (3 * (2 * body + torque)) & 7u;
+        if (u < 0 || !bits) continue;
+        for (int k = 0; k < 3; k++) {
+            if (!(bits >> k & 1u)) continue;
+            double value = hold ? 0 : entry[3 * part + k];
+            put(to, mode, equation, u + 3 * torque + k, value);
+            put(to, mode, u + 3 * torque + k, equation, value);
+        }
+    }
+    put(to, mode, equation, equation, hold ? -1 : -model->compliance);
+}
+
+static inline void joint_stiffness(const yk_smooth *model, const joint_model *joint, const yk_joint_place *place,
+                                   const double *lambda, double scale, sink *to, sink_mode mode)
+{
+    yk_mat3 stiffness[4][4];
+    memset(stiffness, 0, sizeof stiffness);
+    if (mode == SINK_ADD && scale > 0)
+        for (int r = 0; r < joint->joint.row_count; r++)
+            yk_row_stiffness(&joint->joint.row[r], place, scale * lambda[r], stiffness);
+    for (int i = 0; i < 4; i++) {
+        int row = model->nodes[joint->node[i >> 1]].unknown;
+        for (int j = 0; j < 4; j++) {
+            int column = model->nodes[joint->node[j >> 1]].unknown;
+            if (!(joint->stiffness_mask >> (4 * i + j) & 1u) || row < 0 || column < 0) continue;
+            put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &stiffness[i][j]);
+        }
+    }
+}
+
+static double row_residual(const yk_smooth *model, const joint_model *joint, const yk_row *row,
+                           const yk_joint_place *place, const yk_drive *drive, assembly_level level, const scales *s)
+{
+    bool velocity_row = yk_row_on_velocity(row->kind);
+    switch (level) {
+    case LEVEL_VELOCITY: return yk_row_rate(row, place);
+    case LEVEL_ACCELERATION:
+        return yk_row_bias(row, &joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame,
+                           drive);
+    case LEVEL_STEP: return velocity_row ? s->c * yk_row_rate(row, place) : yk_row_value(row, place);
+    default: return velocity_row ? 0 : yk_row_value(row, place);
+    }
+}
+
+static inline void joint_pass(yk_smooth *model, const joint_model *joint, assembly_level level, const scales *s,
+                              sink *to, sink_mode mode)
+{
+    yk_drive drive = {0};
+    bool driven = joint->drive.value != NULL;
+    bool with_rates = level == LEVEL_VELOCITY || level == LEVEL_ACCELERATION;
+    if (driven && mode != SINK_RECORD) drive = yk_smooth_drive(model, joint, model->t, with_rates);
+    yk_joint_place place;
+    yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame,
+                      driven ? &drive : NULL, &place);
+    int first = 6 * model->node_count + joint->row;
+    const double *lambda = &model->lambda[joint->row];
+    yk_effort *load_a = &model->load[joint->node[0]], *load_b = &model->load[joint->node[1]];
+    for (int r = 0; r < joint->joint.row_count; r++) {
+        const yk_row *row = &joint->joint.row[r];
+        bool hold = (level == LEVEL_POSITION || level == LEVEL_STATIC) && yk_row_on_velocity(row->kind);
+        yk_gradient gradient;
+        yk_row_gradient(row, &place, &gradient);
+        if (mode != SINK_RECORD) {
+            double residual = row_residual(model, joint, row, &place, &drive, level, s);
+            if (model->compliance > 0 && s->node > 0) {
+                double scale = model->unknown_scale[first + r];
+                residual -= model->compliance * s->node * lambda[r] / (scale * scale);
+            }
+            model->right[first + r] = -residual;
+            double force = level == LEVEL_ACCELERATION ? 0 : -lambda[r];
+            load_a->force = yk_v3_axpy(force, gradient.force[0], load_a->force);
+            load_a->torque = yk_v3_axpy(force, gradient.torque[0], load_a->torque);
+            load_b->force = yk_v3_axpy(force, gradient.force[1], load_b->force);
+            load_b->torque = yk_v3_axpy(force, gradient.torque[1], load_b->torque);
+        }
+        if (mode != SINK_NONE) row_matrix(model, joint, row, first + r, &gradient, hold, to, mode);
+    }
+    if (mode != SINK_NONE) joint_stiffness(model, joint, &place, lambda, s->node, to, mode);
+}
+
+/* Forces ---------------------------------------------------------------------------------------------------------- */
+
+static inline void pair_blocks(const yk_smooth *model, const int node[2], bool both, const scales *s,
+                               const yk_force_tangent *tangent, sink *to, sink_mode mode)
+{
+    for (int i = both ? 0 : 2; i < 4; i++) {
+        int row = model->nodes[node[i >> 1]].unknown;
+        for (int j = both ? 0 : 2; j < 4; j++) {
+            int column = model->nodes[node[j >> 1]].unknown;
+            if (row < 0 || column < 0) continue;
+            yk_mat3 block =
+                yk_m3_add(yk_m3_scale(-s->node, tangent->placement[i][j]), yk_m3_scale(-s->rate, tangent->rate[i][j]));
+            put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &block);
+        }
+    }
+}
+
+static void add_load(yk_smooth *model, const int node[2], const yk_force_load *load)
+{
+    for (int side = 0; side < 2; side++) {
+        yk_effort *sum = &model->load[node[side]];
+        sum->force = yk_v3_add(sum->force, load->part[2 * side]);
+        sum->torque = yk_v3_add(sum->torque, load->part[2 * side + 1]);
+    }
+    model->supply += load->supply;
+    model->loss += load->loss;
+    model->potential += load->energy;
+}
+
+static inline void force_pass(yk_smooth *model, const force_model *force, const scales *s, sink *to, sink_mode mode)
+{
+    bool both = yk_force_on_both(force->law.kind);
+    double load = both ? 0 : 1;
+    if (force->load.value && mode != SINK_RECORD) load = force->load.value(force->load.user, model, model->t);
+    yk_force_load result;
+    yk_force_tangent tangent;
+    yk_force_evaluate(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, load,
+                      &result, mode == SINK_NONE ? NULL : &tangent);
+    if (mode != SINK_RECORD) add_load(model, force->node, &result);
+    if (mode != SINK_NONE) pair_blocks(model, force->node, both, s, &tangent, to, mode);
+}
+
+/* Ports that take efforts ----------------------------------------------------------------------------------------- */
+
+/* Efforts are inputs, not part of the model: they add nothing to the matrix, so that it depends on the state alone. */
+static void marker_port(yk_smooth *model, const port_model *port, yk_effort effort)
+{
+    const yk_frame *frame = &model->trial[port->node[0]].frame;
+    yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset);
+    yk_effort *load = &model->load[port->node[0]];
+    load->force = yk_v3_add(load->force, effort.force);
+    load->torque = yk_v3_add(load->torque, yk_v3_add(effort.torque, yk_v3_cross(arm, effort.force)));
+    yk_vec3 velocity = yk_v3_add(frame->velocity, yk_v3_cross(frame->angular_velocity, arm));
+    model->supply += yk_v3_dot(effort.force, velocity) + yk_v3_dot(effort.torque, frame->angular_velocity);
+}
+
+/* A scalar port is a spring without stiffness whose load is the effort: positive efforts lengthen. */
+static void scalar_port(yk_smooth *model, const port_model *port, double effort)
+{
+    yk_force_law law = {.kind = YK_FORCE_SPRING,
+                        .offset = {port->distance.offset[0], port->distance.offset[1]},
+                        .axes = {port->distance.axes[0], port->distance.axes[1]}};
+    yk_force_load result;
+    yk_force_evaluate(&law, &model->trial[port->node[0]].frame, &model->trial[port->node[1]].frame, -effort, &result,
+                      NULL);
+    add_load(model, port->node, &result);
+}
+
+static void port_loads(yk_smooth *model)
+{
+    if (!model->inputs) return;
+    for (int i = 0; i < model->def.port_count; i++) {
+        port_model *port = &model->ports[i];
+        if (port->causality != YK_TAKES_EFFORT) continue;
+        yk_effort effort = yk_signal_effort(&model->inputs[i], model->input_time);
+        port->effort = effort;
+        if (port->def.kind == YK_PORT_MARKER) {
+            marker_port(model, port, effort);
+        } else {
+            scalar_port(model, port, effort.force.x);
+        }
+    }
+}
+
+/* One pass -------------------------------------------------------------------------------------------------------- */
+
+static inline void pass(yk_smooth *model, assembly_level level, const scales *s, sink *to, sink_mode mode)
+{
+    bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
+    for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
+        node_matrix(model, i, weigh && model->nodes[i].keep ? kept_weight : 1, s, to, mode);
+    for (int i = 0; i < model->def.force_count; i++) force_pass(model, &model->forces[i], s, to, mode);
+    for (int i = 0; i < model->joint_count; i++) joint_pass(model, &model->joints[i], level, s, to, mode);
+}
+
+size_t yk_smooth_pattern(yk_smooth *model, yk_sparse_entry *entries)
+{
+    sink to = {.entries = entries};
+    scales s = scales_of(model, 1);
+    pass(model, LEVEL_STEP, &s, &to, SINK_RECORD);
+    return to.cursor;
+}
+
+void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix)
+{
+    bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
+    scales s = scales_of(model, in_time ? model->c : 0);
+    model->supply = model->loss = model->potential = 0;
+    memset(model->right, 0, (size_t)(6 * model->node_count) * sizeof *model->right);
+    node_loads(model, &model->potential);
+    port_loads(model);
+    if (with_matrix) {
+        sink to = {.place = model->place, .values = yk_sparse_values(model->matrix)};
+        memset(to.values, 0, yk_sparse_nonzeros(model->matrix) * sizeof *to.values);
+        pass(model, level, &s, &to, SINK_ADD);
+        size_t count = yk_sparse_nonzeros(model->matrix);
+        for (size_t k = 0; k < count; k++) to.values[k] *= model->entry_scale[k];
+    } else {
+        pass(model, level, &s, NULL, SINK_NONE);
+    }
+    if (level == LEVEL_STEP || level == LEVEL_STATIC || level == LEVEL_ACCELERATION) node_right(model, level, &s);
+}
+
+void yk_smooth_solve(yk_smooth *model, double *vector)
+{
+    for (int i = 0; i < model->unknown_count; i++) vector[i] *= model->unknown_scale[i];
+    yk_sparse_solve(model->matrix, vector);
+    for (int i = 0; i < model->unknown_count; i++) vector[i] *= model->unknown_scale[i];
+}

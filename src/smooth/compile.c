@@ -1,0 +1,375 @@
+/* From the def and the connections of the ports to what the solver loops over: numbered unknowns, rows, the pattern of
+ * the matrix, and all memory that stepping needs. */
+#include <string.h>
+
+#include "smooth/internal.h"
+
+/* Frames: model nodes 0 .. n-1, the ground n, then one prescribed frame per marker port that takes motion. */
+static int frame_index(const yk_smooth *model, int node)
+{
+    return node == YK_SMOOTH_GROUND ? model->node_count : node;
+}
+
+static yk_status compile_nodes(yk_smooth *model, int drivers)
+{
+    const yk_smooth_def *def = &model->def;
+    model->node_count = def->node_count;
+    model->frame_count = def->node_count + 1 + drivers;
+    model->nodes = yk_allocate(model->context, (size_t)model->frame_count, sizeof *model->nodes);
+    if (!model->nodes) return YK_ERROR_MEMORY;
+    for (int i = 0; i < model->frame_count; i++) {
+        bool free_node = i < def->node_count;
+        model->nodes[i] = (node_model){.name = free_node ? def->nodes[i].name : "ground",
+                                       .unknown = free_node ? 6 * i : -1,
+                                       .keep = free_node && def->nodes[i].keep};
+    }
+    for (int i = 0; i < def->body_count; i++) {
+        const yk_smooth_body_def *body = &def->bodies[i];
+        yk_inertia part = yk_inertia_of_body(body->mass, body->centre, body->inertia, body->axes);
+        yk_inertia_add(&model->nodes[body->node].inertia, &part);
+    }
+    double mass = 0;
+    int massive = 0;
+    for (int i = 0; i < model->node_count; i++) {
+        node_model *node = &model->nodes[i];
+        node->massive = node->inertia.mass > 0;
+        node->eccentric = yk_v3_norm2(node->inertia.moment) > 0;
+        mass += node->inertia.mass;
+        massive += node->massive;
+    }
+    model->mass_scale = massive ? mass / massive : 1;
+    double square = 0;
+    for (int i = 0; i < model->node_count; i++)
+        for (int k = 0; k < 3; k++) square += model->nodes[i].inertia.tensor.m[k][k] / 3;
+    model->gyration = square > 0 ? sqrt(square / mass) : model->length_scale;
+    return YK_OK;
+}
+
+/* A typical size: the largest arm of a marker or distance between the ends of a joint, or the spread of the nodes. */
+static double length_scale(const yk_smooth_def *def)
+{
+    double length = 0;
+    for (int i = 0; i < def->joint_count; i++) {
+        const yk_smooth_joint_def *joint = &def->joints[i];
+        for (int side = 0; side < 2; side++)
+            if (joint->node[side] >= 0) length = fmax(length, yk_v3_norm(joint->marker[side].offset));
+        if (joint->node[0] >= 0 && joint->node[1] >= 0)
+            length =
+                fmax(length,
+                     yk_v3_norm(yk_v3_sub(def->nodes[joint->node[0]].position, def->nodes[joint->node[1]].position)));
+    }
+    if (length > 0) return length;
+    for (int i = 1; i < def->node_count; i++)
+        length = fmax(length, yk_v3_norm(yk_v3_sub(def->nodes[i].position, def->nodes[0].position)));
+    return length > 0 ? length : 1;
+}
+
+static void add_joint(yk_smooth *model, const char *name, yk_joint joint, int a, int b, yk_smooth_function drive,
+                      int port)
+{
+    joint_model *made = &model->joints[model->joint_count++];
+    *made = (joint_model){
+        .name = name, .joint = joint, .node = {a, b}, .row = model->row_count, .drive = drive, .port = port};
+    for (int r = 0; r < joint.row_count; r++) made->stiffness_mask |= yk_row_stiffness_mask(&joint.row[r]);
+    model->row_count += joint.row_count;
+}
+
+static double input_distance(void *user, const yk_smooth *model, double t);
+
+static yk_status compile_joints(yk_smooth *model)
+{
+    const yk_smooth_def *def = &model->def;
+    model->joints = yk_allocate(model->context, (size_t)(def->joint_count + def->port_count), sizeof *model->joints);
+    if (!model->joints) return YK_ERROR_MEMORY;
+    model->joint_count = 0;
+    model->row_count = 0;
+    for (int i = 0; i < def->joint_count; i++) {
+        const yk_smooth_joint_def *joint = &def->joints[i];
+        yk_joint made = joint->kind == YK_JOINT_AXES
+                            ? yk_joint_axes(joint->constrained, &joint->marker[0], &joint->marker[1])
+                            : yk_joint_make(joint->kind, &joint->marker[0], &joint->marker[1], joint->length);
+        add_joint(model, joint->name, made, frame_index(model, joint->node[0]), frame_index(model, joint->node[1]),
+                  joint->drive, -1);
+    }
+    int driver = model->node_count + 1;
+    yk_smooth_function none = {NULL, NULL};
+    for (int i = 0; i < def->port_count; i++) {
+        port_model *port = &model->ports[i];
+        for (int side = 0; side < 2; side++) port->node[side] = frame_index(model, port->def.node[side]);
+        port->joint = port->driver = -1;
+        if (port->def.kind == YK_PORT_SCALAR)
+            port->distance = yk_joint_make(YK_JOINT_DISTANCE, &port->def.marker[0], &port->def.marker[1], 0);
+        if (port->causality != YK_TAKES_MOTION) continue;
+        port->joint = model->joint_count;
+        if (port->def.kind == YK_PORT_SCALAR) {
+            yk_smooth_function drive = {input_distance, port};
+            add_joint(model, port->def.name, port->distance, port->node[0], port->node[1], drive, i);
+            continue;
+        }
+        yk_marker origin = yk_marker_default();
+        port->driver = driver;
+        add_joint(model, port->def.name, yk_joint_axes(port->constrained, &port->def.marker[0], &origin), port->node[0],
+                  driver, none, i);
+        driver++;
+    }
+    return YK_OK;
+}
+
+/* The drive of a scalar motion port: its input signal at the time that is asked for. */
+static double input_distance(void *user, const yk_smooth *model, double t)
+{
+    const port_model *port = user;
+    const yk_signal *signal = &model->inputs[port - model->ports];
+    double time = t - model->t + model->input_time, value = 0;
+    for (int i = signal->degree; i >= 0; i--) value = value * time + signal->linear[i].x;
+    return value;
+}
+
+static yk_status compile_forces(yk_smooth *model)
+{
+    const yk_smooth_def *def = &model->def;
+    model->forces = yk_allocate(model->context, (size_t)def->force_count, sizeof *model->forces);
+    if (!model->forces) return YK_ERROR_MEMORY;
+    for (int i = 0; i < def->force_count; i++) {
+        const yk_smooth_force_def *force = &def->forces[i];
+        bool both = yk_force_on_both(force->kind);
+        force_model *made = &model->forces[i];
+        *made = (force_model){
+            .name = force->name,
+            .node = {frame_index(model, both ? force->node[0] : YK_SMOOTH_GROUND), frame_index(model, force->node[1])},
+            .load = force->load};
+        yk_force_law *law = &made->law;
+        law->kind = force->kind;
+        for (int side = 0; side < 2; side++) {
+            law->offset[side] = force->marker[side].offset;
+            law->axes[side] = yk_q_matrix(yk_q_unit(force->marker[side].orientation));
+        }
+        law->stiffness = force->stiffness;
+        law->damping = force->damping;
+        law->free = force->free;
+        law->vector = force->vector;
+        memcpy(law->bushing_stiffness, force->bushing_stiffness, sizeof law->bushing_stiffness);
+        memcpy(law->bushing_damping, force->bushing_damping, sizeof law->bushing_damping);
+    }
+    return YK_OK;
+}
+
+/* The image: all that a step depends on, in one array of doubles. */
+static yk_status compile_state(yk_smooth *model)
+{
+    size_t n = (size_t)model->node_count, m = (size_t)model->row_count;
+    size_t node_words = sizeof(node_state) / sizeof(double);
+    size_t frame_words = (size_t)model->frame_count * sizeof(yk_frame) / sizeof(double);
+    size_t continuous = 2 * n * node_words + 3 * n + 2 * m;
+    size_t words = continuous + frame_words + m + (sizeof(factor_state) + sizeof(clock_state)) / sizeof(double);
+    model->image = yk_allocate(model->context, words, sizeof *model->image);
+    if (!model->image) return YK_ERROR_MEMORY;
+    model->image_words = words;
+    model->image_continuous = continuous;
+    double *at = model->image;
+    state_view *view = &model->state;
+    view->now = (node_state *)at, at += n * node_words;
+    view->before = (node_state *)at, at += n * node_words;
+    view->turn = (yk_vec3 *)at, at += 3 * n;
+    view->lambda = at, at += m;
+    view->lambda_before = at, at += m;
+    view->reference = (yk_frame *)at, at += frame_words;
+    view->reference_lambda = at, at += m;
+    view->factor = (factor_state *)at, at += sizeof(factor_state) / sizeof(double);
+    view->clock = (clock_state *)at;
+    return YK_OK;
+}
+
+/* Rotations count as arcs of the radius of gyration; equations on angles likewise. */
+static void scale_unknowns(yk_smooth *model)
+{
+    for (int i = 0; i < 6 * model->node_count; i++) model->unknown_scale[i] = i % 6 < 3 ? 1 : 1 / model->gyration;
+    for (int i = 0; i < model->joint_count; i++) {
+        const joint_model *joint = &model->joints[i];
+        for (int r = 0; r < joint->joint.row_count; r++) {
+            yk_row_kind kind = joint->joint.row[r].kind;
+            bool angle = kind == YK_ROW_AXES || kind == YK_ROW_SPIN;
+            model->unknown_scale[6 * model->node_count + joint->row + r] = angle ? model->gyration : 1;
+        }
+    }
+}
+
+static yk_status compile_trial(yk_smooth *model)
+{
+    yk_context *context = model->context;
+    model->unknown_count = 6 * model->node_count + model->row_count;
+    model->trial = yk_allocate(context, (size_t)model->frame_count, sizeof *model->trial);
+    model->lambda = yk_allocate(context, (size_t)model->row_count, sizeof *model->lambda);
+    model->load = yk_allocate(context, (size_t)model->frame_count, sizeof *model->load);
+    model->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *model->right);
+    model->unknown_scale = yk_allocate(context, (size_t)model->unknown_count, sizeof *model->unknown_scale);
+    model->work_vector = yk_allocate(context, 2 * (size_t)model->unknown_count, sizeof *model->work_vector);
+    if (!model->trial || !model->lambda || !model->load || !model->right || !model->work_vector ||
+        !model->unknown_scale)
+        return YK_ERROR_MEMORY;
+    scale_unknowns(model);
+    for (int i = 0; i < model->frame_count; i++) {
+        model->trial[i].frame = yk_frame_ground();
+        model->trial[i].orientation = yk_q_identity();
+    }
+    return YK_OK;
+}
+
+/* Order of elimination: nodes by minimum degree of the graph of joints and forces; each joint's equations right after
+ * the first of its nodes while that one has freedom left for them, else after the second. A pivot of an equation is
+ * then -G M^-1 G^T and not the zero that stands in the matrix, and a chain is eliminated from its ends inwards without
+ * fill. */
+typedef struct elimination {
+    int *node_order; /* nodes in the order of elimination */
+    int *rank;       /* place of a node in it */
+    int *freedom;    /* of a node, not yet taken by joints */
+    int *owner;      /* of a joint: the node after which it comes */
+} elimination;
+
+static size_t graph_edges(const yk_smooth *model, yk_sparse_entry *edges)
+{
+    size_t count = 0;
+    for (int i = 0; i < model->joint_count + model->def.force_count; i++) {
+        const int *node = i < model->joint_count ? model->joints[i].node : model->forces[i - model->joint_count].node;
+        if (model->nodes[node[0]].unknown < 0 || model->nodes[node[1]].unknown < 0) continue;
+        edges[count++] = (yk_sparse_entry){node[0], node[1]};
+        edges[count++] = (yk_sparse_entry){node[1], node[0]};
+    }
+    return count;
+}
+
+static void assign_joints(yk_smooth *model, elimination *e)
+{
+    for (int k = 0; k < model->node_count; k++) {
+        e->rank[e->node_order[k]] = k;
+        e->freedom[k] = 6;
+    }
+    for (int i = 0; i < model->joint_count; i++) {
+        const joint_model *joint = &model->joints[i];
+        int first = -1, last = -1;
+        for (int side = 0; side < 2; side++) {
+            int node = joint->node[side];
+            if (model->nodes[node].unknown < 0) continue;
+            if (first < 0 || e->rank[node] < e->rank[first]) first = node;
+            if (last < 0 || e->rank[node] > e->rank[last]) last = node;
+        }
+        e->owner[i] = first >= 0 && e->freedom[first] >= joint->joint.row_count ? first : last;
+        if (e->owner[i] >= 0) e->freedom[e->owner[i]] -= joint->joint.row_count;
+    }
+}
+
+static void write_order(const yk_smooth *model, const elimination *e, int *next, int *head, int *order)
+{
+    /* Joints of each node as linked lists. */
+    for (int i = 0; i < model->node_count; i++) head[i] = -1;
+    int at = 0;
+    for (int i = model->joint_count - 1; i >= 0; i--) {
+        if (e->owner[i] < 0) continue;
+        next[i] = head[e->owner[i]];
+        head[e->owner[i]] = i;
+    }
+    for (int k = 0; k < model->node_count; k++) {
+        int node = e->node_order[k];
+        for (int u = 0; u < 6; u++) order[at++] = 6 * node + u;
+        for (int i = head[node]; i >= 0; i = next[i])
+            for (int r = 0; r < model->joints[i].joint.row_count; r++)
+                order[at++] = 6 * model->node_count + model->joints[i].row + r;
+    }
+    for (int i = 0; i < model->joint_count; i++)
+        for (int r = 0; r < model->joints[i].joint.row_count && e->owner[i] < 0; r++)
+            order[at++] = 6 * model->node_count + model->joints[i].row + r;
+}
+
+static yk_status elimination_order(yk_smooth *model, int *order)
+{
+    yk_context *context = model->context;
+    size_t n = (size_t)model->node_count, m = (size_t)model->joint_count, f = (size_t)model->def.force_count;
+    yk_sparse_entry *edges = yk_allocate(context, 2 * (m + f), sizeof *edges);
+    int *block = yk_allocate(context, 4 * n + 2 * m, sizeof *block);
+    yk_status status = edges && block ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) {
+        elimination e = {.node_order = block, .rank = block + n, .freedom = block + 2 * n, .owner = block + 4 * n};
+        status = yk_graph_order(context, model->node_count, edges, graph_edges(model, edges), e.node_order);
+        if (status == YK_OK) {
+            assign_joints(model, &e);
+            write_order(model, &e, block + 4 * n + m, block + 3 * n, order);
+        }
+    }
+    yk_release(context, edges);
+    yk_release(context, block);
+    return status;
+}
+
+static void scale_entries(yk_smooth *model)
+{
+    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    for (int j = 0; j < model->unknown_count; j++)
+        for (int k = starts[j]; k < starts[j + 1]; k++) {
+            bool compliance = rows[k] == j && j >= 6 * model->node_count;
+            model->entry_scale[k] = compliance ? 1 : model->unknown_scale[j] * model->unknown_scale[rows[k]];
+        }
+}
+
+static yk_status compile_matrix(yk_smooth *model)
+{
+    yk_context *context = model->context;
+    model->place_count = yk_smooth_pattern(model, NULL);
+    yk_sparse_entry *entries = yk_allocate(context, model->place_count, sizeof *entries);
+    int *order = yk_allocate(context, (size_t)model->unknown_count, sizeof *order);
+    model->place = yk_allocate(context, model->place_count, sizeof *model->place);
+    yk_status status = entries && order && model->place ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) status = elimination_order(model, order);
+    if (status == YK_OK) {
+        yk_smooth_pattern(model, entries);
+        status = yk_sparse_create_ordered(context, model->unknown_count, entries, model->place_count, model->place,
+                                          order, &model->matrix);
+    }
+    yk_release(context, entries);
+    yk_release(context, order);
+    if (status != YK_OK) return status;
+    model->entry_scale = yk_allocate(context, yk_sparse_nonzeros(model->matrix), sizeof *model->entry_scale);
+    if (!model->entry_scale) return YK_ERROR_MEMORY;
+    scale_entries(model);
+    return YK_OK;
+}
+
+void yk_smooth_release_compiled(yk_smooth *model)
+{
+    yk_context *context = model->context;
+    yk_sparse_destroy(model->matrix);
+    model->matrix = NULL;
+    yk_release(context, model->nodes), model->nodes = NULL;
+    yk_release(context, model->joints), model->joints = NULL;
+    yk_release(context, model->forces), model->forces = NULL;
+    yk_release(context, model->image), model->image = NULL;
+    yk_release(context, model->trial), model->trial = NULL;
+    yk_release(context, model->lambda), model->lambda = NULL;
+    yk_release(context, model->load), model->load = NULL;
+    yk_release(context, model->right), model->right = NULL;
+    yk_release(context, model->work_vector), model->work_vector = NULL;
+    yk_release(context, model->place), model->place = NULL;
+    yk_release(context, model->unknown_scale), model->unknown_scale = NULL;
+    yk_release(context, model->entry_scale), model->entry_scale = NULL;
+    model->compiled = false;
+}
+
+yk_status yk_smooth_compile(yk_smooth *model)
+{
+    yk_smooth_release_compiled(model);
+    int drivers = 0;
+    for (int i = 0; i < model->def.port_count; i++)
+        drivers += model->ports[i].causality == YK_TAKES_MOTION && model->ports[i].def.kind == YK_PORT_MARKER;
+    model->length_scale = length_scale(&model->def);
+    yk_status status = compile_nodes(model, drivers);
+    if (status == YK_OK) status = compile_joints(model);
+    if (status == YK_OK) status = compile_forces(model);
+    if (status == YK_OK) status = compile_state(model);
+    if (status == YK_OK) status = compile_trial(model);
+    if (status == YK_OK) status = compile_matrix(model);
+    if (status != YK_OK) {
+        yk_smooth_release_compiled(model);
+        return status;
+    }
+    model->compiled = true;
+    return YK_OK;
+}

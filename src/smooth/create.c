@@ -1,0 +1,341 @@
+/* Defaults, validation and the copy of a def: everything that can be wrong with a model by itself is found here, with
+ * its name. */
+#include <string.h>
+
+#include "smooth/internal.h"
+#include "smooth/subsystem.h"
+
+yk_smooth_options yk_smooth_options_default(void)
+{
+    return (yk_smooth_options){
+        .rho_inf = 0.6, .newton_relative = 1e-4, .newton_absolute = 1e-8, .newton_iterations = 30, .assembly = 1e-10};
+}
+
+yk_smooth_def yk_smooth_default(void)
+{
+    return (yk_smooth_def){.name = "smooth", .options = yk_smooth_options_default()};
+}
+
+yk_smooth_node_def yk_smooth_node_default(void)
+{
+    return (yk_smooth_node_def){.orientation = yk_q_identity()};
+}
+
+yk_smooth_body_def yk_smooth_body_default(void)
+{
+    return (yk_smooth_body_def){.axes = yk_q_identity()};
+}
+
+yk_smooth_joint_def yk_smooth_joint_default(void)
+{
+    return (yk_smooth_joint_def){.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
+                                 .marker = {yk_marker_default(), yk_marker_default()}};
+}
+
+yk_smooth_force_def yk_smooth_force_default(void)
+{
+    return (yk_smooth_force_def){.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
+                                 .marker = {yk_marker_default(), yk_marker_default()}};
+}
+
+yk_smooth_port_def yk_smooth_port_default(void)
+{
+    return (yk_smooth_port_def){.kind = YK_PORT_MARKER,
+                                .node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
+                                .marker = {yk_marker_default(), yk_marker_default()}};
+}
+
+/* Validation ------------------------------------------------------------------------------------------------------ */
+
+static bool quat_usable(yk_quat q)
+{
+    double norm = yk_q_norm(q);
+    return isfinite(norm) && fabs(norm - 1) < 1e-6;
+}
+
+static bool marker_usable(const yk_marker *marker)
+{
+    return yk_v3_finite(marker->offset) && quat_usable(marker->orientation);
+}
+
+static yk_status check_nodes(yk_context *context, const yk_smooth_def *def)
+{
+    for (int i = 0; i < def->node_count; i++) {
+        const yk_smooth_node_def *node = &def->nodes[i];
+        if (!node->name || !node->name[0])
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: node %d has no name: give it one", def->name, i);
+        if (!quat_usable(node->orientation))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: the orientation of node '%s' is not a unit quaternion: normalise it", def->name,
+                           node->name);
+        if (!yk_v3_finite(node->position) || !yk_v3_finite(node->velocity) || !yk_v3_finite(node->angular_velocity))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: node '%s' starts at a position or velocity that is not finite", def->name, node->name);
+    }
+    return YK_OK;
+}
+
+static yk_status check_bodies(yk_context *context, const yk_smooth_def *def)
+{
+    for (int i = 0; i < def->body_count; i++) {
+        const yk_smooth_body_def *body = &def->bodies[i];
+        const char *name = body->name ? body->name : "(unnamed)";
+        if (body->node < 0 || body->node >= def->node_count)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: body '%s' is on node %d, but there are %d nodes", def->name,
+                           name, body->node, def->node_count);
+        if (!(body->mass > 0))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the mass of body '%s' must be positive, not %g", def->name,
+                           name, body->mass);
+        if (!quat_usable(body->axes) || !yk_v3_finite(body->centre))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: centre or axes of body '%s' are not usable", def->name,
+                           name);
+        yk_inertia inertia = yk_inertia_of_body(body->mass, body->centre, body->inertia, body->axes);
+        yk_mat3 sum = body->inertia;
+        double trace = sum.m[0][0] + sum.m[1][1] + sum.m[2][2];
+        for (int k = 0; k < 3; k++)
+            for (int l = 0; l < k; l++)
+                if (fabs(sum.m[k][l] - sum.m[l][k]) > 1e-9 * trace)
+                    return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the inertia tensor of body '%s' is not symmetric",
+                                   def->name, name);
+        yk_inertia central = yk_inertia_of_body(1, yk_v3(0, 0, 0), body->inertia, body->axes);
+        if (!(yk_inertia_least(&central) >= -1e-9 * trace) || !isfinite(inertia.tensor.m[0][0]))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: the inertia tensor of body '%s' has a negative principal moment: give it about the "
+                           "centre of mass",
+                           def->name, name);
+    }
+    return YK_OK;
+}
+
+static bool node_usable(const yk_smooth_def *def, int node)
+{
+    return node >= YK_SMOOTH_GROUND && node < def->node_count;
+}
+
+static yk_status check_ends(yk_context *context, const yk_smooth_def *def, const char *what, const char *name,
+                            const int node[2], const yk_marker marker[2], bool both)
+{
+    if (!name || !name[0])
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a %s has no name: give it one", def->name, what);
+    for (int side = both ? 0 : 1; side < 2; side++) {
+        if (!node_usable(def, node[side]))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: %s '%s' names node %d, but there are %d nodes", def->name,
+                           what, name, node[side], def->node_count);
+        if (!marker_usable(&marker[side]))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: marker %d of %s '%s' has an offset that is not finite or an orientation that is not a "
+                           "unit quaternion",
+                           def->name, side + 1, what, name);
+    }
+    if (both && node[0] == node[1])
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: %s '%s' has both ends on %s: join two different nodes",
+                       def->name, what, name, node[0] < 0 ? "the ground" : def->nodes[node[0]].name);
+    return YK_OK;
+}
+
+static yk_status check_joints(yk_context *context, const yk_smooth_def *def)
+{
+    for (int i = 0; i < def->joint_count; i++) {
+        const yk_smooth_joint_def *joint = &def->joints[i];
+        yk_status status = check_ends(context, def, "joint", joint->name, joint->node, joint->marker, true);
+        if (status != YK_OK) return status;
+        if ((unsigned)joint->kind >= YK_JOINT_KINDS)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' is of no known kind", def->name, joint->name);
+        bool needs_length =
+            joint->kind == YK_JOINT_ROLLING || (joint->kind == YK_JOINT_DISTANCE && !joint->drive.value);
+        if (needs_length && !(joint->length > 0))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' needs a positive length, not %g", def->name,
+                           joint->name, joint->length);
+        if (joint->kind == YK_JOINT_AXES && !(joint->constrained & YK_AXES_ALL))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' constrains no motion: name its axes", def->name,
+                           joint->name);
+        bool driven = joint->kind >= YK_JOINT_DRIVEN_ROTATION && joint->kind <= YK_JOINT_DRIVEN_SPEED;
+        if (driven && !joint->drive.value)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' prescribes a motion but has no drive", def->name,
+                           joint->name);
+    }
+    return YK_OK;
+}
+
+static yk_status check_forces(yk_context *context, const yk_smooth_def *def)
+{
+    for (int i = 0; i < def->force_count; i++) {
+        const yk_smooth_force_def *force = &def->forces[i];
+        if ((unsigned)force->kind >= YK_FORCE_KINDS)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: force %d is of no known kind", def->name, i);
+        bool both = yk_force_on_both(force->kind);
+        yk_status status =
+            check_ends(context, def, yk_force_name(force->kind), force->name, force->node, force->marker, both);
+        if (status != YK_OK) return status;
+        if (!isfinite(force->stiffness) || !isfinite(force->damping) || !isfinite(force->free) ||
+            !yk_v3_finite(force->vector))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite", def->name,
+                           yk_force_name(force->kind), force->name);
+    }
+    return YK_OK;
+}
+
+static yk_status check_ports(yk_context *context, const yk_smooth_def *def)
+{
+    for (int i = 0; i < def->port_count; i++) {
+        const yk_smooth_port_def *port = &def->ports[i];
+        bool scalar = port->kind == YK_PORT_SCALAR;
+        int swapped[2] = {port->node[1], port->node[0]};
+        yk_marker marker[2] = {port->marker[1], port->marker[0]};
+        yk_status status = check_ends(context, def, "port", port->name, swapped, marker, scalar);
+        if (status != YK_OK) return status;
+    }
+    return YK_OK;
+}
+
+static yk_status check_options(yk_context *context, const yk_smooth_def *def)
+{
+    const yk_smooth_options *options = &def->options;
+    if (!(options->rho_inf >= 0 && options->rho_inf <= 1))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: rho_inf must be between 0 and 1, not %g", def->name,
+                       options->rho_inf);
+    if (!(options->newton_relative > 0 && options->newton_absolute > 0 && options->assembly > 0) ||
+        options->newton_iterations < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: tolerances and the number of iterations must be positive",
+                       def->name);
+    if (options->error_tolerance < 0 || options->damping < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: error tolerance and damping must not be negative", def->name);
+    return YK_OK;
+}
+
+static yk_status check(yk_context *context, const yk_smooth_def *def)
+{
+    if (!def->name) return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
+    if (def->node_count < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node", def->name);
+    yk_status (*const checks[])(yk_context *, const yk_smooth_def *) = {check_options, check_nodes,  check_bodies,
+                                                                        check_joints,  check_forces, check_ports};
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        yk_status status = checks[i](context, def);
+        if (status != YK_OK) return status;
+    }
+    return YK_OK;
+}
+
+/* Copy ------------------------------------------------------------------------------------------------------------ */
+
+/* All names in one block: the first round measures (store == NULL), the second copies. */
+static size_t keep_name(char *store, size_t used, const char **name)
+{
+    if (!*name) return used;
+    size_t length = strlen(*name) + 1;
+    if (store) *name = memcpy(store + used, *name, length);
+    return used + length;
+}
+
+static size_t keep_names(char *store, yk_smooth_def *def)
+{
+    size_t used = keep_name(store, 0, &def->name);
+    /* The arrays were copied before: they may be written. */
+    for (int i = 0; i < def->node_count; i++)
+        used = keep_name(store, used, &((yk_smooth_node_def *)(uintptr_t)def->nodes)[i].name);
+    for (int i = 0; i < def->body_count; i++)
+        used = keep_name(store, used, &((yk_smooth_body_def *)(uintptr_t)def->bodies)[i].name);
+    for (int i = 0; i < def->joint_count; i++)
+        used = keep_name(store, used, &((yk_smooth_joint_def *)(uintptr_t)def->joints)[i].name);
+    for (int i = 0; i < def->force_count; i++)
+        used = keep_name(store, used, &((yk_smooth_force_def *)(uintptr_t)def->forces)[i].name);
+    for (int i = 0; i < def->port_count; i++)
+        used = keep_name(store, used, &((yk_smooth_port_def *)(uintptr_t)def->ports)[i].name);
+    return used;
+}
+
+static const void *copy_array(yk_context *context, const void *source, int count, size_t size, bool *failed)
+{
+    if (count <= 0) return NULL;
+    void *copy = yk_allocate(context, (size_t)count, size);
+    if (!copy) {
+        *failed = true;
+        return NULL;
+    }
+    return memcpy(copy, source, (size_t)count * size);
+}
+
+static yk_status copy_def(yk_smooth *model, const yk_smooth_def *def)
+{
+    yk_context *context = model->context;
+    bool failed = false;
+    model->def = *def;
+    model->def.nodes = copy_array(context, def->nodes, def->node_count, sizeof *def->nodes, &failed);
+    model->def.bodies = copy_array(context, def->bodies, def->body_count, sizeof *def->bodies, &failed);
+    model->def.joints = copy_array(context, def->joints, def->joint_count, sizeof *def->joints, &failed);
+    model->def.forces = copy_array(context, def->forces, def->force_count, sizeof *def->forces, &failed);
+    model->def.shapes = copy_array(context, def->shapes, def->shape_count, sizeof *def->shapes, &failed);
+    model->def.ports = copy_array(context, def->ports, def->port_count, sizeof *def->ports, &failed);
+    if (failed) return YK_ERROR_MEMORY;
+    model->name_store = yk_allocate(context, keep_names(NULL, &model->def), 1);
+    if (!model->name_store) return YK_ERROR_MEMORY;
+    keep_names(model->name_store, &model->def);
+    return YK_OK;
+}
+
+static void release_array(yk_context *context, const void *array)
+{
+    yk_release(context, (void *)(uintptr_t)array);
+}
+
+void yk_smooth_destroy(yk_smooth *model)
+{
+    if (!model) return;
+    yk_context *context = model->context;
+    yk_smooth_release_compiled(model);
+    release_array(context, model->def.nodes);
+    release_array(context, model->def.bodies);
+    release_array(context, model->def.joints);
+    release_array(context, model->def.forces);
+    release_array(context, model->def.shapes);
+    release_array(context, model->def.ports);
+    yk_release(context, model->name_store);
+    yk_release(context, model->ports);
+    yk_release(context, model->port_list);
+    yk_release(context, model->own_inputs);
+    yk_release(context, model->channels);
+    yk_release(context, model->channel_names);
+    yk_release(context, model);
+}
+
+static yk_status make_ports(yk_smooth *model)
+{
+    int count = model->def.port_count;
+    model->ports = yk_allocate(model->context, (size_t)count, sizeof *model->ports);
+    model->port_list = yk_allocate(model->context, (size_t)count, sizeof *model->port_list);
+    model->own_inputs = yk_allocate(model->context, (size_t)count, sizeof *model->own_inputs);
+    if (!model->ports || !model->port_list || !model->own_inputs) return YK_ERROR_MEMORY;
+    for (int i = 0; i < count; i++) {
+        const yk_smooth_port_def *def = &model->def.ports[i];
+        model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
+        model->port_list[i] =
+            (yk_port){.name = def->name, .kind = def->kind, .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+    }
+    return YK_OK;
+}
+
+yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smooth **model)
+{
+    *model = NULL;
+    yk_status status = check(context, def);
+    if (status != YK_OK) return status;
+    yk_smooth *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    made->base.ops = yk_smooth_ops();
+    status = copy_def(made, def);
+    if (status == YK_OK) status = make_ports(made);
+    if (status == YK_OK) status = yk_smooth_make_channels(made);
+    if (status != YK_OK) {
+        yk_smooth_destroy(made);
+        return status;
+    }
+    *model = made;
+    return YK_OK;
+}
+
+yk_subsystem *yk_smooth_subsystem(yk_smooth *model)
+{
+    return &model->base;
+}

@@ -1,0 +1,246 @@
+/* The solver's own view of a model: constant data, the flat state, and the trial that a step works on.
+ *
+ * Time integration. The two-step method (tight (2)) is applied to positions and to momenta:
+ *
+ *   x = x_past + c v,   p = p_past + c p',   c = b0 h,
+ *
+ * the past holding all that is known of the last two steps. So v is the only unknown of a node's translation and each
+ * Newton step moves dx = c dv. Rotations take the same formula in the chart phi = log(R R_n^T) around the last accepted
+ * rotation, where phi_n = 0 and phi_(n-1) is minus the last increment; the rate of phi is the unknown and the angular
+ * velocity is T(phi) phi'. A linear multistep method in a chart is of its full order, and no chart is ever far from its
+ * origin.
+ *
+ * Newton's method. Equations of a node are multiplied by c^2/s (s: a typical mass) and multipliers by s/c^2, so that
+ *
+ *   | M/s + O(c)   G^T | | dq        |     | (c^2/s) (p' + G^T lambda - f) |
+ *   | G            -e  | | c^2/s dl  | = - | g                             |
+ *
+ * keeps its condition as h goes to zero. Rotations are further scaled by a radius of gyration, so that all pivots of a
+ * body are of one size. e is zero unless constraints are redundant (redundancy.c). At c = 0 the same matrix is that of
+ * the consistent start: assembly of positions, velocities, accelerations. */
+#ifndef YK_SMOOTH_INTERNAL_H
+#define YK_SMOOTH_INTERNAL_H
+
+#include "math/sparse.h"
+#include "math/two_step.h"
+#include "smooth/smooth.h"
+#include "smooth/turn.h"
+
+/* A node at an accepted time; doubles only, part of the image. */
+typedef struct node_state {
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity;
+    yk_momentum momentum;
+    yk_momentum momentum_rate;
+    yk_vec3 acceleration;
+    yk_vec3 angular_acceleration;
+} node_state;
+
+/* A node in the step that is being solved. */
+typedef struct trial_node {
+    yk_frame frame;
+    yk_quat orientation;
+    yk_vec3 phi_rate;
+    yk_turn turn;
+    yk_vec3 position_past, phi_past;
+    yk_momentum momentum_past;
+    yk_momentum momentum, momentum_rate;
+    yk_vec3 acceleration, angular_acceleration; /* of prescribed frames, and of all after the step */
+} trial_node;
+
+typedef struct node_model {
+    const char *name;
+    yk_inertia inertia;
+    int unknown; /* first of six; -1: ground or prescribed */
+    bool massive, eccentric;
+    bool keep; /* heavy in the assembly of positions and velocities */
+} node_model;
+
+typedef struct joint_model {
+    const char *name;
+    yk_joint joint;
+    int node[2];
+    int row; /* first equation, counted from the first multiplier */
+    unsigned stiffness_mask;
+    yk_smooth_function drive;
+    int port; /* motion port that made it, or -1 */
+} joint_model;
+
+typedef struct force_model {
+    const char *name;
+    yk_force_law law;
+    int node[2];
+    yk_smooth_function load;
+} force_model;
+
+typedef struct port_model {
+    yk_smooth_port_def def;
+    int node[2]; /* as indices of frames */
+    yk_causality causality;
+    unsigned constrained;
+    int joint;         /* of a motion port */
+    int driver;        /* its prescribed frame, an index of nodes; -1 */
+    yk_joint distance; /* of a scalar port */
+    yk_effort effort;  /* that it takes, at the end of the trial */
+} port_model;
+
+/* Counters and sums that belong to the state but are no coordinates; all eight bytes wide. */
+typedef struct clock_state {
+    double t, h;
+    int64_t steps;     /* since start; 0: no past yet */
+    double rate;       /* last measured contraction of the iteration with factors of an earlier step, per step of age */
+    double fresh_rate; /* the same in the step in which factors were made, not per step */
+    double age;        /* of the factors, in steps */
+    double refresh;    /* not zero: make new factors in the next step */
+    double unmeasured; /* steps since a contraction was measured */
+    double correction; /* first correction of the last step: its estimated local error */
+    double size;       /* of the next internal step, with error control */
+    double work, dissipated;
+    double supply, loss; /* powers at t */
+} clock_state;
+
+/* What the matrix was assembled at, so that a rollback can make the same factors again. */
+typedef struct factor_state {
+    double c;
+    double t;
+    double damping;
+    int64_t serial;
+} factor_state;
+
+/* Pointers into the flat image. */
+typedef struct state_view {
+    node_state *now, *before;
+    yk_vec3 *turn;  /* rotation from before to now */
+    double *lambda; /* multipliers of now */
+    double *lambda_before;
+    yk_frame *reference; /* frames and multipliers at the last assembly of the matrix */
+    double *reference_lambda;
+    factor_state *factor;
+    clock_state *clock;
+} state_view;
+
+struct yk_smooth {
+    yk_subsystem base; /* first: the object is a subsystem */
+    yk_context *context;
+
+    /* Constant after creation. */
+    yk_smooth_def def; /* deep copy */
+    char *name_store;
+    double mass_scale, length_scale;
+    double gyration; /* typical radius of gyration: scales rotations in the matrix */
+
+    /* Compiled by start, from def and the connections. */
+    bool compiled;
+    node_model *nodes; /* model nodes, then ground, then prescribed frames */
+    int node_count;    /* free nodes */
+    int frame_count;   /* all */
+    joint_model *joints;
+    int joint_count, joint_count_def;
+    force_model *forces;
+    port_model *ports;
+    yk_port *port_list;
+    yk_channel *channels;
+    int channel_count;
+    char *channel_names;
+    int row_count;
+    int unknown_count;
+    yk_sparse *matrix;
+    int *place;
+    size_t place_count;
+    double *unknown_scale; /* of each unknown and equation */
+    double *entry_scale;   /* of each entry of the matrix, the product of both */
+    bool redundant;
+
+    /* State. */
+    double *image;
+    size_t image_words, image_continuous;
+    state_view state;
+
+    /* Trial. */
+    bool open;
+    double t, h, c; /* end of the step being solved, its size, b0 h */
+    yk_two_step method;
+    trial_node *trial;
+    double *lambda;
+    yk_effort *load; /* per frame: applied forces */
+    double *right;   /* right-hand side and solution */
+    double *work_vector;
+    const yk_signal *inputs;
+    yk_signal *own_inputs; /* when the caller gives none */
+    bool started;
+    double input_time; /* local time of inputs at which the trial ends */
+    double supply, loss, potential;
+    double damping;    /* artificial, at the end of the step */
+    double compliance; /* e of the matrix */
+    int iteration;
+    bool refresh;   /* make new factors in the next iteration */
+    bool refreshed; /* factors were made in this step */
+    double first_correction, last_correction;
+    int64_t matrix_serial; /* of the factors in the matrix */
+    int64_t serials;       /* given out so far */
+    yk_smooth_report report;
+};
+
+/* compile.c */
+yk_status yk_smooth_compile(yk_smooth *model);
+void yk_smooth_release_compiled(yk_smooth *model);
+
+/* assemble.c: right-hand side (minus the scaled residual) of the trial, and the matrix if wanted. */
+typedef enum assembly_level {
+    LEVEL_STEP,
+    LEVEL_POSITION,
+    LEVEL_VELOCITY,
+    LEVEL_ACCELERATION,
+    LEVEL_STATIC
+} assembly_level;
+size_t yk_smooth_pattern(yk_smooth *model, yk_sparse_entry *entries); /* entries may be NULL: counts */
+void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix);
+/* Inertia at the trial's placement: momenta and, inside a step, their rates. */
+void yk_smooth_inertias(yk_smooth *model, bool with_rates);
+yk_drive yk_smooth_drive(const yk_smooth *model, const joint_model *joint, double t, bool with_rates);
+void yk_smooth_input_frames(yk_smooth *model);
+
+/* Solves with the factors at hand, in place; scales in and out. */
+void yk_smooth_solve(yk_smooth *model, double *vector);
+
+/* newton.c */
+yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged);
+yk_status yk_smooth_solve_step(yk_smooth *model);
+
+/* step.c */
+void yk_smooth_open_trial(yk_smooth *model, double t, double h);
+void yk_smooth_close_trial(yk_smooth *model);
+/* Of all nodes in the trial, as the method ties them to the velocities. */
+void yk_smooth_accelerations(yk_smooth *model);
+void yk_smooth_place_node(yk_smooth *model, int node);
+yk_status yk_smooth_advance(yk_smooth *model, double t, double h);
+/* Predicted motion of a node at the end of a step of size h. */
+void yk_smooth_predict_node(const yk_smooth *model, int node, double h, trial_node *trial);
+void yk_smooth_trial_from_state(yk_smooth *model);
+
+/* start.c, redundancy.c, statics.c */
+void yk_smooth_move_nodes(yk_smooth *model, double share);
+double yk_smooth_largest_change(const yk_smooth *model);
+yk_status yk_smooth_begin(yk_smooth *model);
+yk_status yk_smooth_consistent_start(yk_smooth *model, double t, double h);
+/* With the factors of the start: YK_REDUNDANT with the joints in the message. */
+yk_status yk_smooth_find_redundant(yk_smooth *model);
+yk_status yk_smooth_equilibrium(yk_smooth *model);
+
+/* query.c */
+void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_motion *motion);
+int yk_smooth_channels(const yk_smooth *model, const yk_channel **list);
+void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values);
+yk_status yk_smooth_make_channels(yk_smooth *model);
+void yk_smooth_joint_wrench(const yk_smooth *model, const joint_model *joint, int side, yk_effort *effort);
+
+/* merge.c */
+yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
+                          yk_subsystem **merged);
+
+/* report.c: whose unknown or equation is it, for messages: "node 'crank'" or "joint 'pin'". */
+const char *yk_smooth_owner(const yk_smooth *model, int unknown, char *buffer, size_t capacity);
+
+#endif

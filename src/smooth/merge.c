@@ -1,0 +1,167 @@
+/* Several smooth models as one: their defs one after the other, with joints where the ports were coupled. */
+#include <stdio.h>
+#include <string.h>
+
+#include "smooth/internal.h"
+
+static const yk_smooth_def *def_of(const yk_subsystem *part)
+{
+    return &((const yk_smooth *)part)->def;
+}
+
+/* Where the nodes and ports of each part begin in the whole. */
+typedef struct totals {
+    int nodes, bodies, joints, forces, shapes, ports;
+} totals;
+
+static totals totals_before(yk_subsystem *const *parts, int part)
+{
+    totals sum = {0};
+    for (int i = 0; i < part; i++) {
+        const yk_smooth_def *def = def_of(parts[i]);
+        sum.nodes += def->node_count;
+        sum.bodies += def->body_count;
+        sum.joints += def->joint_count;
+        sum.forces += def->force_count;
+        sum.shapes += def->shape_count;
+        sum.ports += def->port_count;
+    }
+    return sum;
+}
+
+static int shifted(int node, int by)
+{
+    return node == YK_SMOOTH_GROUND ? node : node + by;
+}
+
+typedef struct arrays {
+    yk_smooth_node_def *nodes;
+    yk_smooth_body_def *bodies;
+    yk_smooth_joint_def *joints;
+    yk_smooth_force_def *forces;
+    yk_smooth_shape_def *shapes;
+    yk_smooth_port_def *ports;
+    char *names; /* of the connecting joints */
+} arrays;
+
+enum { NAME_LENGTH = 96 };
+
+static void copy_part(const yk_smooth_def *def, const totals *at, arrays *to)
+{
+    for (int i = 0; i < def->node_count; i++) to->nodes[at->nodes + i] = def->nodes[i];
+    for (int i = 0; i < def->body_count; i++) {
+        to->bodies[at->bodies + i] = def->bodies[i];
+        to->bodies[at->bodies + i].node += at->nodes;
+    }
+    for (int i = 0; i < def->shape_count; i++) {
+        to->shapes[at->shapes + i] = def->shapes[i];
+        to->shapes[at->shapes + i].node = shifted(def->shapes[i].node, at->nodes);
+    }
+    for (int i = 0; i < def->joint_count; i++) to->joints[at->joints + i] = def->joints[i];
+    for (int i = 0; i < def->force_count; i++) to->forces[at->forces + i] = def->forces[i];
+    for (int i = 0; i < def->port_count; i++) to->ports[at->ports + i] = def->ports[i];
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < def->joint_count; i++)
+            to->joints[at->joints + i].node[side] = shifted(def->joints[i].node[side], at->nodes);
+        for (int i = 0; i < def->force_count; i++)
+            to->forces[at->forces + i].node[side] = shifted(def->forces[i].node[side], at->nodes);
+        for (int i = 0; i < def->port_count; i++)
+            to->ports[at->ports + i].node[side] = shifted(def->ports[i].node[side], at->nodes);
+    }
+}
+
+/* Constrained motions are named in the axes of b, so b's marker comes first. */
+static yk_status connect_parts(yk_context *context, yk_subsystem *const *parts, int part_count,
+                               const yk_merge_joint *joint, arrays *to, char *name, yk_smooth_joint_def *made)
+{
+    if (joint->part_a < 0 || joint->part_a >= part_count || joint->part_b < 0 || joint->part_b >= part_count)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a joint between parts names a part that is not there");
+    totals a = totals_before(parts, joint->part_a), b = totals_before(parts, joint->part_b);
+    if (joint->port_a < 0 || joint->port_a >= def_of(parts[joint->part_a])->port_count || joint->port_b < 0 ||
+        joint->port_b >= def_of(parts[joint->part_b])->port_count)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a joint between parts names a port that is not there");
+    const yk_smooth_port_def *port_a = &to->ports[a.ports + joint->port_a];
+    const yk_smooth_port_def *port_b = &to->ports[b.ports + joint->port_b];
+    if (port_a->kind != YK_PORT_MARKER || port_b->kind != YK_PORT_MARKER)
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly", port_a->name,
+                       port_b->name);
+    snprintf(name, NAME_LENGTH, "%.40s-%.40s", port_a->name, port_b->name);
+    *made = yk_smooth_joint_default();
+    made->name = name;
+    made->kind = YK_JOINT_AXES;
+    made->constrained = joint->constrained;
+    made->node[0] = port_b->node[0];
+    made->node[1] = port_a->node[0];
+    made->marker[0] = port_b->marker[0];
+    made->marker[1] = port_a->marker[0];
+    return YK_OK;
+}
+
+static yk_status allocate_arrays(yk_context *context, const totals *sum, int joint_count, arrays *to)
+{
+    to->nodes = yk_allocate(context, (size_t)sum->nodes, sizeof *to->nodes);
+    to->bodies = yk_allocate(context, (size_t)sum->bodies, sizeof *to->bodies);
+    to->joints = yk_allocate(context, (size_t)(sum->joints + joint_count), sizeof *to->joints);
+    to->forces = yk_allocate(context, (size_t)sum->forces, sizeof *to->forces);
+    to->shapes = yk_allocate(context, (size_t)sum->shapes, sizeof *to->shapes);
+    to->ports = yk_allocate(context, (size_t)sum->ports, sizeof *to->ports);
+    to->names = yk_allocate(context, (size_t)joint_count * NAME_LENGTH, 1);
+    bool complete = to->nodes && to->bodies && to->joints && to->forces && to->shapes && to->ports && to->names;
+    return complete ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static void release_arrays(yk_context *context, arrays *to)
+{
+    yk_release(context, to->nodes);
+    yk_release(context, to->bodies);
+    yk_release(context, to->joints);
+    yk_release(context, to->forces);
+    yk_release(context, to->shapes);
+    yk_release(context, to->ports);
+    yk_release(context, to->names);
+}
+
+static yk_status same_gravity(yk_context *context, yk_subsystem *const *parts, int part_count)
+{
+    const yk_smooth_def *first = def_of(parts[0]);
+    for (int i = 1; i < part_count; i++) {
+        const yk_smooth_def *def = def_of(parts[i]);
+        if (yk_v3_norm(yk_v3_sub(def->gravity, first->gravity)) > 0)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "'%s' and '%s' have different gravity: they cannot be merged",
+                           first->name, def->name);
+    }
+    return YK_OK;
+}
+
+yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
+                          yk_subsystem **merged)
+{
+    *merged = NULL;
+    yk_context *context = ((const yk_smooth *)parts[0])->context;
+    totals sum = totals_before(parts, part_count);
+    arrays to = {0};
+    yk_status status = same_gravity(context, parts, part_count);
+    if (status == YK_OK) status = allocate_arrays(context, &sum, joint_count, &to);
+    for (int i = 0; i < part_count && status == YK_OK; i++) {
+        totals at = totals_before(parts, i);
+        copy_part(def_of(parts[i]), &at, &to);
+    }
+    for (int i = 0; i < joint_count && status == YK_OK; i++)
+        status = connect_parts(context, parts, part_count, &joints[i], &to, to.names + (size_t)i * NAME_LENGTH,
+                               &to.joints[sum.joints + i]);
+    if (status == YK_OK) {
+        yk_smooth_def def = *def_of(parts[0]);
+        def.nodes = to.nodes, def.node_count = sum.nodes;
+        def.bodies = to.bodies, def.body_count = sum.bodies;
+        def.joints = to.joints, def.joint_count = sum.joints + joint_count;
+        def.forces = to.forces, def.force_count = sum.forces;
+        def.shapes = to.shapes, def.shape_count = sum.shapes;
+        def.ports = to.ports, def.port_count = sum.ports;
+        yk_smooth *whole = NULL;
+        status = yk_smooth_create(context, &def, &whole);
+        if (status == YK_OK) *merged = yk_smooth_subsystem(whole);
+    }
+    release_arrays(context, &to);
+    return status;
+}

@@ -1,0 +1,225 @@
+/* Newton's method on the equations of a step, with factors that are kept as long as they are good.
+ *
+ * The prediction is of third order and the method of second: the first correction is, up to higher order, the local
+ * truncation error of the step. Iterations are to leave nothing that matters beside it, so they stop when the estimate
+ *
+ *   rate / (1 - rate) * |correction|      rate: contraction, measured when there are two corrections
+ *
+ * is below newton_relative times the first correction (and below newton_absolute). Factors are made anew when a step
+ * took more than two iterations, when the step size changed, or when an iteration hardly contracts. */
+#include <string.h>
+
+#include "smooth/internal.h"
+
+/* Rounding: below this share of the length scale corrections do not get smaller. */
+static const double rounding = 1e-14;
+static const double slow_rate = 0.3;
+static const double safety = 2;
+static const int kept_iterations = 2;
+/* A contraction is measured at least once in so many steps. */
+static const double measure_every = 16;
+
+static void remember_factors(yk_smooth *model)
+{
+    factor_state *factor = model->state.factor;
+    factor->c = model->c;
+    factor->t = model->t;
+    factor->damping = model->damping;
+    factor->serial = ++model->serials;
+    model->matrix_serial = factor->serial;
+    for (int i = 0; i < model->frame_count; i++) model->state.reference[i] = model->trial[i].frame;
+    memcpy(model->state.reference_lambda, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
+}
+
+static yk_status factor_failed(yk_smooth *model, yk_status status, int column)
+{
+    char owner[128];
+    if (status == YK_ERROR_NOT_FINITE)
+        return yk_fail(model->context, YK_ERROR_DIVERGED,
+                       "%s: the equations at t = %g are not finite at %s: use a smaller step, or check its forces",
+                       model->def.name, model->t, yk_smooth_owner(model, column, owner, sizeof owner));
+    if (status != YK_ERROR_SINGULAR) return status;
+    return yk_fail(model->context, status,
+                   "%s: the equations at t = %g have no unique solution at %s: a massless node moves freely there, or "
+                   "its joints lock; give it mass or a joint",
+                   model->def.name, model->t, yk_smooth_owner(model, column, owner, sizeof owner));
+}
+
+static yk_status factor(yk_smooth *model)
+{
+    int column = 0;
+    yk_status status = yk_sparse_refactor(model->matrix, &column);
+    if (status != YK_OK) {
+        model->matrix_serial = -1;
+        return factor_failed(model, status, column);
+    }
+    model->report.factorisations++;
+    return YK_OK;
+}
+
+/* After a rollback the matrix may hold factors of a later time; the same as before are made from what they were
+ * assembled at, so that a repeated step gives the same bits. */
+static yk_status restore_factors(yk_smooth *model)
+{
+    factor_state *wanted = model->state.factor;
+    double c = model->c, t = model->t, damping = model->damping;
+    yk_frame *frames = model->state.reference;
+    double *lambda = model->lambda;
+    for (int i = 0; i < model->frame_count; i++) {
+        yk_frame swap = model->trial[i].frame;
+        model->trial[i].frame = frames[i];
+        frames[i] = swap;
+    }
+    model->c = wanted->c, model->t = wanted->t, model->damping = wanted->damping;
+    model->lambda = model->state.reference_lambda;
+    yk_smooth_assemble(model, LEVEL_STEP, true);
+    yk_status status = factor(model);
+    model->lambda = lambda;
+    model->c = c, model->t = t, model->damping = damping;
+    for (int i = 0; i < model->frame_count; i++) {
+        yk_frame swap = model->trial[i].frame;
+        model->trial[i].frame = frames[i];
+        frames[i] = swap;
+    }
+    model->matrix_serial = wanted->serial;
+    return status;
+}
+
+/* Largest change of position (by the length scale) or rotation. */
+static double update(yk_smooth *model)
+{
+    double inverse = 1 / model->c, inverse_length = 1 / model->length_scale, largest = 0;
+    for (int i = 0; i < model->node_count; i++) {
+        trial_node *node = &model->trial[i];
+        const double *change = &model->right[model->nodes[i].unknown];
+        yk_vec3 move = {change[0], change[1], change[2]}, turn = {change[3], change[4], change[5]};
+        node->frame.velocity = yk_v3_axpy(inverse, move, node->frame.velocity);
+        node->phi_rate = yk_v3_axpy(inverse, yk_turn_tangent_inverse(&node->turn, turn), node->phi_rate);
+        yk_smooth_place_node(model, i);
+        double size = fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(turn));
+        largest = size > largest || isnan(size) ? size : largest;
+    }
+    double scale = model->mass_scale * inverse * inverse;
+    const double *change = &model->right[6 * model->node_count];
+    for (int r = 0; r < model->row_count; r++) model->lambda[r] += scale * change[r];
+    return sqrt(largest);
+}
+
+static double tolerance(const yk_smooth *model)
+{
+    const yk_smooth_options *options = &model->def.options;
+    /* Where joints are redundant, mechanisms pass through positions in which they could change their mode of motion. */
+    double share = options->newton_relative * (model->redundant ? 0.01 : 1);
+    double wanted = fmin(share * model->first_correction, options->newton_absolute);
+    return fmax(wanted, rounding);
+}
+
+/* What the next correction would be, as a share of this one. Measured from the second correction on; before, what
+ * earlier steps showed: the error of kept factors grows with their age, that of fresh ones is of higher order. */
+static double contraction(yk_smooth *model, double correction)
+{
+    clock_state *clock = model->state.clock;
+    if (model->iteration == 1) {
+        bool jump = correction > 8 * clock->correction;
+        if (jump || clock->unmeasured >= measure_every) return 1;
+        double rate = model->refreshed ? safety * clock->fresh_rate : safety * clock->age * clock->rate;
+        return rate > 0 ? fmin(rate, 1) : 1;
+    }
+    double rate = model->last_correction > 0 ? correction / model->last_correction : 0;
+    if (model->iteration == 2) {
+        clock->unmeasured = 0;
+        if (model->refreshed) {
+            clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, rounding));
+        } else {
+            clock->rate = fmax(rate, rounding) / clock->age;
+        }
+    }
+    return rate;
+}
+
+static bool good_enough(yk_smooth *model, double correction)
+{
+    double rate = contraction(model, correction), limit = tolerance(model);
+    model->report.correction = correction / limit;
+    if (correction <= rounding) return true;
+    if (rate >= 1) return model->iteration > 1 && correction < 100 * rounding;
+    if (rate / (1 - rate) * correction <= limit) return true;
+    if (model->iteration > 1 && rate > slow_rate) model->refresh = true;
+    return false;
+}
+
+yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
+{
+    factor_state *kept = model->state.factor;
+    bool refresh = model->refresh || kept->serial == 0 || kept->c != model->c;
+    if (!refresh && model->matrix_serial != kept->serial) {
+        yk_status status = restore_factors(model);
+        if (status != YK_OK) return status;
+    }
+    yk_smooth_inertias(model, true);
+    yk_smooth_assemble(model, LEVEL_STEP, refresh);
+    if (refresh) {
+        yk_status status = factor(model);
+        if (status != YK_OK) return status;
+        remember_factors(model);
+        model->refresh = false;
+        model->refreshed = true;
+        model->state.clock->age = 0;
+    }
+    yk_smooth_solve(model, model->right);
+    double correction = update(model);
+    model->iteration++;
+    model->report.iterations++;
+    if (!isfinite(correction)) {
+        *converged = false;
+        return yk_fail(model->context, YK_ERROR_DIVERGED,
+                       "%s: the iteration at t = %g became infinite: use a smaller step", model->def.name, model->t);
+    }
+    if (model->iteration == 1) model->first_correction = correction;
+    *converged = good_enough(model, correction);
+    model->last_correction = correction;
+    return YK_OK;
+}
+
+/* The unknown with the largest share in the last correction. */
+static int worst_unknown(const yk_smooth *model)
+{
+    int worst = 0;
+    double largest = -1;
+    for (int i = 0; i < 6 * model->node_count; i++) {
+        double size = fabs(model->right[i]) * (i % 6 < 3 ? 1 / model->length_scale : 1);
+        if (size > largest) largest = size, worst = i;
+    }
+    return worst;
+}
+
+static yk_status not_converged(yk_smooth *model)
+{
+    char owner[128];
+    return yk_fail(model->context, YK_ERROR_DIVERGED,
+                   "%s: the step to t = %g (size %g) does not converge after %d iterations, worst at %s: the mechanism "
+                   "locks or comes to a dead point there, or the step is too large; use a smaller step",
+                   model->def.name, model->t, model->h, model->iteration,
+                   yk_smooth_owner(model, worst_unknown(model), owner, sizeof owner));
+}
+
+yk_status yk_smooth_solve_step(yk_smooth *model)
+{
+    bool converged = false;
+    while (!converged) {
+        if (model->iteration >= model->def.options.newton_iterations) {
+            model->state.clock->refresh = 1;
+            return not_converged(model);
+        }
+        yk_status status = yk_smooth_iterate_once(model, &converged);
+        if (status != YK_OK) {
+            model->state.clock->refresh = 1;
+            return status;
+        }
+    }
+    clock_state *clock = model->state.clock;
+    clock->unmeasured += 1;
+    clock->age += 1;
+    clock->refresh = model->iteration > kept_iterations;
+    return YK_OK;
+}

@@ -1,0 +1,225 @@
+/* What can be read from a model: motions, reactions, energies, channels, shapes. All from the trial, which equals the
+ * accepted state between steps. */
+#include <stdio.h>
+#include <string.h>
+
+#include "smooth/internal.h"
+
+/* A frame index for a node of the def. */
+static int frame_of(const yk_smooth *model, int node)
+{
+    return node == YK_SMOOTH_GROUND ? model->node_count : node;
+}
+
+void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_motion *motion)
+{
+    const yk_frame *frame = &node->frame;
+    yk_vec3 arm = yk_m3_apply(frame->rotation, marker->offset), w = frame->angular_velocity;
+    yk_vec3 swing = yk_v3_cross(w, arm);
+    motion->position = yk_v3_add(frame->position, arm);
+    motion->velocity = yk_v3_add(frame->velocity, swing);
+    motion->acceleration =
+        yk_v3_add(node->acceleration, yk_v3_add(yk_v3_cross(node->angular_acceleration, arm), yk_v3_cross(w, swing)));
+    motion->orientation = yk_q_mul(node->orientation, marker->orientation);
+    motion->angular_velocity = w;
+    motion->angular_acceleration = node->angular_acceleration;
+}
+
+void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker, yk_motion *motion)
+{
+    yk_smooth_motion_of(&model->trial[frame_of(model, node)], marker, motion);
+}
+
+void yk_smooth_motion(const yk_smooth *model, int node, yk_motion *motion)
+{
+    yk_marker origin = yk_marker_default();
+    yk_smooth_marker_motion(model, node, &origin, motion);
+}
+
+/* The joint's wrench on one of its bodies, about its marker there. */
+void yk_smooth_joint_wrench(const yk_smooth *model, const joint_model *joint, int side, yk_effort *effort)
+{
+    yk_drive drive = {0};
+    bool driven = joint->drive.value != NULL;
+    if (driven) drive = yk_smooth_drive(model, joint, model->t, false);
+    yk_joint_place place;
+    yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame,
+                      driven ? &drive : NULL, &place);
+    yk_vec3 arm = side ? place.b.arm : place.a.arm;
+    *effort = (yk_effort){0};
+    for (int r = 0; r < joint->joint.row_count; r++) {
+        yk_gradient gradient;
+        yk_row_gradient(&joint->joint.row[r], &place, &gradient);
+        double lambda = -model->lambda[joint->row + r];
+        yk_vec3 torque = yk_v3_sub(gradient.torque[side], yk_v3_cross(arm, gradient.force[side]));
+        effort->force = yk_v3_axpy(lambda, gradient.force[side], effort->force);
+        effort->torque = yk_v3_axpy(lambda, torque, effort->torque);
+    }
+}
+
+void yk_smooth_reaction(const yk_smooth *model, int joint, yk_effort *reaction)
+{
+    yk_smooth_joint_wrench(model, &model->joints[joint], 1, reaction);
+}
+
+static double node_potential(const yk_smooth *model, int i)
+{
+    const yk_inertia *inertia = &model->nodes[i].inertia;
+    const yk_frame *frame = &model->trial[i].frame;
+    yk_vec3 moment = yk_v3_axpy(inertia->mass, frame->position, yk_m3_apply(frame->rotation, inertia->moment));
+    return -yk_v3_dot(moment, model->def.gravity);
+}
+
+void yk_smooth_energy(const yk_smooth *model, yk_energy *energy)
+{
+    *energy = (yk_energy){.dissipated = model->state.clock->dissipated, .work = model->state.clock->work};
+    for (int i = 0; i < model->node_count; i++) {
+        if (!model->nodes[i].massive) continue;
+        const yk_frame *frame = &model->trial[i].frame;
+        yk_inertia_global inertia;
+        yk_inertia_turn(&model->nodes[i].inertia, &frame->rotation, &inertia);
+        yk_momentum momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
+        energy->kinetic += yk_inertia_kinetic(&momentum, frame->velocity, frame->angular_velocity);
+        energy->potential += node_potential(model, i);
+    }
+    for (int i = 0; i < model->def.force_count; i++) {
+        const force_model *force = &model->forces[i];
+        yk_force_load load;
+        yk_force_evaluate(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, 0,
+                          &load, NULL);
+        energy->potential += load.energy;
+    }
+}
+
+void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report)
+{
+    *report = model->report;
+}
+
+/* Channels -------------------------------------------------------------------------------------------------------- */
+
+typedef struct channel_kind {
+    const char *suffix, *unit;
+    int components;
+} channel_kind;
+
+static const channel_kind node_channels[] = {{"position", "m", 3},        {"orientation", "1", 4},
+                                             {"velocity", "m/s", 3},      {"angular-velocity", "rad/s", 3},
+                                             {"acceleration", "m/s2", 3}, {"angular-acceleration", "rad/s2", 3}};
+static const channel_kind joint_channels[] = {{"force", "N", 3}, {"torque", "N m", 3}};
+static const channel_kind force_channels[] = {{"stretch", "m or rad", 1}, {"stretch-rate", "m/s or rad/s", 1}};
+static const channel_kind model_channels[] = {{"energy", "J", 4}};
+
+enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 2, FORCE_CHANNELS = 2, MODEL_CHANNELS = 1 };
+
+/* First round with store NULL: the bytes that the names take. */
+static size_t name_channels(yk_smooth *model, const char *owner, const channel_kind *kinds, int count, char *store,
+                            size_t used)
+{
+    for (int k = 0; k < count; k++) {
+        size_t bytes = strlen(owner) + strlen(kinds[k].suffix) + 2;
+        if (store) {
+            snprintf(store + used, bytes, "%s%s%s", owner, owner[0] ? "." : "", kinds[k].suffix);
+            model->channels[model->channel_count++] =
+                (yk_channel){.name = store + used, .unit = kinds[k].unit, .components = kinds[k].components};
+        }
+        used += bytes;
+    }
+    return used;
+}
+
+static size_t name_all(yk_smooth *model, char *store)
+{
+    const yk_smooth_def *def = &model->def;
+    size_t used = name_channels(model, "", model_channels, MODEL_CHANNELS, store, 0);
+    for (int i = 0; i < def->node_count; i++)
+        used = name_channels(model, def->nodes[i].name, node_channels, NODE_CHANNELS, store, used);
+    for (int i = 0; i < def->joint_count; i++)
+        used = name_channels(model, def->joints[i].name, joint_channels, JOINT_CHANNELS, store, used);
+    for (int i = 0; i < def->force_count; i++)
+        used = name_channels(model, def->forces[i].name, force_channels, FORCE_CHANNELS, store, used);
+    return used;
+}
+
+yk_status yk_smooth_make_channels(yk_smooth *model)
+{
+    const yk_smooth_def *def = &model->def;
+    size_t count = MODEL_CHANNELS + NODE_CHANNELS * (size_t)def->node_count +
+                   JOINT_CHANNELS * (size_t)def->joint_count + FORCE_CHANNELS * (size_t)def->force_count;
+    model->channels = yk_allocate(model->context, count, sizeof *model->channels);
+    model->channel_names = yk_allocate(model->context, name_all(model, NULL), 1);
+    if (!model->channels || !model->channel_names) return YK_ERROR_MEMORY;
+    name_all(model, model->channel_names);
+    return YK_OK;
+}
+
+int yk_smooth_channels(const yk_smooth *model, const yk_channel **list)
+{
+    *list = model->channels;
+    return model->channel_count;
+}
+
+static void put_vec3(double *values, yk_vec3 v)
+{
+    values[0] = v.x, values[1] = v.y, values[2] = v.z;
+}
+
+static void read_node(const trial_node *node, int kind, double *values)
+{
+    switch (kind) {
+    case 0: put_vec3(values, node->frame.position); return;
+    case 1:
+        values[0] = node->orientation.w;
+        put_vec3(values + 1, yk_v3(node->orientation.x, node->orientation.y, node->orientation.z));
+        return;
+    case 2: put_vec3(values, node->frame.velocity); return;
+    case 3: put_vec3(values, node->frame.angular_velocity); return;
+    case 4: put_vec3(values, node->acceleration); return;
+    default: put_vec3(values, node->angular_acceleration); return;
+    }
+}
+
+void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
+{
+    const yk_smooth_def *def = &model->def;
+    if (channel < MODEL_CHANNELS) {
+        yk_energy energy;
+        yk_smooth_energy(model, &energy);
+        values[0] = energy.kinetic, values[1] = energy.potential;
+        values[2] = energy.dissipated, values[3] = energy.work;
+        return;
+    }
+    int index = channel - MODEL_CHANNELS;
+    if (index < NODE_CHANNELS * def->node_count) {
+        read_node(&model->trial[index / NODE_CHANNELS], index % NODE_CHANNELS, values);
+        return;
+    }
+    index -= NODE_CHANNELS * def->node_count;
+    if (index < JOINT_CHANNELS * def->joint_count) {
+        yk_effort reaction;
+        yk_smooth_reaction(model, index / JOINT_CHANNELS, &reaction);
+        put_vec3(values, index % JOINT_CHANNELS ? reaction.torque : reaction.force);
+        return;
+    }
+    index -= JOINT_CHANNELS * def->joint_count;
+    const force_model *force = &model->forces[index / FORCE_CHANNELS];
+    double stretch[2];
+    yk_force_stretch(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, &stretch[0],
+                     &stretch[1]);
+    values[0] = stretch[index % FORCE_CHANNELS];
+}
+
+int yk_smooth_channel_find(const yk_smooth *model, const char *name)
+{
+    for (int i = 0; i < model->channel_count; i++)
+        if (strcmp(model->channels[i].name, name) == 0) return i;
+    return -1;
+}
+
+double yk_smooth_channel_value(const yk_smooth *model, int channel, int component)
+{
+    double values[4] = {0};
+    if (channel < 0 || channel >= model->channel_count || component < 0 || component > 3) return NAN;
+    yk_smooth_channel_read(model, channel, values);
+    return values[component];
+}

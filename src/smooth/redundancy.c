@@ -1,0 +1,119 @@
+/* Redundant joint equations: how many, and whose.
+ *
+ * Multipliers y with G^T y = 0 change nothing in the motion. They are found by inverse iteration with the factored
+ * matrix of the start, | M/s G^T; G -e |, whose Schur complement is -(G M^-1 G^T s + e): a vector without components in
+ * that null space grows by at most 1/(smallest eigenvalue), one inside by 1/e. Vectors are found one by one, each
+ * orthogonal to those before, until one is not annihilated by G^T. The cost is that of a few sparse solutions per
+ * redundant equation, so long chains are no burden.
+ *
+ * A model with redundant equations is integrated with a compliance of the joints so small that no gap is seen, which
+ * singles out the multipliers of least norm (internal.h). */
+#include <string.h>
+
+#include "base/text.h"
+#include "smooth/internal.h"
+
+enum { NULL_VECTORS_MAX = 256, INVERSE_ITERATIONS = 3 };
+
+/* A vector with |G^T y| below this share of |y| counts as annihilated. */
+static const double null_share = 1e-6;
+
+static double random_number(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* Unit vector orthogonal to the `count` rows of `basis`; false if nothing is left. */
+static bool orthonormalise(int m, const double *basis, int count, double *y)
+{
+    for (int round = 0; round < 2; round++)
+        for (int k = 0; k < count; k++) {
+            double share = dot(m, basis + (size_t)k * (size_t)m, y);
+            for (int i = 0; i < m; i++) y[i] -= share * basis[(size_t)k * (size_t)m + (size_t)i];
+        }
+    double norm = sqrt(dot(m, y, y));
+    if (!(norm > 1e-100)) return false;
+    for (int i = 0; i < m; i++) y[i] /= norm;
+    return true;
+}
+
+/* The next vector of the null space, into y; false if there is no other. */
+static bool next_null_vector(yk_smooth *model, const double *basis, int count, uint64_t *seed, double *y)
+{
+    int n = 6 * model->node_count, m = model->row_count;
+    double *full = model->right, *image = model->work_vector;
+    for (int i = 0; i < m; i++) y[i] = random_number(seed);
+    for (int k = 0; k < INVERSE_ITERATIONS; k++) {
+        if (!orthonormalise(m, basis, count, y)) return false;
+        memset(full, 0, (size_t)n * sizeof *full);
+        memcpy(full + n, y, (size_t)m * sizeof *y);
+        yk_sparse_solve(model->matrix, full);
+        memcpy(y, full + n, (size_t)m * sizeof *y);
+    }
+    if (!orthonormalise(m, basis, count, y)) return false;
+    memset(full, 0, (size_t)n * sizeof *full);
+    memcpy(full + n, y, (size_t)m * sizeof *y);
+    yk_sparse_multiply(model->matrix, full, image);
+    return sqrt(dot(n, image, image)) < null_share;
+}
+
+static yk_status report_redundant(yk_smooth *model, const double *basis, int count)
+{
+    yk_text names = {0};
+    int named = 0, involved = 0;
+    for (int j = 0; j < model->joint_count; j++) {
+        const joint_model *joint = &model->joints[j];
+        double share = 0;
+        for (int k = 0; k < count; k++)
+            for (int r = 0; r < joint->joint.row_count; r++)
+                share = fmax(share, fabs(basis[(size_t)k * (size_t)model->row_count + (size_t)(joint->row + r)]));
+        if (share < 1e-4) continue;
+        involved++;
+        if (named++ < 12) yk_text_add(model->context, &names, "%s'%s'", named > 1 ? ", " : "", joint->name);
+    }
+    if (involved > 12) yk_text_add(model->context, &names, " and %d more", involved - 12);
+    yk_status status =
+        yk_fail(model->context, YK_REDUNDANT,
+                "%s: %s%d joint equations are redundant among the joints %s: reactions there are those of "
+                "least norm; replace joints by ones that constrain less where they matter",
+                model->def.name, count == NULL_VECTORS_MAX ? "at least " : "", count, names.data ? names.data : "");
+    yk_text_destroy(model->context, &names);
+    return status;
+}
+
+yk_status yk_smooth_find_redundant(yk_smooth *model)
+{
+    int m = model->row_count;
+    model->redundant = false;
+    model->report.redundant = 0;
+    if (m == 0) return YK_OK;
+    size_t capacity = 4;
+    double *basis = yk_allocate(model->context, capacity * (size_t)m, sizeof *basis);
+    if (!basis) return YK_ERROR_MEMORY;
+    uint64_t seed = 1;
+    int count = 0;
+    while (count < NULL_VECTORS_MAX && count < m &&
+           next_null_vector(model, basis, count, &seed, basis + (size_t)count * (size_t)m)) {
+        if ((size_t)++count < capacity) continue;
+        capacity *= 2;
+        double *grown = yk_reallocate(model->context, basis, capacity * (size_t)m, sizeof *basis);
+        if (!grown) {
+            yk_release(model->context, basis);
+            return YK_ERROR_MEMORY;
+        }
+        basis = grown;
+    }
+    model->report.redundant = count;
+    model->redundant = count > 0;
+    yk_status status = count ? report_redundant(model, basis, count) : YK_OK;
+    yk_release(model->context, basis);
+    return status;
+}

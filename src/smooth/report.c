@@ -1,0 +1,22 @@
+/* Names for messages. */
+#include <stdio.h>
+
+#include "smooth/internal.h"
+
+const char *yk_smooth_owner(const yk_smooth *model, int unknown, char *buffer, size_t capacity)
+{
+    int rows = 6 * model->node_count;
+    if (unknown < rows) {
+        snprintf(buffer, capacity, "node '%s'", model->nodes[unknown / 6].name);
+        return buffer;
+    }
+    for (int i = 0; i < model->joint_count; i++) {
+        const joint_model *joint = &model->joints[i];
+        if (unknown - rows < joint->row + joint->joint.row_count) {
+            snprintf(buffer, capacity, "%s '%s'", joint->port >= 0 ? "port" : "joint", joint->name);
+            return buffer;
+        }
+    }
+    snprintf(buffer, capacity, "equation %d", unknown);
+    return buffer;
+}

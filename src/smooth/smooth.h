@@ -1,0 +1,159 @@
+/* The smooth multibody solver: rigid bodies, joints, forces and beams as one index-3 system of differential-algebraic
+ * equations, integrated by the implicit two-step method of the papers (tight (1)-(6), explicit (5)-(10)).
+ *
+ *   nodes     frames on R3 x SO(3) with six unknowns each; YK_SMOOTH_GROUND is the one that never moves
+ *   bodies    mass and inertia fixed to a node, any number on each; a node without is massless
+ *   joints    between markers on two nodes (mechanics/joint.h), with reactions
+ *   forces    between markers or on one (mechanics/force.h), gravity, artificial damping
+ *   beams     three-node finite-volume elements (smooth/beam.h)
+ *   ports     markers, or distances between two markers, where the world meets the model
+ *
+ * A def names everything by index in its arrays; creation copies it. The result is a yk_subsystem (its first member)
+ * that also runs alone: start, then step with inputs = NULL. */
+#ifndef YK_SMOOTH_SMOOTH_H
+#define YK_SMOOTH_SMOOTH_H
+
+#include "mechanics/force.h"
+#include "mechanics/inertia.h"
+#include "mechanics/joint.h"
+#include "yoke/base.h"
+
+enum { YK_SMOOTH_GROUND = -1 };
+
+typedef struct yk_smooth yk_smooth;
+
+/* A number that changes in time. It may read what the model computes through yk_smooth_channel_value: the latest
+ * iterate of the step that is being solved. Absent when `value` is NULL. */
+typedef struct yk_smooth_function {
+    double (*value)(void *user, const yk_smooth *model, double t);
+    void *user;
+} yk_smooth_function;
+
+typedef struct yk_smooth_node_def {
+    const char *name;
+    yk_vec3 position; /* a rough guess is enough where joints decide */
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity;
+    bool keep; /* at the start, move the other nodes rather than this one to satisfy the joints */
+} yk_smooth_node_def;
+
+typedef struct yk_smooth_body_def {
+    const char *name;
+    int node;
+    double mass;
+    yk_vec3 centre;  /* of mass, in the node's axes */
+    yk_mat3 inertia; /* about the centre of mass, in the axes that follow */
+    yk_quat axes;    /* from the axes of the inertia tensor to the node's */
+} yk_smooth_body_def;
+
+typedef struct yk_smooth_joint_def {
+    const char *name;
+    yk_joint_kind kind;
+    int node[2];
+    yk_marker marker[2];
+    double length; /* distance; radius of a rolling disc */
+    unsigned
+        constrained; /* relative motions that YK_JOINT_AXES suppresses: YK_AXIS bits, in axes of the first marker */
+    yk_smooth_function drive; /* what driven kinds prescribe; a distance may have one */
+} yk_smooth_joint_def;
+
+typedef struct yk_smooth_force_def {
+    const char *name;
+    yk_force_kind kind;
+    int node[2]; /* a force or torque acts on node[1] alone */
+    yk_marker marker[2];
+    double stiffness, damping, free; /* spring (free length), torsion (free angle) */
+    double bushing_stiffness[6][6];
+    double bushing_damping[6][6];
+    yk_vec3 vector;          /* of a force or torque */
+    yk_smooth_function load; /* factor of the vector (1 if absent); added to the tension of a spring (0 if absent) */
+} yk_smooth_force_def;
+
+/* Something to draw, fixed to a node. */
+typedef struct yk_smooth_shape_def {
+    int node;
+    yk_shape_kind kind;
+    yk_marker place;
+    yk_vec3 size;
+} yk_smooth_shape_def;
+
+/* marker: a frame on node[0]; scalar: the distance from marker[0] on node[0] to marker[1] on node[1]. */
+typedef struct yk_smooth_port_def {
+    const char *name;
+    yk_port_kind kind;
+    int node[2];
+    yk_marker marker[2];
+} yk_smooth_port_def;
+
+typedef struct yk_smooth_options {
+    double rho_inf;         /* asymptotic spectral radius, 0 to 1 */
+    double newton_relative; /* iterations stop when what remains is this share of the step's truncation error */
+    double newton_absolute; /* and below this change of position (m) and rotation (rad) */
+    int newton_iterations;  /* at most, per step */
+    double assembly;        /* positions are assembled to this gap (m, rad) */
+    double error_tolerance; /* local error per step (m, rad) for steps of variable size inside step(); 0: fixed steps */
+    bool static_start;      /* begin in static equilibrium */
+    double damping;         /* artificial: force -damping times momentum (1/s), removed linearly ... */
+    double damping_start;   /* ... between these times */
+    double damping_end;
+} yk_smooth_options;
+
+typedef struct yk_smooth_def {
+    const char *name;
+    yk_vec3 gravity;
+    yk_smooth_options options;
+    const yk_smooth_node_def *nodes;
+    const yk_smooth_body_def *bodies;
+    const yk_smooth_joint_def *joints;
+    const yk_smooth_force_def *forces;
+    const yk_smooth_shape_def *shapes;
+    const yk_smooth_port_def *ports;
+    int node_count, body_count, joint_count, force_count, shape_count, port_count;
+} yk_smooth_def;
+
+/* Since start. */
+typedef struct yk_smooth_report {
+    int64_t steps;
+    int64_t iterations;
+    int64_t factorisations;
+    int64_t rejected;  /* steps that the error control repeated */
+    int unknowns;      /* six per node, plus one per joint equation */
+    int redundant;     /* joint equations that depend on others */
+    double correction; /* of the last iteration, relative to the tolerance */
+    double error;      /* estimated local error of the last step (m, rad) */
+} yk_smooth_report;
+
+yk_smooth_options yk_smooth_options_default(void);
+yk_smooth_def yk_smooth_default(void);
+yk_smooth_node_def yk_smooth_node_default(void);
+yk_smooth_body_def yk_smooth_body_default(void);
+yk_smooth_joint_def yk_smooth_joint_default(void);
+yk_smooth_force_def yk_smooth_force_default(void);
+yk_smooth_port_def yk_smooth_port_default(void);
+
+/* YK_ERROR_ARGUMENT with the name of what is wrong; destroy through the ops table. */
+yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smooth **model);
+yk_subsystem *yk_smooth_subsystem(yk_smooth *model);
+
+/* The operations of the contract for a model that runs alone; YK_REDUNDANT from start is a success with a message. */
+yk_status yk_smooth_start(yk_smooth *model, double t, double h);
+yk_status yk_smooth_step(yk_smooth *model, double t, double h);
+void yk_smooth_destroy(yk_smooth *model);
+
+/* After start, step, or inside a trial. */
+void yk_smooth_motion(const yk_smooth *model, int node, yk_motion *motion);
+void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker, yk_motion *motion);
+/* On the second body, at its marker, in global axes. */
+void yk_smooth_reaction(const yk_smooth *model, int joint, yk_effort *reaction);
+void yk_smooth_energy(const yk_smooth *model, yk_energy *energy);
+void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report);
+
+/* Static equilibrium from the present state; velocities become zero. */
+yk_status yk_smooth_statics(yk_smooth *model, double t);
+
+/* Channels by name ("crank.position", "pin.reaction"), for functions that depend on the model's own state. */
+int yk_smooth_channel_find(const yk_smooth *model, const char *name);
+double yk_smooth_channel_value(const yk_smooth *model, int channel, int component);
+
+#endif

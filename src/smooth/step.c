@@ -1,0 +1,348 @@
+/* One step of the two-step method: what the past contributes, the Hermite prediction (explicit (33)-(35), tight
+ * (5)-(6)), acceptance; and the loop that cuts steps where Newton's method fails or the local error is too large. */
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "smooth/internal.h"
+
+static yk_vec3 combine(double a, yk_vec3 u, double b, yk_vec3 v)
+{
+    return yk_v3_axpy(b, v, yk_v3_scale(a, u));
+}
+
+static yk_two_step method_for(const yk_smooth *model, double h)
+{
+    const clock_state *clock = model->state.clock;
+    if (clock->steps == 0) return yk_two_step_trapezoidal();
+    return yk_two_step_variable(model->def.options.rho_inf, h / clock->h);
+}
+
+static void place(const node_state *now, double c, trial_node *node)
+{
+    node->frame.position = yk_v3_axpy(c, node->frame.velocity, node->position_past);
+    node->turn = yk_turn_of(yk_v3_axpy(c, node->phi_rate, node->phi_past));
+    node->orientation = yk_q_unit(yk_q_mul(node->turn.rotation, now->orientation));
+    node->frame.rotation = yk_q_matrix(node->orientation);
+    node->frame.angular_velocity = yk_turn_tangent(&node->turn, node->phi_rate);
+}
+
+/* What is known of position and rotation at the end of the step, and the rate of phi one step back. */
+static yk_vec3 place_past(const yk_smooth *model, const yk_two_step *m, int i, double h, trial_node *node)
+{
+    const node_state *now = &model->state.now[i], *before = &model->state.before[i];
+    if (model->state.clock->steps == 0) {
+        node->position_past = yk_v3_axpy(m->b1 * h, now->velocity, now->position);
+        node->phi_past = yk_v3_scale(m->b1 * h, now->angular_velocity);
+        return now->angular_velocity;
+    }
+    yk_vec3 last = yk_v3_neg(model->state.turn[i]);
+    yk_turn back = yk_turn_of(last);
+    yk_vec3 phi_rate = yk_turn_tangent_inverse(&back, before->angular_velocity);
+    yk_vec3 move = yk_v3_sub(now->position, before->position);
+    node->position_past = yk_v3_add(yk_v3_axpy(-m->a2, move, now->position),
+                                    combine(m->b1 * h, now->velocity, m->b2 * h, before->velocity));
+    node->phi_past = yk_v3_axpy(m->a2, last, combine(m->b1 * h, now->angular_velocity, m->b2 * h, phi_rate));
+    return phi_rate;
+}
+
+/* Where Newton's method begins: velocities extrapolated by their own rates. In the constrained directions the method's
+ * velocities carry a smooth error of second order, which an extrapolation of the velocities keeps, and one that mixes
+ * in positions would multiply; so this guess is better by one order there than the Hermite prediction, and the first
+ * correction is of the size of the local error of the velocities. */
+static void guess(const yk_smooth *model, int i, double h, double c, trial_node *node)
+{
+    const node_state *now = &model->state.now[i], *before = &model->state.before[i];
+    const clock_state *clock = model->state.clock;
+    double half = clock->steps == 0 ? 0 : 0.5 * h / clock->h;
+    node->frame.velocity =
+        yk_v3_add(now->velocity, combine(h * (1 + half), now->acceleration, -h * half, before->acceleration));
+    yk_vec3 spin = yk_v3_add(now->angular_velocity, combine(h * (1 + half), now->angular_acceleration, -h * half,
+                                                            before->angular_acceleration));
+    yk_turn turn = yk_turn_of(yk_v3_axpy(c, spin, node->phi_past));
+    node->phi_rate = yk_turn_tangent_inverse(&turn, spin);
+}
+
+/* The rate at the end of a step `ratio` times as long as the last, from the cubic through both ends of the last:
+ * change = (y_n - y_(n-1)) / (size of the last step). */
+static yk_vec3 hermite_rate(double ratio, yk_vec3 change, yk_vec3 rate, yk_vec3 rate_before)
+{
+    double square = ratio * ratio;
+    double now = 1 + 4 * ratio + 3 * square, before = 2 * ratio + 3 * square, slope = -6 * (ratio + square);
+    return yk_v3_axpy(slope, change, yk_v3_axpy(before, rate_before, yk_v3_scale(now, rate)));
+}
+
+/* The prediction of the papers, which explicit schemes pass to the partners. */
+void yk_smooth_predict_node(const yk_smooth *model, int i, double h, trial_node *node)
+{
+    const node_state *now = &model->state.now[i], *before = &model->state.before[i];
+    const clock_state *clock = model->state.clock;
+    yk_two_step method = method_for(model, h);
+    yk_vec3 phi_rate_before = place_past(model, &method, i, h, node);
+    if (clock->steps == 0) {
+        guess(model, i, h, method.b0 * h, node);
+    } else {
+        double ratio = h / clock->h, inverse = 1 / clock->h;
+        yk_vec3 move = yk_v3_scale(inverse, yk_v3_sub(now->position, before->position));
+        yk_vec3 turn = yk_v3_scale(inverse, model->state.turn[i]);
+        node->frame.velocity = hermite_rate(ratio, move, now->velocity, before->velocity);
+        node->phi_rate = hermite_rate(ratio, turn, now->angular_velocity, phi_rate_before);
+    }
+    place(now, method.b0 * h, node);
+    node->acceleration = now->acceleration;
+    node->angular_acceleration = now->angular_acceleration;
+}
+
+static void momentum_past(const yk_smooth *model, const yk_two_step *m, int i, double h, trial_node *node)
+{
+    const node_state *now = &model->state.now[i], *before = &model->state.before[i];
+    node->momentum_past.linear = combine(m->a1, now->momentum.linear, m->b1 * h, now->momentum_rate.linear);
+    node->momentum_past.angular = combine(m->a1, now->momentum.angular, m->b1 * h, now->momentum_rate.angular);
+    if (model->state.clock->steps == 0) return;
+    yk_vec3 linear = combine(m->a2, before->momentum.linear, m->b2 * h, before->momentum_rate.linear);
+    yk_vec3 angular = combine(m->a2, before->momentum.angular, m->b2 * h, before->momentum_rate.angular);
+    node->momentum_past.linear = yk_v3_add(node->momentum_past.linear, linear);
+    node->momentum_past.angular = yk_v3_add(node->momentum_past.angular, angular);
+}
+
+/* Frames that the inputs prescribe, at the end of the trial. */
+void yk_smooth_input_frames(yk_smooth *model)
+{
+    if (!model->inputs) return;
+    for (int i = 0; i < model->def.port_count; i++) {
+        const port_model *port = &model->ports[i];
+        if (port->driver < 0) continue;
+        yk_motion motion = yk_signal_motion(&model->inputs[i], YK_PORT_MARKER, model->input_time);
+        trial_node *node = &model->trial[port->driver];
+        node->frame = (yk_frame){.position = motion.position,
+                                 .rotation = yk_q_matrix(yk_q_unit(motion.orientation)),
+                                 .velocity = motion.velocity,
+                                 .angular_velocity = motion.angular_velocity};
+        node->orientation = motion.orientation;
+        node->acceleration = motion.acceleration;
+        node->angular_acceleration = motion.angular_acceleration;
+    }
+}
+
+static double artificial_damping(const yk_smooth_options *options, double t)
+{
+    if (options->damping == 0 || t >= options->damping_end) return 0;
+    if (t <= options->damping_start) return options->damping;
+    return options->damping * (options->damping_end - t) / (options->damping_end - options->damping_start);
+}
+
+/* Where joint equations are redundant: a compliance of 1e-14 length scales per unit of acceleration of the typical mass
+ * singles out the multipliers of least norm and opens no gap that is seen; in the units of the matrix. */
+static double redundant_compliance(const yk_smooth *model)
+{
+    return model->redundant ? fmax(1e-14 * model->length_scale / (model->c * model->c), 1e-14) : 0;
+}
+
+void yk_smooth_open_trial(yk_smooth *model, double t, double h)
+{
+    model->method = method_for(model, h);
+    model->h = h;
+    model->t = t + h;
+    model->c = model->method.b0 * h;
+    model->compliance = redundant_compliance(model);
+    model->damping = artificial_damping(&model->def.options, model->t);
+    for (int i = 0; i < model->node_count; i++) {
+        trial_node *node = &model->trial[i];
+        place_past(model, &model->method, i, h, node);
+        guess(model, i, h, model->c, node);
+        momentum_past(model, &model->method, i, h, node);
+        place(&model->state.now[i], model->c, node);
+    }
+    /* Multipliers are extrapolated too: what is wrong with them is multiplied by the change of the joints' directions
+     * since the factors were made. */
+    double ratio = model->state.clock->steps > 1 ? h / model->state.clock->h : 0;
+    for (int r = 0; r < model->row_count; r++) {
+        double last = model->state.lambda[r];
+        model->lambda[r] = last + ratio * (last - model->state.lambda_before[r]);
+    }
+    model->open = true;
+    model->iteration = 0;
+    model->refreshed = false;
+    model->refresh = model->state.clock->refresh != 0;
+}
+
+void yk_smooth_place_node(yk_smooth *model, int i)
+{
+    place(&model->state.now[i], model->c, &model->trial[i]);
+}
+
+/* Power that prescribed motions bring in: minus the multiplier times the speed along its row. */
+static double drive_power(const yk_smooth *model, const joint_model *joint)
+{
+    yk_drive drive = {0};
+    bool driven = joint->drive.value != NULL;
+    if (driven) drive = yk_smooth_drive(model, joint, model->t, false);
+    yk_frame still = model->trial[joint->node[1]].frame;
+    if (joint->port >= 0 && !driven) still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
+    yk_joint_place where;
+    yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &still, driven ? &drive : NULL, &where);
+    double power = 0;
+    for (int r = 0; r < joint->joint.row_count; r++) {
+        const yk_row *row = &joint->joint.row[r];
+        double speed = yk_row_rate(row, &where);
+        if (yk_row_on_velocity(row->kind)) speed += where.drive.value;
+        power -= model->lambda[joint->row + r] * speed;
+    }
+    return power;
+}
+
+static void account(yk_smooth *model)
+{
+    clock_state *clock = model->state.clock;
+    for (int i = 0; i < model->joint_count; i++)
+        if (model->joints[i].drive.value || model->joints[i].port >= 0)
+            model->supply += drive_power(model, &model->joints[i]);
+    clock->work += 0.5 * model->h * (clock->supply + model->supply);
+    clock->dissipated += 0.5 * model->h * (clock->loss + model->loss);
+    clock->supply = model->supply;
+    clock->loss = model->loss;
+}
+
+/* The method solved for the rate at the end. */
+static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 now, yk_vec3 before, yk_vec3 rate_now,
+                       yk_vec3 rate_before)
+{
+    yk_vec3 past = combine(m->a1, now, m->a2, before);
+    yk_vec3 rates = combine(m->b1, rate_now, m->b2, rate_before);
+    return yk_v3_scale(1 / m->b0, yk_v3_sub(yk_v3_scale(1 / h, yk_v3_sub(value, past)), rates));
+}
+
+void yk_smooth_accelerations(yk_smooth *model)
+{
+    const yk_two_step *m = &model->method;
+    for (int i = 0; i < model->node_count; i++) {
+        const node_state *now = &model->state.now[i], *before = &model->state.before[i];
+        trial_node *node = &model->trial[i];
+        node->acceleration = rate_of(m, model->h, node->frame.velocity, now->velocity, before->velocity,
+                                     now->acceleration, before->acceleration);
+        node->angular_acceleration =
+            rate_of(m, model->h, node->frame.angular_velocity, now->angular_velocity, before->angular_velocity,
+                    now->angular_acceleration, before->angular_acceleration);
+    }
+}
+
+void yk_smooth_close_trial(yk_smooth *model)
+{
+    yk_smooth_inertias(model, true);
+    account(model);
+    yk_smooth_accelerations(model);
+    for (int i = 0; i < model->node_count; i++) {
+        const trial_node *node = &model->trial[i];
+        node_state *now = &model->state.now[i];
+        model->state.before[i] = *now;
+        *now = (node_state){.position = node->frame.position,
+                            .orientation = node->orientation,
+                            .velocity = node->frame.velocity,
+                            .angular_velocity = node->frame.angular_velocity,
+                            .momentum = node->momentum,
+                            .momentum_rate = node->momentum_rate,
+                            .acceleration = node->acceleration,
+                            .angular_acceleration = node->angular_acceleration};
+        model->state.turn[i] = node->turn.phi;
+    }
+    size_t bytes = (size_t)model->row_count * sizeof *model->lambda;
+    memcpy(model->state.lambda_before, model->state.lambda, bytes);
+    memcpy(model->state.lambda, model->lambda, bytes);
+    clock_state *clock = model->state.clock;
+    clock->t = model->t;
+    clock->h = model->h;
+    clock->steps++;
+    clock->correction = model->first_correction;
+    model->report.steps++;
+    model->report.error = model->first_correction * model->length_scale;
+    model->open = false;
+}
+
+void yk_smooth_trial_from_state(yk_smooth *model)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const node_state *now = &model->state.now[i];
+        trial_node *node = &model->trial[i];
+        node->frame = (yk_frame){.position = now->position,
+                                 .rotation = yk_q_matrix(yk_q_unit(now->orientation)),
+                                 .velocity = now->velocity,
+                                 .angular_velocity = now->angular_velocity};
+        node->orientation = now->orientation;
+        node->momentum = now->momentum;
+        node->momentum_rate = now->momentum_rate;
+        node->acceleration = now->acceleration;
+        node->angular_acceleration = now->angular_acceleration;
+    }
+    memcpy(model->lambda, model->state.lambda, (size_t)model->row_count * sizeof *model->lambda);
+    model->t = model->state.clock->t;
+    model->open = false;
+}
+
+/* Smallest share of a step that is tried before the step is given up. */
+static const double smallest_share = 1e-4;
+
+/* Solves one trial of the given size from the accepted state; the local error decides whether it stands. */
+static yk_status try_step(yk_smooth *model, double begin, double local, double size, bool *accepted)
+{
+    double tolerance = model->def.options.error_tolerance;
+    model->input_time = local + size;
+    if (!model->open) yk_smooth_open_trial(model, begin + local, size);
+    yk_smooth_input_frames(model);
+    *accepted = false;
+    yk_status status = yk_smooth_solve_step(model);
+    if (status != YK_OK) {
+        yk_smooth_trial_from_state(model);
+        return status;
+    }
+    double error = model->first_correction * model->length_scale;
+    bool controlled = tolerance > 0 && model->state.clock->steps > 0;
+    if (controlled && error > tolerance) {
+        yk_smooth_trial_from_state(model);
+        return YK_OK;
+    }
+    *accepted = true;
+    return YK_OK;
+}
+
+/* The factor by which the next step may grow, from the local error of third order; small changes are not worth new
+ * factors of the matrix. */
+static double growth(const yk_smooth *model)
+{
+    double error = fmax(model->first_correction * model->length_scale, 1e-300);
+    double factor = 0.85 * cbrt(model->def.options.error_tolerance / error);
+    if (factor > 1 && factor < 1.3) return 1;
+    return fmax(0.3, fmin(2, factor));
+}
+
+yk_status yk_smooth_advance(yk_smooth *model, double t, double h)
+{
+    clock_state *clock = model->state.clock;
+    bool controlled = model->def.options.error_tolerance > 0;
+    double done = 0, size = controlled && clock->size > 0 && !model->open ? fmin(clock->size, h) : h;
+    while (done < h) {
+        double left = h - done;
+        /* The rest in equal parts, so that no sliver is left over. */
+        double used = left / ceil(left / size * (1 - 1e-9));
+        bool last = used > left * (1 - 1e-9);
+        bool accepted;
+        yk_status status = try_step(model, t, done, used, &accepted);
+        if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
+        if (status != YK_OK || !accepted) {
+            model->report.rejected++;
+            size = used * (status != YK_OK ? 0.25 : growth(model));
+            if (size < smallest_share * h)
+                return status != YK_OK
+                           ? status
+                           : yk_fail(model->context, YK_ERROR_DIVERGED,
+                                     "%s: the error tolerance %g cannot be met at t = %g: the motion is not "
+                                     "smooth there; use a larger tolerance",
+                                     model->def.name, model->def.options.error_tolerance, t + done);
+            continue;
+        }
+        if (controlled && clock->steps > 0) clock->size = size = used * growth(model);
+        yk_smooth_close_trial(model);
+        done = last ? h : done + used;
+        if (!controlled) size = fmin(2 * used, h - done > 0 ? h - done : h);
+    }
+    clock->t = t + h;
+    return YK_OK;
+}

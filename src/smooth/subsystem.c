@@ -1,0 +1,287 @@
+/* The contract of yoke/subsystem.h over the solver. */
+#include "smooth/subsystem.h"
+
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "smooth/internal.h"
+
+static yk_smooth *model_of(yk_subsystem *self)
+{
+    return (yk_smooth *)self;
+}
+
+static const yk_smooth *model_of_const(const yk_subsystem *self)
+{
+    return (const yk_smooth *)self;
+}
+
+static int ports(const yk_subsystem *self, const yk_port **list)
+{
+    const yk_smooth *model = model_of_const(self);
+    *list = model->port_list;
+    return model->def.port_count;
+}
+
+static yk_status connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+{
+    yk_smooth *model = model_of(self);
+    if (port < 0 || port >= model->def.port_count)
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name, port);
+    bool scalar = model->port_list[port].kind == YK_PORT_SCALAR;
+    if (causality == YK_TAKES_MOTION && !(constrained & (scalar ? YK_AXIS_X : YK_AXES_ALL)))
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but no axis of it",
+                       model->def.name, model->port_list[port].name);
+    model->ports[port].causality = causality;
+    model->ports[port].constrained = constrained;
+    model->compiled = false;
+    return YK_OK;
+}
+
+static yk_smooth_node_def node_def(const yk_smooth *model, int node)
+{
+    return node >= 0 ? model->def.nodes[node] : yk_smooth_node_default();
+}
+
+/* At a start without inputs a motion port keeps the motion of the def. */
+static void own_motion(const yk_smooth *model, const port_model *port, yk_signal *signal)
+{
+    yk_smooth_node_def a = node_def(model, port->def.node[0]), b = node_def(model, port->def.node[1]);
+    yk_vec3 arm = yk_q_rotate(a.orientation, port->def.marker[0].offset);
+    yk_vec3 at = yk_v3_add(a.position, arm);
+    *signal = (yk_signal){.degree = 1, .orientation = yk_q_identity()};
+    if (port->def.kind == YK_PORT_SCALAR) {
+        yk_vec3 end = yk_v3_add(b.position, yk_q_rotate(b.orientation, port->def.marker[1].offset));
+        signal->linear[0].x = yk_v3_norm(yk_v3_sub(end, at));
+        return;
+    }
+    signal->linear[0] = at;
+    signal->linear[1] = yk_v3_add(a.velocity, yk_v3_cross(a.angular_velocity, arm));
+    signal->angular[1] = a.angular_velocity;
+    signal->orientation = yk_q_mul(a.orientation, port->def.marker[0].orientation);
+}
+
+static void own_inputs(yk_smooth *model)
+{
+    for (int i = 0; i < model->def.port_count; i++) {
+        model->own_inputs[i] = (yk_signal){.orientation = yk_q_identity()};
+        if (model->ports[i].causality == YK_TAKES_MOTION) own_motion(model, &model->ports[i], &model->own_inputs[i]);
+    }
+    model->inputs = model->own_inputs;
+}
+
+static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    yk_smooth *model = model_of(self);
+    if (!(h > 0))
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g", model->def.name, h);
+    if (!model->compiled) {
+        yk_status status = yk_smooth_compile(model);
+        if (status != YK_OK) return status;
+    }
+    model->inputs = inputs;
+    if (!inputs) own_inputs(model);
+    yk_status status = yk_smooth_consistent_start(model, t, h);
+    model->inputs = NULL;
+    model->started = status >= 0;
+    return status;
+}
+
+static yk_status not_started(const yk_smooth *model)
+{
+    return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: start comes before step", model->def.name);
+}
+
+static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    yk_smooth *model = model_of(self);
+    if (!model->started) return not_started(model);
+    for (int i = 0; i < model->def.port_count && !inputs; i++)
+        if (model->ports[i].causality == YK_TAKES_MOTION)
+            return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but gets no input",
+                           model->def.name, model->ports[i].def.name);
+    model->inputs = inputs;
+    yk_status status = yk_smooth_advance(model, t, h);
+    model->inputs = NULL;
+    return status;
+}
+
+static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_iteration *report)
+{
+    yk_smooth *model = model_of(self);
+    if (!model->started) return not_started(model);
+    model->inputs = inputs;
+    model->input_time = h;
+    if (!model->open) yk_smooth_open_trial(model, t, h);
+    yk_smooth_input_frames(model);
+    bool converged;
+    yk_status status = yk_smooth_iterate_once(model, &converged);
+    model->inputs = NULL;
+    if (status != YK_OK) return status;
+    yk_smooth_accelerations(model);
+    report->correction = model->report.correction;
+    report->converged = converged;
+    return YK_OK;
+}
+
+static void scalar_output(const yk_smooth *model, const port_model *port, yk_port_value *value)
+{
+    yk_motion a, b;
+    yk_smooth_marker_motion(model, port->def.node[0], &port->def.marker[0], &a);
+    yk_smooth_marker_motion(model, port->def.node[1], &port->def.marker[1], &b);
+    yk_vec3 d = yk_v3_sub(b.position, a.position), rate = yk_v3_sub(b.velocity, a.velocity);
+    yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration), e = yk_v3_unit(d);
+    double length = yk_v3_norm(d), speed = yk_v3_dot(e, rate);
+    value->motion.position.x = length;
+    value->motion.velocity.x = speed;
+    value->motion.acceleration.x =
+        yk_v3_dot(e, second) + (length > 0 ? (yk_v3_norm2(rate) - speed * speed) / length : 0);
+    value->motion.orientation = yk_q_identity();
+    if (port->joint >= 0) value->effort.force.x = -model->lambda[model->joints[port->joint].row];
+}
+
+static void output(const yk_subsystem *self, int index, yk_port_value *value)
+{
+    const yk_smooth *model = model_of_const(self);
+    const port_model *port = &model->ports[index];
+    memset(value, 0, sizeof *value);
+    value->effort = port->effort;
+    if (port->def.kind == YK_PORT_SCALAR) {
+        scalar_output(model, port, value);
+        return;
+    }
+    yk_smooth_marker_motion(model, port->def.node[0], &port->def.marker[0], &value->motion);
+    if (port->joint >= 0) yk_smooth_joint_wrench(model, &model->joints[port->joint], 0, &value->effort);
+}
+
+static void destroy(yk_subsystem *self)
+{
+    yk_smooth_destroy(model_of(self));
+}
+
+static const char *message(const yk_subsystem *self)
+{
+    return yk_last_message(model_of_const(self)->context);
+}
+
+static yk_state_layout state_layout(const yk_subsystem *self)
+{
+    const yk_smooth *model = model_of_const(self);
+    return (yk_state_layout){.words = model->image_words, .continuous = model->image_continuous};
+}
+
+static void state_get(const yk_subsystem *self, double *image)
+{
+    const yk_smooth *model = model_of_const(self);
+    memcpy(image, model->image, model->image_words * sizeof *image);
+}
+
+/* The matrix keeps its factors if they are those of the new state. */
+static yk_status state_set(yk_subsystem *self, const double *image)
+{
+    yk_smooth *model = model_of(self);
+    if (!model->started) return not_started(model);
+    size_t first = (size_t)((double *)model->state.reference - model->image);
+    size_t last = (size_t)((double *)model->state.clock - model->image);
+    bool same = memcmp(model->image + first, image + first, (last - first) * sizeof *image) == 0;
+    if (!same) model->matrix_serial = -1;
+    memcpy(model->image, image, model->image_words * sizeof *image);
+    yk_smooth_trial_from_state(model);
+    return YK_OK;
+}
+
+static void predict(const yk_subsystem *self, int index, double h, yk_motion *motion)
+{
+    const yk_smooth *model = model_of_const(self);
+    const port_model *port = &model->ports[index];
+    trial_node node[2] = {0};
+    yk_motion end[2];
+    for (int side = 0; side < 2; side++) {
+        int i = port->node[side];
+        node[side] = model->trial[i];
+        if (i < model->node_count) yk_smooth_predict_node(model, i, h, &node[side]);
+        yk_smooth_motion_of(&node[side], &port->def.marker[side], &end[side]);
+        if (port->def.kind == YK_PORT_MARKER) {
+            *motion = end[0];
+            return;
+        }
+    }
+    yk_vec3 d = yk_v3_sub(end[1].position, end[0].position);
+    memset(motion, 0, sizeof *motion);
+    motion->orientation = yk_q_identity();
+    motion->position.x = yk_v3_norm(d);
+    motion->velocity.x = yk_v3_dot(yk_v3_unit(d), yk_v3_sub(end[1].velocity, end[0].velocity));
+    motion->acceleration.x = yk_v3_dot(yk_v3_unit(d), yk_v3_sub(end[1].acceleration, end[0].acceleration));
+}
+
+static void energy(const yk_subsystem *self, yk_energy *result)
+{
+    yk_smooth_energy(model_of_const(self), result);
+}
+
+static int channels(const yk_subsystem *self, const yk_channel **list)
+{
+    return yk_smooth_channels(model_of_const(self), list);
+}
+
+static void channel_read(const yk_subsystem *self, int channel, double *values)
+{
+    yk_smooth_channel_read(model_of_const(self), channel, values);
+}
+
+static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
+{
+    const yk_smooth *model = model_of_const(self);
+    for (int i = 0; i < model->def.shape_count && i < capacity; i++) {
+        const yk_smooth_shape_def *shape = &model->def.shapes[i];
+        yk_motion motion;
+        yk_smooth_marker_motion(model, shape->node, &shape->place, &motion);
+        list[i] = (yk_shape){
+            .kind = shape->kind, .position = motion.position, .orientation = motion.orientation, .size = shape->size};
+    }
+    return model->def.shape_count;
+}
+
+static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
+                                            .kind = "smooth",
+                                            .ports = ports,
+                                            .connect = connect,
+                                            .start = start,
+                                            .step = step,
+                                            .output = output,
+                                            .destroy = destroy,
+                                            .message = message,
+                                            .state_layout = state_layout,
+                                            .state_get = state_get,
+                                            .state_set = state_set,
+                                            .predict = predict,
+                                            .iterate = iterate,
+                                            .energy = energy,
+                                            .channels = channels,
+                                            .channel_read = channel_read,
+                                            .shapes = shapes,
+                                            .merge = yk_smooth_merge};
+
+const yk_subsystem_ops *yk_smooth_ops(void)
+{
+    return &operations;
+}
+
+yk_status yk_smooth_start(yk_smooth *model, double t, double h)
+{
+    return start(&model->base, t, h, NULL);
+}
+
+yk_status yk_smooth_step(yk_smooth *model, double t, double h)
+{
+    return step(&model->base, t, h, NULL);
+}
+
+yk_status yk_smooth_statics(yk_smooth *model, double t)
+{
+    if (!model->started) return not_started(model);
+    model->t = t;
+    yk_status status = yk_smooth_equilibrium(model);
+    if (status >= 0) status = yk_smooth_begin(model);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* Rotation increments of one step: exponential, tangent and inverse tangent of SO(3) applied to vectors, from one set
+ * of coefficients. Below half a radian, where almost all steps are, by short series without a call. */
+#ifndef YK_SMOOTH_TURN_H
+#define YK_SMOOTH_TURN_H
+
+#include "math/vec3.h"
+
+typedef struct yk_turn {
+    yk_vec3 phi;
+    yk_quat rotation; /* exp(phi) */
+    double p, q;      /* T = I + p S + q S^2, S = skew(phi) */
+    double r;         /* T^-1 = I - S/2 + r S^2 */
+} yk_turn;
+
+static inline yk_turn yk_turn_of(yk_vec3 phi)
+{
+    double x = yk_v3_norm2(phi);
+    yk_turn turn = {.phi = phi};
+    double half; /* sin(|phi|/2) / |phi| */
+    if (x < 0.25) {
+        double y = 0.25 * x;
+        half = 0.5 * (1 - y / 6 * (1 - y / 20 * (1 - y / 42 * (1 - y / 72 * (1 - y / 110)))));
+        turn.rotation.w = 1 - y / 2 * (1 - y / 12 * (1 - y / 30 * (1 - y / 56 * (1 - y / 90 * (1 - y / 132)))));
+        turn.q = (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110 * (1 - x / 156 * (1 - x / 210)))))) / 6;
+        /* (1 - (|phi|/2) cot(|phi|/2)) / x by the Bernoulli numbers */
+        turn.r = 1.0 / 12 +
+                 x * (1.0 / 720 +
+                      x * (1.0 / 30240 + x * (1.0 / 1209600 + x * (1.0 / 47900160 + x * (691.0 / 1307674368000 +
+                                                                                         x * (1.0 / 74724249600))))));
+    } else {
+        double angle = sqrt(x), sine = sin(0.5 * angle);
+        half = sine / angle;
+        turn.rotation.w = cos(0.5 * angle);
+        turn.q = (1 - 2 * half * turn.rotation.w) / x;
+        turn.r = (1 - 0.5 * angle * turn.rotation.w / sine) / x;
+    }
+    turn.p = 2 * half * half;
+    turn.rotation.x = half * phi.x;
+    turn.rotation.y = half * phi.y;
+    turn.rotation.z = half * phi.z;
+    return turn;
+}
+
+/* T(phi) a: angular velocity from the rate of phi. */
+static inline yk_vec3 yk_turn_tangent(const yk_turn *turn, yk_vec3 a)
+{
+    yk_vec3 once = yk_v3_cross(turn->phi, a), twice = yk_v3_cross(turn->phi, once);
+    return yk_v3_axpy(turn->q, twice, yk_v3_axpy(turn->p, once, a));
+}
+
+/* T(phi)^-1 a */
+static inline yk_vec3 yk_turn_tangent_inverse(const yk_turn *turn, yk_vec3 a)
+{
+    yk_vec3 once = yk_v3_cross(turn->phi, a), twice = yk_v3_cross(turn->phi, once);
+    return yk_v3_axpy(turn->r, twice, yk_v3_axpy(-0.5, once, a));
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* Mechanisms that tests and benchmarks share, built in C. */
+#ifndef YK_TESTS_SMOOTH_MODELS_H
+#define YK_TESTS_SMOOTH_MODELS_H
+
+#include "smooth/smooth.h"
+
+enum { MODEL_PARTS = 64 };
+
+/* A def with room of its own for its parts. */
+typedef struct model_kit {
+    yk_smooth_def def;
+    yk_smooth_node_def *nodes;
+    yk_smooth_body_def *bodies;
+    yk_smooth_joint_def *joints;
+    yk_smooth_force_def forces[MODEL_PARTS];
+    yk_smooth_port_def ports[MODEL_PARTS];
+    char (*names)[24];
+    int name_count;
+} model_kit;
+
+void kit_open(model_kit *kit, int parts);
+void kit_close(model_kit *kit);
+/* The def, with its arrays. */
+const yk_smooth_def *kit_def(model_kit *kit);
+
+int kit_node(model_kit *kit, const char *name, yk_vec3 position, yk_quat orientation);
+/* Inertia about the centre of mass, which is the node, by its diagonal. */
+void kit_body(model_kit *kit, int node, double mass, double jx, double jy, double jz);
+int kit_joint(model_kit *kit, yk_joint_kind kind, const char *name, int a, yk_marker at_a, int b, yk_marker at_b);
+/* Turns z to the given direction. */
+yk_quat kit_axis(yk_vec3 z);
+yk_marker kit_marker(yk_vec3 offset, yk_quat orientation);
+
+/* A chain of n links of 0.1 m and 0.1 kg along +x, pinned at the origin, gravity -9.81 y. */
+void kit_chain(model_kit *kit, int links, yk_joint_kind kind);
+/* Spatial slider-crank: nodes crank, rod, slider. */
+void kit_slider_crank(model_kit *kit);
+/* Two links of 0.4 m, 1 kg, J = 1, along +x, 0.5 rad/s about z. */
+void kit_double_pendulum(model_kit *kit);
+/* Seven bodies; nodes are at the centres of mass, orientations about z as published. */
+void kit_andrews(model_kit *kit);
+/* 2 n + 1 bars of 1 m and 1 kg in n square loops. */
+void kit_four_bars(model_kit *kit, int loops);
+void kit_bricard(model_kit *kit);
+
+#endif
