@@ -85,7 +85,7 @@ yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *
 /* Rotations that stay free decide which pairs of axes may stay perpendicular: a constrained rotation about k keeps the
  * other two axes apart. With one or two rotations free the z-like axis of the free rotation is kept parallel or
  * perpendicular as in revolute and universal joints. */
-yk_joint yk_joint_axes(unsigned constrained, const yk_marker *a, const yk_marker *b)
+yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_marker *b)
 {
     yk_joint joint = joint_of_rows(YK_JOINT_AXES, a, b);
     int n = 0;

@@ -45,7 +45,7 @@
     X(DRIVEN_SPEED, "velocity")        /* velocity of b along z of a = drive */                                 \
     X(KNIFE_EDGE, "knife-edge")        /* b does not move along its own y: a skate along x */                   \
     X(ROLLING, "rolling")              /* a disc of radius `length` about z of b rolls on the x-y plane of a */ \
-    X(AXES, "axes")                    /* any set of relative motions, see yk_joint_axes */
+    X(AXES, "axes")                    /* any set of relative motions, see yk_joint_of_axes */
 
 typedef enum yk_joint_kind {
 #define YK_JOINT_ENUM(name, text) YK_JOINT_##name,
@@ -108,7 +108,7 @@ const char *yk_joint_name(yk_joint_kind kind);
 /* A joint of the list; `length` is read for distance and rolling. */
 yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *b, double length);
 /* Rows for the relative motions in the mask of YK_AXIS bits, in the axes of a (all six: a clamp). */
-yk_joint yk_joint_axes(unsigned constrained, const yk_marker *a, const yk_marker *b);
+yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_marker *b);
 
 bool yk_row_on_velocity(yk_row_kind kind);
 

@@ -86,7 +86,7 @@ static yk_status compile_joints(yk_smooth *model)
     for (int i = 0; i < def->joint_count; i++) {
         const yk_smooth_joint_def *joint = &def->joints[i];
         yk_joint made = joint->kind == YK_JOINT_AXES
-                            ? yk_joint_axes(joint->constrained, &joint->marker[0], &joint->marker[1])
+                            ? yk_joint_of_axes(joint->constrained, &joint->marker[0], &joint->marker[1])
                             : yk_joint_make(joint->kind, &joint->marker[0], &joint->marker[1], joint->length);
         add_joint(model, joint->name, made, frame_index(model, joint->node[0]), frame_index(model, joint->node[1]),
                   joint->drive, -1);
@@ -108,8 +108,8 @@ static yk_status compile_joints(yk_smooth *model)
         }
         yk_marker origin = yk_marker_default();
         port->driver = driver;
-        add_joint(model, port->def.name, yk_joint_axes(port->constrained, &port->def.marker[0], &origin), port->node[0],
-                  driver, none, i);
+        add_joint(model, port->def.name, yk_joint_of_axes(port->constrained, &port->def.marker[0], &origin),
+                  port->node[0], driver, none, i);
         driver++;
     }
     return YK_OK;
