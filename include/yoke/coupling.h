@@ -47,26 +47,53 @@ typedef struct yk_inputs {
 #define YK_INPUTS_INDEX_2 ((yk_inputs){true, 1, 1, 0})
 #define YK_INPUTS_INDEX_3 ((yk_inputs){true, 1, 0, 0})
 
-typedef enum yk_relaxation { YK_RELAXATION_NONE, YK_RELAXATION_AITKEN } yk_relaxation;
+/* How a tight iteration uses the iterations before it; what is relaxed are all efforts on one subsystem together. */
+typedef enum yk_relaxation {
+    YK_RELAXATION_NONE,        /* the plain fixed point of paper tight 3.1 */
+    YK_RELAXATION_AITKEN,      /* one factor from the last two changes */
+    YK_RELAXATION_QUASI_NEWTON /* least squares over all changes of the step (IQN-ILS) */
+} yk_relaxation;
+
+/* The velocity that the tight scheme prescribes to a motion side. */
+typedef enum yk_tight_velocity {
+    YK_VELOCITY_DIFFERENCE, /* from the positions at both ends, on SO(3) by SLERP: paper tight (21) */
+    YK_VELOCITY_MARKER      /* that of the partner's marker at the end of the step */
+} yk_tight_velocity;
 
 typedef struct yk_scheme_def {
     yk_scheme_kind kind;
     yk_order order;   /* explicit only */
     yk_inputs inputs; /* explicit only */
     double tolerance; /* tight: largest change of an interface force (N) or torque (N m) that counts as converged */
-    double relative_tolerance; /* tight: the same, relative to the effort */
-    int iterations;            /* tight: limit of repetitions in a macro step; 0 is the loose scheme */
-    yk_relaxation relaxation;  /* tight */
-    int threads;               /* explicit Jacobi: subsystems that advance at the same time; 0: one per core */
+    double relative_tolerance;  /* tight: the same, relative to the effort */
+    int iterations;             /* tight: limit of repetitions in a macro step; 0 is the loose scheme */
+    yk_relaxation relaxation;   /* tight */
+    yk_tight_velocity velocity; /* tight */
+    int halvings; /* tight: how often a step that does not converge may be halved; 0: it is taken as it is */
+    int threads;  /* explicit Jacobi: subsystems that advance at the same time; 0: one per core */
 } yk_scheme_def;
 
-/* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, one thread. */
+/* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, no halving, one
+ * thread. */
 yk_scheme_def yk_scheme_default(void);
+
+/* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
+ * subsystem calls x is at position + orientation(length * x). Paper tight (20). */
+typedef struct yk_frame {
+    yk_vec3 position;    /* m */
+    yk_quat orientation; /* from the subsystem's axes to the system's */
+    double length;       /* m per unit of length: 1e-3 for millimetres */
+    double mass;         /* kg per unit of mass: 1e-3 for grams */
+} yk_frame;
+
+yk_frame yk_frame_default(void);
 
 typedef struct yk_system_def {
     yk_subsystem *const *subsystems; /* stay the caller's, and must outlive the system */
     const char *const *names;
     int subsystem_count;
+    const yk_frame *frames; /* one per subsystem; NULL: all as the system */
+    const int *substeps;    /* steps of each subsystem in a macro step; NULL: one */
     const yk_interface_def *interfaces;
     int interface_count;
     yk_scheme_def scheme;
@@ -84,7 +111,8 @@ yk_status yk_system_start(yk_system *system);
 
 /* What one macro step took. */
 typedef struct yk_step_report {
-    int iterations;       /* calls of each subsystem */
+    int iterations;       /* sweeps over all subsystems */
+    bool halved;          /* the step was cut in parts to converge */
     double effort_change; /* largest change of an interface effort in the last iteration (N or N m); 0 if explicit */
 } yk_step_report;
 
@@ -95,7 +123,7 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report);
 double yk_system_time(const yk_system *system);
 int64_t yk_system_steps(const yk_system *system);
 
-/* Motion and effort of a port as numbered by the subsystem, after start or step. */
+/* Motion and effort of a port as numbered by the subsystem, in the system's units and axes, after start or step. */
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);
 /* False if the subsystem does not tell; parts of a merged system report the whole in the first. */
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);
@@ -130,6 +158,7 @@ typedef struct yk_system_statistics {
     int64_t steps;
     int64_t iterations;
     int64_t steps_not_converged;
+    int64_t steps_halved;
     int largest_iterations;
 } yk_system_statistics;
 

@@ -24,12 +24,10 @@ static void set_motion_input(yk_system *system, yk_link *link, bool a_advanced)
         yk_input_original(link->kind, a_start, a_end, input);
 }
 
-static void set_effort_input(yk_system *system, yk_link *link)
+static void set_effort_inputs(yk_system *system, int member)
 {
-    yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
-    link->applied =
-        yk_effort_opposite(link->kind, &b->values[link->def.motion_port], &a->before[link->def.effort_port]);
-    yk_input_constant(link->kind, &link->applied, &a->inputs[link->def.effort_port]);
+    yk_system_pack_efforts(system, member);
+    yk_system_apply_efforts(system, member, system->members[member].fresh);
 }
 
 static yk_status gauss_seidel(yk_system *system)
@@ -39,8 +37,8 @@ static yk_status gauss_seidel(yk_system *system)
         for (int i = 0; i < system->link_count; i++) {
             yk_link *link = &system->links[i];
             if (link->def.motion_subsystem == member) set_motion_input(system, link, link->a_place < place);
-            if (link->def.effort_subsystem == member) set_effort_input(system, link);
         }
+        if (system->members[member].effort_size) set_effort_inputs(system, member);
         yk_status status = yk_system_advance(system, member);
         if (status < 0) return yk_system_blame(system, member);
     }
@@ -55,10 +53,9 @@ static void advance_range(void *user, size_t begin, size_t end, size_t chunk)
 
 static yk_status jacobi(yk_system *system)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        set_motion_input(system, &system->links[i], false);
-        set_effort_input(system, &system->links[i]);
-    }
+    for (int i = 0; i < system->link_count; i++) set_motion_input(system, &system->links[i], false);
+    for (int i = 0; i < system->member_count; i++)
+        if (system->members[i].effort_size) set_effort_inputs(system, i);
     if (system->pool)
         yk_pool_run(system->pool, (size_t)system->member_count, 1, advance_range, system);
     else
@@ -71,6 +68,5 @@ static yk_status jacobi(yk_system *system)
 yk_status yk_explicit_step(yk_system *system, yk_step_report *report)
 {
     report->iterations = 1;
-    report->effort_change = 0;
     return system->scheme.order == YK_ORDER_JACOBI ? jacobi(system) : gauss_seidel(system);
 }

@@ -144,16 +144,28 @@ double yk_effort_work(yk_port_kind kind, const yk_effort *effort, const yk_motio
            yk_v3_dot(effort->torque, rotation_between(from->orientation, to->orientation));
 }
 
-double yk_effort_dot(yk_port_kind kind, const yk_effort *a, const yk_effort *b)
-{
-    if (kind == YK_PORT_SCALAR) return a->force.x * b->force.x;
-    return yk_v3_dot(a->force, b->force) + yk_v3_dot(a->torque, b->torque);
-}
-
 yk_effort yk_effort_combine(yk_port_kind kind, const yk_effort *a, double factor, const yk_effort *b)
 {
     if (kind == YK_PORT_SCALAR) return (yk_effort){{a->force.x + factor * b->force.x, 0, 0}, {0, 0, 0}};
     return (yk_effort){yk_v3_axpy(factor, b->force, a->force), yk_v3_axpy(factor, b->torque, a->torque)};
+}
+
+double *yk_effort_pack(yk_port_kind kind, const yk_effort *effort, double *array)
+{
+    *array++ = effort->force.x;
+    if (kind == YK_PORT_SCALAR) return array;
+    *array++ = effort->force.y, *array++ = effort->force.z;
+    *array++ = effort->torque.x, *array++ = effort->torque.y, *array++ = effort->torque.z;
+    return array;
+}
+
+const double *yk_effort_unpack(yk_port_kind kind, const double *array, yk_effort *effort)
+{
+    effort->force.x = *array++;
+    if (kind == YK_PORT_SCALAR) return array;
+    effort->force.y = *array++, effort->force.z = *array++;
+    effort->torque.x = *array++, effort->torque.y = *array++, effort->torque.z = *array++;
+    return array;
 }
 
 double yk_effort_size(yk_port_kind kind, const yk_effort *a)

@@ -31,8 +31,10 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
 double yk_effort_work(yk_port_kind kind, const yk_effort *effort, const yk_motion *from, const yk_motion *to);
 
 /* Efforts as vectors of one (scalar port) or six components. */
-double yk_effort_dot(yk_port_kind kind, const yk_effort *a, const yk_effort *b);
 yk_effort yk_effort_combine(yk_port_kind kind, const yk_effort *a, double factor, const yk_effort *b);
+/* One component or six, to and from a plain array; both return the place behind. */
+double *yk_effort_pack(yk_port_kind kind, const yk_effort *effort, double *array);
+const double *yk_effort_unpack(yk_port_kind kind, const double *array, yk_effort *effort);
 /* The larger of the norms of force (N) and torque (N m). */
 double yk_effort_size(yk_port_kind kind, const yk_effort *a);
 

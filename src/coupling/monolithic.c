@@ -44,6 +44,5 @@ yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def)
 yk_status yk_monolithic_step(yk_system *system, yk_step_report *report)
 {
     report->iterations = 1;
-    report->effort_change = 0;
     return yk_system_advance(system, 0) < 0 ? yk_system_blame(system, 0) : YK_OK;
 }

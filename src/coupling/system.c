@@ -4,8 +4,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "coupling/frame.h"
 #include "coupling/interface.h"
-#include "math/so3.h"
+#include "math/polynomial.h"
 
 /* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost more than they do. */
 static const double SHORT_STEP = 5e-6;
@@ -47,21 +48,66 @@ static double seconds_now(void)
 
 void yk_system_gather(yk_member *member)
 {
-    for (int port = 0; port < member->port_count; port++)
+    for (int port = 0; port < member->port_count; port++) {
         member->subsystem->ops->output(member->subsystem, port, &member->values[port]);
+        if (member->frame) yk_frame_port_value(member->frame, member->ports[port].kind, &member->values[port]);
+    }
+}
+
+/* The inputs as the subsystem takes them, from `offset` on in the step. */
+static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double offset)
+{
+    if (!m->frame && offset == 0) return m->inputs;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        bool effort = &system->members[link->def.effort_subsystem] == m;
+        if (!effort && &system->members[link->def.motion_subsystem] != m) continue;
+        int port = effort ? link->def.effort_port : link->def.motion_port;
+        yk_causality causality = effort ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
+        yk_signal shifted = yk_signal_shift(&m->inputs[port], link->kind, offset);
+        if (m->frame)
+            yk_frame_input(m->frame, link->kind, causality, &shifted, &m->own_inputs[port]);
+        else
+            m->own_inputs[port] = shifted;
+    }
+    return m->own_inputs;
 }
 
 typedef yk_status (*member_move)(yk_system *system, yk_member *member);
 
+/* The effort of a member with substeps is the mean over them: what its partner receives is then the whole impulse. */
+static void add_mean_efforts(yk_member *m)
+{
+    yk_system_gather(m);
+    for (int port = 0; port < m->port_count; port++)
+        m->mean_efforts[port] =
+            yk_effort_combine(m->ports[port].kind, &m->mean_efforts[port], 1.0 / m->substeps, &m->values[port].effort);
+}
+
+static yk_status step_in_parts(yk_system *system, yk_member *m)
+{
+    double h = system->h / m->substeps;
+    yk_status worst = YK_OK;
+    memset(m->mean_efforts, 0, (size_t)m->port_count * sizeof *m->mean_efforts);
+    for (int i = 0; i < m->substeps; i++) {
+        yk_status status = m->subsystem->ops->step(m->subsystem, system->t + i * h, h, own_inputs(system, m, i * h));
+        if (status < 0) return status;
+        if (status > worst) worst = status;
+        add_mean_efforts(m);
+    }
+    return worst;
+}
+
 static yk_status step_member(yk_system *system, yk_member *m)
 {
-    return m->subsystem->ops->step(m->subsystem, yk_system_time(system), system->h, m->inputs);
+    if (m->substeps > 1) return step_in_parts(system, m);
+    return m->subsystem->ops->step(m->subsystem, system->t, system->h, own_inputs(system, m, 0));
 }
 
 static yk_status iterate_member(yk_system *system, yk_member *m)
 {
     yk_iteration report;
-    return m->subsystem->ops->iterate(m->subsystem, yk_system_time(system), system->h, m->inputs, &report);
+    return m->subsystem->ops->iterate(m->subsystem, system->t, system->h, own_inputs(system, m, 0), &report);
 }
 
 /* Calls the member, keeps the time that it took, and reads its outputs. */
@@ -75,6 +121,7 @@ static inline yk_status call_member(yk_system *system, int member, member_move m
     if (timed) s->seconds += seconds_now() - begin, m->timed_calls++;
     s->calls++;
     yk_system_gather(m);
+    for (int port = 0; m->substeps > 1 && port < m->port_count; port++) m->values[port].effort = m->mean_efforts[port];
     return m->status;
 }
 
@@ -88,39 +135,6 @@ yk_status yk_system_iterate(yk_system *system, int member)
     return call_member(system, member, iterate_member);
 }
 
-void yk_system_mark(yk_system *system)
-{
-    for (int i = 0; i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
-        m->subsystem->ops->state_get(m->subsystem, m->mark);
-    }
-}
-
-yk_status yk_system_rewind(yk_system *system, int member)
-{
-    yk_member *m = &system->members[member];
-    return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
-}
-
-void yk_system_predict(const yk_system *system, const yk_link *link, yk_motion *motion)
-{
-    const yk_member *a = yk_link_a(system, link);
-    int port = link->def.effort_port;
-    if (a->subsystem->ops->predict) {
-        a->subsystem->ops->predict(a->subsystem, port, system->h, motion);
-        return;
-    }
-    /* A subsystem that does not predict is taken to keep its acceleration. */
-    double h = system->h;
-    *motion = a->before[port];
-    motion->position = yk_v3_axpy(h, yk_v3_axpy(h / 2, motion->acceleration, motion->velocity), motion->position);
-    motion->velocity = yk_v3_axpy(h, motion->acceleration, motion->velocity);
-    if (link->kind == YK_PORT_SCALAR) return;
-    yk_vec3 turn = yk_v3_scale(h, yk_v3_axpy(h / 2, motion->angular_acceleration, motion->angular_velocity));
-    motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(turn), motion->orientation));
-    motion->angular_velocity = yk_v3_axpy(h, motion->angular_acceleration, motion->angular_velocity);
-}
-
 yk_status yk_system_blame(yk_system *system, int member)
 {
     const yk_member *m = &system->members[member];
@@ -131,16 +145,20 @@ yk_status yk_system_blame(yk_system *system, int member)
                                "coupling.scheme tight, and see `yoke stability`"
                              : "";
     return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s%s",
-                   yk_system_time(system) + system->h, (long long)system->step_count + 1,
-                   schemes[system->scheme.kind].name, m->name, why, remedy);
+                   system->t + system->h, (long long)system->step_count + 1, schemes[system->scheme.kind].name, m->name,
+                   why, remedy);
 }
 
 /* Stepping --------------------------------------------------------------------------------------------------------- */
 
-static void keep_motions(yk_system *system)
+void yk_system_keep_motions(yk_system *system)
 {
     for (int i = 0; i < system->member_count; i++) {
         yk_member *m = &system->members[i];
+        if (m->earlier && system->step_count > 0) {
+            memcpy(m->earlier, m->before, (size_t)m->port_count * sizeof *m->earlier);
+            m->earlier_step = system->h;
+        }
         for (int port = 0; port < m->port_count; port++) {
             if (m->ports[port].kind == YK_PORT_MARKER) {
                 m->before[port] = m->values[port].motion;
@@ -150,6 +168,30 @@ static void keep_motions(yk_system *system)
             m->before[port].velocity.x = m->values[port].motion.velocity.x;
             m->before[port].acceleration.x = m->values[port].motion.acceleration.x;
         }
+    }
+}
+
+void yk_system_pack_efforts(yk_system *system, int member)
+{
+    yk_member *m = &system->members[member];
+    double *fresh = m->fresh, *applied = m->applied;
+    for (int i = 0; i < system->link_count; i++) {
+        yk_link *link = &system->links[i];
+        if (link->def.effort_subsystem != member) continue;
+        yk_effort effort = yk_effort_opposite(link->kind, &yk_link_b(system, link)->values[link->def.motion_port],
+                                              &m->before[link->def.effort_port]);
+        fresh = yk_effort_pack(link->kind, &effort, fresh);
+        applied = yk_effort_pack(link->kind, &link->applied, applied);
+    }
+}
+
+void yk_system_apply_efforts(yk_system *system, int member, const double *efforts)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        yk_link *link = &system->links[i];
+        if (link->def.effort_subsystem != member) continue;
+        efforts = yk_effort_unpack(link->kind, efforts, &link->applied);
+        yk_input_constant(link->kind, &link->applied, &system->members[member].inputs[link->def.effort_port]);
     }
 }
 
@@ -196,23 +238,31 @@ static yk_status check_finite(yk_system *system)
     return YK_OK;
 }
 
-yk_status yk_system_step(yk_system *system, yk_step_report *report)
+void yk_system_observe(yk_system *system)
 {
-    yk_step_report own;
-    if (!report) report = &own;
-    keep_motions(system);
-    yk_status status = schemes[system->scheme.kind].step(system, report);
-    if (status < 0) return status;
-    yk_status finite = check_finite(system);
-    if (finite < 0) return finite;
     for (int i = 0; i < system->link_count; i++) {
         observe_link(system, &system->links[i]);
         add_interface_work(system, &system->links[i]);
     }
+}
+
+yk_status yk_system_step(yk_system *system, yk_step_report *report)
+{
+    yk_step_report own;
+    if (!report) report = &own;
+    *report = (yk_step_report){0};
+    system->t = yk_system_time(system), system->h = system->step;
+    yk_system_keep_motions(system);
+    yk_status status = schemes[system->scheme.kind].step(system, report);
+    if (status < 0) return status;
+    yk_status finite = check_finite(system);
+    if (finite < 0) return finite;
+    yk_system_observe(system);
     system->step_count++;
     yk_system_statistics *s = &system->statistics;
     s->steps++;
     s->iterations += report->iterations;
+    s->steps_halved += report->halved;
     if (report->iterations > s->largest_iterations) s->largest_iterations = report->iterations;
     if (status == YK_NOT_CONVERGED) {
         s->steps_not_converged++;
@@ -230,7 +280,7 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
 static yk_status start_member(yk_system *system, int member, const yk_signal *inputs)
 {
     yk_member *m = &system->members[member];
-    m->status = m->subsystem->ops->start(m->subsystem, system->start, system->h, inputs);
+    m->status = m->subsystem->ops->start(m->subsystem, system->start, system->h / m->substeps, inputs);
     if (m->status < 0) return yk_system_blame(system, member);
     yk_system_gather(m);
     return YK_OK;
@@ -244,13 +294,11 @@ static yk_status start_sweep(yk_system *system)
         yk_member *m = &system->members[member];
         for (int i = 0; i < system->link_count; i++) {
             yk_link *link = &system->links[i];
-            if (link->def.effort_subsystem == member)
-                yk_input_constant(link->kind, &link->applied, &m->inputs[link->def.effort_port]);
             if (link->def.motion_subsystem == member)
                 yk_input_taylor(link->kind, &yk_link_a(system, link)->values[link->def.effort_port].motion,
                                 &m->inputs[link->def.motion_port]);
         }
-        yk_status status = start_member(system, member, m->inputs);
+        yk_status status = start_member(system, member, own_inputs(system, m, 0));
         if (status < 0) return status;
     }
     return YK_OK;
@@ -260,13 +308,19 @@ static yk_status start_sweep(yk_system *system)
 static double update_start_efforts(yk_system *system, bool first)
 {
     double largest = 0;
-    for (int i = 0; i < system->link_count; i++) {
-        yk_link *link = &system->links[i];
-        const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
-        yk_effort effort = yk_effort_opposite(link->kind, &yk_link_b(system, link)->values[link->def.motion_port], a);
-        yk_effort change = yk_effort_combine(link->kind, &effort, -1, &link->applied);
-        raise_to(&largest, yk_effort_size(link->kind, &change) / (1 + yk_effort_size(link->kind, &effort)));
-        link->applied = yk_aitken_relax(link, &change, first);
+    for (int member = 0; member < system->member_count; member++) {
+        yk_member *m = &system->members[member];
+        if (m->effort_size == 0) continue;
+        yk_system_pack_efforts(system, member);
+        double change = 0, size = 0;
+        for (int i = 0; i < m->effort_size; i++) {
+            change += fabs(m->fresh[i] - m->applied[i]);
+            size += fabs(m->fresh[i]);
+        }
+        raise_to(&largest, change / (1 + size));
+        if (first) yk_accelerator_restart(m->start_accelerator);
+        yk_accelerator_next(m->start_accelerator, m->applied, m->fresh, m->next);
+        yk_system_apply_efforts(system, member, m->next);
     }
     return largest;
 }
@@ -274,7 +328,11 @@ static double update_start_efforts(yk_system *system, bool first)
 /* Initial efforts and accelerations that fit each other: without them the first step would be of lower order. */
 static yk_status start_consistently(yk_system *system)
 {
-    for (int i = 0; i < system->link_count; i++) system->links[i].applied = (yk_effort){{0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < system->link_count; i++) {
+        yk_link *link = &system->links[i];
+        link->applied = (yk_effort){{0, 0, 0}, {0, 0, 0}};
+        yk_input_constant(link->kind, &link->applied, &yk_link_a(system, link)->inputs[link->def.effort_port]);
+    }
     double change = 0;
     for (int i = 0; i < START_ITERATIONS; i++) {
         yk_status status = start_sweep(system);
@@ -292,14 +350,17 @@ static yk_status start_consistently(yk_system *system)
 yk_status yk_system_start(yk_system *system)
 {
     system->step_count = 0;
+    system->t = system->start, system->h = system->step;
     system->statistics = (yk_system_statistics){0};
     for (int i = 0; i < system->member_count; i++) {
         system->members[i].statistics = (yk_subsystem_statistics){0};
         system->members[i].timed_calls = 0;
+        system->members[i].earlier_step = 0;
     }
     for (int i = 0; i < system->link_count; i++) system->links[i].statistics = (yk_interface_statistics){0};
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < system->member_count; i++) status = start_member(system, i, NULL);
+    yk_system_keep_motions(system);
     if (status == YK_OK && system->link_count > 0) status = start_consistently(system);
     if (status < 0) return status;
     for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i]);
@@ -310,7 +371,7 @@ yk_status yk_system_start(yk_system *system)
 
 double yk_system_time(const yk_system *system)
 {
-    return system->start + (double)system->step_count * system->h;
+    return system->start + (double)system->step_count * system->step;
 }
 
 int64_t yk_system_steps(const yk_system *system)
@@ -331,6 +392,7 @@ bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
     const yk_subsystem *part = system->members[subsystem].subsystem;
     if (!part->ops->energy) return false;
     part->ops->energy(part, energy);
+    if (system->members[subsystem].frame) yk_frame_energy(system->members[subsystem].frame, energy);
     return true;
 }
 
@@ -360,43 +422,4 @@ yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, 
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface)
 {
     return system->merged ? (yk_interface_statistics){0} : system->links[interface].statistics;
-}
-
-/* State image ------------------------------------------------------------------------------------------------------ */
-
-/* continuous words of all members, their opaque words, the clock. */
-yk_state_layout yk_system_state_layout(const yk_system *system)
-{
-    return system->layout;
-}
-
-void yk_system_state_get(const yk_system *system, double *image)
-{
-    double *continuous = image, *opaque = image + system->layout.continuous;
-    for (int i = 0; i < system->member_count; i++) {
-        const yk_member *m = &system->members[i];
-        m->subsystem->ops->state_get(m->subsystem, system->scratch);
-        size_t rest = m->layout.words - m->layout.continuous;
-        memcpy(continuous, system->scratch, m->layout.continuous * sizeof(double));
-        memcpy(opaque, system->scratch + m->layout.continuous, rest * sizeof(double));
-        continuous += m->layout.continuous, opaque += rest;
-    }
-    memcpy(opaque, &system->step_count, sizeof *opaque);
-}
-
-yk_status yk_system_state_set(yk_system *system, const double *image)
-{
-    const double *continuous = image, *opaque = image + system->layout.continuous;
-    for (int i = 0; i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
-        size_t rest = m->layout.words - m->layout.continuous;
-        memcpy(system->scratch, continuous, m->layout.continuous * sizeof(double));
-        memcpy(system->scratch + m->layout.continuous, opaque, rest * sizeof(double));
-        m->status = m->subsystem->ops->state_set(m->subsystem, system->scratch);
-        if (m->status < 0) return yk_system_blame(system, i);
-        yk_system_gather(m);
-        continuous += m->layout.continuous, opaque += rest;
-    }
-    memcpy(&system->step_count, opaque, sizeof *opaque);
-    return YK_OK;
 }

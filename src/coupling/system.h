@@ -12,6 +12,7 @@
 #define YK_COUPLING_SYSTEM_H
 
 #include "base/pool.h"
+#include "coupling/acceleration.h"
 #include "yoke/coupling.h"
 
 /* One subsystem in its place. */
@@ -20,13 +21,25 @@ typedef struct yk_member {
     const char *name;
     int port_count;
     const yk_port *ports;
-    yk_signal *inputs;      /* one per port */
-    yk_port_value *values;  /* one per port: outputs at the end of the last step or trial */
-    yk_motion *before;      /* one per port: motion at the start of the macro step */
-    yk_state_layout layout; /* zero if it cannot be rolled back */
-    double *mark;           /* state image at the last mark */
-    bool iterates;          /* takes efforts only, and offers single iterations of its solver */
-    yk_status status;       /* of the last advance */
+    yk_frame *frame; /* NULL: that of the system */
+    int substeps;
+    /* With substeps only, per port; part of the state image. */
+    yk_effort *mean_efforts; /* over the macro step */
+    yk_motion *earlier;      /* at the start of the macro step before */
+    double earlier_step;     /* size of that step, 0 before the first (s) */
+    yk_signal *inputs;       /* one per port, in the system's units and axes */
+    yk_signal *own_inputs;   /* the same as the subsystem takes them */
+    yk_port_value *values;   /* one per port: outputs at the end of the last step or trial */
+    yk_motion *before;       /* one per port: motion at the start of the macro step */
+    yk_state_layout layout;  /* zero if it cannot be rolled back */
+    double *mark;            /* state image at the last mark */
+    bool iterates;           /* takes efforts only, and offers single iterations of its solver */
+    /* All efforts that it takes as one vector: as applied, as the motion sides now need them, and as applied next. */
+    int effort_size;
+    double *applied, *fresh, *next;
+    yk_accelerator *accelerator;       /* tight; NULL: none */
+    yk_accelerator *start_accelerator; /* of the consistent start */
+    yk_status status;                  /* of the last advance */
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
 } yk_member;
@@ -37,19 +50,19 @@ typedef struct yk_link {
     yk_port_kind kind;
     int a_place, b_place; /* of the two sides in the Gauss-Seidel sequence */
     yk_effort applied;    /* on A in this macro step */
-    yk_effort residual;   /* tight: last change of the effort */
-    double factor;        /* tight: relaxation */
     yk_interface_statistics statistics;
 } yk_link;
 
 struct yk_system {
     yk_context *context;
     yk_scheme_def scheme;
-    double start, h;
+    double start, step;
     int64_t step_count;
+    double t, h; /* of the step that is being taken: the macro step, or a part of it */
     int member_count;
     yk_member *members;
-    int *sequence; /* Gauss-Seidel order: B sides before their A sides */
+    int *sequence;         /* Gauss-Seidel order: B sides before their A sides */
+    int last_effort_place; /* of the last A side in it */
     int link_count;
     yk_link *links;
     yk_subsystem *merged; /* monolithic only: the one member, which the system owns */
@@ -73,6 +86,7 @@ static inline yk_member *yk_link_b(const yk_system *system, const yk_link *link)
 
 /* Verbs ------------------------------------------------------------------------------------------------------------ */
 
+/* See predict.c. */
 void yk_system_predict(const yk_system *system, const yk_link *link, yk_motion *motion);
 yk_status yk_system_advance(yk_system *system, int member);
 /* One iteration of a member's own solver towards the end of the macro step, and gather its outputs. */
@@ -81,8 +95,18 @@ void yk_system_mark(yk_system *system);
 yk_status yk_system_rewind(yk_system *system, int member);
 /* Reads the outputs of a member; advance does it by itself. */
 void yk_system_gather(yk_member *member);
+/* Fills a member's vectors `fresh` and `applied`, and applies a vector of efforts to it as inputs. */
+void yk_system_pack_efforts(yk_system *system, int member);
+void yk_system_apply_efforts(yk_system *system, int member, const double *efforts);
+/* Keeps the motions now as those at the start of the step that follows. */
+void yk_system_keep_motions(yk_system *system);
+/* Errors and work of all interfaces since then, into the statistics. */
+void yk_system_observe(yk_system *system);
 /* Turns the status of a failed member into an error with time, name and remedy. */
 yk_status yk_system_blame(yk_system *system, int member);
+
+/* Room for rollback and the state image (state.c). */
+yk_status yk_system_prepare_states(yk_system *system);
 
 /* Schemes ---------------------------------------------------------------------------------------------------------- */
 
@@ -91,8 +115,5 @@ yk_status yk_tight_step(yk_system *system, yk_step_report *report);
 yk_status yk_monolithic_step(yk_system *system, yk_step_report *report);
 /* Replaces the parts of the def by the one merged member. */
 yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def);
-
-/* Relaxes the effort that a tight iteration hands on (see acceleration.c). */
-yk_effort yk_aitken_relax(yk_link *link, const yk_effort *change, bool first);
 
 #endif

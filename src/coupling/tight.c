@@ -1,12 +1,10 @@
 /* The tight scheme: the macro step is repeated until the interface efforts do not change any more.
  *
  * paper tight 3.1, figure 3. In each sweep the motion sides step with the motion that the effort sides last reached
- * (the predicted motion at first), and the effort sides with the effort that this took. Effort sides that can iterate
- * make one iteration of their own solver per sweep; the others are rewound and step again. A sweep whose efforts have
- * converged is the last one: its efforts are applied as they are, so that what one side gives the other receives. No
- * repetition at all is the loose scheme (figure 4). */
-#include <math.h>
-
+ * (the predicted motion at first), and the effort sides with the efforts that this took. Effort sides that can iterate
+ * make one iteration of their own solver per sweep; the others are rewound and step again. Efforts that have converged
+ * are applied as they are, so that what one side gives the other receives; others may be accelerated (acceleration.h).
+ * No repetition at all is the loose scheme (figure 4). A step that does not converge can be cut in halves. */
 #include "coupling/interface.h"
 #include "coupling/system.h"
 
@@ -20,6 +18,7 @@ typedef struct sweep {
 static void set_motion_input(yk_system *system, yk_link *link, const sweep *now)
 {
     yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+    const yk_motion *a_start = &a->before[link->def.effort_port];
     const yk_motion *a_end = &a->values[link->def.effort_port].motion;
     yk_motion predicted;
     bool known = now->number > 0 || link->a_place < link->b_place;
@@ -27,29 +26,44 @@ static void set_motion_input(yk_system *system, yk_link *link, const sweep *now)
         yk_system_predict(system, link, &predicted);
         a_end = &predicted;
     }
-    yk_input_interpolated(link->kind, system->h, &a->before[link->def.effort_port], a_end,
-                          &b->inputs[link->def.motion_port]);
+    yk_signal *input = &b->inputs[link->def.motion_port];
+    if (system->scheme.velocity == YK_VELOCITY_MARKER)
+        yk_input_original(link->kind, a_start, a_end, input);
+    else
+        yk_input_interpolated(link->kind, system->h, a_start, a_end, input);
 }
 
-/* Takes the effort of side B to side A: as it is when it has converged or may not be repeated, else relaxed. */
-static void set_effort_input(yk_system *system, yk_link *link, sweep *now)
+/* True if the effort changed by no more than the tolerance since the last sweep. */
+static bool has_settled(const yk_system *system, const yk_link *link, const yk_effort *effort, sweep *now)
 {
-    yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
-    yk_effort effort =
-        yk_effort_opposite(link->kind, &b->values[link->def.motion_port], &a->before[link->def.effort_port]);
-    if (now->number > 0) {
-        yk_effort change = yk_effort_combine(link->kind, &effort, -1, &link->applied);
-        double size = yk_effort_size(link->kind, &change);
-        double limit =
-            system->scheme.tolerance + system->scheme.relative_tolerance * yk_effort_size(link->kind, &effort);
-        bool close = size <= limit;
-        now->converged = now->converged && close;
-        now->effort_change = fmax(now->effort_change, size);
-        if (system->scheme.relaxation == YK_RELAXATION_AITKEN && !close && !now->last)
-            effort = yk_aitken_relax(link, &change, now->number == 1);
+    if (now->number == 0) return true;
+    yk_effort change = yk_effort_combine(link->kind, effort, -1, &link->applied);
+    double size = yk_effort_size(link->kind, &change);
+    double limit = system->scheme.tolerance;
+    limit += system->scheme.relative_tolerance * yk_effort_size(link->kind, effort);
+    if (size > now->effort_change) now->effort_change = size;
+    return size <= limit;
+}
+
+/* Takes the efforts of the motion sides to a member, together. */
+static void set_effort_inputs(yk_system *system, int member, sweep *now)
+{
+    yk_member *m = &system->members[member];
+    yk_system_pack_efforts(system, member);
+    bool settled = true;
+    const double *fresh = m->fresh;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        if (link->def.effort_subsystem != member) continue;
+        yk_effort effort;
+        fresh = yk_effort_unpack(link->kind, fresh, &effort);
+        settled = has_settled(system, link, &effort, now) && settled;
     }
-    link->applied = effort;
-    yk_input_constant(link->kind, &effort, &a->inputs[link->def.effort_port]);
+    now->converged = now->converged && settled;
+    if (m->accelerator && now->number == 0) yk_accelerator_restart(m->accelerator);
+    bool accelerated = m->accelerator && !settled && !now->last;
+    if (accelerated) yk_accelerator_next(m->accelerator, m->applied, m->fresh, m->next);
+    yk_system_apply_efforts(system, member, accelerated ? m->next : m->fresh);
 }
 
 /* final: nothing will be repeated after this member, so an open trial is closed. */
@@ -66,22 +80,31 @@ static yk_status move_member(yk_system *system, int member, const sweep *now, bo
 
 static yk_status run_sweep(yk_system *system, sweep *now)
 {
-    int links_left = system->link_count;
     for (int place = 0; place < system->member_count; place++) {
         int member = system->sequence[place];
-        for (int i = 0; i < system->link_count; i++) {
-            yk_link *link = &system->links[i];
-            if (link->def.motion_subsystem == member) set_motion_input(system, link, now);
-            if (link->def.effort_subsystem == member) set_effort_input(system, link, now), links_left--;
-        }
-        bool final = now->last || (now->converged && links_left == 0);
+        for (int i = 0; i < system->link_count; i++)
+            if (system->links[i].def.motion_subsystem == member) set_motion_input(system, &system->links[i], now);
+        if (system->members[member].effort_size) set_effort_inputs(system, member, now);
+        bool final = now->last || (now->converged && place >= system->last_effort_place);
         yk_status status = move_member(system, member, now, final);
         if (status < 0) return yk_system_blame(system, member);
     }
     return YK_OK;
 }
 
-yk_status yk_tight_step(yk_system *system, yk_step_report *report)
+/* Only the last effort side knows in its turn that the sweep has converged; the trials of those before it are closed
+ * here. */
+static yk_status close_trials(yk_system *system)
+{
+    for (int place = 0; place < system->last_effort_place; place++) {
+        int member = system->sequence[place];
+        if (!system->members[member].iterates || !system->members[member].effort_size) continue;
+        if (yk_system_advance(system, member) < 0) return yk_system_blame(system, member);
+    }
+    return YK_OK;
+}
+
+static yk_status iterate(yk_system *system, yk_step_report *report)
 {
     int limit = system->scheme.iterations;
     if (limit > 0) yk_system_mark(system);
@@ -94,7 +117,35 @@ yk_status yk_tight_step(yk_system *system, yk_step_report *report)
         if (status < 0) return status;
         if (now.converged || now.last) break;
     }
-    report->iterations = now.number + 1;
+    report->iterations += now.number + 1;
     report->effort_change = now.effort_change;
+    if (!now.last) {
+        yk_status status = close_trials(system);
+        if (status < 0) return status;
+    }
     return now.converged || limit == 0 ? YK_OK : YK_NOT_CONVERGED;
+}
+
+/* From t to t + h, in one go or in two halves. */
+static yk_status take(yk_system *system, double t, double h, int halvings, yk_step_report *report)
+{
+    system->t = t, system->h = h;
+    yk_status status = iterate(system, report);
+    if (status != YK_NOT_CONVERGED || halvings == 0) return status;
+    for (int i = 0; i < system->member_count; i++) {
+        if (yk_system_rewind(system, i) < 0) return yk_system_blame(system, i);
+        yk_system_gather(&system->members[i]);
+    }
+    report->halved = true;
+    yk_status first = take(system, t, h / 2, halvings - 1, report);
+    if (first < 0) return first;
+    yk_system_observe(system);
+    yk_system_keep_motions(system);
+    yk_status second = take(system, t + h / 2, h / 2, halvings - 1, report);
+    return second != YK_OK ? second : first;
+}
+
+yk_status yk_tight_step(yk_system *system, yk_step_report *report)
+{
+    return take(system, system->t, system->h, system->scheme.halvings, report);
 }

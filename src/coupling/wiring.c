@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "coupling/system.h"
+#include "math/vec3.h"
 
 static yk_status check_operations(yk_context *context, const yk_subsystem_ops *ops, const char *name)
 {
@@ -16,6 +17,42 @@ static yk_status check_operations(yk_context *context, const yk_subsystem_ops *o
                    name, ops->kind ? ops->kind : "unknown kind");
 }
 
+static yk_status check_frame(yk_context *context, const yk_frame *frame, const char *name)
+{
+    double norm = yk_q_norm(frame->orientation);
+    bool good = frame->length > 0 && frame->mass > 0 && isfinite(frame->length * frame->mass) &&
+                yk_v3_finite(frame->position) && fabs(norm - 1) < 1e-6;
+    if (good) return YK_OK;
+    return yk_fail(
+        context, YK_ERROR_ARGUMENT,
+        "subsystem '%s': its units must be positive (%g m, %g kg) and its orientation a unit quaternion (norm %g)",
+        name, frame->length, frame->mass, norm);
+}
+
+static yk_status place_member(yk_system *system, yk_member *member, const yk_frame *frame, int substeps)
+{
+    if (substeps < 1)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "subsystem '%s' has %d substeps, must be 1 or more",
+                       member->name, substeps);
+    member->substeps = substeps;
+    if (substeps > 1) {
+        /* Iterations of a step in parts would have to be repeated part by part. */
+        member->iterates = false;
+        size_t count = (size_t)member->port_count;
+        member->mean_efforts = yk_allocate(system->context, count, sizeof *member->mean_efforts);
+        member->earlier = yk_allocate(system->context, count, sizeof *member->earlier);
+        if (!member->mean_efforts || !member->earlier) return YK_ERROR_MEMORY;
+    }
+    if (!frame) return YK_OK;
+    yk_status status = check_frame(system->context, frame, member->name);
+    if (status < 0) return status;
+    yk_frame *copy = yk_allocate(system->context, 1, sizeof *copy);
+    if (!copy) return YK_ERROR_MEMORY;
+    *copy = *frame;
+    member->frame = copy;
+    return YK_OK;
+}
+
 static yk_status create_member(yk_system *system, yk_member *member, yk_subsystem *subsystem, const char *name)
 {
     yk_context *context = system->context;
@@ -26,12 +63,14 @@ static yk_status create_member(yk_system *system, yk_member *member, yk_subsyste
     member->port_count = subsystem->ops->ports(subsystem, &member->ports);
     size_t count = (size_t)member->port_count;
     member->inputs = yk_allocate(context, count, sizeof *member->inputs);
+    member->own_inputs = yk_allocate(context, count, sizeof *member->own_inputs);
     member->values = yk_allocate(context, count, sizeof *member->values);
     member->before = yk_allocate(context, count, sizeof *member->before);
-    if (!member->inputs || !member->values || !member->before) return YK_ERROR_MEMORY;
+    if (!member->inputs || !member->own_inputs || !member->values || !member->before) return YK_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++) {
         member->values[i].motion.orientation.w = 1;
         member->inputs[i].orientation.w = 1;
+        member->own_inputs[i].orientation.w = 1;
     }
     member->iterates = subsystem->ops->iterate != NULL;
     return YK_OK;
@@ -144,34 +183,33 @@ static yk_status find_sequence(yk_system *system)
     return YK_OK;
 }
 
-/* Room for rollback. Schemes that repeat need it; for the others it is there if every member offers it. */
-static yk_status prepare_states(yk_system *system)
+/* Room for the efforts of every effort side, and what accelerates them. */
+static yk_status prepare_efforts(yk_system *system)
 {
-    size_t largest = 0;
-    bool complete = true;
+    enum { COLUMNS_MAX = 32 };
+    yk_context *context = system->context;
+    const yk_scheme_def *scheme = &system->scheme;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        yk_link_a(system, link)->effort_size += link->kind == YK_PORT_SCALAR ? 1 : 6;
+        if (link->a_place > system->last_effort_place) system->last_effort_place = link->a_place;
+    }
     for (int i = 0; i < system->member_count; i++) {
         yk_member *m = &system->members[i];
-        const yk_subsystem_ops *ops = m->subsystem->ops;
-        if (!ops->state_layout || !ops->state_get || !ops->state_set) {
-            complete = false;
-            if (system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0)
-                return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                               "scheme tight repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; "
-                               "choose the scheme explicit, or coupling.iterations 0",
-                               m->name, ops->kind);
-            continue;
-        }
-        m->layout = ops->state_layout(m->subsystem);
-        m->mark = yk_allocate(system->context, m->layout.words, sizeof *m->mark);
-        if (!m->mark) return YK_ERROR_MEMORY;
-        system->layout.words += m->layout.words;
-        system->layout.continuous += m->layout.continuous;
-        if (m->layout.words > largest) largest = m->layout.words;
+        if (m->effort_size == 0) continue;
+        size_t size = (size_t)m->effort_size;
+        m->applied = yk_allocate(context, 3 * size, sizeof *m->applied);
+        if (!m->applied) return YK_ERROR_MEMORY;
+        m->fresh = m->applied + size;
+        m->next = m->fresh + size;
+        int columns = m->effort_size < COLUMNS_MAX ? m->effort_size : COLUMNS_MAX;
+        yk_status status =
+            yk_accelerator_create(context, YK_RELAXATION_QUASI_NEWTON, m->effort_size, columns, &m->start_accelerator);
+        if (status == YK_OK && scheme->kind == YK_SCHEME_TIGHT && scheme->relaxation != YK_RELAXATION_NONE)
+            status = yk_accelerator_create(context, scheme->relaxation, m->effort_size, columns, &m->accelerator);
+        if (status < 0) return status;
     }
-    system->layout.words += 1; /* the clock */
-    if (!complete) system->layout = (yk_state_layout){0};
-    system->scratch = yk_allocate(system->context, largest, sizeof *system->scratch);
-    return system->scratch ? YK_OK : YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
@@ -189,6 +227,9 @@ static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
     if (scheme->kind == YK_SCHEME_TIGHT && scheme->iterations < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: the limit of iterations is %d, must be 0 or more",
                        scheme->iterations);
+    if (scheme->kind == YK_SCHEME_TIGHT && (scheme->halvings < 0 || scheme->halvings > 20))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: %d halvings of a step, must be 0 to 20",
+                       scheme->halvings);
     if (scheme->kind == YK_SCHEME_TIGHT && !(scheme->tolerance >= 0 && scheme->relative_tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: tolerances (%g N, relative %g) must not be negative",
                        scheme->tolerance, scheme->relative_tolerance);
@@ -219,13 +260,18 @@ static yk_status build(yk_system *system, const yk_system_def *def)
     system->sequence = yk_allocate(context, (size_t)system->member_count, sizeof *system->sequence);
     if (!system->members || !system->links || !system->sequence) return YK_ERROR_MEMORY;
     yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < system->member_count; i++)
+    for (int i = 0; status == YK_OK && i < system->member_count; i++) {
         status = create_member(system, &system->members[i], merging ? system->merged : def->subsystems[i],
                                merging ? "merged" : def->names[i]);
+        if (status == YK_OK)
+            status = place_member(system, &system->members[i], def->frames && !merging ? &def->frames[i] : NULL,
+                                  def->substeps && !merging ? def->substeps[i] : 1);
+    }
     for (int i = 0; status == YK_OK && i < system->link_count; i++)
         status = create_link(system, i, &def->interfaces[i]);
     if (status == YK_OK) status = find_sequence(system);
-    if (status == YK_OK) status = prepare_states(system);
+    if (status == YK_OK) status = prepare_efforts(system);
+    if (status == YK_OK) status = yk_system_prepare_states(system);
     bool parallel = def->scheme.kind == YK_SCHEME_EXPLICIT && def->scheme.order == YK_ORDER_JACOBI &&
                     def->scheme.threads != 1 && system->member_count > 1;
     if (status == YK_OK && parallel) status = yk_pool_create(context, def->scheme.threads, &system->pool);
@@ -242,7 +288,7 @@ yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_sys
     made->context = context;
     made->scheme = def->scheme;
     made->start = def->start;
-    made->h = def->step;
+    made->step = made->h = def->step;
     status = build(made, def);
     if (status < 0) {
         yk_system_destroy(made);
@@ -258,10 +304,18 @@ void yk_system_destroy(yk_system *system)
     yk_context *context = system->context;
     yk_pool_destroy(system->pool);
     for (int i = 0; system->members && i < system->member_count; i++) {
-        yk_release(context, system->members[i].inputs);
-        yk_release(context, system->members[i].values);
-        yk_release(context, system->members[i].before);
-        yk_release(context, system->members[i].mark);
+        yk_member *m = &system->members[i];
+        yk_release(context, m->frame);
+        yk_release(context, m->mean_efforts);
+        yk_release(context, m->earlier);
+        yk_release(context, m->inputs);
+        yk_release(context, m->own_inputs);
+        yk_release(context, m->values);
+        yk_release(context, m->before);
+        yk_release(context, m->mark);
+        yk_release(context, m->applied);
+        yk_accelerator_destroy(context, m->accelerator);
+        yk_accelerator_destroy(context, m->start_accelerator);
     }
     if (system->merged) system->merged->ops->destroy(system->merged);
     yk_release(context, system->members);

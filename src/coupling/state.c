@@ -1,0 +1,122 @@
+/* The state of a system as one image, and the marks that schemes rewind to.
+ *
+ *   continuous words of every member | opaque words of every member | clock
+ *
+ * A member with substeps brings, besides its subsystem's words, what the coupling remembers of it: the mean efforts of
+ * the last macro step and the motion before it. */
+#include <string.h>
+
+#include "coupling/system.h"
+
+enum {
+    MOTION_WORDS = sizeof(yk_motion) / sizeof(double),
+    EFFORT_WORDS = sizeof(yk_effort) / sizeof(double),
+};
+
+static size_t remembered_words(const yk_member *m)
+{
+    return m->earlier ? (size_t)m->port_count * (MOTION_WORDS + EFFORT_WORDS) : 0;
+}
+
+static bool can_roll_back(const yk_member *m)
+{
+    const yk_subsystem_ops *ops = m->subsystem->ops;
+    return ops->state_layout && ops->state_get && ops->state_set;
+}
+
+/* Schemes that repeat need rollback; for the others it is there if every member offers it. */
+yk_status yk_system_prepare_states(yk_system *system)
+{
+    size_t largest = 0;
+    bool complete = true, repeats = system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0;
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        if (!can_roll_back(m)) {
+            complete = false;
+            if (!repeats) continue;
+            return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                           "scheme tight repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; "
+                           "choose the scheme explicit, or coupling.iterations 0",
+                           m->name, m->subsystem->ops->kind);
+        }
+        m->layout = m->subsystem->ops->state_layout(m->subsystem);
+        m->mark = yk_allocate(system->context, m->layout.words, sizeof *m->mark);
+        if (!m->mark) return YK_ERROR_MEMORY;
+        system->layout.words += m->layout.words + remembered_words(m) + (m->earlier != NULL);
+        system->layout.continuous += m->layout.continuous + remembered_words(m);
+        if (m->layout.words > largest) largest = m->layout.words;
+    }
+    system->layout.words += 1; /* the clock */
+    if (!complete) system->layout = (yk_state_layout){0};
+    system->scratch = yk_allocate(system->context, largest, sizeof *system->scratch);
+    return system->scratch ? YK_OK : YK_ERROR_MEMORY;
+}
+
+void yk_system_mark(yk_system *system)
+{
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        m->subsystem->ops->state_get(m->subsystem, m->mark);
+    }
+}
+
+yk_status yk_system_rewind(yk_system *system, int member)
+{
+    yk_member *m = &system->members[member];
+    return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
+}
+
+yk_state_layout yk_system_state_layout(const yk_system *system)
+{
+    return system->layout;
+}
+
+static double *put(double *to, const void *from, size_t words)
+{
+    memcpy(to, from, words * sizeof(double));
+    return to + words;
+}
+
+static const double *take(void *to, const double *from, size_t words)
+{
+    memcpy(to, from, words * sizeof(double));
+    return from + words;
+}
+
+void yk_system_state_get(const yk_system *system, double *image)
+{
+    double *continuous = image, *opaque = image + system->layout.continuous;
+    for (int i = 0; i < system->member_count; i++) {
+        const yk_member *m = &system->members[i];
+        size_t ports = (size_t)m->port_count;
+        m->subsystem->ops->state_get(m->subsystem, system->scratch);
+        continuous = put(continuous, system->scratch, m->layout.continuous);
+        opaque = put(opaque, system->scratch + m->layout.continuous, m->layout.words - m->layout.continuous);
+        if (!m->earlier) continue;
+        continuous = put(continuous, m->earlier, ports * MOTION_WORDS);
+        continuous = put(continuous, m->mean_efforts, ports * EFFORT_WORDS);
+        opaque = put(opaque, &m->earlier_step, 1);
+    }
+    memcpy(opaque, &system->step_count, sizeof *opaque);
+}
+
+yk_status yk_system_state_set(yk_system *system, const double *image)
+{
+    const double *continuous = image, *opaque = image + system->layout.continuous;
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        size_t ports = (size_t)m->port_count;
+        continuous = take(system->scratch, continuous, m->layout.continuous);
+        opaque = take(system->scratch + m->layout.continuous, opaque, m->layout.words - m->layout.continuous);
+        m->status = m->subsystem->ops->state_set(m->subsystem, system->scratch);
+        if (m->status < 0) return yk_system_blame(system, i);
+        yk_system_gather(m);
+        if (!m->earlier) continue;
+        continuous = take(m->earlier, continuous, ports * MOTION_WORDS);
+        continuous = take(m->mean_efforts, continuous, ports * EFFORT_WORDS);
+        opaque = take(&m->earlier_step, opaque, 1);
+        for (size_t port = 0; port < ports; port++) m->values[port].effort = m->mean_efforts[port];
+    }
+    memcpy(&system->step_count, opaque, sizeof *opaque);
+    return YK_OK;
+}

@@ -1,0 +1,243 @@
+/* Subsystems in other units and axes, with substeps, and many on one: the coupled motion must not change. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coupling/frame.h"
+#include "math/polynomial.h"
+#include "math/so3.h"
+#include "physics/oscillator.h"
+#include "test.h"
+#include "yoke/coupling.h"
+
+static yk_context *context;
+
+enum { PARTS_MAX = 4 };
+static const char *const names[PARTS_MAX] = {"base", "one", "two", "three"};
+
+typedef struct rig {
+    yk_subsystem *parts[PARTS_MAX];
+    int count;
+    yk_system *system;
+} rig;
+
+/* part 0 takes the efforts of all others (oscillators have one port, so only part 1 is joined to it). */
+static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_frame *frames, const int *substeps,
+                     const yk_scheme_def *scheme, double h)
+{
+    *r = (rig){.count = count};
+    for (int i = 0; i < count; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &r->parts[i]), YK_OK);
+    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_system_def def = {.subsystems = r->parts,
+                         .names = names,
+                         .subsystem_count = count,
+                         .frames = frames,
+                         .substeps = substeps,
+                         .interfaces = &joint,
+                         .interface_count = 1,
+                         .scheme = *scheme,
+                         .step = h};
+    assert_int_equal(yk_system_create(context, &def, &r->system), YK_OK);
+    assert_int_equal(yk_system_start(r->system), YK_OK);
+}
+
+static void close_rig(rig *r)
+{
+    yk_system_destroy(r->system);
+    for (int i = 0; i < r->count; i++) r->parts[i]->ops->destroy(r->parts[i]);
+}
+
+/* A light second mass: an effort side with substeps answers more softly, and the explicit scheme is stable with it only
+ * up to a mass ratio of about one half (yoke stability --integrators exact,semi-implicit). */
+static void two_masses(yk_oscillator_def defs[2])
+{
+    defs[0] = yk_oscillator_default(), defs[1] = yk_oscillator_default();
+    defs[0].stiffness = 5000, defs[0].velocity = defs[1].velocity = 0.5;
+    defs[1].mass = 0.1, defs[1].stiffness = 30, defs[1].damping = 2;
+    defs[1].integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
+}
+
+/* The same second mass in millimetres and grams: N/m and N s/m count in g/s^2 and g/s, m in mm. */
+static void to_millimetres(yk_oscillator_def *def)
+{
+    def->mass *= 1e3, def->stiffness *= 1e3, def->damping *= 1e3;
+    def->position *= 1e3, def->velocity *= 1e3;
+}
+
+static void units_of_a_subsystem_do_not_change_the_motion(void **state)
+{
+    (void)state;
+    const yk_scheme_kind kinds[] = {YK_SCHEME_EXPLICIT, YK_SCHEME_TIGHT};
+    for (int k = 0; k < 2; k++) {
+        yk_scheme_def scheme = yk_scheme_default();
+        scheme.kind = kinds[k];
+        yk_oscillator_def metres[2], mixed[2];
+        two_masses(metres), two_masses(mixed);
+        to_millimetres(&mixed[1]);
+        yk_frame frames[2] = {yk_frame_default(), yk_frame_default()};
+        frames[1].length = frames[1].mass = 1e-3;
+        rig a, b;
+        open_rig(&a, metres, 2, NULL, NULL, &scheme, 1e-4);
+        open_rig(&b, mixed, 2, frames, NULL, &scheme, 1e-4);
+        for (int n = 0; n < 500; n++) {
+            assert_int_equal(yk_system_step(a.system, NULL), YK_OK);
+            assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
+        }
+        for (int i = 0; i < 2; i++) {
+            const yk_port_value *one = yk_system_output(a.system, i, 0), *two = yk_system_output(b.system, i, 0);
+            assert_near(two->motion.position.x, one->motion.position.x, 1e-12);
+            assert_near(two->effort.force.x, one->effort.force.x, 1e-6);
+            yk_energy here, there;
+            assert_true(yk_system_energy(a.system, i, &here) && yk_system_energy(b.system, i, &there));
+            assert_near(there.kinetic, here.kinetic, 1e-10);
+            assert_near(there.dissipated, here.dissipated, 1e-10);
+        }
+        close_rig(&a), close_rig(&b);
+    }
+}
+
+/* paper tight (20): outward and inward are inverse, and power keeps its value. */
+static void frames_keep_power_and_come_back(void **state)
+{
+    (void)state;
+    yk_frame frame = {
+        .position = {1, -2, 3}, .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)), .length = 1e-3, .mass = 1e-3};
+    yk_port_value value = {.motion = {.position = {10, 20, -5},
+                                      .velocity = {100, -40, 7},
+                                      .orientation = yk_so3_exp(yk_v3(-1, 0.2, 0.5)),
+                                      .angular_velocity = {3, -2, 1}},
+                           .effort = {{2e6, 1e6, -5e5}, {3e6, -1e6, 2e6}}};
+    yk_port_value out = value;
+    yk_frame_port_value(&frame, YK_PORT_MARKER, &out);
+    double inside = yk_v3_dot(value.effort.force, value.motion.velocity) +
+                    yk_v3_dot(value.effort.torque, value.motion.angular_velocity);
+    double outside =
+        yk_v3_dot(out.effort.force, out.motion.velocity) + yk_v3_dot(out.effort.torque, out.motion.angular_velocity);
+    assert_relative(outside, inside * 1e-9, 1e-13); /* g mm^2/s^3 to W */
+    yk_signal signal = {.degree = 1, .orientation = out.motion.orientation}, own;
+    signal.linear[0] = out.motion.position, signal.linear[1] = out.motion.velocity;
+    signal.angular[1] = out.motion.angular_velocity;
+    yk_frame_input(&frame, YK_PORT_MARKER, YK_TAKES_MOTION, &signal, &own);
+    assert_near(yk_v3_norm(yk_v3_sub(own.linear[0], value.motion.position)), 0, 1e-9);
+    assert_near(yk_v3_norm(yk_v3_sub(own.linear[1], value.motion.velocity)), 0, 1e-10);
+    assert_near(yk_v3_norm(yk_v3_sub(own.angular[1], value.motion.angular_velocity)), 0, 1e-13);
+    yk_quat turn = yk_q_mul(yk_q_conjugate(value.motion.orientation), own.orientation);
+    assert_near(yk_v3_norm(yk_so3_log(turn)), 0, 1e-14);
+}
+
+static double error_with_substeps(int first, int second, double h)
+{
+    yk_oscillator_def defs[2];
+    two_masses(defs);
+    int substeps[2] = {first, second};
+    yk_scheme_def scheme = yk_scheme_default();
+    rig r;
+    open_rig(&r, defs, 2, NULL, substeps, &scheme, h);
+    int steps = (int)lround(0.05 / h);
+    for (int n = 0; n < steps; n++) assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
+    double x = yk_system_output(r.system, 0, 0)->motion.position.x;
+    close_rig(&r);
+    /* m x'' + c x' + k x = 0 of both masses together. */
+    double m = 1.1, decay = 2 / (2 * m), omega = sqrt(5030 / m - decay * decay);
+    return fabs(x - 0.5 / omega * exp(-decay * 0.05) * sin(omega * 0.05));
+}
+
+static void substeps_converge_with_first_order(void **state)
+{
+    (void)state;
+    const int plans[][2] = {{1, 5}, {4, 1}, {3, 2}};
+    for (int i = 0; i < 3; i++) {
+        double coarse = error_with_substeps(plans[i][0], plans[i][1], 2e-4);
+        double fine = error_with_substeps(plans[i][0], plans[i][1], 1e-4);
+        double order = log2(coarse / fine);
+        if (!(order > 0.85)) print_error("substeps %d, %d: order %.3f\n", plans[i][0], plans[i][1], order);
+        assert_true(order > 0.85);
+    }
+}
+
+/* Six steps of a stiff fixed point in two iterations do not converge; halved often enough they do. */
+static void steps_that_do_not_converge_are_halved(void **state)
+{
+    (void)state;
+    yk_oscillator_def defs[2];
+    two_masses(defs);
+    defs[1].mass = 0.8;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 0.3, scheme.iterations = 2;
+    rig r;
+    open_rig(&r, defs, 2, NULL, NULL, &scheme, 2e-3);
+    yk_status status = YK_OK;
+    for (int n = 0; n < 20 && status == YK_OK; n++) status = yk_system_step(r.system, NULL);
+    assert_int_equal(status, YK_NOT_CONVERGED);
+    close_rig(&r);
+    scheme.halvings = 8;
+    open_rig(&r, defs, 2, NULL, NULL, &scheme, 2e-3);
+    for (int n = 0; n < 20; n++) assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
+    yk_system_statistics s = yk_system_statistics_get(r.system);
+    assert_true(s.steps_halved > 0 && s.steps_not_converged == 0);
+    assert_int_equal(s.steps, 20);
+    assert_near(yk_system_time(r.system), 0.04, 1e-15);
+    close_rig(&r);
+}
+
+/* All accelerations reach the same step; quasi-Newton needs no more sweeps than Aitken here. */
+static void accelerated_steps_agree(void **state)
+{
+    (void)state;
+    double x[3];
+    for (int k = 0; k < 3; k++) {
+        yk_oscillator_def defs[2];
+        two_masses(defs);
+        yk_scheme_def scheme = yk_scheme_default();
+        scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 1e-10, scheme.iterations = 100;
+        scheme.relaxation = (yk_relaxation)k;
+        rig r;
+        open_rig(&r, defs, 2, NULL, NULL, &scheme, 1e-3);
+        for (int n = 0; n < 50; n++) assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
+        x[k] = yk_system_output(r.system, 1, 0)->motion.position.x;
+        if (k > 0) assert_true(yk_system_statistics_get(r.system).largest_iterations <= 6);
+        close_rig(&r);
+    }
+    assert_near(x[1], x[0], 1e-13);
+    assert_near(x[2], x[0], 1e-13);
+}
+
+static void bad_placements_are_refused(void **state)
+{
+    (void)state;
+    yk_oscillator_def defs[2];
+    two_masses(defs);
+    yk_subsystem *parts[2];
+    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &parts[i]), YK_OK);
+    yk_frame frames[2] = {yk_frame_default(), yk_frame_default()};
+    int substeps[2] = {1, 0};
+    yk_system_def def = {.subsystems = parts,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .frames = frames,
+                         .substeps = substeps,
+                         .scheme = yk_scheme_default(),
+                         .step = 1e-3};
+    yk_system *system = NULL;
+    assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(context), "'one' has 0 substeps"));
+    substeps[1] = 1, frames[0].length = 0;
+    assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(context), "'base': its units must be positive"));
+    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+}
+
+int main(void)
+{
+    context = yk_context_create(NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_of_a_subsystem_do_not_change_the_motion),
+        cmocka_unit_test(frames_keep_power_and_come_back),
+        cmocka_unit_test(substeps_converge_with_first_order),
+        cmocka_unit_test(steps_that_do_not_converge_are_halved),
+        cmocka_unit_test(accelerated_steps_agree),
+        cmocka_unit_test(bad_placements_are_refused),
+    };
+    int failed = cmocka_run_group_tests_name("placement", tests, NULL, NULL);
+    yk_context_destroy(context);
+    return failed;
+}
