@@ -79,21 +79,21 @@ yk_scheme_def yk_scheme_default(void);
 
 /* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
  * subsystem calls x is at position + orientation(length * x). Paper tight (20). */
-typedef struct yk_frame {
+typedef struct yk_placement {
     yk_vec3 position;    /* m */
     yk_quat orientation; /* from the subsystem's axes to the system's */
     double length;       /* m per unit of length: 1e-3 for millimetres */
     double mass;         /* kg per unit of mass: 1e-3 for grams */
-} yk_frame;
+} yk_placement;
 
-yk_frame yk_frame_default(void);
+yk_placement yk_placement_default(void);
 
 typedef struct yk_system_def {
     yk_subsystem *const *subsystems; /* stay the caller's, and must outlive the system */
     const char *const *names;
     int subsystem_count;
-    const yk_frame *frames; /* one per subsystem; NULL: all as the system */
-    const int *substeps;    /* steps of each subsystem in a macro step; NULL: one */
+    const yk_placement *placements; /* one per subsystem; NULL: all as the system */
+    const int *substeps;            /* steps of each subsystem in a macro step; NULL: one */
     const yk_interface_def *interfaces;
     int interface_count;
     yk_scheme_def scheme;

@@ -19,7 +19,8 @@ static void set_motion_input(yk_system *system, yk_link *link, bool a_advanced)
     yk_signal *input = &b->inputs[link->def.motion_port];
     const yk_inputs *inputs = &system->scheme.inputs;
     if (inputs->modified)
-        yk_input_modified(link->kind, inputs, system->h, &b->before[link->def.motion_port], a_end, input);
+        yk_input_modified(link->kind, link->def.constrained, inputs, system->h, &b->before[link->def.motion_port],
+                          a_end, input);
     else
         yk_input_original(link->kind, a_start, a_end, input);
 }

@@ -29,6 +29,44 @@ static yk_vec3 rotation_between(yk_quat from, yk_quat to)
     return yk_so3_log(yk_q_mul(to, yk_q_conjugate(from)));
 }
 
+static yk_vec3 axis_of(yk_quat orientation, int axis)
+{
+    return yk_q_rotate(orientation, yk_v3(axis == 0, axis == 1, axis == 2));
+}
+
+/* One free axis: the shortest turn that brings b's free axis onto a's. */
+static yk_vec3 turn_of_axis(yk_quat b, yk_quat a, int axis)
+{
+    yk_vec3 from = axis_of(b, axis), to = axis_of(a, axis), normal = yk_v3_cross(from, to);
+    double sine = yk_v3_norm(normal), angle = atan2(sine, yk_v3_dot(from, to));
+    return sine > 0 ? yk_v3_scale(angle / sine, normal) : normal;
+}
+
+/* Two free axes: the turn that makes the axis before the constrained one, on a, perpendicular to the one after it, on b
+ * (a universal joint). */
+static yk_vec3 turn_to_perpendicular(yk_quat b, yk_quat a, int constrained)
+{
+    yk_vec3 on_a = axis_of(a, (constrained + 1) % 3), on_b = axis_of(b, (constrained + 2) % 3);
+    double lack = yk_v3_dot(on_a, on_b);
+    return yk_v3_scale(asin(fmax(-1, fmin(1, lack))), yk_v3_unit(yk_v3_cross(on_a, on_b)));
+}
+
+/* The turn, in the global frame, that b lacks to follow a along the constrained rotations; free ones are left alone
+ * however far they have gone. */
+static yk_vec3 constrained_turn(unsigned rotations, yk_quat b, yk_quat a)
+{
+    switch (rotations) {
+    case 0: return yk_v3(0, 0, 0);
+    case 1: return turn_to_perpendicular(b, a, 0);
+    case 2: return turn_to_perpendicular(b, a, 1);
+    case 4: return turn_to_perpendicular(b, a, 2);
+    case 6: return turn_of_axis(b, a, 0);
+    case 5: return turn_of_axis(b, a, 1);
+    case 3: return turn_of_axis(b, a, 2);
+    default: return rotation_between(b, a);
+    }
+}
+
 void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_motion *a_end, yk_signal *signal)
 {
     if (kind == YK_PORT_SCALAR) {
@@ -56,8 +94,8 @@ static yk_vec3 weighted3(const yk_inputs *w, double h, yk_vec3 way, yk_vec3 a_ve
                  weighted(w, h, way.z, a_velocity.z, b_velocity.z, a_acceleration.z));
 }
 
-void yk_input_modified(yk_port_kind kind, const yk_inputs *weights, double h, const yk_motion *b_start,
-                       const yk_motion *a_end, yk_signal *signal)
+void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_inputs *weights, double h,
+                       const yk_motion *b_start, const yk_motion *a_end, yk_signal *signal)
 {
     if (kind == YK_PORT_SCALAR) {
         double way = a_end->position.x - b_start->position.x;
@@ -66,7 +104,7 @@ void yk_input_modified(yk_port_kind kind, const yk_inputs *weights, double h, co
         return;
     }
     yk_vec3 way = yk_v3_sub(a_end->position, b_start->position);
-    yk_vec3 turn = rotation_between(b_start->orientation, a_end->orientation);
+    yk_vec3 turn = constrained_turn(constrained >> 3, b_start->orientation, a_end->orientation);
     set_line(signal, b_start->position,
              weighted3(weights, h, way, a_end->velocity, b_start->velocity, a_end->acceleration));
     set_rotation_line(
@@ -129,7 +167,7 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
     yk_quat frame = b->orientation;
     yk_vec3 position = along_axes(constrained, frame, yk_v3_sub(a->position, b->position));
     yk_vec3 velocity = along_axes(constrained, frame, yk_v3_sub(a->velocity, b->velocity));
-    yk_vec3 rotation = along_axes(rotations, frame, rotation_between(b->orientation, a->orientation));
+    yk_vec3 rotation = constrained_turn(rotations, b->orientation, a->orientation);
     yk_vec3 spin = along_axes(rotations, frame, yk_v3_sub(a->angular_velocity, b->angular_velocity));
     return (yk_interface_error){.position = yk_v3_norm(position),
                                 .rotation = yk_v3_norm(rotation),

@@ -6,7 +6,7 @@
  * the acceleration is taken to stay. */
 #include <math.h>
 
-#include "coupling/frame.h"
+#include "coupling/placement.h"
 #include "coupling/system.h"
 #include "math/so3.h"
 #include "math/two_step.h"
@@ -52,7 +52,7 @@ void yk_system_predict(const yk_system *system, const yk_link *link, yk_motion *
     int port = link->def.effort_port;
     if (a->substeps == 1 && a->subsystem->ops->predict) {
         a->subsystem->ops->predict(a->subsystem, port, system->h, motion);
-        if (a->frame) yk_frame_motion(a->frame, link->kind, motion);
+        if (a->placement) yk_placement_motion(a->placement, link->kind, motion);
         return;
     }
     *motion = a->before[port];

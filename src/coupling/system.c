@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "coupling/frame.h"
 #include "coupling/interface.h"
+#include "coupling/placement.h"
 #include "math/polynomial.h"
 
 /* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost more than they do. */
@@ -50,14 +50,14 @@ void yk_system_gather(yk_member *member)
 {
     for (int port = 0; port < member->port_count; port++) {
         member->subsystem->ops->output(member->subsystem, port, &member->values[port]);
-        if (member->frame) yk_frame_port_value(member->frame, member->ports[port].kind, &member->values[port]);
+        if (member->placement) yk_placement_value(member->placement, member->ports[port].kind, &member->values[port]);
     }
 }
 
 /* The inputs as the subsystem takes them, from `offset` on in the step. */
 static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double offset)
 {
-    if (!m->frame && offset == 0) return m->inputs;
+    if (!m->placement && offset == 0) return m->inputs;
     for (int i = 0; i < system->link_count; i++) {
         const yk_link *link = &system->links[i];
         bool effort = &system->members[link->def.effort_subsystem] == m;
@@ -65,8 +65,8 @@ static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double
         int port = effort ? link->def.effort_port : link->def.motion_port;
         yk_causality causality = effort ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
         yk_signal shifted = yk_signal_shift(&m->inputs[port], link->kind, offset);
-        if (m->frame)
-            yk_frame_input(m->frame, link->kind, causality, &shifted, &m->own_inputs[port]);
+        if (m->placement)
+            yk_placement_input(m->placement, link->kind, causality, &shifted, &m->own_inputs[port]);
         else
             m->own_inputs[port] = shifted;
     }
@@ -392,7 +392,7 @@ bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
     const yk_subsystem *part = system->members[subsystem].subsystem;
     if (!part->ops->energy) return false;
     part->ops->energy(part, energy);
-    if (system->members[subsystem].frame) yk_frame_energy(system->members[subsystem].frame, energy);
+    if (system->members[subsystem].placement) yk_placement_energy(system->members[subsystem].placement, energy);
     return true;
 }
 

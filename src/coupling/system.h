@@ -21,7 +21,7 @@ typedef struct yk_member {
     const char *name;
     int port_count;
     const yk_port *ports;
-    yk_frame *frame; /* NULL: that of the system */
+    yk_placement *placement; /* NULL: that of the system */
     int substeps;
     /* With substeps only, per port; part of the state image. */
     yk_effort *mean_efforts; /* over the macro step */

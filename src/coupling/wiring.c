@@ -17,19 +17,19 @@ static yk_status check_operations(yk_context *context, const yk_subsystem_ops *o
                    name, ops->kind ? ops->kind : "unknown kind");
 }
 
-static yk_status check_frame(yk_context *context, const yk_frame *frame, const char *name)
+static yk_status check_placement(yk_context *context, const yk_placement *placement, const char *name)
 {
-    double norm = yk_q_norm(frame->orientation);
-    bool good = frame->length > 0 && frame->mass > 0 && isfinite(frame->length * frame->mass) &&
-                yk_v3_finite(frame->position) && fabs(norm - 1) < 1e-6;
+    double norm = yk_q_norm(placement->orientation);
+    bool good = placement->length > 0 && placement->mass > 0 && isfinite(placement->length * placement->mass) &&
+                yk_v3_finite(placement->position) && fabs(norm - 1) < 1e-6;
     if (good) return YK_OK;
     return yk_fail(
         context, YK_ERROR_ARGUMENT,
         "subsystem '%s': its units must be positive (%g m, %g kg) and its orientation a unit quaternion (norm %g)",
-        name, frame->length, frame->mass, norm);
+        name, placement->length, placement->mass, norm);
 }
 
-static yk_status place_member(yk_system *system, yk_member *member, const yk_frame *frame, int substeps)
+static yk_status place_member(yk_system *system, yk_member *member, const yk_placement *placement, int substeps)
 {
     if (substeps < 1)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "subsystem '%s' has %d substeps, must be 1 or more",
@@ -43,13 +43,13 @@ static yk_status place_member(yk_system *system, yk_member *member, const yk_fra
         member->earlier = yk_allocate(system->context, count, sizeof *member->earlier);
         if (!member->mean_efforts || !member->earlier) return YK_ERROR_MEMORY;
     }
-    if (!frame) return YK_OK;
-    yk_status status = check_frame(system->context, frame, member->name);
+    if (!placement) return YK_OK;
+    yk_status status = check_placement(system->context, placement, member->name);
     if (status < 0) return status;
-    yk_frame *copy = yk_allocate(system->context, 1, sizeof *copy);
+    yk_placement *copy = yk_allocate(system->context, 1, sizeof *copy);
     if (!copy) return YK_ERROR_MEMORY;
-    *copy = *frame;
-    member->frame = copy;
+    *copy = *placement;
+    member->placement = copy;
     return YK_OK;
 }
 
@@ -264,7 +264,7 @@ static yk_status build(yk_system *system, const yk_system_def *def)
         status = create_member(system, &system->members[i], merging ? system->merged : def->subsystems[i],
                                merging ? "merged" : def->names[i]);
         if (status == YK_OK)
-            status = place_member(system, &system->members[i], def->frames && !merging ? &def->frames[i] : NULL,
+            status = place_member(system, &system->members[i], def->placements && !merging ? &def->placements[i] : NULL,
                                   def->substeps && !merging ? def->substeps[i] : 1);
     }
     for (int i = 0; status == YK_OK && i < system->link_count; i++)
@@ -305,7 +305,7 @@ void yk_system_destroy(yk_system *system)
     yk_pool_destroy(system->pool);
     for (int i = 0; system->members && i < system->member_count; i++) {
         yk_member *m = &system->members[i];
-        yk_release(context, m->frame);
+        yk_release(context, m->placement);
         yk_release(context, m->mean_efforts);
         yk_release(context, m->earlier);
         yk_release(context, m->inputs);

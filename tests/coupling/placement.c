@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coupling/frame.h"
+#include "coupling/placement.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "physics/oscillator.h"
@@ -21,8 +21,8 @@ typedef struct rig {
 } rig;
 
 /* part 0 takes the efforts of all others (oscillators have one port, so only part 1 is joined to it). */
-static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_frame *frames, const int *substeps,
-                     const yk_scheme_def *scheme, double h)
+static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_placement *placements,
+                     const int *substeps, const yk_scheme_def *scheme, double h)
 {
     *r = (rig){.count = count};
     for (int i = 0; i < count; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &r->parts[i]), YK_OK);
@@ -30,7 +30,7 @@ static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_
     yk_system_def def = {.subsystems = r->parts,
                          .names = names,
                          .subsystem_count = count,
-                         .frames = frames,
+                         .placements = placements,
                          .substeps = substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
@@ -73,11 +73,11 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
         yk_oscillator_def metres[2], mixed[2];
         two_masses(metres), two_masses(mixed);
         to_millimetres(&mixed[1]);
-        yk_frame frames[2] = {yk_frame_default(), yk_frame_default()};
-        frames[1].length = frames[1].mass = 1e-3;
+        yk_placement placements[2] = {yk_placement_default(), yk_placement_default()};
+        placements[1].length = placements[1].mass = 1e-3;
         rig a, b;
         open_rig(&a, metres, 2, NULL, NULL, &scheme, 1e-4);
-        open_rig(&b, mixed, 2, frames, NULL, &scheme, 1e-4);
+        open_rig(&b, mixed, 2, placements, NULL, &scheme, 1e-4);
         for (int n = 0; n < 500; n++) {
             assert_int_equal(yk_system_step(a.system, NULL), YK_OK);
             assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
@@ -96,10 +96,10 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
 }
 
 /* paper tight (20): outward and inward are inverse, and power keeps its value. */
-static void frames_keep_power_and_come_back(void **state)
+static void placements_keep_power_and_come_back(void **state)
 {
     (void)state;
-    yk_frame frame = {
+    yk_placement place = {
         .position = {1, -2, 3}, .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)), .length = 1e-3, .mass = 1e-3};
     yk_port_value value = {.motion = {.position = {10, 20, -5},
                                       .velocity = {100, -40, 7},
@@ -107,7 +107,7 @@ static void frames_keep_power_and_come_back(void **state)
                                       .angular_velocity = {3, -2, 1}},
                            .effort = {{2e6, 1e6, -5e5}, {3e6, -1e6, 2e6}}};
     yk_port_value out = value;
-    yk_frame_port_value(&frame, YK_PORT_MARKER, &out);
+    yk_placement_value(&place, YK_PORT_MARKER, &out);
     double inside = yk_v3_dot(value.effort.force, value.motion.velocity) +
                     yk_v3_dot(value.effort.torque, value.motion.angular_velocity);
     double outside =
@@ -116,7 +116,7 @@ static void frames_keep_power_and_come_back(void **state)
     yk_signal signal = {.degree = 1, .orientation = out.motion.orientation}, own;
     signal.linear[0] = out.motion.position, signal.linear[1] = out.motion.velocity;
     signal.angular[1] = out.motion.angular_velocity;
-    yk_frame_input(&frame, YK_PORT_MARKER, YK_TAKES_MOTION, &signal, &own);
+    yk_placement_input(&place, YK_PORT_MARKER, YK_TAKES_MOTION, &signal, &own);
     assert_near(yk_v3_norm(yk_v3_sub(own.linear[0], value.motion.position)), 0, 1e-9);
     assert_near(yk_v3_norm(yk_v3_sub(own.linear[1], value.motion.velocity)), 0, 1e-10);
     assert_near(yk_v3_norm(yk_v3_sub(own.angular[1], value.motion.angular_velocity)), 0, 1e-13);
@@ -208,19 +208,19 @@ static void bad_placements_are_refused(void **state)
     two_masses(defs);
     yk_subsystem *parts[2];
     for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &parts[i]), YK_OK);
-    yk_frame frames[2] = {yk_frame_default(), yk_frame_default()};
+    yk_placement placements[2] = {yk_placement_default(), yk_placement_default()};
     int substeps[2] = {1, 0};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 2,
-                         .frames = frames,
+                         .placements = placements,
                          .substeps = substeps,
                          .scheme = yk_scheme_default(),
                          .step = 1e-3};
     yk_system *system = NULL;
     assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'one' has 0 substeps"));
-    substeps[1] = 1, frames[0].length = 0;
+    substeps[1] = 1, placements[0].length = 0;
     assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'base': its units must be positive"));
     for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
@@ -231,7 +231,7 @@ int main(void)
     context = yk_context_create(NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_a_subsystem_do_not_change_the_motion),
-        cmocka_unit_test(frames_keep_power_and_come_back),
+        cmocka_unit_test(placements_keep_power_and_come_back),
         cmocka_unit_test(substeps_converge_with_first_order),
         cmocka_unit_test(steps_that_do_not_converge_are_halved),
         cmocka_unit_test(accelerated_steps_agree),

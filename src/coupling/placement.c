@@ -1,0 +1,75 @@
+#include "coupling/placement.h"
+
+#include "math/vec3.h"
+
+yk_placement yk_placement_default(void)
+{
+    return (yk_placement){.orientation = {1, 0, 0, 0}, .length = 1, .mass = 1};
+}
+
+static double force_unit(const yk_placement *placement)
+{
+    return placement->mass * placement->length;
+}
+
+static yk_vec3 outward(const yk_placement *placement, double unit, yk_vec3 v)
+{
+    return yk_v3_scale(unit, yk_q_rotate(placement->orientation, v));
+}
+
+static yk_vec3 inward(const yk_placement *placement, double unit, yk_vec3 v)
+{
+    return yk_v3_scale(1 / unit, yk_q_rotate_back(placement->orientation, v));
+}
+
+void yk_placement_motion(const yk_placement *placement, yk_port_kind kind, yk_motion *motion)
+{
+    double length = placement->length;
+    if (kind == YK_PORT_SCALAR) {
+        motion->position.x *= length, motion->velocity.x *= length, motion->acceleration.x *= length;
+        return;
+    }
+    motion->position = yk_v3_add(placement->position, outward(placement, length, motion->position));
+    motion->velocity = outward(placement, length, motion->velocity);
+    motion->acceleration = outward(placement, length, motion->acceleration);
+    motion->orientation = yk_q_mul(placement->orientation, motion->orientation);
+    motion->angular_velocity = outward(placement, 1, motion->angular_velocity);
+    motion->angular_acceleration = outward(placement, 1, motion->angular_acceleration);
+}
+
+void yk_placement_value(const yk_placement *placement, yk_port_kind kind, yk_port_value *value)
+{
+    yk_placement_motion(placement, kind, &value->motion);
+    if (kind == YK_PORT_SCALAR) {
+        value->effort.force.x *= force_unit(placement);
+        return;
+    }
+    value->effort.force = outward(placement, force_unit(placement), value->effort.force);
+    value->effort.torque = outward(placement, force_unit(placement) * placement->length, value->effort.torque);
+}
+
+void yk_placement_energy(const yk_placement *placement, yk_energy *energy)
+{
+    double unit = force_unit(placement) * placement->length;
+    energy->kinetic *= unit, energy->potential *= unit, energy->dissipated *= unit, energy->work *= unit;
+}
+
+void yk_placement_input(const yk_placement *placement, yk_port_kind kind, yk_causality causality,
+                        const yk_signal *input, yk_signal *own)
+{
+    bool motion = causality == YK_TAKES_MOTION;
+    double linear = motion ? placement->length : force_unit(placement);
+    double angular = motion ? 1 : force_unit(placement) * placement->length;
+    own->degree = input->degree;
+    for (int i = 0; i <= input->degree; i++) {
+        if (kind == YK_PORT_SCALAR) {
+            own->linear[i].x = input->linear[i].x / linear;
+            continue;
+        }
+        yk_vec3 value = input->linear[i];
+        if (motion && i == 0) value = yk_v3_sub(value, placement->position);
+        own->linear[i] = inward(placement, linear, value);
+        own->angular[i] = inward(placement, angular, input->angular[i]);
+    }
+    if (kind == YK_PORT_MARKER) own->orientation = yk_q_mul(yk_q_conjugate(placement->orientation), input->orientation);
+}
