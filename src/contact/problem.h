@@ -29,8 +29,8 @@ typedef enum yk_friction_model { YK_FRICTION_CONE, YK_FRICTION_COULOMB, YK_FRICT
 enum { YK_CONTACT_DIM_MAX = 6 };
 
 /* A square matrix of blocks in compressed rows: block row i holds the blocks start[i] <= k < start[i + 1] in rising
- * order of column[k], the diagonal block always among them. Row i has `first[i + 1] - first[i]` scalar rows. The
- * values of block k are row-major at value + offset[k]. */
+ * order of column[k], the diagonal block always among them; block (i, j) is there exactly if (j, i) is. Row i has
+ * `first[i + 1] - first[i]` scalar rows. The values of block k are row-major at value + offset[k]. */
 typedef struct yk_block_matrix {
     int block_rows;
     int *first;     /* block_rows + 1 */
@@ -74,5 +74,13 @@ void yk_contact_multiply(const yk_contact_problem *problem, const double *x, dou
  * Bilateral rows count with u. Where q is zero the division by ||q|| is left out. `u` (row_count) receives W r + C r +
  * q. */
 double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model friction, const double *r, double *u);
+
+/* Parts of the above, for the solvers: the same measure of given r and u; one block row of W x + C x + q; the diagonal
+ * block of W; the mean of its diagonal (1 where that is not positive). */
+double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_model friction, double rho,
+                              const double *r, const double *u);
+void yk_contact_block_row(const yk_contact_problem *problem, int block, const double *x, double *y);
+const double *yk_contact_diagonal_block(const yk_contact_problem *problem, int block);
+double yk_contact_mean_diagonal(const yk_contact_problem *problem);
 
 #endif

@@ -1,0 +1,77 @@
+/* The friction cone of one contact and projections on it.
+ *
+ *   K = {x_N >= 0, |x_g| <= mu_g x_N for the friction groups g: sliding (T1, T2), spinning (S), rolling (R1, R2)}
+ *
+ * The Euclidean projection is exact. With y_N = n the nearest point keeps each group's direction and cuts its length to
+ * min(|x_g|, mu_g n), so n is the root of the increasing, piecewise linear function
+ *
+ *   f(n) = n - x_N - sum_g mu_g max(0, |x_g| - mu_g n)
+ *
+ * with one kink per group at |x_g| / mu_g; without spinning and rolling this is the textbook formula. */
+#ifndef YK_CONTACT_CONE_H
+#define YK_CONTACT_CONE_H
+
+#include <math.h>
+
+#include "contact/problem.h"
+
+enum { YK_FRICTION_GROUPS = 3 };
+
+typedef struct yk_cone {
+    int dim;
+    double mu[YK_FRICTION_GROUPS]; /* sliding, spinning, rolling */
+} yk_cone;
+
+/* The components of a group are [yk_cone_group_start[g], yk_cone_group_end(dim, g)). */
+static const int yk_cone_group_start[YK_FRICTION_GROUPS] = {1, 3, 4};
+
+static inline int yk_cone_group_end(int dim, int group)
+{
+    static const int end[YK_FRICTION_GROUPS] = {3, 4, 6};
+    return end[group] < dim ? end[group] : dim;
+}
+
+static inline yk_cone yk_problem_cone(const yk_contact_problem *problem, int contact)
+{
+    return (yk_cone){.dim = problem->w.first[contact + 1] - problem->w.first[contact],
+                     .mu = {problem->mu[contact], problem->mu_spin ? problem->mu_spin[contact] : 0,
+                            problem->mu_roll ? problem->mu_roll[contact] : 0}};
+}
+
+static inline double yk_cone_group_norm(int dim, int group, const double *x)
+{
+    double sum = 0;
+    for (int k = yk_cone_group_start[group]; k < yk_cone_group_end(dim, group); k++) sum += x[k] * x[k];
+    return sqrt(sum);
+}
+
+/* The velocity that is complementary to the impulse: true Coulomb friction lifts its normal part. */
+static inline double yk_cone_lift(const yk_cone *cone, const double *u)
+{
+    double lift = 0;
+    for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++)
+        lift += cone->mu[g] * yk_cone_group_norm(cone->dim, g, u);
+    return lift;
+}
+
+/* Nearest point of K; x and y may be the same. */
+void yk_cone_project(const yk_cone *cone, const double *x, double *y);
+
+/* Clips the friction components to +-mu * normal, each on its own, and x_N to >= 0. */
+void yk_box_project(const yk_cone *cone, double normal, const double *x, double *y);
+
+/* r - P(r - rho u^): zero where r and u solve the contact's own conditions. */
+void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double rho, const double *r, const double *u,
+                         double *map);
+
+/* Semismooth Newton for the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang, Stroemberg 1998), in a form
+ * that keeps W as it is: the step of one contact satisfies
+ *
+ *   (W dr) + B dr = g,   B = H^-1 (J^-1 - 1) / rho,   g = -H^-1 J^-1 F / rho
+ *
+ * where F is the map, J the derivative of the projection, whose vanishing eigenvalues (directions in which r is given)
+ * are lifted to a small number, and H = d u^ / d u. B and J are row-major, dim x dim. */
+void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double rho, const double *r, const double *u,
+                       double *b, double *g);
+
+#endif

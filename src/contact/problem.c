@@ -1,0 +1,262 @@
+#include "contact/problem.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "contact/cone.h"
+
+void yk_contact_problem_destroy(yk_context *context, yk_contact_problem *problem)
+{
+    void *arrays[] = {problem->w.first, problem->w.start, problem->w.column, problem->w.offset, problem->w.value,
+                      problem->q,       problem->mu,      problem->mu_spin,  problem->mu_roll,  problem->softness};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+    *problem = (yk_contact_problem){0};
+}
+
+static void lay_out_blocks(yk_contact_problem *problem, const int *dims, const int *row_start, const int *columns)
+{
+    yk_block_matrix *w = &problem->w;
+    int n = w->block_rows;
+    for (int i = 0; i < n; i++) w->first[i + 1] = w->first[i] + dims[i];
+    memcpy(w->start, row_start, (size_t)(n + 1) * sizeof *w->start);
+    memcpy(w->column, columns, (size_t)row_start[n] * sizeof *w->column);
+    size_t offset = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = row_start[i]; k < row_start[i + 1]; k++) {
+            w->offset[k] = offset;
+            offset += (size_t)dims[i] * (size_t)dims[columns[k]];
+        }
+}
+
+yk_status yk_contact_problem_create(yk_context *context, int block_rows, int contact_count, const int *dims,
+                                    const int *row_start, const int *columns, yk_contact_problem *problem)
+{
+    *problem = (yk_contact_problem){.w.block_rows = block_rows, .contact_count = contact_count};
+    size_t blocks = (size_t)row_start[block_rows], values = 0;
+    for (int i = 0; i < block_rows; i++) {
+        problem->row_count += dims[i];
+        for (int k = row_start[i]; k < row_start[i + 1]; k++) values += (size_t)dims[i] * (size_t)dims[columns[k]];
+    }
+    yk_block_matrix *w = &problem->w;
+    w->first = yk_allocate(context, (size_t)block_rows + 1, sizeof *w->first);
+    w->start = yk_allocate(context, (size_t)block_rows + 1, sizeof *w->start);
+    w->column = yk_allocate(context, blocks + 1, sizeof *w->column);
+    w->offset = yk_allocate(context, blocks + 1, sizeof *w->offset);
+    w->value = yk_allocate(context, values + 1, sizeof *w->value);
+    problem->q = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *problem->q);
+    problem->mu = yk_allocate(context, (size_t)contact_count + 1, sizeof *problem->mu);
+    if (!w->first || !w->start || !w->column || !w->offset || !w->value || !problem->q || !problem->mu) {
+        yk_contact_problem_destroy(context, problem);
+        return YK_ERROR_MEMORY;
+    }
+    lay_out_blocks(problem, dims, row_start, columns);
+    return YK_OK;
+}
+
+/* Block (i, j) of a dense matrix has something in it, or is on the diagonal. */
+static bool dense_block_used(const double *w, int n, const int *first, int i, int j)
+{
+    if (i == j) return true;
+    for (int r = first[i]; r < first[i + 1]; r++)
+        for (int c = first[j]; c < first[j + 1]; c++)
+            if (w[(size_t)r * (size_t)n + (size_t)c] != 0) return true;
+    return false;
+}
+
+static void copy_dense_blocks(yk_contact_problem *problem, const double *dense)
+{
+    yk_block_matrix *w = &problem->w;
+    size_t n = (size_t)problem->row_count;
+    for (int i = 0; i < w->block_rows; i++)
+        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+            double *value = w->value + w->offset[k];
+            int j = w->column[k];
+            for (int r = w->first[i]; r < w->first[i + 1]; r++)
+                for (int c = w->first[j]; c < w->first[j + 1]; c++) *value++ = dense[(size_t)r * n + (size_t)c];
+        }
+}
+
+yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contact_count, int bilateral, const double *w,
+                                        const double *q, const double *mu, yk_contact_problem *problem)
+{
+    *problem = (yk_contact_problem){0};
+    size_t blocks = (size_t)contact_count + (size_t)bilateral;
+    int n = dim * contact_count + bilateral;
+    int *dims = yk_allocate(context, blocks + 1, sizeof *dims);
+    int *first = yk_allocate(context, blocks + 1, sizeof *first);
+    int *start = yk_allocate(context, blocks + 1, sizeof *start);
+    int *columns = yk_allocate(context, blocks * blocks + 1, sizeof *columns);
+    yk_status status = YK_ERROR_MEMORY;
+    if (dims && first && start && columns) {
+        for (size_t i = 0; i < blocks; i++) {
+            dims[i] = i < (size_t)contact_count ? dim : 1;
+            first[i + 1] = first[i] + dims[i];
+        }
+        for (int i = 0; i < (int)blocks; i++) {
+            start[i + 1] = start[i];
+            for (int j = 0; j < (int)blocks; j++)
+                if (dense_block_used(w, n, first, i, j)) columns[start[i + 1]++] = j;
+        }
+        status = yk_contact_problem_create(context, (int)blocks, contact_count, dims, start, columns, problem);
+    }
+    if (status == YK_OK) {
+        copy_dense_blocks(problem, w);
+        for (int i = 0; i < n; i++) problem->q[i] = q[i];
+        for (int i = 0; i < contact_count; i++) problem->mu[i] = mu[i];
+    }
+    yk_release(context, columns);
+    yk_release(context, start);
+    yk_release(context, first);
+    yk_release(context, dims);
+    return status;
+}
+
+static yk_status check_block_row(yk_context *context, const yk_contact_problem *problem, int i)
+{
+    const yk_block_matrix *w = &problem->w;
+    int dim = w->first[i + 1] - w->first[i];
+    bool known = dim >= 1 && dim <= 6 && (i >= problem->contact_count || dim != 5);
+    if (!known)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact problem: block row %d has %d components; contacts have 1, 2, 3, 4 or 6 and bilateral "
+                       "blocks 1 to 6",
+                       i, dim);
+    bool diagonal = false;
+    for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+        int j = w->column[k];
+        if (j < 0 || j >= w->block_rows || (k > w->start[i] && j <= w->column[k - 1]))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "contact problem: block row %d: column %d is out of range or not in rising order", i, j);
+        diagonal |= j == i;
+    }
+    if (!diagonal) return yk_fail(context, YK_ERROR_ARGUMENT, "contact problem: block row %d has no diagonal block", i);
+    return YK_OK;
+}
+
+static yk_status check_numbers(yk_context *context, const char *what, const double *values, size_t count,
+                               bool non_negative)
+{
+    if (!values) return YK_OK;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]) || (non_negative && values[i] < 0))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "contact problem: %s[%zu] = %g must be finite%s", what, i,
+                           values[i], non_negative ? " and not negative" : "");
+    return YK_OK;
+}
+
+yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem *problem)
+{
+    const yk_block_matrix *w = &problem->w;
+    size_t contacts = (size_t)problem->contact_count, rows = (size_t)problem->row_count;
+    for (int i = 0; i < w->block_rows; i++) {
+        yk_status status = check_block_row(context, problem, i);
+        if (status != YK_OK) return status;
+    }
+    size_t values = 0;
+    for (int i = 0; i < w->block_rows; i++)
+        for (int k = w->start[i]; k < w->start[i + 1]; k++)
+            values +=
+                (size_t)(w->first[i + 1] - w->first[i]) * (size_t)(w->first[w->column[k] + 1] - w->first[w->column[k]]);
+    const struct {
+        const char *name;
+        const double *array;
+        size_t count;
+        bool non_negative;
+    } arrays[] = {{"W", w->value, values, false},
+                  {"q", problem->q, rows, false},
+                  {"mu", problem->mu, contacts, true},
+                  {"mu_spin", problem->mu_spin, contacts, true},
+                  {"mu_roll", problem->mu_roll, contacts, true},
+                  {"softness", problem->softness, rows, true}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        yk_status status =
+            check_numbers(context, arrays[i].name, arrays[i].array, arrays[i].count, arrays[i].non_negative);
+        if (status != YK_OK) return status;
+    }
+    return YK_OK;
+}
+
+static void multiply_block_row(const yk_block_matrix *w, int i, const double *x, double *y)
+{
+    int rows = w->first[i + 1] - w->first[i];
+    for (int r = 0; r < rows; r++) y[r] = 0;
+    for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+        int j = w->column[k], columns = w->first[j + 1] - w->first[j];
+        const double *block = w->value + w->offset[k], *from = x + w->first[j];
+        if (rows == 3 && columns == 3) {
+            y[0] += block[0] * from[0] + block[1] * from[1] + block[2] * from[2];
+            y[1] += block[3] * from[0] + block[4] * from[1] + block[5] * from[2];
+            y[2] += block[6] * from[0] + block[7] * from[1] + block[8] * from[2];
+            continue;
+        }
+        for (int r = 0; r < rows; r++)
+            for (int c = 0; c < columns; c++) y[r] += block[r * columns + c] * from[c];
+    }
+}
+
+void yk_contact_multiply(const yk_contact_problem *problem, const double *x, double *y)
+{
+    for (int i = 0; i < problem->w.block_rows; i++) multiply_block_row(&problem->w, i, x, y + problem->w.first[i]);
+    if (problem->softness)
+        for (int r = 0; r < problem->row_count; r++) y[r] += problem->softness[r] * x[r];
+}
+
+void yk_contact_block_row(const yk_contact_problem *problem, int block, const double *x, double *y)
+{
+    multiply_block_row(&problem->w, block, x, y);
+    int first = problem->w.first[block], rows = problem->w.first[block + 1] - first;
+    for (int r = 0; r < rows; r++) {
+        if (problem->softness) y[r] += problem->softness[first + r] * x[first + r];
+        y[r] += problem->q[first + r];
+    }
+}
+
+const double *yk_contact_diagonal_block(const yk_contact_problem *problem, int block)
+{
+    const yk_block_matrix *w = &problem->w;
+    int low = w->start[block], high = w->start[block + 1] - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (w->column[middle] < block)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return w->value + w->offset[low];
+}
+
+double yk_contact_mean_diagonal(const yk_contact_problem *problem)
+{
+    double sum = 0;
+    for (int i = 0; i < problem->w.block_rows; i++) {
+        const double *block = yk_contact_diagonal_block(problem, i);
+        int dim = problem->w.first[i + 1] - problem->w.first[i];
+        for (int k = 0; k < dim; k++) sum += block[k * dim + k];
+    }
+    return problem->row_count > 0 && sum > 0 ? sum / problem->row_count : 1;
+}
+
+double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_model friction, double rho,
+                              const double *r, const double *u)
+{
+    const int *first = problem->w.first;
+    double sum = 0, scale = 0;
+    for (int i = 0; i < problem->contact_count; i++) {
+        yk_cone cone = yk_problem_cone(problem, i);
+        double map[YK_CONTACT_DIM_MAX];
+        yk_cone_natural_map(&cone, friction, rho, r + first[i], u + first[i], map);
+        for (int k = 0; k < cone.dim; k++) sum += map[k] * map[k];
+    }
+    sum /= rho * rho;
+    for (int k = first[problem->contact_count]; k < problem->row_count; k++) sum += u[k] * u[k];
+    for (int k = 0; k < problem->row_count; k++) scale += problem->q[k] * problem->q[k];
+    return scale > 0 ? sqrt(sum / scale) : sqrt(sum);
+}
+
+double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model friction, const double *r, double *u)
+{
+    if (problem->row_count == 0) return 0;
+    yk_contact_multiply(problem, r, u);
+    for (int k = 0; k < problem->row_count; k++) u[k] += problem->q[k];
+    return yk_contact_residual_of(problem, friction, 1 / yk_contact_mean_diagonal(problem), r, u);
+}
