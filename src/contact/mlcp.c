@@ -1,0 +1,717 @@
+/* Lemke's method for mixed problems with bounds, on a dense dictionary.
+ *
+ * Every row is brought to the form  w = M y + q,  0 <= y <= cap,  0 <= w while y is at 0:  bounds are shifted, rows
+ * with an upper bound only are mirrored, and a variable that reaches its upper bound is mirrored on the way (y -> cap -
+ * y, w -> -w), so all variables that are not in the basis are zero at all times. Equations (no bounds) are pivoted into
+ * the basis first and stay there; where their own matrix is singular a complementary pair is pivoted in with them.
+ * Then, from whatever basis that gives:
+ *
+ *   basis = dictionary . (nonbasic) + d t + constant
+ *
+ * t starts large enough to make all basic variables non-negative and is driven to zero along a path of almost
+ * complementary bases (Lemke 1965; Cottle, Pang, Stone 1992, 4.4). Ties are broken lexicographically, with the inverse
+ * of the basis carried along, so the path cannot cycle. It ends at a solution or on a ray; for semidefinite M a ray
+ * proves that there is no solution. Otherwise other directions d are tried and small problems are enumerated.
+ *
+ * The sets found are what counts: the result is computed from them afresh with the given numbers (rim (29), (30)). */
+#include "contact/mlcp.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "math/dense.h"
+
+yk_mlcp_options yk_mlcp_options_default(void)
+{
+    return (yk_mlcp_options){.tolerance = 1e-10};
+}
+
+yk_status yk_mlcp_create(yk_context *context, int n, yk_mlcp *problem)
+{
+    size_t size = (size_t)n;
+    *problem = (yk_mlcp){.n = n};
+    problem->m = yk_allocate(context, size * size + 1, sizeof *problem->m);
+    problem->q = yk_allocate(context, size + 1, sizeof *problem->q);
+    problem->lower = yk_allocate(context, size + 1, sizeof *problem->lower);
+    problem->upper = yk_allocate(context, size + 1, sizeof *problem->upper);
+    if (!problem->m || !problem->q || !problem->lower || !problem->upper) {
+        yk_mlcp_destroy(context, problem);
+        return YK_ERROR_MEMORY;
+    }
+    for (int i = 0; i < n; i++) problem->upper[i] = INFINITY;
+    return YK_OK;
+}
+
+void yk_mlcp_destroy(yk_context *context, yk_mlcp *problem)
+{
+    yk_release(context, problem->upper);
+    yk_release(context, problem->lower);
+    yk_release(context, problem->q);
+    yk_release(context, problem->m);
+    *problem = (yk_mlcp){0};
+}
+
+double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
+{
+    double worst = 0, largest = 0;
+    size_t n = (size_t)problem->n;
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(z[i]));
+    for (size_t i = 0; i < n; i++) {
+        const double *row = problem->m + i * n;
+        double scale = fmax(1e-300, fabs(problem->q[i]));
+        w[i] = problem->q[i];
+        for (size_t j = 0; j < n; j++) {
+            w[i] += row[j] * z[j];
+            scale = fmax(scale, fabs(row[j]) * largest);
+        }
+        double relative = w[i] / scale, below = (problem->lower[i] - z[i]) / fmax(largest, 1e-300),
+               above = (z[i] - problem->upper[i]) / fmax(largest, 1e-300);
+        double violation = fabs(relative);
+        if (below >= 0) violation = fmax(-relative, below);
+        if (above >= 0) violation = fmax(relative, above);
+        if (below >= 0 && above >= 0) violation = fmax(below, above);
+        if (!isfinite(violation)) return INFINITY;
+        worst = fmax(worst, violation);
+    }
+    return worst;
+}
+
+/* The dictionary ------------------------------------------------------------------------------------------------- */
+
+enum { COVER = -1 }; /* number of the artificial variable t */
+
+/* Variables: y_i is number i, w_i is number n + i. */
+typedef struct lemke {
+    const yk_mlcp *problem;
+    int n;
+    int columns;    /* n nonbasic, the cover, the constant, n of the inverse of the basis */
+    double *table;  /* n x columns */
+    int *row_of;    /* variable -> row it is basic in, or -1; 2 n */
+    int *column_of; /* variable -> column, or -1 */
+    int *basic;     /* row -> variable (or COVER) */
+    int *nonbasic;  /* column -> variable (or COVER) */
+    double *cap;    /* of y_i, scaled */
+    double *row_scale, *column_scale;
+    bool *free_row; /* equation: y_i has no bounds */
+    bool *fixed;    /* lower = upper: w_i has no sign */
+    bool *mirrored; /* y_i counts down from the upper bound */
+    int pivots, limit;
+    double *work; /* n x n for the final solution */
+    double *vector, *correction;
+    int *exchange, *index;
+} lemke;
+
+static double *table_row(const lemke *s, int row)
+{
+    return s->table + (size_t)row * (size_t)s->columns;
+}
+
+static int constant_column(const lemke *s)
+{
+    return s->n + 1;
+}
+
+static void lemke_destroy(yk_context *context, lemke *s)
+{
+    void *arrays[] = {s->table,     s->row_of,       s->column_of, s->basic,    s->nonbasic, s->cap,
+                      s->row_scale, s->column_scale, s->fixed,     s->mirrored, s->free_row, s->work,
+                      s->vector,    s->correction,   s->exchange,  s->index};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+}
+
+static yk_status lemke_create(yk_context *context, const yk_mlcp *problem, lemke *s)
+{
+    size_t n = (size_t)problem->n;
+    *s = (lemke){.problem = problem, .n = problem->n, .columns = 2 * problem->n + 2};
+    s->table = yk_allocate(context, n * (size_t)s->columns + 1, sizeof *s->table);
+    s->row_of = yk_allocate(context, 2 * n + 1, sizeof *s->row_of);
+    s->column_of = yk_allocate(context, 2 * n + 1, sizeof *s->column_of);
+    s->basic = yk_allocate(context, n + 1, sizeof *s->basic);
+    s->nonbasic = yk_allocate(context, n + 2, sizeof *s->nonbasic);
+    s->cap = yk_allocate(context, n + 1, sizeof *s->cap);
+    s->row_scale = yk_allocate(context, n + 1, sizeof *s->row_scale);
+    s->column_scale = yk_allocate(context, n + 1, sizeof *s->column_scale);
+    s->free_row = yk_allocate(context, n + 1, sizeof *s->free_row);
+    s->fixed = yk_allocate(context, n + 1, sizeof *s->fixed);
+    s->mirrored = yk_allocate(context, n + 1, sizeof *s->mirrored);
+    s->work = yk_allocate(context, n * n + 1, sizeof *s->work);
+    s->vector = yk_allocate(context, n + 1, sizeof *s->vector);
+    s->correction = yk_allocate(context, n + 1, sizeof *s->correction);
+    s->exchange = yk_allocate(context, n + 1, sizeof *s->exchange);
+    s->index = yk_allocate(context, n + 1, sizeof *s->index);
+    bool all = s->table && s->row_of && s->column_of && s->basic && s->nonbasic && s->cap && s->row_scale &&
+               s->column_scale && s->free_row && s->fixed && s->mirrored && s->work && s->vector && s->correction &&
+               s->exchange && s->index;
+    return all ? YK_OK : YK_ERROR_MEMORY;
+}
+
+/* Powers of two that bring the largest number of each row and column near one; they change no sign and no bit of a
+ * solution. */
+static void equilibrate(lemke *s)
+{
+    size_t n = (size_t)s->n;
+    for (size_t i = 0; i < n; i++) s->row_scale[i] = s->column_scale[i] = 1;
+    for (int pass = 0; pass < 4; pass++)
+        for (size_t i = 0; i < n; i++) {
+            double row = 0, column = 0;
+            for (size_t j = 0; j < n; j++) {
+                row = fmax(row, fabs(s->problem->m[i * n + j]) * s->column_scale[j]);
+                column = fmax(column, fabs(s->problem->m[j * n + i]) * s->row_scale[j]);
+            }
+            if (row > 0) s->row_scale[i] = exp2(-round(log2(row)));
+            if (column > 0) s->column_scale[i] = exp2(-round(log2(column)));
+        }
+}
+
+/* The point that y = 0 stands for: the bound that the row starts from. */
+static double origin(const lemke *s, int i)
+{
+    const yk_mlcp *problem = s->problem;
+    if (s->free_row[i]) return 0;
+    return s->mirrored[i] ? problem->upper[i] : problem->lower[i];
+}
+
+static void classify_rows(lemke *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        double low = s->problem->lower[i], high = s->problem->upper[i];
+        s->free_row[i] = isinf(low) && isinf(high);
+        s->fixed[i] = low == high;
+        s->mirrored[i] = isinf(low) && !isinf(high);
+        s->cap[i] = isinf(low) || isinf(high) ? INFINITY : (high - low) / s->column_scale[i];
+    }
+}
+
+/* w = M y + q in scaled and mirrored variables, the inverse of the basis is the identity. */
+static void fill_table(lemke *s, double regularisation)
+{
+    size_t n = (size_t)s->n;
+    memset(s->table, 0, n * (size_t)s->columns * sizeof *s->table);
+    for (int i = 0; i < s->n; i++) {
+        double *row = table_row(s, i), sign = s->mirrored[i] ? -1 : 1;
+        double constant = s->problem->q[i];
+        for (int j = 0; j < s->n; j++) {
+            double value = s->problem->m[(size_t)i * n + (size_t)j] + (i == j ? regularisation : 0);
+            constant += value * origin(s, j);
+            row[j] = sign * s->row_scale[i] * s->column_scale[j] * value * (s->mirrored[j] ? -1 : 1);
+        }
+        row[constant_column(s)] = sign * s->row_scale[i] * constant;
+        row[s->n + 2 + i] = 1;
+        s->basic[i] = s->n + i;
+        s->nonbasic[i] = i;
+        s->row_of[s->n + i] = i;
+        s->column_of[s->n + i] = -1;
+        s->row_of[i] = -1;
+        s->column_of[i] = i;
+    }
+    s->nonbasic[s->n] = COVER;
+}
+
+static void place_variable(lemke *s, int variable, int row, int column)
+{
+    if (variable == COVER) return;
+    s->row_of[variable] = row;
+    s->column_of[variable] = column;
+}
+
+/* Exchanges the basic variable of `row` with the nonbasic one of `column`. */
+static void pivot(lemke *s, int row, int column)
+{
+    double *chosen = table_row(s, row), inverse = 1 / chosen[column];
+    for (int j = 0; j < s->columns; j++) chosen[j] *= -inverse;
+    chosen[column] = inverse;
+    for (int i = 0; i < s->n; i++) {
+        double *other = table_row(s, i), factor = other[column];
+        if (i == row || factor == 0) continue;
+        other[column] = 0;
+        for (int j = 0; j < s->columns; j++) other[j] += factor * chosen[j];
+    }
+    int entering = s->nonbasic[column], leaving = s->basic[row];
+    s->basic[row] = entering;
+    s->nonbasic[column] = leaving;
+    place_variable(s, entering, row, -1);
+    place_variable(s, leaving, -1, column);
+    s->pivots++;
+}
+
+/* y_i -> cap - y_i and w_i -> -w_i, wherever they are. */
+static void mirror(lemke *s, int i)
+{
+    int variables[2] = {i, s->n + i};
+    for (int v = 0; v < 2; v++) {
+        double shift = v == 0 ? s->cap[i] : 0;
+        int row = s->row_of[variables[v]], column = s->column_of[variables[v]];
+        if (row >= 0) {
+            double *values = table_row(s, row);
+            for (int j = 0; j < s->columns; j++) values[j] = -values[j];
+            values[constant_column(s)] += shift;
+        } else {
+            for (int k = 0; k < s->n; k++) {
+                double *values = table_row(s, k);
+                if (shift != 0) values[constant_column(s)] += shift * values[column];
+                values[column] = -values[column];
+            }
+        }
+    }
+    s->mirrored[i] = !s->mirrored[i];
+}
+
+/* Equations -------------------------------------------------------------------------------------------------------- */
+
+/* Largest element among rows of equations not yet solved and columns of their variables. */
+static double best_free_pivot(const lemke *s, int *row, int *column)
+{
+    double best = 0;
+    for (int i = 0; i < s->n; i++) {
+        int r = s->row_of[s->n + i];
+        if (!s->free_row[i] || r < 0) continue;
+        for (int j = 0; j < s->n; j++) {
+            int c = s->column_of[j];
+            if (!s->free_row[j] || c < 0) continue;
+            double size = fabs(table_row(s, r)[c]);
+            if (size > best) {
+                best = size;
+                *row = r;
+                *column = c;
+            }
+        }
+    }
+    return best;
+}
+
+/* A singular rest of the equations: pivots equation f in with the pair j whose two off-diagonal elements are largest.
+ */
+static bool pivot_with_pair(lemke *s, int equation, int variable)
+{
+    int row = s->row_of[s->n + equation], column = s->column_of[variable], best_pair = -1;
+    double best = 1e-9;
+    for (int j = 0; j < s->n; j++) {
+        if (s->free_row[j] || s->fixed[j] || s->column_of[j] < 0) continue;
+        double size = fmin(fabs(table_row(s, row)[s->column_of[j]]), fabs(table_row(s, s->row_of[s->n + j])[column]));
+        if (isinf(s->cap[j])) size *= 1e3; /* rather one without upper bound */
+        if (size > best) {
+            best = size;
+            best_pair = j;
+        }
+    }
+    if (best_pair < 0) return false;
+    int pair_row = s->row_of[s->n + best_pair];
+    pivot(s, row, s->column_of[best_pair]);
+    if (!(fabs(table_row(s, pair_row)[column]) > 1e-10)) return false;
+    pivot(s, pair_row, column);
+    return true;
+}
+
+/* Brings the variables of all equations into the basis. False when equations contradict each other. */
+static bool solve_equations(lemke *s)
+{
+    int row = 0, column = 0;
+    while (best_free_pivot(s, &row, &column) > 1e-11) pivot(s, row, column);
+    for (int i = 0; i < s->n; i++) {
+        if (!s->free_row[i] || s->row_of[s->n + i] < 0) continue;
+        bool done = false;
+        for (int j = 0; j < s->n && !done; j++)
+            if (s->free_row[j] && s->column_of[j] >= 0) done = pivot_with_pair(s, i, j);
+        if (done) {
+            while (best_free_pivot(s, &row, &column) > 1e-11) pivot(s, row, column);
+            continue;
+        }
+        int r = s->row_of[s->n + i];
+        if (r < 0) continue;
+        double largest = 0;
+        for (int j = 0; j < s->n; j++)
+            if (s->nonbasic[j] >= 0 && s->nonbasic[j] < s->n) largest = fmax(largest, fabs(table_row(s, r)[j]));
+        if (largest < 1e-11 && fabs(table_row(s, r)[constant_column(s)]) > 1e-8) return false;
+    }
+    return true;
+}
+
+/* The path ----------------------------------------------------------------------------------------------------------
+ */
+
+/* A basic variable that must stay between 0 and a limit; equations' variables and the w of fixed rows are free. */
+static bool is_bounded(const lemke *s, int variable, double *limit)
+{
+    *limit = INFINITY;
+    if (variable == COVER) return true;
+    int i = variable < s->n ? variable : variable - s->n;
+    if (s->free_row[i]) return false; /* its w must be zero and never varies where the equations are regular */
+    if (variable < s->n)
+        *limit = s->cap[i];
+    else if (s->fixed[i])
+        return false;
+    return true;
+}
+
+typedef struct block {
+    int row;       /* -1: none */
+    bool at_limit; /* the basic variable reaches its upper limit, not zero */
+    double rate;   /* how fast it goes there, > 0 */
+} block;
+
+/* Element k of the perturbed distance of a row to its bound: the constant, then the row of the inverse basis. */
+static double distance(const lemke *s, block b, int k)
+{
+    double value = table_row(s, b.row)[constant_column(s) + k], limit = 0;
+    if (!b.at_limit) return value;
+    is_bounded(s, s->basic[b.row], &limit);
+    return k == 0 ? limit - value : -value;
+}
+
+/* Is a reached before b? Lexicographic in distance / rate; the cover wins ties. */
+static bool earlier(const lemke *s, block a, block b)
+{
+    if (b.row < 0) return true;
+    for (int k = 0; k <= s->n; k++) {
+        double x = fmax(k == 0 ? 0 : -INFINITY, distance(s, a, k)) / a.rate;
+        double y = fmax(k == 0 ? 0 : -INFINITY, distance(s, b, k)) / b.rate;
+        if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15) return x < y;
+        if (k == 0 && s->basic[a.row] == COVER) return true;
+        if (k == 0 && s->basic[b.row] == COVER) return false;
+    }
+    return a.rate > b.rate;
+}
+
+/* The first basic variable to reach a bound when the variable of `column` grows. */
+static block find_block(const lemke *s, int column)
+{
+    block best = {.row = -1};
+    for (int i = 0; i < s->n; i++) {
+        double limit, rate = table_row(s, i)[column];
+        if (!is_bounded(s, s->basic[i], &limit)) continue;
+        if (fabs(rate) < 1e-11 || (rate > 0 && isinf(limit))) continue;
+        block candidate = {.row = i, .at_limit = rate > 0, .rate = fabs(rate)};
+        if (earlier(s, candidate, best)) best = candidate;
+    }
+    return best;
+}
+
+static int complement(const lemke *s, int variable)
+{
+    return variable < s->n ? variable + s->n : variable - s->n;
+}
+
+/* Is row a in greater need of the cover than row b? Lexicographic like the ratio test. */
+static bool needier(const lemke *s, int a, int b)
+{
+    if (b < 0) return true;
+    for (int k = 0; k <= s->n; k++) {
+        double x = table_row(s, a)[constant_column(s) + k] / table_row(s, a)[s->n];
+        double y = table_row(s, b)[constant_column(s) + k] / table_row(s, b)[s->n];
+        if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15) return x < y;
+    }
+    return false;
+}
+
+/* Puts the artificial variable in: the row in greatest need leaves. Returns the variable that left, or COVER if nothing
+ * is wrong. */
+static int enter_cover(lemke *s, const double *cover)
+{
+    int worst = -1;
+    for (int i = 0; i < s->n; i++) {
+        double limit, *row = table_row(s, i);
+        row[s->n] = is_bounded(s, s->basic[i], &limit) ? cover[i] : 0;
+        if (row[s->n] > 0 && row[constant_column(s)] < -1e-13 && needier(s, i, worst)) worst = i;
+    }
+    if (worst < 0) return COVER;
+    int left = s->basic[worst];
+    pivot(s, worst, s->n);
+    return left;
+}
+
+typedef enum outcome { SOLVED, CONTRADICTION, ON_RAY, TOO_LONG } outcome;
+
+/* Drives the cover out. `left` has just left the basis at zero; its complement enters. */
+static outcome follow(lemke *s, int left)
+{
+    while (s->pivots < s->limit) {
+        int entering = complement(s, left), column = s->column_of[entering];
+        block b = find_block(s, column);
+        double own = entering < s->n ? s->cap[entering] : INFINITY;
+        if (b.row < 0 && isinf(own)) return ON_RAY;
+        double reach = b.row >= 0 ? fmax(0, distance(s, b, 0)) / b.rate : INFINITY;
+        if (own < reach) { /* runs to its own upper bound: no exchange, its w may now grow the other way */
+            mirror(s, entering);
+            s->pivots++;
+            left = entering;
+            continue;
+        }
+        int blocked = s->basic[b.row];
+        if (b.at_limit) mirror(s, blocked);
+        pivot(s, b.row, column);
+        if (blocked == COVER) return SOLVED;
+        left = blocked;
+    }
+    return TOO_LONG;
+}
+
+/* The result ---------------------------------------------------------------------------------------------------------
+ */
+
+static yk_mlcp_state state_of(const lemke *s, int i)
+{
+    if (s->row_of[i] >= 0 || s->free_row[i]) return YK_MLCP_ACTIVE;
+    return s->mirrored[i] ? YK_MLCP_UPPER : YK_MLCP_LOWER;
+}
+
+/* z as the dictionary has it. */
+static void read_dictionary(const lemke *s, double *z)
+{
+    for (int i = 0; i < s->n; i++) {
+        double y = s->row_of[i] >= 0 ? table_row(s, s->row_of[i])[constant_column(s)] : 0;
+        z[i] = origin(s, i) + (s->mirrored[i] ? -1 : 1) * s->column_scale[i] * y;
+    }
+}
+
+/* Corrects the active part of z until w = 0 there: Newton on a linear equation, repeated to remove rounding. */
+static void refine(lemke *s, double *z, double *w)
+{
+    size_t n = (size_t)s->n;
+    int count = 0;
+    for (int i = 0; i < s->n; i++)
+        if (s->row_of[i] >= 0) s->index[count++] = i;
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < count; b++)
+            s->work[a * count + b] = s->row_scale[s->index[a]] * s->column_scale[s->index[b]] *
+                                     s->problem->m[(size_t)s->index[a] * n + (size_t)s->index[b]];
+    if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK) return;
+    double residual = yk_mlcp_residual(s->problem, z, w);
+    for (int pass = 0; pass < 4; pass++) {
+        for (int a = 0; a < count; a++) s->correction[a] = -s->row_scale[s->index[a]] * w[s->index[a]];
+        yk_lu_solve(count, s->work, s->exchange, s->correction);
+        memcpy(s->vector, z, n * sizeof *z);
+        for (int a = 0; a < count; a++) s->vector[s->index[a]] += s->column_scale[s->index[a]] * s->correction[a];
+        double next = yk_mlcp_residual(s->problem, s->vector, w);
+        if (!(next < residual)) break;
+        residual = next;
+        memcpy(z, s->vector, n * sizeof *z);
+    }
+}
+
+static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
+{
+    read_dictionary(s, z);
+    refine(s, z, w);
+    for (int i = 0; state && i < s->n; i++) state[i] = state_of(s, i);
+    return yk_mlcp_residual(s->problem, z, w);
+}
+
+/* Rounding can undo the lexicographic order when very many rows tie; a trace of irregular numbers on the constants
+ * parts them for good. refine() takes it back. */
+static void part_ties(lemke *s, int attempt)
+{
+    uint32_t random = 99u + 7919u * (uint32_t)attempt;
+    for (int i = 0; i < s->n; i++) {
+        random = random * 1664525u + 1013904223u;
+        double *constant = &table_row(s, i)[constant_column(s)];
+        *constant += 1e-12 * fmax(1e-3, fabs(*constant)) * (1 + (random >> 8) / 16777216.);
+    }
+}
+
+/* Directions of the cover: all ones, then as needed, then fixed irregular ones. */
+static void choose_cover(const lemke *s, int attempt, double *cover)
+{
+    uint32_t random = 12345u + 7919u * (uint32_t)attempt;
+    for (int i = 0; i < s->n; i++) {
+        random = random * 1664525u + 1013904223u;
+        double constant = table_row(s, i)[constant_column(s)];
+        cover[i] = attempt == 0 ? 1 : attempt == 1 ? 1e-3 + fmax(0, -constant) : 0.05 + (random >> 8) / 16777216.;
+    }
+}
+
+static outcome attempt_path(lemke *s, int attempt, double regularisation)
+{
+    classify_rows(s);
+    fill_table(s, regularisation);
+    if (!solve_equations(s)) return CONTRADICTION;
+    if (attempt > 0) part_ties(s, attempt);
+    choose_cover(s, attempt, s->vector);
+    int left = enter_cover(s, s->vector);
+    if (left == COVER) return SOLVED;
+    return follow(s, left);
+}
+
+/* Is the symmetric part semidefinite? By elimination with the largest diagonal as pivot. */
+static bool is_semidefinite(lemke *s)
+{
+    int n = s->n;
+    double largest = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) s->work[i * n + j] = (s->problem->m[i * n + j] + s->problem->m[j * n + i]) / 2;
+    for (int i = 0; i < n; i++) s->index[i] = i;
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (s->work[s->index[i] * n + s->index[i]] > s->work[s->index[best] * n + s->index[best]]) best = i;
+        int p = s->index[best];
+        s->index[best] = s->index[k];
+        s->index[k] = p;
+        double head = s->work[p * n + p];
+        largest = fmax(largest, head);
+        if (head <= 1e-12 * largest + 1e-300) {
+            for (int a = k; a < n; a++)
+                for (int b = k; b < n; b++)
+                    if (fabs(s->work[s->index[a] * n + s->index[b]]) > 1e-9 * largest + 1e-300) return false;
+            return true;
+        }
+        for (int a = k + 1; a < n; a++) {
+            double factor = s->work[s->index[a] * n + p] / head;
+            for (int b = k + 1; b < n; b++)
+                s->work[s->index[a] * n + s->index[b]] -= factor * s->work[p * n + s->index[b]];
+        }
+    }
+    return true;
+}
+
+static bool has_equations(const lemke *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->free_row[i]) return true;
+    return false;
+}
+
+/* Enumeration: sets are counted like an odometer; each row is at its lower bound, active, or at its upper bound. */
+static bool next_sets(const lemke *s, int *sets)
+{
+    for (int i = 0; i < s->n; i++) {
+        if (s->free_row[i] || s->fixed[i]) continue;
+        bool low = !isinf(s->problem->lower[i]), high = !isinf(s->problem->upper[i]);
+        if (sets[i] == -1) {
+            sets[i] = 0;
+            return true;
+        }
+        if (sets[i] == 0 && high) {
+            sets[i] = 1;
+            return true;
+        }
+        sets[i] = low ? -1 : 0;
+    }
+    return false;
+}
+
+static double count_sets(const lemke *s)
+{
+    double count = 1;
+    for (int i = 0; i < s->n; i++) {
+        bool low = !isinf(s->problem->lower[i]), high = !isinf(s->problem->upper[i]);
+        if (low != high) count *= 2;
+        if (low && high && !s->fixed[i]) count *= 3;
+    }
+    return count;
+}
+
+/* Solves for the active rows of `sets`; false when their matrix is singular. */
+static bool solve_sets(lemke *s, const int *sets, double *z)
+{
+    size_t n = (size_t)s->n;
+    int count = 0;
+    for (int i = 0; i < s->n; i++) {
+        bool active = s->free_row[i] || (sets[i] == 0 && !s->fixed[i]);
+        if (active) s->exchange[count++] = i;
+        z[i] = active ? 0 : sets[i] > 0 ? s->problem->upper[i] : s->problem->lower[i];
+    }
+    memcpy(s->index, s->exchange, (size_t)count * sizeof *s->index);
+    for (int a = 0; a < count; a++) {
+        const double *row = s->problem->m + (size_t)s->index[a] * n;
+        s->vector[a] = -s->problem->q[s->index[a]];
+        for (size_t j = 0; j < n; j++) s->vector[a] -= row[j] * z[j];
+        for (int b = 0; b < count; b++) s->work[a * count + b] = row[s->index[b]];
+    }
+    if (count > 0 && yk_lu_factor(count, s->work, s->exchange) != YK_OK) return false;
+    if (count > 0) yk_lu_solve(count, s->work, s->exchange, s->vector);
+    for (int a = 0; a < count; a++) z[s->index[a]] = s->vector[a];
+    return true;
+}
+
+static bool enumerate(yk_context *context, lemke *s, double tolerance, double *z, double *w, yk_mlcp_state *state)
+{
+    int *sets = yk_allocate(context, (size_t)s->n + 1, sizeof *sets);
+    if (!sets) return false;
+    for (int i = 0; i < s->n; i++) sets[i] = s->free_row[i] ? 0 : isinf(s->problem->lower[i]) ? 0 : -1;
+    bool found = false;
+    do {
+        found = solve_sets(s, sets, z) && yk_mlcp_residual(s->problem, z, w) <= tolerance;
+    } while (!found && next_sets(s, sets));
+    for (int i = 0; found && state && i < s->n; i++) state[i] = (yk_mlcp_state)sets[i];
+    yk_release(context, sets);
+    return found;
+}
+
+/* Solving ---------------------------------------------------------------------------------------------------------- */
+
+static yk_status check_problem(yk_context *context, const yk_mlcp *problem)
+{
+    size_t n = (size_t)problem->n;
+    for (size_t i = 0; i < n; i++) {
+        if (!(problem->lower[i] <= problem->upper[i]) || problem->lower[i] == INFINITY ||
+            problem->upper[i] == -INFINITY)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: bounds of row %zu are [%g, %g]", i, problem->lower[i],
+                           problem->upper[i]);
+        if (!isfinite(problem->q[i])) return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: q[%zu] is not finite", i);
+        for (size_t j = 0; j < n; j++)
+            if (!isfinite(problem->m[i * n + j]))
+                return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: M[%zu][%zu] is not finite", i, j);
+    }
+    return YK_OK;
+}
+
+/* Runs the paths, then enumerates what is small. */
+static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *options, double *z, double *w,
+                        yk_mlcp_state *state, double *residual)
+{
+    double largest = 0;
+    for (size_t i = 0; i < (size_t)s->n * (size_t)s->n; i++) largest = fmax(largest, fabs(s->problem->m[i]));
+    int limit = options->pivots > 0 ? options->pivots : 50 * (s->n + 10);
+    for (int attempt = 0; attempt < 6; attempt++) {
+        s->limit = s->pivots + limit;
+        /* the last attempts move a singular matrix away from its singularity; refine() takes that back */
+        double extra = attempt >= 4 ? 1e-9 * largest : 0;
+        outcome end = attempt_path(s, attempt % 4, options->regularisation * largest + extra);
+        if (end == CONTRADICTION && attempt < 4)
+            return yk_fail(context, YK_ERROR_NO_SOLUTION, "MLCP: the equations contradict each other");
+        if (end == SOLVED) {
+            *residual = finish(s, z, w, state);
+            if (*residual <= options->tolerance) return YK_OK;
+        }
+        if (end == ON_RAY && attempt == 0 && !has_equations(s) && is_semidefinite(s))
+            return yk_fail(context, YK_ERROR_NO_SOLUTION,
+                           "MLCP: no solution: the path of bases ends on a ray after %d pivots, and M is positive "
+                           "semidefinite, so the inequalities contradict each other",
+                           s->pivots);
+    }
+    if (count_sets(s) <= 100000) {
+        if (enumerate(context, s, options->tolerance, z, w, state)) {
+            *residual = yk_mlcp_residual(s->problem, z, w);
+            return YK_OK;
+        }
+        return yk_fail(context, YK_ERROR_NO_SOLUTION,
+                       "MLCP: no solution: none of the %.0f combinations of active and tight rows gives one",
+                       count_sets(s));
+    }
+    return yk_fail(
+        context, YK_ERROR_NO_SOLUTION,
+        "MLCP: no solution found: all paths end on rays (%d pivots); M is not semidefinite, so this is no proof",
+        s->pivots);
+}
+
+yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options, double *z,
+                        double *w, yk_mlcp_state *state, yk_mlcp_report *report)
+{
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    *report = (yk_mlcp_report){.residual = INFINITY};
+    yk_status status = check_problem(context, problem);
+    if (status != YK_OK) return status;
+    lemke s;
+    status = lemke_create(context, problem, &s);
+    if (status == YK_OK) {
+        equilibrate(&s);
+        status = search(context, &s, options, z, w, state, &report->residual);
+    }
+    report->pivots = s.pivots;
+    lemke_destroy(context, &s);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    report->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    return status;
+}
