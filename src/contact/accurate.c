@@ -1,0 +1,573 @@
+/* Accurate solution of cone and Coulomb problems: a primal-dual interior-point method that hands over to semismooth
+ * Newton.
+ *
+ * Each friction group of a contact is a second-order cone. With T = diag(mu, 1, 1) on (r_N, r_g),
+ *
+ *   x = T (r_N, r_g),  z = (a / mu, u_g)  in the Lorentz cone,  x o z = 0,  sum over the groups of a = u_N + lift
+ *
+ * where lift = mu |u_T| makes it true Coulomb friction and 0 the convex problem. The steps are Mehrotra's predictor and
+ * corrector with Nesterov-Todd scaling (Andersen, Roos, Terlaky 2003); eliminating z leaves
+ *
+ *   (W + block diagonal) dr = right-hand side
+ *
+ * which is regular however redundant the contacts are. The lift is linearised with the rest (E below), so Coulomb
+ * friction costs no outer iteration; the block diagonal is then not symmetric. Interior iterates close in on the
+ * solution fast but lose their last digits where contacts neither press nor part; as soon as the residual is small
+ * Newton steps on the natural map (newton.c), which start from there and know which contacts stick, slide or part,
+ * finish in one to four steps. When they do not, the interior point goes on.
+ *
+ * When the linearised lift does not converge (Coulomb problems need not be monotone), the lift is frozen and updated
+ * between convex problems (Cadoux 2009); whatever remains is tried by Gauss-Seidel sweeps in turn with Newton steps. */
+#include "contact/accurate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "contact/cone.h"
+#include "contact/gauss_seidel.h"
+#include "contact/newton.h"
+
+enum { CONE_DIM_MAX = 3 };
+
+/* One second-order cone. */
+typedef struct cone_part {
+    int contact;
+    int normal;   /* row of the normal */
+    int friction; /* first row of the group */
+    int dim;      /* 1 + rows of the group; 1: frictionless */
+    double mu;    /* 1 for frictionless ones */
+    double x[CONE_DIM_MAX], z[CONE_DIM_MAX];
+    double dx[CONE_DIM_MAX], dz[CONE_DIM_MAX];
+    double slope[CONE_DIM_MAX]; /* d lift / d z, without mu */
+    double eta, scaling[CONE_DIM_MAX];
+    double theta[CONE_DIM_MAX * CONE_DIM_MAX];
+    double change[CONE_DIM_MAX]; /* dz = change - theta dx */
+    double correction[CONE_DIM_MAX];
+} cone_part;
+
+typedef struct interior {
+    yk_newton newton;
+    cone_part *parts;
+    int part_count;
+    double *frozen_lift; /* per contact */
+    bool lift_is_frozen;
+    double *weight;              /* per contact: sum of mu^2 of its parts */
+    double *gap, *moved;         /* per row: residual of the velocity equation; W dr; normal mismatch */
+    double *r, *u;               /* interior iterate */
+    double *attempt, *attempt_u; /* for Newton steps */
+    double complementarity;      /* mean of x . z */
+    double scale;                /* of velocities */
+    double *best, *best_u;
+    double best_residual;
+    double tolerance;
+    int iterations, limit;
+    yk_contact_options options;
+    yk_contact_report *report;
+} interior;
+
+/* The algebra of one cone ---------------------------------------------------------------------------------------- */
+
+/* x_0^2 - |x_1|^2, kept positive when rounding says otherwise. */
+static double determinant(int dim, const double *x)
+{
+    double sum = 0;
+    for (int k = 1; k < dim; k++) sum += x[k] * x[k];
+    double norm = sqrt(sum), gap = x[0] - norm;
+    return fmax(gap, 1e-16 * fabs(x[0]) + 1e-300) * (x[0] + norm);
+}
+
+static void jordan_product(int dim, const double *a, const double *b, double *c)
+{
+    double sum = a[0] * b[0];
+    for (int k = 1; k < dim; k++) {
+        sum += a[k] * b[k];
+        c[k] = a[0] * b[k] + b[0] * a[k];
+    }
+    c[0] = sum;
+}
+
+/* x with a o x = b */
+static void jordan_divide(int dim, const double *a, const double *b, double *x)
+{
+    double mixed = 0;
+    for (int k = 1; k < dim; k++) mixed += a[k] * b[k];
+    double head = (a[0] * b[0] - mixed) / determinant(dim, a);
+    for (int k = 1; k < dim; k++) x[k] = (b[k] - head * a[k]) / a[0];
+    x[0] = head;
+}
+
+/* The largest step for which x + step dx stays in the cone. */
+static double step_to_boundary(int dim, const double *x, const double *dx)
+{
+    double a = dx[0] * dx[0], b = x[0] * dx[0], c = determinant(dim, x), best = INFINITY;
+    for (int k = 1; k < dim; k++) {
+        a -= dx[k] * dx[k];
+        b -= x[k] * dx[k];
+    }
+    if (dx[0] < 0) best = -x[0] / dx[0];
+    double discriminant = b * b - a * c;
+    if (discriminant < 0) return best;
+    double root = -(b + copysign(sqrt(discriminant), b));
+    if (a != 0 && root / a > 0) best = fmin(best, root / a);
+    if (root != 0 && c / root > 0) best = fmin(best, c / root);
+    return best;
+}
+
+/* Nesterov-Todd scaling S with S x = S^-1 z: eta and the unit hyperbolic vector `scaling`. */
+static void scale_part(cone_part *p)
+{
+    double root_x = sqrt(determinant(p->dim, p->x)), root_z = sqrt(determinant(p->dim, p->z)), product = 0;
+    for (int k = 0; k < p->dim; k++) product += p->x[k] / root_x * (p->z[k] / root_z);
+    double gamma = sqrt((1 + product) / 2);
+    p->eta = sqrt(root_z / root_x);
+    double tail = 0;
+    for (int k = 1; k < p->dim; k++) {
+        p->scaling[k] = (p->z[k] / root_z - p->x[k] / root_x) / (2 * gamma);
+        tail += p->scaling[k] * p->scaling[k];
+    }
+    p->scaling[0] = sqrt(1 + tail); /* unit determinant in spite of rounding */
+}
+
+/* y = S x (sign 1) or S^-1 x (sign -1) */
+static void apply_scaling(const cone_part *p, double sign, const double *x, double *y)
+{
+    double mixed = 0, factor = sign > 0 ? p->eta : 1 / p->eta;
+    for (int k = 1; k < p->dim; k++) mixed += p->scaling[k] * x[k];
+    double along = sign * x[0] + mixed / (1 + p->scaling[0]), head = p->scaling[0] * x[0] + sign * mixed;
+    for (int k = 1; k < p->dim; k++) y[k] = factor * (x[k] + along * p->scaling[k]);
+    y[0] = factor * head;
+}
+
+/* theta = S^2 = eta^2 (2 w w^T - J) */
+static void square_scaling(cone_part *p)
+{
+    double eta2 = p->eta * p->eta;
+    for (int k = 0; k < p->dim; k++)
+        for (int l = 0; l < p->dim; l++)
+            p->theta[k * p->dim + l] = eta2 * (2 * p->scaling[k] * p->scaling[l] + (k != l ? 0 : k == 0 ? -1 : 1));
+}
+
+/* Row of the problem that component k of a part is made of. */
+static int part_row(const cone_part *p, int k)
+{
+    return k == 0 ? p->normal : p->friction + k - 1;
+}
+
+static double part_factor(const cone_part *p, int k)
+{
+    return k == 0 ? p->mu : 1;
+}
+
+/* Set-up --------------------------------------------------------------------------------------------------------- */
+
+static int list_parts(const yk_contact_problem *problem, cone_part *parts)
+{
+    int count = 0;
+    for (int i = 0; i < problem->contact_count; i++) {
+        yk_cone cone = yk_problem_cone(problem, i);
+        int first = problem->w.first[i], before = count;
+        for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+            int start = yk_cone_group_start[g], size = yk_cone_group_end(cone.dim, g) - start;
+            if (size <= 0 || cone.mu[g] <= 0) continue;
+            if (parts)
+                parts[count] = (cone_part){
+                    .contact = i, .normal = first, .friction = first + start, .dim = 1 + size, .mu = cone.mu[g]};
+            count++;
+        }
+        if (count > before) continue;
+        if (parts) parts[count] = (cone_part){.contact = i, .normal = first, .dim = 1, .mu = 1};
+        count++;
+    }
+    return count;
+}
+
+static void interior_destroy(yk_context *context, interior *s)
+{
+    void *arrays[] = {s->parts, s->frozen_lift, s->weight,    s->gap,  s->moved, s->r,
+                      s->u,     s->attempt,     s->attempt_u, s->best, s->best_u};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+    yk_newton_destroy(context, &s->newton);
+}
+
+static yk_status interior_create(yk_context *context, const yk_contact_problem *problem,
+                                 const yk_contact_options *options, interior *s)
+{
+    size_t rows = (size_t)problem->row_count + 1, contacts = (size_t)problem->contact_count + 1;
+    *s = (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
+    s->limit = options->iterations > 0 ? options->iterations : 500;
+    yk_status status = yk_newton_create(context, problem, options->friction, &s->newton);
+    if (status != YK_OK) return status;
+    s->part_count = list_parts(problem, NULL);
+    s->parts = yk_allocate(context, (size_t)s->part_count + 1, sizeof *s->parts);
+    s->frozen_lift = yk_allocate(context, contacts, sizeof *s->frozen_lift);
+    s->weight = yk_allocate(context, contacts, sizeof *s->weight);
+    double **vectors[] = {&s->gap, &s->moved, &s->r, &s->u, &s->attempt, &s->attempt_u, &s->best, &s->best_u};
+    if (!s->parts || !s->frozen_lift || !s->weight) status = YK_ERROR_MEMORY;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
+        if (!*vectors[i]) status = YK_ERROR_MEMORY;
+    }
+    if (status != YK_OK) {
+        interior_destroy(context, s);
+        return status;
+    }
+    list_parts(problem, s->parts);
+    for (int i = 0; i < s->part_count; i++) s->weight[s->parts[i].contact] += s->parts[i].mu * s->parts[i].mu;
+    double sum = 0;
+    for (int k = 0; k < problem->row_count; k++) sum += problem->q[k] * problem->q[k];
+    s->scale = sum > 0 ? sqrt(sum / problem->row_count) : 1;
+    return YK_OK;
+}
+
+static size_t row_bytes(const interior *s)
+{
+    return (size_t)s->newton.problem->row_count * sizeof(double);
+}
+
+/* Remembers the best iterate of all and the history. */
+static void note(interior *s, const double *r, const double *u, double residual)
+{
+    if (residual < s->best_residual) {
+        s->best_residual = residual;
+        memcpy(s->best, r, row_bytes(s));
+        memcpy(s->best_u, u, row_bytes(s));
+    }
+    if (s->options.history && s->report->history_count < s->options.history_capacity)
+        s->options.history[s->report->history_count++] = residual;
+}
+
+/* One interior-point step ------------------------------------------------------------------------------------------ */
+
+/* A point well inside all cones, of the size that q and W suggest. */
+static void start_inside(interior *s, double size)
+{
+    double impulse = size * s->scale / s->newton.mean;
+    memset(s->r, 0, row_bytes(s));
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        s->r[p->normal] = fmax(s->r[p->normal], impulse / p->mu);
+        memset(p->z, 0, sizeof p->z);
+        p->z[0] = size * s->scale;
+    }
+}
+
+/* x from r, the slope of the lift, the residual of the velocity equation (gap) and the complementarity. */
+static void measure(interior *s)
+{
+    const yk_contact_problem *problem = s->newton.problem;
+    for (int i = 0; i < problem->contact_count; i++)
+        s->gap[problem->w.first[i]] = -s->u[problem->w.first[i]] - (s->lift_is_frozen ? s->frozen_lift[i] : 0);
+    double sum = 0;
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        double norm = 0;
+        for (int k = 0; k < p->dim; k++) {
+            p->x[k] = part_factor(p, k) * s->r[part_row(p, k)];
+            sum += p->x[k] * p->z[k];
+            if (k > 0) norm += p->z[k] * p->z[k];
+        }
+        norm = sqrt(norm);
+        bool lifted = s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen;
+        for (int k = 1; k < p->dim; k++) {
+            p->slope[k] = lifted && norm > 0 ? p->z[k] / norm : 0;
+            s->gap[p->friction + k - 1] = p->z[k] - s->u[p->friction + k - 1];
+        }
+        s->gap[p->normal] += p->mu * (p->z[0] - (lifted ? norm : 0));
+    }
+    for (int k = problem->w.first[problem->contact_count]; k < problem->row_count; k++) s->gap[k] = -s->u[k];
+    s->complementarity = s->part_count > 0 ? sum / s->part_count : 0;
+}
+
+/* Adds T E theta T of one part to the diagonal block of its contact. */
+static void add_part(interior *s, cone_part *p)
+{
+    const yk_contact_problem *problem = s->newton.problem;
+    int first = problem->w.first[p->contact], dim = problem->w.first[p->contact + 1] - first;
+    double *block = s->newton.diagonal + s->newton.diagonal_offset[p->contact];
+    for (int l = 0; l < p->dim; l++) {
+        double lifted = 0;
+        for (int k = 1; k < p->dim; k++) lifted += p->slope[k] * p->theta[k * p->dim + l];
+        for (int k = 0; k < p->dim; k++) {
+            double value = p->theta[k * p->dim + l] - (k == 0 ? lifted : 0);
+            int row = part_row(p, k) - first, column = part_row(p, l) - first;
+            block[row * dim + column] += part_factor(p, k) * value * part_factor(p, l);
+        }
+    }
+}
+
+/* Friction components without friction coefficient stay zero: a very large number on the diagonal holds them. */
+static void hold_frictionless_rows(interior *s, bool rhs_too)
+{
+    const yk_contact_problem *problem = s->newton.problem;
+    for (int i = 0; i < problem->contact_count; i++) {
+        yk_cone cone = yk_problem_cone(problem, i);
+        for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+            if (cone.mu[g] > 0) continue;
+            for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++) {
+                if (rhs_too)
+                    s->newton.rhs[problem->w.first[i] + k] = 0;
+                else
+                    s->newton.diagonal[s->newton.diagonal_offset[i] + (size_t)(k * cone.dim + k)] =
+                        1e16 * s->newton.mean;
+            }
+        }
+    }
+}
+
+static void factor_scaled(interior *s)
+{
+    const yk_contact_problem *problem = s->newton.problem;
+    memset(s->newton.diagonal, 0, s->newton.diagonal_offset[problem->w.block_rows] * sizeof *s->newton.diagonal);
+    for (int i = 0; i < s->part_count; i++) {
+        scale_part(&s->parts[i]);
+        square_scaling(&s->parts[i]);
+        add_part(s, &s->parts[i]);
+    }
+    hold_frictionless_rows(s, false);
+    yk_newton_factor(&s->newton);
+}
+
+/* What the complementarity of a part asks for: change with dz = change - theta dx. */
+static void aim_part(cone_part *p, double target, bool correct)
+{
+    double lambda[CONE_DIM_MAX], goal[CONE_DIM_MAX], scaled[CONE_DIM_MAX];
+    apply_scaling(p, 1, p->x, lambda);
+    jordan_product(p->dim, lambda, lambda, goal);
+    for (int k = 0; k < p->dim; k++) goal[k] = -goal[k] - (correct ? p->correction[k] : 0);
+    goal[0] += target;
+    jordan_divide(p->dim, lambda, goal, scaled);
+    apply_scaling(p, 1, scaled, p->change);
+}
+
+/* Solves for dr, then finds dx and dz. */
+static void find_direction(interior *s, double target, bool correct)
+{
+    const yk_contact_problem *problem = s->newton.problem;
+    memcpy(s->newton.rhs, s->gap, row_bytes(s));
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        aim_part(p, target, correct);
+        for (int k = 0; k < p->dim; k++) {
+            s->newton.rhs[part_row(p, k)] += part_factor(p, k) * p->change[k];
+            s->newton.rhs[p->normal] -= p->mu * p->slope[k] * p->change[k];
+        }
+    }
+    hold_frictionless_rows(s, true);
+    yk_newton_solve(&s->newton, 1);
+    yk_contact_multiply(problem, s->newton.step, s->moved);
+    for (int k = 0; k < problem->row_count; k++) s->moved[k] -= s->gap[k];
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        for (int k = 0; k < p->dim; k++) p->dx[k] = part_factor(p, k) * s->newton.step[part_row(p, k)];
+        p->dz[0] = p->change[0];
+        for (int k = 0; k < p->dim; k++) p->dz[0] -= p->theta[k] * p->dx[k];
+        s->moved[p->normal] -= p->mu * p->dz[0];
+        for (int k = 1; k < p->dim; k++) {
+            p->dz[k] = s->moved[p->friction + k - 1];
+            s->moved[p->normal] += p->mu * p->slope[k] * p->dz[k];
+        }
+    }
+    /* what is left of the normal equation goes to the parts, so that it holds to rounding */
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        p->dz[0] += p->mu / s->weight[p->contact] * s->moved[p->normal];
+    }
+}
+
+static double longest_step(const interior *s)
+{
+    double step = INFINITY;
+    for (int i = 0; i < s->part_count; i++) {
+        const cone_part *p = &s->parts[i];
+        step = fmin(step, step_to_boundary(p->dim, p->x, p->dx));
+        step = fmin(step, step_to_boundary(p->dim, p->z, p->dz));
+    }
+    return step;
+}
+
+/* Mehrotra's guess of how far to centre, from how well the predictor does; leaves its second-order term. */
+static double centring(interior *s)
+{
+    double step = fmin(1, longest_step(s)), sum = 0;
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        double sx[CONE_DIM_MAX], sz[CONE_DIM_MAX];
+        for (int k = 0; k < p->dim; k++) sum += (p->x[k] + step * p->dx[k]) * (p->z[k] + step * p->dz[k]);
+        apply_scaling(p, 1, p->dx, sx);
+        apply_scaling(p, -1, p->dz, sz);
+        jordan_product(p->dim, sx, sz, p->correction);
+    }
+    double ratio = sum / (s->part_count * s->complementarity);
+    return fmin(1, fmax(1e-6, ratio * ratio * ratio));
+}
+
+/* Returns the length of the step. */
+static double interior_step(interior *s)
+{
+    factor_scaled(s);
+    double target = 0;
+    if (s->part_count > 0) {
+        find_direction(s, 0, false);
+        target = centring(s) * s->complementarity;
+    }
+    find_direction(s, target, s->part_count > 0);
+    double step = fmin(1, 0.995 * longest_step(s));
+    const yk_contact_problem *problem = s->newton.problem;
+    for (int k = 0; k < problem->row_count; k++) s->r[k] += step * s->newton.step[k];
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        for (int k = 0; k < p->dim; k++) p->z[k] += step * p->dz[k];
+    }
+    s->iterations++;
+    return step;
+}
+
+/* The phases ------------------------------------------------------------------------------------------------------- */
+
+/* Newton steps from the given iterate; true when the tolerance is met. */
+static bool polish(interior *s, const double *r, const double *u, double residual, double gain, int limit)
+{
+    memcpy(s->attempt, r, row_bytes(s));
+    memcpy(s->attempt_u, u, row_bytes(s));
+    s->iterations += yk_newton_iterate(&s->newton, s->tolerance, gain, limit, s->attempt, s->attempt_u, &residual);
+    note(s, s->attempt, s->attempt_u, residual);
+    return residual <= s->tolerance;
+}
+
+/* Interior-point steps until Newton can finish, or until they make no progress. */
+static bool approach(interior *s, int limit, double size)
+{
+    double try_newton_at = 1e-5, smallest = INFINITY;
+    int short_steps = 0;
+    start_inside(s, size);
+    for (int i = 0; i < limit && s->iterations < s->limit; i++) {
+        double residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
+        note(s, s->r, s->u, residual);
+        if (residual <= s->tolerance) return true;
+        if (!isfinite(residual) || residual > 30 * smallest) return false;
+        smallest = fmin(smallest, residual);
+        if (residual <= try_newton_at) {
+            if (polish(s, s->r, s->u, residual, 0.3, 6)) return true;
+            try_newton_at = 0.03 * residual;
+        }
+        measure(s);
+        double step = interior_step(s);
+        short_steps = step < 1e-2 ? short_steps + 1 : 0;
+        if (!(step > 1e-6) || short_steps >= 3) return false;
+    }
+    return false;
+}
+
+/* The same, and where the interior point has stalled, patient Newton steps from the best iterate. */
+static bool follow_path(interior *s, int limit, double size)
+{
+    if (approach(s, limit, size)) return true;
+    if (!(s->best_residual < 1e-3)) return false;
+    memcpy(s->r, s->best, row_bytes(s));
+    memcpy(s->u, s->best_u, row_bytes(s));
+    return polish(s, s->r, s->u, s->best_residual, 0.95, 30);
+}
+
+static void freeze_lift(interior *s, const double *u)
+{
+    const yk_contact_problem *problem = s->newton.problem;
+    for (int i = 0; i < problem->contact_count; i++) {
+        yk_cone cone = yk_problem_cone(problem, i);
+        s->frozen_lift[i] = yk_cone_lift(&cone, u + problem->w.first[i]);
+    }
+}
+
+/* Convex problems with a given lift, one after the other. The residual is that of Coulomb's problem throughout, so a
+ * path ends when its complementarity is far below what the lift is worth. */
+static bool iterate_lift(interior *s, int rounds)
+{
+    s->lift_is_frozen = true;
+    freeze_lift(s, s->best_u);
+    bool done = false;
+    double start = -1;
+    for (int round = 0; round < rounds && !done && s->iterations < s->limit; round++) {
+        start_inside(s, 1);
+        double residual = INFINITY;
+        for (int i = 0; i < 40 && !done && s->iterations < s->limit; i++) {
+            residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
+            if (!isfinite(residual)) break;
+            note(s, s->r, s->u, residual);
+            done = residual <= s->tolerance;
+            measure(s);
+            if (i == 0) start = s->complementarity;
+            if (done || s->complementarity < 1e-14 * start || !(interior_step(s) > 1e-8)) break;
+        }
+        if (!isfinite(residual)) break;
+        if (!done && residual < 1e-3) done = polish(s, s->r, s->u, residual, 0.5, 8);
+        freeze_lift(s, s->u);
+    }
+    s->lift_is_frozen = false;
+    return done;
+}
+
+/* Gauss-Seidel sweeps and Newton steps in turn, from the best iterate so far or from zero. */
+static bool alternate(interior *s, int rounds)
+{
+    const yk_contact_problem *problem = s->newton.problem;
+    if (isfinite(s->best_residual))
+        memcpy(s->r, s->best, row_bytes(s));
+    else
+        memset(s->r, 0, row_bytes(s));
+    int sweeps = 20;
+    for (int round = 0; round < rounds && s->iterations < s->limit; round++, sweeps *= 2) {
+        yk_gauss_seidel_sweeps(problem, s->newton.friction, 1, true, sweeps, s->r);
+        double residual = yk_contact_residual(problem, s->newton.friction, s->r, s->u);
+        if (!isfinite(residual)) return false;
+        note(s, s->r, s->u, residual);
+        if (residual <= s->tolerance || polish(s, s->r, s->u, residual, 0.9, 20)) return true;
+    }
+    return false;
+}
+
+/* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
+static bool warm_up(interior *s, int sweeps)
+{
+    memset(s->r, 0, row_bytes(s));
+    yk_gauss_seidel_sweeps(s->newton.problem, s->newton.friction, 1, true, sweeps, s->r);
+    double residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
+    note(s, s->r, s->u, residual);
+    return residual <= s->tolerance || (residual < 1e-2 && polish(s, s->r, s->u, residual, 0.5, 6));
+}
+
+static bool run_cascade(interior *s, const double *start)
+{
+    const yk_contact_problem *problem = s->newton.problem;
+    if (start) {
+        double residual = yk_contact_residual(problem, s->newton.friction, start, s->u);
+        note(s, start, s->u, residual);
+        if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
+    }
+    if (s->newton.friction == YK_FRICTION_BOX) return alternate(s, 8);
+    if (warm_up(s, 10) || follow_path(s, 60, 1) || follow_path(s, 60, 100)) return true;
+    if (s->newton.friction == YK_FRICTION_COULOMB && iterate_lift(s, 25)) return true;
+    return alternate(s, 7);
+}
+
+yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_problem *problem,
+                                    const yk_contact_options *options, double *r, double *u, yk_contact_report *report)
+{
+    interior s;
+    yk_status status = interior_create(context, problem, options, &s);
+    if (status != YK_OK) return status;
+    s.report = report;
+    bool done = run_cascade(&s, options->warm_start ? r : NULL);
+    if (isfinite(s.best_residual)) {
+        memcpy(r, s.best, row_bytes(&s));
+        memcpy(u, s.best_u, row_bytes(&s));
+    }
+    report->iterations = s.iterations;
+    report->residual = s.best_residual;
+    if (!done)
+        status = yk_fail(
+            context, YK_NOT_CONVERGED,
+            "contact: residual %.3g after %d steps, wanted %.3g; the problem may have no solution, or its W may "
+            "not be symmetric and positive semidefinite",
+            s.best_residual, s.iterations, options->tolerance);
+    interior_destroy(context, &s);
+    return status;
+}

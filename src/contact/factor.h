@@ -1,0 +1,33 @@
+/* Sparse LU of a block matrix with symmetric pattern, A = W + block diagonal, as the accurate solver needs it over and
+ * over.
+ *
+ *   yk_factor_create   order the blocks (AMD), find the fill, join columns of equal structure into supernodes
+ *   yk_factor_compute  numerical factorisation, left-looking by supernodes; rows are exchanged inside supernodes only
+ *   yk_factor_solve    as many right-hand sides as wanted
+ *
+ * Contacts of one body are a clique of the matrix, so supernodes are wide and the work is done by small dense kernels.
+ * Pivots that are too small for their supernode are moved away from zero, which the caller repairs by iterative
+ * refinement. */
+#ifndef YK_CONTACT_FACTOR_H
+#define YK_CONTACT_FACTOR_H
+
+#include "contact/problem.h"
+
+typedef struct yk_factor yk_factor;
+
+yk_status yk_factor_create(yk_context *context, const yk_block_matrix *pattern, yk_factor **factor);
+void yk_factor_destroy(yk_factor *factor);
+
+/* `diagonal` holds one row-major block per block row, added to those of w; block i begins at diagonal_offset[i].
+ * Pivots below `smallest` are moved to it; returns how
+ * many. */
+int yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double *diagonal,
+                      const size_t *diagonal_offset, double smallest);
+/* x = A^-1 b in place. */
+void yk_factor_solve(yk_factor *factor, double *b);
+
+/* Numbers in the factors, and multiplications of one factorisation. */
+size_t yk_factor_nonzeros(const yk_factor *factor);
+double yk_factor_work(const yk_factor *factor);
+
+#endif

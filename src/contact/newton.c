@@ -1,0 +1,150 @@
+#include "contact/newton.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "contact/cone.h"
+
+/* Relative to the mean of the diagonal of W: the trace of the identity, and the least pivot. */
+static const double trace = 1e-12, least_pivot = 1e-18;
+
+/* The natural map does not care which rho it has; the contact's own scale makes the steps of all contacts comparable.
+ */
+static double natural_rho(const yk_newton *newton, int contact)
+{
+    int dim = newton->problem->w.first[contact + 1] - newton->problem->w.first[contact];
+    const double *block = yk_contact_diagonal_block(newton->problem, contact);
+    double sum = 0;
+    for (int k = 0; k < dim; k++) sum += block[k * dim + k];
+    return sum > 0 ? dim / sum : 1 / newton->mean;
+}
+
+yk_status yk_newton_create(yk_context *context, const yk_contact_problem *problem, yk_friction_model friction,
+                           yk_newton *newton)
+{
+    size_t rows = (size_t)problem->row_count + 1, blocks = (size_t)problem->w.block_rows;
+    *newton = (yk_newton){.problem = problem, .friction = friction, .mean = yk_contact_mean_diagonal(problem)};
+    newton->diagonal_offset = yk_allocate(context, blocks + 1, sizeof *newton->diagonal_offset);
+    if (!newton->diagonal_offset) return YK_ERROR_MEMORY;
+    for (size_t i = 0; i < blocks; i++) {
+        size_t dim = (size_t)(problem->w.first[i + 1] - problem->w.first[i]);
+        newton->diagonal_offset[i + 1] = newton->diagonal_offset[i] + dim * dim;
+    }
+    newton->diagonal = yk_allocate(context, newton->diagonal_offset[blocks] + 1, sizeof *newton->diagonal);
+    double **vectors[] = {&newton->rhs, &newton->step, &newton->trial, &newton->trial_u, &newton->remainder};
+    yk_status status = newton->diagonal ? YK_OK : YK_ERROR_MEMORY;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
+        if (!*vectors[i]) status = YK_ERROR_MEMORY;
+    }
+    newton->rho = yk_allocate(context, (size_t)problem->contact_count + 1, sizeof *newton->rho);
+    if (!newton->rho) status = YK_ERROR_MEMORY;
+    if (status == YK_OK) status = yk_factor_create(context, &problem->w, &newton->factor);
+    if (status != YK_OK) {
+        yk_newton_destroy(context, newton);
+        return status;
+    }
+    for (int i = 0; i < problem->contact_count; i++) newton->rho[i] = natural_rho(newton, i);
+    return YK_OK;
+}
+
+void yk_newton_destroy(yk_context *context, yk_newton *newton)
+{
+    void *arrays[] = {newton->diagonal_offset, newton->diagonal, newton->rhs,       newton->step,
+                      newton->trial,           newton->trial_u,  newton->remainder, newton->rho};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+    yk_factor_destroy(newton->factor);
+    *newton = (yk_newton){0};
+}
+
+void yk_newton_factor(yk_newton *newton)
+{
+    const yk_contact_problem *problem = newton->problem;
+    for (int i = 0; i < problem->w.block_rows; i++) {
+        int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
+        double *block = newton->diagonal + newton->diagonal_offset[i];
+        for (int k = 0; k < dim; k++)
+            block[k * dim + k] += trace * newton->mean + (problem->softness ? problem->softness[first + k] : 0);
+    }
+    yk_factor_compute(newton->factor, &problem->w, newton->diagonal, newton->diagonal_offset,
+                      least_pivot * newton->mean);
+    newton->factorisations++;
+}
+
+/* remainder = rhs - (W + diagonal) step; the diagonal has the softness in it. */
+static void take_remainder(yk_newton *newton)
+{
+    const yk_contact_problem *problem = newton->problem;
+    yk_contact_multiply(problem, newton->step, newton->remainder);
+    for (int i = 0; i < problem->w.block_rows; i++) {
+        int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
+        const double *block = newton->diagonal + newton->diagonal_offset[i];
+        for (int k = 0; k < dim; k++) {
+            double sum = newton->rhs[first + k] - newton->remainder[first + k];
+            if (problem->softness) sum += problem->softness[first + k] * newton->step[first + k];
+            for (int l = 0; l < dim; l++) sum -= block[k * dim + l] * newton->step[first + l];
+            newton->remainder[first + k] = sum;
+        }
+    }
+}
+
+void yk_newton_solve(yk_newton *newton, int refinements)
+{
+    int rows = newton->problem->row_count;
+    memcpy(newton->step, newton->rhs, (size_t)rows * sizeof *newton->step);
+    yk_factor_solve(newton->factor, newton->step);
+    for (int i = 0; i < refinements; i++) {
+        take_remainder(newton);
+        yk_factor_solve(newton->factor, newton->remainder);
+        for (int k = 0; k < rows; k++) newton->step[k] += newton->remainder[k];
+    }
+}
+
+static void linearise(yk_newton *newton, const double *r, const double *u)
+{
+    const yk_contact_problem *problem = newton->problem;
+    const int *first = problem->w.first;
+    for (int i = 0; i < problem->contact_count; i++) {
+        yk_cone cone = yk_problem_cone(problem, i);
+        yk_cone_linearise(&cone, newton->friction, newton->rho[i], r + first[i], u + first[i],
+                          newton->diagonal + newton->diagonal_offset[i], newton->rhs + first[i]);
+    }
+    int bilateral = problem->contact_count, blocks = problem->w.block_rows;
+    memset(newton->diagonal + newton->diagonal_offset[bilateral], 0,
+           (newton->diagonal_offset[blocks] - newton->diagonal_offset[bilateral]) * sizeof *newton->diagonal);
+    for (int k = first[bilateral]; k < problem->row_count; k++) newton->rhs[k] = -u[k];
+}
+
+/* Halves the step until the residual falls; false if it never does. */
+static bool search_line(yk_newton *newton, const double *r, double *residual)
+{
+    int rows = newton->problem->row_count;
+    for (double part = 1; part > 1e-3; part /= 2) {
+        for (int k = 0; k < rows; k++) newton->trial[k] = r[k] + part * newton->step[k];
+        double next = yk_contact_residual(newton->problem, newton->friction, newton->trial, newton->trial_u);
+        if (next < *residual * (1 - 1e-4 * part)) {
+            *residual = next;
+            return true;
+        }
+    }
+    return false;
+}
+
+int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limit, double *r, double *u,
+                      double *residual)
+{
+    size_t bytes = (size_t)newton->problem->row_count * sizeof *r;
+    int steps = 0;
+    while (steps<limit && * residual> tolerance) {
+        double before = *residual;
+        linearise(newton, r, u);
+        yk_newton_factor(newton);
+        yk_newton_solve(newton, 2);
+        steps++;
+        if (!search_line(newton, r, residual)) break;
+        memcpy(r, newton->trial, bytes);
+        memcpy(u, newton->trial_u, bytes);
+        if (*residual > gain * before) break;
+    }
+    return steps;
+}

@@ -1,0 +1,110 @@
+#include "contact/solver.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "contact/accurate.h"
+#include "contact/gauss_seidel.h"
+#include "contact/gradient.h"
+#include "contact/pivot.h"
+
+yk_contact_options yk_contact_options_default(void)
+{
+    return (yk_contact_options){.method = YK_CONTACT_AUTOMATIC,
+                                .friction = YK_FRICTION_COULOMB,
+                                .tolerance = 1e-8,
+                                .relaxation = 1,
+                                .exact_local = true,
+                                .check_interval = 1};
+}
+
+const char *yk_contact_method_name(yk_contact_method method)
+{
+    static const char *const names[] = {"automatic", "gauss-seidel", "projected-gradient", "accurate", "pivot"};
+    return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";
+}
+
+const char *yk_friction_model_name(yk_friction_model friction)
+{
+    static const char *const names[] = {"cone", "coulomb", "box"};
+    return (unsigned)friction < sizeof names / sizeof *names ? names[friction] : "unknown";
+}
+
+static double seconds_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static yk_status check_options(yk_context *context, const yk_contact_options *options)
+{
+    if (!(options->relaxation > 0 && options->relaxation < 2))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: relaxation is %g, it must lie between 0 and 2",
+                       options->relaxation);
+    if (!(options->tolerance >= 0) || options->iterations < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: tolerance %g and iterations %d must not be negative",
+                       options->tolerance, options->iterations);
+    if (options->method == YK_CONTACT_PIVOT && options->friction != YK_FRICTION_BOX)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: pivoting knows linear bounds only; ask for box friction or another method");
+    return YK_OK;
+}
+
+/* A few sweeps are enough for loose tolerances; the accurate method wins soon below. */
+static yk_status solve_automatic(yk_context *context, const yk_contact_problem *problem,
+                                 const yk_contact_options *options, double *r, double *u, yk_contact_report *report)
+{
+    yk_contact_options part = *options;
+    if (options->tolerance >= 1e-4) {
+        part.iterations = 100;
+        part.relaxation = 1;
+        report->method = YK_CONTACT_GAUSS_SEIDEL;
+        if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK) return YK_OK;
+        part.warm_start = true;
+    }
+    part.iterations = options->iterations;
+    int sweeps = report->iterations;
+    report->method = YK_CONTACT_ACCURATE;
+    yk_status status = yk_contact_solve_accurate(context, problem, &part, r, u, report);
+    report->iterations += sweeps;
+    if (status != YK_NOT_CONVERGED || options->friction != YK_FRICTION_BOX || problem->row_count > YK_PIVOT_ROWS_MAX)
+        return status;
+    part.warm_start = true;
+    report->method = YK_CONTACT_PIVOT;
+    return yk_contact_solve_pivot(context, problem, &part, r, u, report);
+}
+
+static yk_status dispatch(yk_context *context, const yk_contact_problem *problem, const yk_contact_options *options,
+                          double *r, double *u, yk_contact_report *report)
+{
+    report->method = options->method;
+    switch (options->method) {
+    case YK_CONTACT_AUTOMATIC: return solve_automatic(context, problem, options, r, u, report);
+    case YK_CONTACT_GAUSS_SEIDEL: return yk_contact_solve_gauss_seidel(context, problem, options, r, u, report);
+    case YK_CONTACT_PROJECTED_GRADIENT: return yk_contact_solve_gradient(context, problem, options, r, u, report);
+    case YK_CONTACT_ACCURATE: return yk_contact_solve_accurate(context, problem, options, r, u, report);
+    case YK_CONTACT_PIVOT: return yk_contact_solve_pivot(context, problem, options, r, u, report);
+    }
+    return yk_fail(context, YK_ERROR_ARGUMENT, "contact: unknown method %d", (int)options->method);
+}
+
+yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem, const yk_contact_options *options,
+                           double *r, double *u, yk_contact_report *report)
+{
+    double start = seconds_now();
+    *report = (yk_contact_report){.method = options->method};
+    yk_status status = check_options(context, options);
+    if (status == YK_OK) status = yk_contact_problem_check(context, problem);
+    if (status != YK_OK) return status;
+    size_t rows = (size_t)problem->row_count;
+    if (!options->warm_start) memset(r, 0, rows * sizeof *r);
+    if (rows == 0) return YK_OK;
+    double *own_u = u ? u : yk_allocate(context, rows, sizeof *own_u);
+    if (!own_u) return YK_ERROR_MEMORY;
+    status = dispatch(context, problem, options, r, own_u, report);
+    if (!u) yk_release(context, own_u);
+    report->seconds = seconds_now() - start;
+    return status;
+}

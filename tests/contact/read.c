@@ -1,0 +1,96 @@
+/* The reader: both storages, and files that are wrong in every way. */
+#include "contact/read.h"
+
+#include "contact/problems.h"
+
+static const char dense_file[] = "2 1\n0 2 2\n2 2\n 1 0.5 0.25 2\n-1 3\n0.4\n";
+static const char block_file[] =
+    "2 2\n1 4 4\n2 2 2\n2 4\n2 4\n3 2\n0 1 2\n0 1\n0\n1 0.5 0.25 2\n1\n3 0 0 3\n-1 0 -2 0\n0.4 0.5\n1\n";
+
+static void storages_are_read(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_contact_problem problem;
+    assert_int_equal(yk_contact_parse(context, "dense", dense_file, strlen(dense_file), &problem), YK_OK);
+    assert_int_equal(problem.contact_count, 1);
+    assert_near(problem.w.value[1], 0.25, 0); /* column-major in the file */
+    assert_near(problem.q[1], 3, 0);
+    assert_near(problem.mu[0], 0.4, 0);
+    yk_contact_problem_destroy(context, &problem);
+    assert_int_equal(yk_contact_parse(context, "blocks", block_file, strlen(block_file), &problem), YK_OK);
+    assert_int_equal(problem.contact_count, 2);
+    assert_near(problem.w.value[1], 0.25, 0);
+    assert_near(problem.w.value[4], 3, 0);
+    yk_contact_problem_destroy(context, &problem);
+    yk_context_destroy(context);
+}
+
+/* Every truncation of a file is an error and nothing worse; so is every single byte replaced (unless it still makes
+ * sense). */
+static void damaged_files_are_refused(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    const char *files[] = {dense_file, block_file, "1 1 1 1 0 1 2 0 1 0 2 2 2 2 1 0 -1 1 -1 1",
+                           "2 0 2 2 2 2 2 1 1 2 -5 -6"};
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        size_t length = strlen(files[f]);
+        char text[512];
+        for (size_t cut = 0; cut < length; cut++)
+            for (int damage = 0; damage < 4; damage++) {
+                yk_contact_problem problem;
+                yk_mlcp mlcp;
+                memcpy(text, files[f], length + 1);
+                size_t used = length;
+                if (damage == 0)
+                    text[used = cut] = 0;
+                else
+                    text[cut] = "x9-"[damage - 1];
+                if (yk_contact_parse(context, "damaged", text, used, &problem) == YK_OK) {
+                    assert_int_equal(yk_contact_problem_check(context, &problem), YK_OK);
+                    yk_contact_problem_destroy(context, &problem);
+                }
+                if (yk_mlcp_parse(context, "damaged", text, used, &mlcp) == YK_OK) yk_mlcp_destroy(context, &mlcp);
+            }
+    }
+    yk_context_destroy(context);
+}
+
+static void refuse(yk_context *context, const char *text, const char *expected)
+{
+    yk_contact_problem problem;
+    assert_int_equal(yk_contact_parse(context, "bad.dat", text, strlen(text), &problem), YK_ERROR_INPUT);
+    if (!strstr(yk_last_message(context), expected)) fail_msg("'%s' lacks '%s'", yk_last_message(context), expected);
+    assert_non_null(strstr(yk_last_message(context), "bad.dat:"));
+}
+
+static void errors_say_what_and_where(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    refuse(context, "", "the file ends");
+    refuse(context, "4 1", "dimension");
+    refuse(context, "3 2000000000", "number of contacts");
+    refuse(context, "3 90000000 ", "more than the rest of the file");
+    refuse(context, "2 1\n0 2 2\n3 2\n", "bad.dat:3:");
+    refuse(context, "2 1\n7 2 2\n", "storage");
+    refuse(context, "2 1\n0 2 2\n2 2\n1 0 0 nan\n", "finite");
+    refuse(context, "2 1\n0 2 2\n2 2\n1 0 0 1\n-1 0\n-0.5\n", "negative");
+    refuse(context, "2 2\n1 4 4\n2 2 2\n2 4\n2 4\n3 2\n0 1 2\n0 9\n", "block column");
+    yk_contact_problem problem;
+    assert_int_equal(yk_contact_read(context, "no/such/file.dat", &problem), YK_ERROR_FILE);
+    assert_non_null(strstr(yk_last_message(context), "no/such/file.dat"));
+    assert_true(yk_contact_read(context, ".", &problem) < 0);
+    yk_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(storages_are_read),
+        cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(errors_say_what_and_where),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
