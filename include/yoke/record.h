@@ -1,0 +1,145 @@
+/* Recorders: where the results of a run go, sample by sample, and how they come back.
+ *
+ *   begin    what will be recorded: title, scenario, channels
+ *   sample   one time and one flat row of doubles, the components of all channels in order
+ *   end      the run's statistics; files become complete with it
+ *
+ * Recorders write to memory (yk_record), to a CSV or HDF5 file, or to several of them at once. Solvers open no files:
+ * they fill a row and hand it on. An object whose first member points to a yk_recorder_ops is a recorder too.
+ *
+ * HDF5 layout, plain enough for h5py, MATLAB and h5dump:
+ *
+ *   /                        attributes: format, format_version, software, title, command, scenario, complete
+ *   /time                    seconds, one per row
+ *   /channels/left/position  rows x components (rows alone if there is one component); attributes: name, units,
+ *                            labels, index. The dots of "left.position" part the groups.
+ *   /summary/steps           one number; attributes: name, units, text, index
+ *
+ * CSV: one header line with "time [s]" and "left.position:x [m]" (a backslash quotes : [ ] and itself in names), then
+ * one line per sample. Both formats keep every bit of every number; CSV keeps neither summary nor scenario, nor the
+ * payload of a NaN. */
+#ifndef YOKE_RECORD_H
+#define YOKE_RECORD_H
+
+#include "yoke/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct yk_record_channel {
+    const char *name;          /* "left.position", unique; dots part subsystem, port and quantity */
+    const char *unit;          /* "m"; NULL or "" for a pure number */
+    int components;            /* at least 1 */
+    const char *const *labels; /* one per component; NULL: x, y, z of three, w, x, y, z of four, else 1, 2, ... */
+} yk_record_channel;
+
+/* Strings may be NULL. Recorders keep copies. */
+typedef struct yk_record_header {
+    const char *title;
+    const char *scenario; /* the whole scenario file, so that the run can be repeated */
+    const char *command;  /* the command line */
+    const yk_record_channel *channels;
+    int channel_count;
+} yk_record_header;
+
+/* One figure of a run: a number with its unit, or a text (then the number says nothing unless it is named so). */
+typedef struct yk_record_value {
+    const char *name; /* "steps" */
+    double value;
+    const char *unit; /* may be NULL */
+    const char *text; /* may be NULL */
+} yk_record_value;
+
+typedef struct yk_record_summary {
+    const yk_record_value *values;
+    int count;
+} yk_record_summary;
+
+typedef struct yk_recorder yk_recorder;
+
+typedef struct yk_recorder_ops {
+    size_t size;      /* sizeof(yk_recorder_ops) of the header that the implementation was compiled with */
+    const char *kind; /* "memory", "csv", ... */
+
+    /* Starts a record; one that was there before is replaced. */
+    yk_status (*begin)(yk_recorder *self, const yk_record_header *header);
+    yk_status (*sample)(yk_recorder *self, double time, const double *row);
+    /* Completes the record; the summary may be NULL. Without this call a file keeps its name with ".part" appended. */
+    yk_status (*end)(yk_recorder *self, const yk_record_summary *summary);
+    void (*destroy)(yk_recorder *self);
+} yk_recorder_ops;
+
+/* Implementations embed this as their first member. */
+struct yk_recorder {
+    const yk_recorder_ops *ops;
+};
+
+/* The operations, for those who would rather not spell the table out. destroy takes NULL. */
+yk_status yk_recorder_begin(yk_recorder *recorder, const yk_record_header *header);
+yk_status yk_recorder_sample(yk_recorder *recorder, double time, const double *row);
+yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summary);
+void yk_recorder_destroy(yk_recorder *recorder);
+
+/* Files --------------------------------------------------------------------------------------------------------- */
+
+typedef enum yk_record_format {
+    YK_RECORD_BY_NAME, /* .csv, .h5 or .hdf5 */
+    YK_RECORD_CSV,
+    YK_RECORD_HDF5
+} yk_record_format;
+
+typedef struct yk_file_recorder_def {
+    const char *path;
+    yk_record_format format;
+    /* Rows go to the file when so many have come together, or when so many seconds have passed at a sample: that is
+     * what a run that is killed can lose. */
+    int block_rows;
+    double flush_seconds;
+} yk_file_recorder_def;
+
+yk_file_recorder_def yk_file_recorder_default(void);
+
+/* A recorder that writes `path`. Until the end, and after a run that did not get there, the file is `path`.part:
+ * readable up to the last block, while an older `path` stays untouched. The file is opened by begin. */
+yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def, yk_recorder **recorder);
+
+/* Feeds several recorders, which stay the caller's and must outlive it. Samples and the end reach all of them even if
+ * one fails; the last failure is returned. */
+yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count, yk_recorder **tee);
+
+/* Memory -------------------------------------------------------------------------------------------------------- */
+
+/* A recorded run in memory, in columns. */
+typedef struct yk_record yk_record;
+
+yk_status yk_record_create(yk_context *context, yk_record **record);
+void yk_record_destroy(yk_record *record);
+
+/* The recorder that appends to this record. Either of yk_record_destroy and yk_recorder_destroy ends both. */
+yk_recorder *yk_record_recorder(yk_record *record);
+
+/* Reads a file that a file recorder wrote, complete or not; also any CSV file with a header whose first column is time.
+ * Files that are neither, are damaged or hold no samples are YK_ERROR_INPUT, with the place and the reason. */
+yk_status yk_record_load(yk_context *context, const char *path, yk_record **record);
+
+/* False after a run that did not reach the end: the rows are there, the summary is not. */
+bool yk_record_complete(const yk_record *record);
+
+/* Copies of what begin and end were given; all strings and labels present, if only as "". */
+const yk_record_header *yk_record_get_header(const yk_record *record);
+const yk_record_summary *yk_record_get_summary(const yk_record *record);
+
+size_t yk_record_rows(const yk_record *record);
+/* Columns of yk_record_rows() values, valid until the next sample, begin or destroy. */
+const double *yk_record_time(const yk_record *record);
+const double *yk_record_column(const yk_record *record, int channel, int component);
+
+/* Number of the channel with this name, or -1. */
+int yk_record_find(const yk_record *record, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,176 @@
+/* Copies are made in two passes over the same code: the first measures (its store has no memory), the second writes. */
+#include "record/header.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct text_store {
+    char *memory; /* NULL: measure only */
+    size_t used;
+} text_store;
+
+static void *take(text_store *store, size_t bytes, size_t alignment)
+{
+    store->used = (store->used + alignment - 1) / alignment * alignment;
+    void *place = store->memory ? store->memory + store->used : NULL;
+    store->used += bytes;
+    return place;
+}
+
+static const char *put_text(text_store *store, const char *text)
+{
+    size_t bytes = text ? strlen(text) + 1 : 1;
+    char *place = take(store, bytes, 1);
+    if (place) memcpy(place, text ? text : "", bytes);
+    return place;
+}
+
+/* What a component is called when the channel does not say. */
+static const char *default_label(const yk_record_channel *channel, int component, char number[16])
+{
+    static const char *const position[] = {"x", "y", "z"}, *const orientation[] = {"w", "x", "y", "z"};
+    switch (channel->components) {
+    case 1: return "";
+    case 3: return position[component];
+    case 4: return orientation[component];
+    default: snprintf(number, 16, "%d", component + 1); return number;
+    }
+}
+
+static const char **put_labels(text_store *store, const yk_record_channel *channel)
+{
+    size_t count = (size_t)channel->components;
+    const char **labels = take(store, count * sizeof *labels, sizeof *labels);
+    for (size_t i = 0; i < count; i++) {
+        char number[16];
+        const char *given = channel->labels ? channel->labels[i] : default_label(channel, (int)i, number);
+        const char *label = put_text(store, given);
+        if (labels) labels[i] = label;
+    }
+    return labels;
+}
+
+static yk_record_header *put_header(text_store *store, const yk_record_header *header)
+{
+    yk_record_header *copy = take(store, sizeof *copy, sizeof(void *));
+    yk_record_channel *channels = take(store, (size_t)header->channel_count * sizeof *channels, sizeof(void *));
+    yk_record_header filled = {.title = put_text(store, header->title),
+                               .scenario = put_text(store, header->scenario),
+                               .command = put_text(store, header->command),
+                               .channels = channels,
+                               .channel_count = header->channel_count};
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_record_channel *channel = &header->channels[i];
+        yk_record_channel filled_channel = {.name = put_text(store, channel->name),
+                                            .unit = put_text(store, channel->unit),
+                                            .components = channel->components,
+                                            .labels = put_labels(store, channel)};
+        if (channels) channels[i] = filled_channel;
+    }
+    if (copy) *copy = filled;
+    return copy;
+}
+
+static yk_record_summary *put_summary(text_store *store, const yk_record_summary *summary)
+{
+    int count = summary ? summary->count : 0;
+    yk_record_summary *copy = take(store, sizeof *copy, sizeof(void *));
+    yk_record_value *values = take(store, (size_t)count * sizeof *values, sizeof(double));
+    for (int i = 0; i < count; i++) {
+        const yk_record_value *value = &summary->values[i];
+        yk_record_value filled = {.name = put_text(store, value->name),
+                                  .value = value->value,
+                                  .unit = put_text(store, value->unit),
+                                  .text = put_text(store, value->text)};
+        if (values) values[i] = filled;
+    }
+    if (copy) *copy = (yk_record_summary){values, count};
+    return copy;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The first name that occurs twice, or NULL. Sorts `names`. */
+static const char *find_twin(const char **names, int count)
+{
+    qsort(names, (size_t)count, sizeof *names, compare_names);
+    for (int i = 1; i < count; i++)
+        if (strcmp(names[i - 1], names[i]) == 0) return names[i];
+    return NULL;
+}
+
+static yk_status check_names(yk_context *context, const char *what, const char **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!names[i] || !*names[i])
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s %d of the record has no name", what, i + 1);
+    const char *twin = find_twin(names, count);
+    if (!twin) return YK_OK;
+    return yk_fail(context, YK_ERROR_ARGUMENT, "%s '%s' is recorded twice; names must be unique", what, twin);
+}
+
+static yk_status check_header(yk_context *context, const yk_record_header *header)
+{
+    int count = header->channel_count;
+    if (count < 0) return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
+    const char **names = yk_allocate(context, (size_t)count, sizeof *names);
+    if (!names) return YK_ERROR_MEMORY;
+    for (int i = 0; i < count; i++) names[i] = header->channels[i].name;
+    yk_status status = check_names(context, "channel", names, count);
+    yk_release(context, names);
+    for (int i = 0; i < count && status == YK_OK; i++)
+        if (header->channels[i].components < 1)
+            status = yk_fail(context, YK_ERROR_ARGUMENT, "channel '%s' has %d components; it needs at least one",
+                             header->channels[i].name, header->channels[i].components);
+    return status;
+}
+
+static yk_status check_summary(yk_context *context, const yk_record_summary *summary)
+{
+    if (!summary) return YK_OK;
+    const char **names = yk_allocate(context, (size_t)summary->count, sizeof *names);
+    if (!names) return YK_ERROR_MEMORY;
+    for (int i = 0; i < summary->count; i++) names[i] = summary->values[i].name;
+    yk_status status = check_names(context, "value", names, summary->count);
+    yk_release(context, names);
+    return status;
+}
+
+yk_status yk_header_copy(yk_context *context, const yk_record_header *header, yk_record_header **copy)
+{
+    *copy = NULL;
+    yk_status status = check_header(context, header);
+    if (status != YK_OK) return status;
+    text_store store = {0};
+    put_header(&store, header);
+    store.memory = yk_allocate(context, store.used, 1);
+    if (!store.memory) return YK_ERROR_MEMORY;
+    store.used = 0;
+    *copy = put_header(&store, header);
+    return YK_OK;
+}
+
+yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary, yk_record_summary **copy)
+{
+    *copy = NULL;
+    yk_status status = check_summary(context, summary);
+    if (status != YK_OK) return status;
+    text_store store = {0};
+    put_summary(&store, summary);
+    store.memory = yk_allocate(context, store.used, 1);
+    if (!store.memory) return YK_ERROR_MEMORY;
+    store.used = 0;
+    *copy = put_summary(&store, summary);
+    return YK_OK;
+}
+
+size_t yk_header_width(const yk_record_header *header)
+{
+    size_t width = 0;
+    for (int i = 0; i < header->channel_count; i++) width += (size_t)header->channels[i].components;
+    return width;
+}
