@@ -2,6 +2,11 @@
 #ifndef YOKE_CLI_COMMANDS_H
 #define YOKE_CLI_COMMANDS_H
 
+int command_run(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_plot(int argc, char **argv);
 int command_stability(int argc, char **argv);
+int command_converge(int argc, char **argv);
+int command_schema(int argc, char **argv);
 
 #endif

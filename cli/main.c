@@ -6,9 +6,14 @@
 #include "commands.h"
 #include "options.h"
 
-static const command commands[] = {
+static const command_row commands[] = {
+    {"run", "run a scenario, with results in HDF5 or CSV", command_run},
+    {"check", "find every mistake in a scenario", command_check},
+    {"plot", "draw recorded signals over time", command_plot},
     {"stability", "spectral radius of a coupling scheme on the two-mass oscillator, at a point or as a map",
      command_stability},
+    {"converge", "errors of a scenario against an exact solution, for several steps", command_converge},
+    {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

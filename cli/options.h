@@ -32,7 +32,7 @@ typedef struct command {
     const char *name;
     const char *summary;
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
-} command;
+} command_row;
 
 /* Exit codes of every command. */
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2 };

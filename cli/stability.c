@@ -197,8 +197,9 @@ static int make_map(yk_context *context, const request *r, const yk_map_axis *x,
     if (good) printf("stable share %.4f\n", yk_stable_share(radii, count));
     if (good && r->plot) {
         char title[160];
-        snprintf(title, sizeof title, "%s%s%s, %s", r->scheme, r->model.scheme.kind == YK_SCHEME_EXPLICIT ? ", " : "",
-                 r->model.scheme.kind == YK_SCHEME_EXPLICIT ? r->inputs : "", "stable points");
+        bool inputs = r->model.scheme.kind == YK_SCHEME_EXPLICIT;
+        snprintf(title, sizeof title, "spectral radius of scheme %s%s%s", r->scheme, inputs ? ", inputs " : "",
+                 inputs ? r->inputs : "");
         status = yk_plot_map(context, r->plot, title, x, y, radii);
         if (status == YK_OK) printf("picture %s.svg, %s.png\n", r->plot, r->plot);
     }

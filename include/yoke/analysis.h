@@ -1,13 +1,65 @@
-/* Analyses of coupled systems: stability of a coupling scheme, and pictures of the results. */
+/* What is done with coupled systems: running them with a recorder, stability and convergence of a scheme, pictures. */
 #ifndef YOKE_ANALYSIS_H
 #define YOKE_ANALYSIS_H
 
 #include "yoke/base.h"
 #include "yoke/coupling.h"
+#include "yoke/model.h"
+#include "yoke/record.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Runs ---------------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct yk_run_progress {
+    int64_t step, steps;
+    double time;    /* s, simulated */
+    double seconds; /* s, on the clock, since the start */
+} yk_run_progress;
+
+typedef struct yk_run_def {
+    yk_recorder *recorder; /* NULL: nothing is recorded */
+    const char *command;   /* the command line, for the record; may be NULL */
+    /* Told a few times per second; false stops the run, with YK_INTERRUPTED and the record complete up to there. */
+    bool (*progress)(void *user, const yk_run_progress *progress);
+    void *user;
+} yk_run_def;
+
+typedef struct yk_run_report {
+    int64_t steps;  /* macro steps taken */
+    double time;    /* s, reached */
+    double seconds; /* s, on the clock */
+    double
+        largest_energy; /* J: kinetic and potential of all subsystems, largest at a sample; NaN if one does not tell */
+} yk_run_report;
+
+/* Runs a scenario from start to end. A run that fails has its record up to the failure, which the record names. A run
+ * of which some steps did not converge ends with YK_NOT_CONVERGED. */
+yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def, yk_run_report *report);
+
+/* Convergence
+ * ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct yk_convergence_row {
+    double step;             /* s */
+    double error;            /* relative L1 error of the signal over the run (papers explicit (47), tight (34)) */
+    double largest;          /* largest absolute error, in the signal's unit */
+    double order;            /* observed, from the row before; NaN in the first */
+    int64_t steps;           /* macro steps */
+    int64_t iterations;      /* calls of each subsystem */
+    double seconds_per_step; /* on the clock, recording included */
+} yk_convergence_row;
+
+/* Runs the scenario once per step size and compares one component of a recorded signal with its exact course, an
+ * expression of t and the scenario's parameters. `steps` must fall. The scenario records every step for it. */
+yk_status yk_converge(yk_context *context, const yk_scenario_def *scenario, const char *signal, const char *exact,
+                      const double *steps, int count, yk_diagnostics *diagnostics, yk_convergence_row *rows);
+
+/* Stability
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* Spectral radius of the macro step of a linear system, from the running code: the step map is differentiated word by
  * word of the state image, about rest. Above 1 the coupled simulation grows without bound, whatever the model does.
@@ -68,12 +120,26 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
 /* Share of the radii that are stable. */
 double yk_stable_share(const double *radii, size_t count);
 
+/* Pictures
+ * ------------------------------------------------------------------------------------------------------------- */
+
 /* Runs gnuplot on a script, once per picture: base.svg and base.png. The script must not set terminal or output. */
 yk_status yk_plot(yk_context *context, const char *base, const char *script);
 
 /* Draws a map to base.svg and base.png: stable points filled, the boundary where the radius crosses 1. */
 yk_status yk_plot_map(yk_context *context, const char *base, const char *title, const yk_map_axis *x,
                       const yk_map_axis *y, const double *radii);
+
+/* One curve of a picture: component of a channel of a record over time. */
+typedef struct yk_plot_curve {
+    const yk_record *record;
+    int channel, component;
+    const char *title;
+} yk_plot_curve;
+
+/* Draws curves over time to base.svg and base.png, one panel per unit. */
+yk_status yk_plot_curves(yk_context *context, const char *base, const char *title, const yk_plot_curve *curves,
+                         int count);
 
 #ifdef __cplusplus
 }

@@ -76,16 +76,17 @@ yk_status yk_plot(yk_context *context, const char *base, const char *script)
     return YK_OK;
 }
 
-/* Radii as a data block, one line per point; beyond 2 all are alike to the eye. */
+/* Radii as a data block, one line per point: x, y and a colour. Stable is 0; unstable 1 and more, by the decimal
+ * logarithm of how much the radius exceeds 1, from 1e-6 (1) to 1 and beyond (7). */
 static void add_map_data(yk_context *context, yk_text *script, const yk_map_axis *x, const yk_map_axis *y,
                          const double *radii)
 {
     yk_text_add(context, script, "$radius << EOD\n");
-    for (int i = 0; i < x->count; i++) {
-        for (int j = 0; j < y->count; j++) {
+    for (int j = 0; j < y->count; j++) {
+        for (int i = 0; i < x->count; i++) {
             double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
-            yk_text_add(context, script, "%.9g %.9g %.9g %d\n", yk_map_axis_value(x, i), yk_map_axis_value(y, j),
-                        fmin(radius, 2), radius <= YK_STABILITY_LIMIT);
+            double colour = radius <= YK_STABILITY_LIMIT ? 0 : 7 + fmax(-6, fmin(0, log10(radius - 1)));
+            yk_text_add(context, script, "%.9g %.9g %.4g\n", yk_map_axis_value(x, i), yk_map_axis_value(y, j), colour);
         }
         yk_text_add(context, script, "\n");
     }
@@ -107,13 +108,15 @@ static const char *axis_title(const char *parameter)
     return parameter;
 }
 
+/* An image needs even spacing; on a logarithmic axis points stand for its cells. */
 static void add_axis(yk_context *context, yk_text *script, char letter, const yk_map_axis *axis)
 {
     yk_text_add(context, script, "set %clabel '%s'\n", letter, axis_title(axis->parameter));
+    double low = fmin(axis->first, axis->last), high = fmax(axis->first, axis->last);
     if (axis->logarithmic) yk_text_add(context, script, "set logscale %c\n", letter);
-    if (axis->first != axis->last)
-        yk_text_add(context, script, "set %crange [%g:%g]\n", letter, fmin(axis->first, axis->last),
-                    fmax(axis->first, axis->last));
+    double half_cell = axis->count > 1 && !axis->logarithmic ? (high - low) / (axis->count - 1) / 2 : 0;
+    if (low < high)
+        yk_text_add(context, script, "set %crange [%.9g:%.9g]\n", letter, low - half_cell, high + half_cell);
 }
 
 yk_status yk_plot_map(yk_context *context, const char *base, const char *title, const yk_map_axis *x,
@@ -126,10 +129,95 @@ yk_status yk_plot_map(yk_context *context, const char *base, const char *title, 
     yk_text_add(context, &script, " noenhanced\n");
     add_axis(context, &script, 'x', x);
     add_axis(context, &script, 'y', y);
+    const char *style = x->logarithmic || y->logarithmic ? "points pt 5 ps 0.7 palette" : "image";
     yk_text_add(context, &script,
-                "set tics out nomirror\nset key outside bottom center horizontal\n"
-                "plot $radius using 1:($4==1?$2:1/0) with points pt 5 ps 0.6 lc rgb '#2b6cb0' title 'stable', "
-                "$radius using 1:($4==0?$2:1/0) with points pt 7 ps 0.25 lc rgb '#e2b3a8' title 'unstable'\n");
+                "set tics out nomirror\nset cbrange [0:7]\nset colorbox\n"
+                "set palette defined (0 '#2b6cb0', 0.99 '#2b6cb0', 1 '#fdf3d8', 4 '#f0a35e', 7 '#9c2f1f')\n"
+                "set cbtics ('stable' 0, '1+10^{-6}' 1, '1+10^{-4}' 3, '1+10^{-2}' 5, '≥ 2' 7)\n"
+                "plot $radius using 1:2:3 with %s notitle\n",
+                style);
+    yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot(context, base, script.data);
+    yk_text_destroy(context, &script);
+    return status;
+}
+
+/* Curves
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static const yk_record_channel *channel_of(const yk_plot_curve *curve)
+{
+    return &yk_record_get_header(curve->record)->channels[curve->channel];
+}
+
+static bool same_unit(const yk_plot_curve *a, const yk_plot_curve *b)
+{
+    return strcmp(channel_of(a)->unit, channel_of(b)->unit) == 0;
+}
+
+/* The first curve with this unit leads its panel. */
+static bool leads_panel(const yk_plot_curve *curves, int index)
+{
+    for (int i = 0; i < index; i++)
+        if (same_unit(&curves[i], &curves[index])) return false;
+    return true;
+}
+
+/* More points than a picture has columns say nothing; of each stretch the smallest and largest value are kept. */
+enum { STRETCHES = 2000 };
+
+static void add_point(yk_context *context, yk_text *script, double time, double value)
+{
+    yk_text_add(context, script, isfinite(value) ? "%.9g %.9g\n" : "%.9g NaN\n", time, value);
+}
+
+static void add_curve_data(yk_context *context, yk_text *script, const yk_plot_curve *curve, int number)
+{
+    const double *time = yk_record_time(curve->record);
+    const double *value = yk_record_column(curve->record, curve->channel, curve->component);
+    size_t rows = yk_record_rows(curve->record), stretch = rows / STRETCHES + 1;
+    yk_text_add(context, script, "$curve%d << EOD\n", number);
+    for (size_t begin = 0; begin < rows; begin += stretch) {
+        size_t end = begin + stretch < rows ? begin + stretch : rows, low = begin, high = begin;
+        for (size_t i = begin; i < end; i++) {
+            if (value[i] < value[low]) low = i;
+            if (value[i] > value[high]) high = i;
+        }
+        size_t first = low < high ? low : high, second = low < high ? high : low;
+        add_point(context, script, time[first], value[first]);
+        if (second != first) add_point(context, script, time[second], value[second]);
+    }
+    yk_text_add(context, script, "EOD\n");
+}
+
+static void add_panel(yk_context *context, yk_text *script, const yk_plot_curve *curves, int count, int leader)
+{
+    yk_text_add(context, script, "set ylabel '%s'\nplot ", channel_of(&curves[leader])->unit);
+    const char *comma = "";
+    for (int i = leader; i < count; i++) {
+        if (!same_unit(&curves[leader], &curves[i])) continue;
+        yk_text_add(context, script, "%s$curve%d with lines linewidth 1.5 title ", comma, i);
+        add_quoted(context, script, curves[i].title);
+        yk_text_add(context, script, " noenhanced");
+        comma = ", ";
+    }
+    yk_text_add(context, script, "\n");
+}
+
+yk_status yk_plot_curves(yk_context *context, const char *base, const char *title, const yk_plot_curve *curves,
+                         int count)
+{
+    yk_text script = {0};
+    int panels = 0;
+    for (int i = 0; i < count; i++) {
+        add_curve_data(context, &script, &curves[i], i);
+        panels += leads_panel(curves, i);
+    }
+    yk_text_add(context, &script, "set multiplot layout %d,1 title ", panels > 0 ? panels : 1);
+    add_quoted(context, &script, title);
+    yk_text_add(context, &script, " noenhanced\nset xlabel 'time in s'\nset grid\nset key below\n");
+    for (int i = 0; i < count; i++)
+        if (leads_panel(curves, i)) add_panel(context, &script, curves, count, i);
+    yk_text_add(context, &script, "unset multiplot\n");
     yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot(context, base, script.data);
     yk_text_destroy(context, &script);
     return status;

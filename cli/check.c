@@ -1,0 +1,38 @@
+/* yoke check: every mistake of a scenario in one pass. */
+#include <stdio.h>
+
+#include "commands.h"
+#include "scenario.h"
+
+int command_check(int argc, char **argv)
+{
+    option_list sets = {0};
+    bool print = false;
+    const option_row rows[] = {
+        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value: --set coupling.scheme=tight"},
+        {"print", OPTION_FLAG, &print, NULL, "print the scenario as it will run: defaults and overrides filled in"},
+        {.kind = OPTION_END},
+    };
+    const char *path;
+    int parsed = options_parse("check SCENARIO [--set PATH=VALUE ...] [--print]", rows, argc, argv, &path, 1, 1);
+    if (parsed < 0) return options_exit(parsed);
+    loaded l;
+    if (!load_scenario(path, &sets, &l)) return EXIT_MISUSE;
+    yk_system *system;
+    int code = EXIT_GOOD;
+    if (yk_scenario_system(l.scenario, &system) < 0) {
+        fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
+        code = EXIT_MISUSE;
+    } else if (print) {
+        char *text = yk_scenario_text(l.scenario);
+        if (text) fputs(text, stdout);
+        yk_release(l.context, text);
+    } else {
+        const yk_scenario_info *info = yk_scenario_get(l.scenario);
+        printf("%s is good: %d subsystem%s, %d interface%s, %lld steps of %g s\n", path, info->subsystem_count,
+               info->subsystem_count == 1 ? "" : "s", info->interface_count, info->interface_count == 1 ? "" : "s",
+               (long long)info->steps, info->step);
+    }
+    close_scenario(&l);
+    return code;
+}

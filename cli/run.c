@@ -1,0 +1,232 @@
+/* yoke run: a scenario from start to end, with a progress bar and a summary that tells whether to trust it. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "commands.h"
+#include "scenario.h"
+#include "yoke/analysis.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* Progress --------------------------------------------------------------------------------------------------------- */
+
+enum { BAR_WIDTH = 32 };
+
+static bool show_progress(void *user, const yk_run_progress *p)
+{
+    bool visible = *(bool *)user;
+    if (visible) {
+        double fraction = p->steps ? (double)p->step / (double)p->steps : 1;
+        double left = fraction > 0 ? p->seconds * (1 - fraction) / fraction : 0;
+        char bar[BAR_WIDTH + 1];
+        for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < fraction * BAR_WIDTH ? '#' : '.';
+        bar[BAR_WIDTH] = '\0';
+        fprintf(stderr, "\r[%s] %3.0f %%  t = %-10.5g s  %.0f s left \033[K", bar, 100 * fraction, p->time, left);
+        if (p->step == p->steps) fprintf(stderr, "\r\033[K");
+        fflush(stderr);
+    }
+    return !interrupted;
+}
+
+/* Summary ---------------------------------------------------------------------------------------------------------- */
+
+static const char *scheme_words(const yk_scheme_def *s)
+{
+    switch (s->kind) {
+    case YK_SCHEME_EXPLICIT: return s->order == YK_ORDER_JACOBI ? "explicit, jacobi" : "explicit, gauss-seidel";
+    case YK_SCHEME_TIGHT: return s->iterations == 0 ? "loose (tight without iterations)" : "tight";
+    case YK_SCHEME_MONOLITHIC: return "monolithic";
+    }
+    return "";
+}
+
+static void print_head(const yk_scenario_info *info)
+{
+    printf("%s\n", *info->title ? info->title : info->path);
+    printf("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step, info->end);
+    if (info->subsystem_count > 1) printf(", coupling %s", scheme_words(&info->scheme));
+    printf("\n");
+}
+
+static void print_steps(const yk_run_report *report, yk_system *system)
+{
+    yk_system_statistics all = yk_system_statistics_get(system);
+    printf("  %lld steps in %.3g s, %.3g us per step", (long long)report->steps, report->seconds,
+           report->steps ? 1e6 * report->seconds / (double)report->steps : 0);
+    if (all.iterations > all.steps)
+        printf("; %.2f iterations per step, at most %d", (double)all.iterations / (double)all.steps,
+               all.largest_iterations);
+    printf("\n");
+    if (all.steps_not_converged)
+        printf(
+            "  %lld steps did NOT converge; use coupling.relaxation aitken, a smaller time.step or more iterations\n",
+            (long long)all.steps_not_converged);
+}
+
+static void print_subsystems(const yk_scenario_info *info, yk_system *system, double seconds)
+{
+    printf("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "share");
+    for (int i = 0; i < info->subsystem_count; i++) {
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        printf("  %-20s %12lld %12.4g %6.1f %%\n", info->names[i], (long long)s.calls, s.seconds,
+               seconds > 0 ? 100 * s.seconds / seconds : 0);
+    }
+}
+
+static bool has_markers(const yk_scenario_info *info)
+{
+    for (int i = 0; i < info->interface_count; i++) {
+        const yk_port *ports;
+        yk_subsystem *side = info->subsystems[info->interfaces[i].effort_subsystem];
+        side->ops->ports(side, &ports);
+        if (ports[info->interfaces[i].effort_port].kind == YK_PORT_MARKER) return true;
+    }
+    return false;
+}
+
+static void print_interfaces(const yk_scenario_info *info, yk_system *system)
+{
+    bool rotations = has_markers(info);
+    printf("\n  %-20s %14s %14s%s %16s\n", "interface, largest", "gap m", "gap m/s",
+           rotations ? "        gap rad      gap rad/s" : "", "energy made J");
+    for (int i = 0; i < info->interface_count; i++) {
+        yk_interface_statistics s = yk_system_interface_statistics(system, i);
+        printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position, s.largest.velocity);
+        if (rotations) printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
+        printf(" %16.4g\n", s.energy_created);
+    }
+}
+
+/* The energy that the coupling made out of nothing, against what there was: the first sign of an unstable coupling. */
+static void print_verdict(const yk_scenario_info *info, yk_system *system, const yk_run_report *report)
+{
+    double created = 0;
+    for (int i = 0; i < info->interface_count; i++) created += yk_system_interface_statistics(system, i).energy_created;
+    double share = created / report->largest_energy;
+    if (!isfinite(share)) return;
+    printf("\n  the coupling %s %.3g J, %.3g %% of the largest energy in the system (%.3g J)\n",
+           created < 0 ? "destroyed" : "created", fabs(created), 100 * fabs(share), report->largest_energy);
+    if (share > 0.1)
+        printf("  DO NOT TRUST this run: the coupling drives the system. Try a smaller time.step, coupling.inputs "
+               "index-1 or\n"
+               "  coupling.scheme tight; `yoke stability` shows where a scheme is stable\n");
+}
+
+static void print_summary(const loaded *l, const yk_run_report *report)
+{
+    yk_system *system;
+    if (yk_scenario_system(l->scenario, &system) < 0) return;
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    print_steps(report, system);
+    print_subsystems(info, system, report->seconds);
+    if (info->interface_count == 0 || info->scheme.kind == YK_SCHEME_MONOLITHIC) return;
+    print_interfaces(info, system);
+    print_verdict(info, system, report);
+}
+
+/* Recorders -------------------------------------------------------------------------------------------------------- */
+
+typedef struct outputs {
+    int count;
+    yk_recorder *files[OPTION_LIST_MAX];
+    yk_recorder *tee;
+} outputs;
+
+static void close_outputs(outputs *o)
+{
+    yk_recorder_destroy(o->tee);
+    for (int i = 0; i < o->count; i++) yk_recorder_destroy(o->files[i]);
+}
+
+static yk_status open_outputs(yk_context *context, const option_list *names, outputs *o)
+{
+    *o = (outputs){0};
+    for (int i = 0; i < names->count; i++) {
+        yk_file_recorder_def def = yk_file_recorder_default();
+        def.path = names->items[i];
+        yk_status status = yk_file_recorder_create(context, &def, &o->files[i]);
+        if (status < 0) return status;
+        o->count++;
+    }
+    return yk_tee_recorder_create(context, o->files, o->count, &o->tee);
+}
+
+/* The command line in one text, for the record. */
+static void join_arguments(yk_context *context, yk_text *text, int argc, char **argv)
+{
+    yk_text_add(context, text, "yoke");
+    for (int i = 0; i < argc; i++) yk_text_add(context, text, " %s", argv[i]);
+}
+
+static int run_scenario(const loaded *l, const option_list *files, const char *command, bool quiet)
+{
+    outputs o;
+    yk_status status = open_outputs(l->context, files, &o);
+    if (status < 0) {
+        close_outputs(&o);
+        return print_failure(l->context);
+    }
+    bool visible = !quiet && isatty(STDERR_FILENO);
+    signal(SIGINT, note_interrupt);
+    signal(SIGTERM, note_interrupt);
+    yk_run_def def = {
+        .recorder = files->count ? o.tee : NULL, .command = command, .progress = show_progress, .user = &visible};
+    yk_run_report report;
+    if (!quiet) print_head(yk_scenario_get(l->scenario));
+    status = yk_run(l->context, l->scenario, &def, &report);
+    close_outputs(&o);
+    if (visible) fprintf(stderr, "\r\033[K");
+    if (!quiet && report.steps) print_summary(l, &report);
+    if (!quiet && report.steps && files->count) {
+        printf("\n  results:");
+        for (int i = 0; i < files->count; i++) printf(" %s", files->items[i]);
+        printf("\n");
+    }
+    if (status != YK_OK && status != YK_NOT_CONVERGED) return print_failure(l->context);
+    return EXIT_GOOD;
+}
+
+int command_run(int argc, char **argv)
+{
+    option_list sets = {0}, files = {0};
+    bool quiet = false, no_output = false;
+    const option_row rows[] = {
+        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value: --set coupling.scheme=tight"},
+        {"o", OPTION_LIST, &files, "FILE",
+         "results, .h5 or .csv; may be given several times [record.file, or results.h5]"},
+        {"no-output", OPTION_FLAG, &no_output, NULL, "record nothing"},
+        {"quiet", OPTION_FLAG, &quiet, NULL, "no progress bar and no summary"},
+        {.kind = OPTION_END},
+    };
+    const char *path;
+    int parsed = options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...]", rows, argc, argv, &path, 1, 1);
+    if (parsed < 0) return options_exit(parsed);
+    loaded l;
+    if (!load_scenario(path, &sets, &l)) return EXIT_MISUSE;
+    const char *named = yk_scenario_get(l.scenario)->record_file;
+    if (!no_output && files.count == 0) files.items[files.count++] = named ? named : "results.h5";
+    if (no_output) files.count = 0;
+    yk_text command = {0};
+    join_arguments(l.context, &command, argc, argv);
+    yk_system *system;
+    int code;
+    if (yk_scenario_system(l.scenario, &system) < 0) {
+        fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
+        code = EXIT_MISUSE;
+    } else {
+        code = run_scenario(&l, &files, command.data, quiet);
+    }
+    yk_text_destroy(l.context, &command);
+    close_scenario(&l);
+    return code;
+}

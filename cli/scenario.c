@@ -1,0 +1,63 @@
+#include "scenario.h"
+
+#include <stdio.h>
+
+static void print_log(void *user, yk_log_level level, const char *message)
+{
+    (void)user;
+    fprintf(stderr, "yoke: %s%s\n", level >= YK_LOG_WARNING ? "warning: " : "", message);
+}
+
+yk_context *open_context(void)
+{
+    yk_context_def def = yk_context_default();
+    def.log = print_log;
+    def.log_level = YK_LOG_WARNING;
+    yk_context *context = yk_context_create(&def);
+    if (!context) fprintf(stderr, "yoke: out of memory\n");
+    return context;
+}
+
+int print_failure(const yk_context *context)
+{
+    fprintf(stderr, "yoke: %s\n", yk_last_message(context));
+    return EXIT_FAILED;
+}
+
+static void print_diagnostics(const loaded *l)
+{
+    if (yk_diagnostics_count(l->diagnostics) == 0) return;
+    char *text = yk_diagnostics_text(l->diagnostics);
+    if (text) fputs(text, stderr);
+    yk_release(l->context, text);
+}
+
+bool load_scenario(const char *path, const option_list *sets, loaded *out)
+{
+    *out = (loaded){.context = open_context()};
+    if (!out->context) return false;
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path;
+    def.overrides = sets->items;
+    def.override_count = sets->count;
+    yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
+    if (status >= 0) status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
+    if (out->diagnostics) print_diagnostics(out);
+    if (status >= 0) return true;
+    int errors = out->diagnostics ? yk_diagnostics_errors(out->diagnostics) : 0;
+    if (errors)
+        fprintf(stderr, "yoke: %s has %d mistake%s\n", path, errors, errors == 1 ? "" : "s");
+    else
+        print_failure(out->context);
+    close_scenario(out);
+    return false;
+}
+
+void close_scenario(loaded *out)
+{
+    if (!out->context) return;
+    yk_scenario_destroy(out->scenario);
+    yk_diagnostics_destroy(out->diagnostics);
+    yk_context_destroy(out->context);
+    *out = (loaded){0};
+}

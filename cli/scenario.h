@@ -1,0 +1,24 @@
+/* What the commands that take a scenario have in common. */
+#ifndef YOKE_CLI_SCENARIO_H
+#define YOKE_CLI_SCENARIO_H
+
+#include "options.h"
+#include "yoke/model.h"
+
+typedef struct loaded {
+    yk_context *context;
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario;
+} loaded;
+
+/* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has mistakes. */
+bool load_scenario(const char *path, const option_list *sets, loaded *out);
+void close_scenario(loaded *out);
+
+/* A context whose warnings go to stderr; NULL after a message. */
+yk_context *open_context(void);
+
+/* Prints the context's last message as the program's; returns EXIT_FAILED. */
+int print_failure(const yk_context *context);
+
+#endif
