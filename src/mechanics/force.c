@@ -201,6 +201,12 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const deflec
     add_block(&tangent->placement[TORQUE_A][TORQUE_B], -1, both);
     add_block(&tangent->placement[TORQUE_B][TORQUE_A], -1, yk_m3_add(yk_m3_transpose(both), skew_t));
     add_block(&tangent->placement[TORQUE_B][TORQUE_B], 1, turned_cross(p->b.arm, force));
+    /* The transposed tangent turns the torque by half of the relative rotation, to first order. */
+    for (int column = TORQUE_A; column <= TORQUE_B; column += 2) {
+        double half = column == TORQUE_A ? 0.5 : -0.5;
+        add_block(&tangent->placement[TORQUE_B][column], half, skew_t);
+        add_block(&tangent->placement[TORQUE_A][column], -half, skew_t);
+    }
 }
 
 static void bushing(const yk_force_law *law, const pair *p, yk_force_load *result, yk_force_tangent *tangent)

@@ -160,8 +160,10 @@ static yk_status compile_state(yk_smooth *model)
     size_t n = (size_t)model->node_count, m = (size_t)model->row_count;
     size_t node_words = sizeof(node_state) / sizeof(double);
     size_t frame_words = (size_t)model->frame_count * sizeof(yk_frame) / sizeof(double);
-    size_t continuous = 2 * n * node_words + 3 * n + 2 * m;
-    size_t words = continuous + frame_words + m + (sizeof(factor_state) + sizeof(clock_state)) / sizeof(double);
+    size_t continuous = 2 * n * node_words + 9 * n + 2 * m;
+    size_t ports = (size_t)model->def.port_count * sizeof(yk_effort) / sizeof(double);
+    size_t words =
+        continuous + ports + 2 * frame_words + m + (sizeof(factor_state) + sizeof(clock_state)) / sizeof(double);
     model->image = yk_allocate(model->context, words, sizeof *model->image);
     if (!model->image) return YK_ERROR_MEMORY;
     model->image_words = words;
@@ -171,8 +173,12 @@ static yk_status compile_state(yk_smooth *model)
     view->now = (node_state *)at, at += n * node_words;
     view->before = (node_state *)at, at += n * node_words;
     view->turn = (yk_vec3 *)at, at += 3 * n;
+    view->older_move = (yk_vec3 *)at, at += 3 * n;
+    view->older_turn = (yk_vec3 *)at, at += 3 * n;
     view->lambda = at, at += m;
     view->lambda_before = at, at += m;
+    view->effort = (yk_effort *)at, at += ports;
+    view->driven = (yk_frame *)at, at += frame_words;
     view->reference = (yk_frame *)at, at += frame_words;
     view->reference_lambda = at, at += m;
     view->factor = (factor_state *)at, at += sizeof(factor_state) / sizeof(double);

@@ -97,6 +97,8 @@ typedef struct clock_state {
     double unmeasured; /* steps since a contraction was measured */
     double correction; /* first correction of the last step: its estimated local error */
     double size;       /* of the next internal step, with error control */
+    double h_before;   /* size of the step before the last */
+    double unchanged;  /* steps since the size changed */
     double work, dissipated;
     double supply, loss; /* powers at t */
 } clock_state;
@@ -106,15 +108,17 @@ typedef struct factor_state {
     double c;
     double t;
     double damping;
-    int64_t serial;
 } factor_state;
 
 /* Pointers into the flat image. */
 typedef struct state_view {
     node_state *now, *before;
-    yk_vec3 *turn;  /* rotation from before to now */
-    double *lambda; /* multipliers of now */
+    yk_vec3 *turn;                    /* rotation from before to now */
+    yk_vec3 *older_move, *older_turn; /* the same one step earlier, for the local error */
+    double *lambda;                   /* multipliers of now */
     double *lambda_before;
+    yk_effort *effort;   /* that each port took */
+    yk_frame *driven;    /* prescribed frames */
     yk_frame *reference; /* frames and multipliers at the last assembly of the matrix */
     double *reference_lambda;
     factor_state *factor;
@@ -178,8 +182,7 @@ struct yk_smooth {
     bool refresh;   /* make new factors in the next iteration */
     bool refreshed; /* factors were made in this step */
     double first_correction, last_correction;
-    int64_t matrix_serial; /* of the factors in the matrix */
-    int64_t serials;       /* given out so far */
+    bool factors_match; /* the matrix holds the factors that belong to the state */
     yk_smooth_report report;
 };
 
@@ -212,10 +215,15 @@ yk_status yk_smooth_solve_step(yk_smooth *model);
 /* step.c */
 void yk_smooth_open_trial(yk_smooth *model, double t, double h);
 void yk_smooth_close_trial(yk_smooth *model);
+/* Adds the power of prescribed motions to model->supply. */
+void yk_smooth_drive_powers(yk_smooth *model);
+/* What ports took and prescribed, to the state and back. */
+void yk_smooth_keep_inputs(yk_smooth *model);
 /* Of all nodes in the trial, as the method ties them to the velocities. */
 void yk_smooth_accelerations(yk_smooth *model);
 void yk_smooth_place_node(yk_smooth *model, int node);
 yk_status yk_smooth_advance(yk_smooth *model, double t, double h);
+double yk_smooth_damping_at(const yk_smooth *model, double t);
 /* Predicted motion of a node at the end of a step of size h. */
 void yk_smooth_predict_node(const yk_smooth *model, int node, double h, trial_node *trial);
 void yk_smooth_trial_from_state(yk_smooth *model);

@@ -12,7 +12,7 @@
 #include "smooth/internal.h"
 
 /* Rounding: below this share of the length scale corrections do not get smaller. */
-static const double rounding = 1e-14;
+static const double rounding = 2e-15;
 static const double slow_rate = 0.3;
 static const double safety = 2;
 static const int kept_iterations = 2;
@@ -25,8 +25,7 @@ static void remember_factors(yk_smooth *model)
     factor->c = model->c;
     factor->t = model->t;
     factor->damping = model->damping;
-    factor->serial = ++model->serials;
-    model->matrix_serial = factor->serial;
+    model->factors_match = true;
     for (int i = 0; i < model->frame_count; i++) model->state.reference[i] = model->trial[i].frame;
     memcpy(model->state.reference_lambda, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
 }
@@ -50,7 +49,7 @@ static yk_status factor(yk_smooth *model)
     int column = 0;
     yk_status status = yk_sparse_refactor(model->matrix, &column);
     if (status != YK_OK) {
-        model->matrix_serial = -1;
+        model->factors_match = false;
         return factor_failed(model, status, column);
     }
     model->report.factorisations++;
@@ -81,7 +80,7 @@ static yk_status restore_factors(yk_smooth *model)
         model->trial[i].frame = frames[i];
         frames[i] = swap;
     }
-    model->matrix_serial = wanted->serial;
+    model->factors_match = status == YK_OK;
     return status;
 }
 
@@ -151,8 +150,8 @@ static bool good_enough(yk_smooth *model, double correction)
 yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
 {
     factor_state *kept = model->state.factor;
-    bool refresh = model->refresh || kept->serial == 0 || kept->c != model->c;
-    if (!refresh && model->matrix_serial != kept->serial) {
+    bool refresh = model->refresh || kept->c != model->c;
+    if (!refresh && !model->factors_match) {
         yk_status status = restore_factors(model);
         if (status != YK_OK) return status;
     }

@@ -121,7 +121,7 @@ typedef struct yk_smooth_report {
     int unknowns;      /* six per node, plus one per joint equation */
     int redundant;     /* joint equations that depend on others */
     double correction; /* of the last iteration, relative to the tolerance */
-    double error;      /* estimated local error of the last step (m, rad) */
+    double error;      /* estimated local error of the last step (m, rad), with error control */
 } yk_smooth_report;
 
 yk_smooth_options yk_smooth_options_default(void);

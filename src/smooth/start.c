@@ -27,7 +27,10 @@ static void initial_state(yk_smooth *model, double t, double h)
     clock_state *clock = model->state.clock;
     clock->t = t;
     clock->h = h;
-    model->matrix_serial = -1;
+    for (int i = 0; i < model->def.port_count; i++) model->ports[i].effort = (yk_effort){0};
+    for (int i = model->node_count; i < model->frame_count; i++) model->trial[i].frame = yk_frame_ground();
+    yk_smooth_keep_inputs(model);
+    model->factors_match = false;
     yk_smooth_trial_from_state(model);
 }
 
@@ -199,6 +202,8 @@ static void state_from_trial(yk_smooth *model)
     }
     memcpy(model->state.lambda, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
     memcpy(model->state.lambda_before, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
+    yk_smooth_keep_inputs(model);
+    yk_smooth_drive_powers(model);
     model->state.clock->supply = model->supply;
     model->state.clock->loss = model->loss;
 }
@@ -207,9 +212,9 @@ static void state_from_trial(yk_smooth *model)
 yk_status yk_smooth_begin(yk_smooth *model)
 {
     model->c = 0;
-    model->damping = 0;
+    model->damping = yk_smooth_damping_at(model, model->t);
     model->compliance = start_compliance;
-    model->matrix_serial = -1;
+    model->factors_match = false;
     yk_status status = project_velocities(model);
     if (status != YK_OK) return status;
     yk_status outcome = yk_smooth_find_redundant(model);
@@ -219,7 +224,7 @@ yk_status yk_smooth_begin(yk_smooth *model)
     state_from_trial(model);
     model->compliance = 0;
     model->state.clock->steps = 0;
-    model->state.factor->serial = 0;
+    model->state.factor->c = 0; /* no factors yet */
     return outcome;
 }
 

@@ -5,8 +5,12 @@
 
 #include "smooth/internal.h"
 
-static const double first_step = 1e-2, last_step = 1e6, largest_step = 1e8;
+/* Beyond the last step the masses matter no more for anything that a spring or a weight holds; larger ones would drown
+ * in rounding what nothing holds, as the spin of a link about its own axis. */
+static const double first_step = 1e-2, last_step = 30;
 static const int most_iterations = 2000;
+/* Unbalanced loads and gaps as a share of the largest load and of the length scale. */
+static const double balance = 1e-10;
 
 static void come_to_rest(yk_smooth *model)
 {
@@ -18,12 +22,33 @@ static void come_to_rest(yk_smooth *model)
     }
 }
 
+/* The largest load that is at work: weights, multipliers, or what is not balanced yet. */
+static double typical_load(const yk_smooth *model, double unbalanced)
+{
+    double largest = unbalanced, gravity = yk_v3_norm(model->def.gravity);
+    for (int i = 0; i < model->node_count; i++) largest = fmax(largest, gravity * model->nodes[i].inertia.mass);
+    for (int r = 0; r < model->row_count; r++) largest = fmax(largest, fabs(model->lambda[r]));
+    return largest;
+}
+
+/* What is not in balance, relative to the loads at work. */
+static double imbalance(const yk_smooth *model, int *worst)
+{
+    double scale = model->mass_scale / (model->c * model->c), force = 0, gap = 0;
+    *worst = 0;
+    for (int i = 0; i < 6 * model->node_count; i++) {
+        double size = scale * fabs(model->right[i]) / (i % 6 < 3 ? 1 : model->length_scale);
+        if (size > force) force = size, *worst = i;
+    }
+    for (int i = 6 * model->node_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(model->right[i]));
+    double load = typical_load(model, force);
+    return fmax(load > 0 ? force / load : 0, gap / model->length_scale);
+}
+
 static yk_status relax(yk_smooth *model, double *change)
 {
     int column = 0;
     char owner[128];
-    model->compliance = model->redundant ? 1e-11 : 0;
-    yk_smooth_assemble(model, LEVEL_STATIC, true);
     yk_status status = yk_sparse_refactor(model->matrix, &column);
     if (status != YK_OK)
         return yk_fail(model->context, status, "%s: no static equilibrium: %s is not held by anything", model->def.name,
@@ -42,26 +67,26 @@ static yk_status relax(yk_smooth *model, double *change)
 
 yk_status yk_smooth_equilibrium(yk_smooth *model)
 {
-    double change = 0, last = 1;
+    double change = 1, last = 1, left = 0;
+    int worst = 0;
     come_to_rest(model);
     model->c = first_step;
-    model->matrix_serial = -1;
+    model->factors_match = false;
+    model->compliance = model->redundant ? 1e-11 : 0;
     for (int k = 0; k < most_iterations; k++) {
+        yk_smooth_assemble(model, LEVEL_STATIC, true);
+        left = imbalance(model, &worst);
+        if (left < balance && change < 1e-4) return YK_OK;
         yk_status status = relax(model, &change);
         if (status != YK_OK) return status;
-        if (change < 1e-11 && model->c >= last_step) return YK_OK;
         double factor = change < last ? 2 : change > 0.2 ? 0.5 : 1.2;
         if (change < 1e-3) factor = 10;
-        model->c = fmin(fmax(model->c * factor, 0.1 * first_step), largest_step);
+        model->c = fmin(fmax(model->c * factor, 0.1 * first_step), last_step);
         last = change;
     }
-    if (change < 1e-8) return YK_OK;
     char owner[128];
-    int worst = 0;
-    for (int i = 0; i < 6 * model->node_count; i++)
-        if (fabs(model->right[i]) > fabs(model->right[worst])) worst = i;
-    return yk_fail(model->context, YK_NOT_CONVERGED,
-                   "%s: no static equilibrium was found in %d iterations: %s still moves; start closer, or let damping "
-                   "bring it to rest",
-                   model->def.name, most_iterations, yk_smooth_owner(model, worst, owner, sizeof owner));
+    return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
+                   "%s: no static equilibrium was found in %d iterations: %.3g of the loads at %s are not in balance; "
+                   "start closer, or let damping bring it to rest",
+                   model->def.name, most_iterations, left, yk_smooth_owner(model, worst, owner, sizeof owner));
 }

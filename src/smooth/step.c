@@ -123,8 +123,9 @@ void yk_smooth_input_frames(yk_smooth *model)
     }
 }
 
-static double artificial_damping(const yk_smooth_options *options, double t)
+double yk_smooth_damping_at(const yk_smooth *model, double t)
 {
+    const yk_smooth_options *options = &model->def.options;
     if (options->damping == 0 || t >= options->damping_end) return 0;
     if (t <= options->damping_start) return options->damping;
     return options->damping * (options->damping_end - t) / (options->damping_end - options->damping_start);
@@ -144,7 +145,7 @@ void yk_smooth_open_trial(yk_smooth *model, double t, double h)
     model->t = t + h;
     model->c = model->method.b0 * h;
     model->compliance = redundant_compliance(model);
-    model->damping = artificial_damping(&model->def.options, model->t);
+    model->damping = yk_smooth_damping_at(model, model->t);
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &model->trial[i];
         place_past(model, &model->method, i, h, node);
@@ -190,12 +191,17 @@ static double drive_power(const yk_smooth *model, const joint_model *joint)
     return power;
 }
 
-static void account(yk_smooth *model)
+void yk_smooth_drive_powers(yk_smooth *model)
 {
-    clock_state *clock = model->state.clock;
     for (int i = 0; i < model->joint_count; i++)
         if (model->joints[i].drive.value || model->joints[i].port >= 0)
             model->supply += drive_power(model, &model->joints[i]);
+}
+
+static void account(yk_smooth *model)
+{
+    clock_state *clock = model->state.clock;
+    yk_smooth_drive_powers(model);
     clock->work += 0.5 * model->h * (clock->supply + model->supply);
     clock->dissipated += 0.5 * model->h * (clock->loss + model->loss);
     clock->supply = model->supply;
@@ -209,6 +215,12 @@ static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 no
     yk_vec3 past = combine(m->a1, now, m->a2, before);
     yk_vec3 rates = combine(m->b1, rate_now, m->b2, rate_before);
     return yk_v3_scale(1 / m->b0, yk_v3_sub(yk_v3_scale(1 / h, yk_v3_sub(value, past)), rates));
+}
+
+void yk_smooth_keep_inputs(yk_smooth *model)
+{
+    for (int i = 0; i < model->def.port_count; i++) model->state.effort[i] = model->ports[i].effort;
+    for (int i = model->node_count; i < model->frame_count; i++) model->state.driven[i] = model->trial[i].frame;
 }
 
 void yk_smooth_accelerations(yk_smooth *model)
@@ -233,6 +245,8 @@ void yk_smooth_close_trial(yk_smooth *model)
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &model->trial[i];
         node_state *now = &model->state.now[i];
+        model->state.older_move[i] = yk_v3_sub(now->position, model->state.before[i].position);
+        model->state.older_turn[i] = model->state.turn[i];
         model->state.before[i] = *now;
         *now = (node_state){.position = node->frame.position,
                             .orientation = node->orientation,
@@ -247,13 +261,15 @@ void yk_smooth_close_trial(yk_smooth *model)
     size_t bytes = (size_t)model->row_count * sizeof *model->lambda;
     memcpy(model->state.lambda_before, model->state.lambda, bytes);
     memcpy(model->state.lambda, model->lambda, bytes);
+    yk_smooth_keep_inputs(model);
     clock_state *clock = model->state.clock;
     clock->t = model->t;
+    clock->unchanged = clock->h == model->h ? clock->unchanged + 1 : 0;
+    clock->h_before = clock->h;
     clock->h = model->h;
     clock->steps++;
     clock->correction = model->first_correction;
     model->report.steps++;
-    model->report.error = model->first_correction * model->length_scale;
     model->open = false;
 }
 
@@ -273,12 +289,51 @@ void yk_smooth_trial_from_state(yk_smooth *model)
         node->angular_acceleration = now->angular_acceleration;
     }
     memcpy(model->lambda, model->state.lambda, (size_t)model->row_count * sizeof *model->lambda);
+    for (int i = 0; i < model->def.port_count; i++) model->ports[i].effort = model->state.effort[i];
+    for (int i = model->node_count; i < model->frame_count; i++) model->trial[i].frame = model->state.driven[i];
     model->t = model->state.clock->t;
     model->open = false;
 }
 
 /* Smallest share of a step that is tried before the step is given up. */
 static const double smallest_share = 1e-4;
+
+/* Third derivative from the moves of three steps, by divided differences. */
+static yk_vec3 third_derivative(const double h[3], yk_vec3 last, yk_vec3 middle, yk_vec3 first)
+{
+    yk_vec3 speed[3] = {yk_v3_scale(1 / h[0], last), yk_v3_scale(1 / h[1], middle), yk_v3_scale(1 / h[2], first)};
+    yk_vec3 second = yk_v3_scale(1 / (h[0] + h[1]), yk_v3_sub(speed[0], speed[1]));
+    yk_vec3 before = yk_v3_scale(1 / (h[1] + h[2]), yk_v3_sub(speed[1], speed[2]));
+    return yk_v3_scale(6 / (h[0] + h[1] + h[2]), yk_v3_sub(second, before));
+}
+
+/* Local truncation error of positions (m) and rotations: the method's error constant times h^3 times the third
+ * derivative. That is taken from positions alone: velocities and accelerations of an index-3 system carry errors that
+ * belong to the steps in which they were made, and jump when the step changes. */
+static double local_error(const yk_smooth *model)
+{
+    const yk_two_step *m = &model->method;
+    const clock_state *clock = model->state.clock;
+    double h = model->h, ratio = clock->steps ? h / clock->h : 1;
+    /* What the method makes of t^3 on steps of 1/ratio and 1, against 1. */
+    double constant = fabs(1 + m->a2 / (ratio * ratio * ratio) - 3 * (m->b0 + m->b2 / (ratio * ratio))) / 6;
+    double sizes[3] = {h, clock->h, clock->h_before}, largest = 0;
+    for (int i = 0; i < model->node_count; i++) {
+        const node_state *now = &model->state.now[i], *before = &model->state.before[i];
+        const trial_node *node = &model->trial[i];
+        yk_vec3 jerk, swing;
+        if (clock->steps < 2) { /* the start knows its accelerations */
+            jerk = yk_v3_scale(1 / h, yk_v3_sub(node->acceleration, now->acceleration));
+            swing = yk_v3_scale(1 / h, yk_v3_sub(node->angular_acceleration, now->angular_acceleration));
+        } else {
+            jerk = third_derivative(sizes, yk_v3_sub(node->frame.position, now->position),
+                                    yk_v3_sub(now->position, before->position), model->state.older_move[i]);
+            swing = third_derivative(sizes, node->turn.phi, model->state.turn[i], model->state.older_turn[i]);
+        }
+        largest = fmax(largest, fmax(yk_v3_norm(jerk) / model->length_scale, yk_v3_norm(swing)));
+    }
+    return constant * h * h * h * largest * model->length_scale;
+}
 
 /* Solves one trial of the given size from the accepted state; the local error decides whether it stands. */
 static yk_status try_step(yk_smooth *model, double begin, double local, double size, bool *accepted)
@@ -293,55 +348,76 @@ static yk_status try_step(yk_smooth *model, double begin, double local, double s
         yk_smooth_trial_from_state(model);
         return status;
     }
-    double error = model->first_correction * model->length_scale;
-    bool controlled = tolerance > 0 && model->state.clock->steps > 0;
-    if (controlled && error > tolerance) {
-        yk_smooth_trial_from_state(model);
-        return YK_OK;
-    }
     *accepted = true;
+    if (tolerance == 0) return YK_OK;
+    if (model->state.clock->steps < 2) yk_smooth_accelerations(model);
+    model->report.error = local_error(model);
+    *accepted = model->report.error <= tolerance;
+    if (!*accepted) yk_smooth_trial_from_state(model);
     return YK_OK;
 }
 
-/* The factor by which the next step may grow, from the local error of third order; small changes are not worth new
- * factors of the matrix. */
-static double growth(const yk_smooth *model)
+/* The factor by which the next step may grow, from the local error of third order. Small changes are not worth new
+ * factors of the matrix, and a change is let settle before the next. */
+static double growth(const yk_smooth *model, bool accepted)
 {
-    double error = fmax(model->first_correction * model->length_scale, 1e-300);
-    double factor = 0.85 * cbrt(model->def.options.error_tolerance / error);
-    if (factor > 1 && factor < 1.3) return 1;
-    return fmax(0.3, fmin(2, factor));
+    double factor = 0.85 * cbrt(model->def.options.error_tolerance / fmax(model->report.error, 1e-300));
+    if (!accepted) return fmax(0.2, fmin(0.8, factor));
+    if (factor < 1.2 || model->state.clock->unchanged < 3) return 1;
+    return fmin(2, factor);
+}
+
+/* A first step from the size of the start's jerk, |w| |a|, well below what the tolerance allows. */
+static double first_size(const yk_smooth *model, double h)
+{
+    double jerk = 1e-6;
+    for (int i = 0; i < model->node_count; i++) {
+        const node_state *now = &model->state.now[i];
+        double spin = yk_v3_norm(now->angular_velocity) + sqrt(yk_v3_norm(now->angular_acceleration));
+        jerk = fmax(jerk, spin * (yk_v3_norm(now->acceleration) + spin * spin * model->length_scale));
+    }
+    return fmin(h, 0.3 * cbrt(model->def.options.error_tolerance / jerk));
+}
+
+/* Size of the next internal step: what was chosen, or the rest of the whole in equal parts when that is near. */
+static double next_size(double chosen, double left)
+{
+    if (left <= chosen * (1 + 1e-9)) return left;
+    return left < 2 * chosen ? 0.5 * left : chosen;
+}
+
+static yk_status tolerance_not_met(yk_smooth *model, double t)
+{
+    return yk_fail(model->context, YK_ERROR_DIVERGED,
+                   "%s: the error tolerance %g cannot be met at t = %g: the motion is not smooth there; use a larger "
+                   "tolerance",
+                   model->def.name, model->def.options.error_tolerance, t);
 }
 
 yk_status yk_smooth_advance(yk_smooth *model, double t, double h)
 {
     clock_state *clock = model->state.clock;
     bool controlled = model->def.options.error_tolerance > 0;
-    double done = 0, size = controlled && clock->size > 0 && !model->open ? fmin(clock->size, h) : h;
+    double done = 0, size = h;
+    if (controlled && !model->open) size = clock->size > 0 ? clock->size : first_size(model, h);
     while (done < h) {
-        double left = h - done;
-        /* The rest in equal parts, so that no sliver is left over. */
-        double used = left / ceil(left / size * (1 - 1e-9));
-        bool last = used > left * (1 - 1e-9);
+        double left = h - done, used = model->open ? h : next_size(size, left);
         bool accepted;
         yk_status status = try_step(model, t, done, used, &accepted);
         if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
-        if (status != YK_OK || !accepted) {
-            model->report.rejected++;
-            size = used * (status != YK_OK ? 0.25 : growth(model));
-            if (size < smallest_share * h)
-                return status != YK_OK
-                           ? status
-                           : yk_fail(model->context, YK_ERROR_DIVERGED,
-                                     "%s: the error tolerance %g cannot be met at t = %g: the motion is not "
-                                     "smooth there; use a larger tolerance",
-                                     model->def.name, model->def.options.error_tolerance, t + done);
+        if (status == YK_OK && accepted) {
+            double factor = controlled ? growth(model, true) : 2;
+            yk_smooth_close_trial(model);
+            done = used >= left ? h : done + used;
+            /* The end of the whole must not shorten the steps after it. */
+            size = used < 0.9 * size ? size : used * factor;
+            if (controlled) clock->size = size;
             continue;
         }
-        if (controlled && clock->steps > 0) clock->size = size = used * growth(model);
-        yk_smooth_close_trial(model);
-        done = last ? h : done + used;
-        if (!controlled) size = fmin(2 * used, h - done > 0 ? h - done : h);
+        model->report.rejected++;
+        size = used * (status != YK_OK ? 0.25 : growth(model, false));
+        if (size < smallest_share * fmin(h, 1e3 * (used + done)))
+            return status != YK_OK ? status : tolerance_not_met(model, t + done);
     }
     clock->t = t + h;
     return YK_OK;

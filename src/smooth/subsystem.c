@@ -184,7 +184,7 @@ static yk_status state_set(yk_subsystem *self, const double *image)
     size_t first = (size_t)((double *)model->state.reference - model->image);
     size_t last = (size_t)((double *)model->state.clock - model->image);
     bool same = memcmp(model->image + first, image + first, (last - first) * sizeof *image) == 0;
-    if (!same) model->matrix_serial = -1;
+    if (!same) model->factors_match = false;
     memcpy(model->image, image, model->image_words * sizeof *image);
     yk_smooth_trial_from_state(model);
     return YK_OK;

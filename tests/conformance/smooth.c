@@ -1,0 +1,79 @@
+/* Smooth models: an offset marker on a body that hangs on springs, by efforts and by motions, in part and in full, and
+ * an actuator between two bodies. */
+#include "conformance.h"
+
+#include <stddef.h>
+
+#include "smooth/smooth.h"
+
+/* Two bodies on a bushing and a revolute joint, with damping and an eccentric mass. */
+static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
+{
+    (void)user;
+    yk_smooth_node_def nodes[2] = {yk_smooth_node_default(), yk_smooth_node_default()};
+    nodes[0].name = "frame", nodes[1].name = "arm";
+    nodes[1].position = yk_v3(0.5, 0, 0);
+    yk_smooth_body_def bodies[2] = {yk_smooth_body_default(), yk_smooth_body_default()};
+    for (int i = 0; i < 2; i++) {
+        bodies[i].name = nodes[i].name;
+        bodies[i].node = i;
+        bodies[i].mass = 2 - i;
+        bodies[i].inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
+    }
+    bodies[1].centre = yk_v3(0.1, 0.05, 0);
+    yk_smooth_joint_def pin = yk_smooth_joint_default();
+    pin.name = "pin";
+    pin.kind = YK_JOINT_REVOLUTE;
+    pin.node[0] = 0, pin.node[1] = 1;
+    pin.marker[0] = yk_marker_at(0.3, 0, 0), pin.marker[1] = yk_marker_at(-0.2, 0, 0);
+    yk_smooth_force_def forces[2] = {yk_smooth_force_default(), yk_smooth_force_default()};
+    forces[0].name = "mount";
+    forces[0].kind = YK_FORCE_BUSHING;
+    forces[0].node[1] = 0;
+    for (int k = 0; k < 6; k++) {
+        forces[0].bushing_stiffness[k][k] = k < 3 ? 800 : 40;
+        forces[0].bushing_damping[k][k] = k < 3 ? 4 : 0.2;
+    }
+    forces[1].name = "hinge spring";
+    forces[1].kind = YK_FORCE_TORSION;
+    forces[1].node[0] = 0, forces[1].node[1] = 1;
+    forces[1].stiffness = 30, forces[1].damping = 0.1;
+    yk_smooth_port_def ports[2] = {yk_smooth_port_default(), yk_smooth_port_default()};
+    ports[0].name = "tip";
+    ports[0].node[0] = 1;
+    ports[0].marker[0] = yk_marker_at(0.2, 0.1, 0.05);
+    ports[1].name = "actuator";
+    ports[1].kind = YK_PORT_SCALAR;
+    ports[1].node[0] = 0, ports[1].node[1] = 1;
+    ports[1].marker[0] = yk_marker_at(0, 0.2, 0), ports[1].marker[1] = yk_marker_at(0.1, 0, 0);
+    yk_smooth_def def = yk_smooth_default();
+    def.name = "conforming";
+    def.nodes = nodes, def.node_count = 2;
+    def.bodies = bodies, def.body_count = 2;
+    def.joints = &pin, def.joint_count = 1;
+    def.forces = forces, def.force_count = 2;
+    def.ports = ports, def.port_count = 2;
+    yk_smooth *model;
+    yk_status status = yk_smooth_create(context, &def, &model);
+    *subsystem = status == YK_OK ? yk_smooth_subsystem(model) : NULL;
+    return status;
+}
+
+#define EFFORT .causality = YK_TAKES_EFFORT, .amplitude = 2, .frequency = 8
+#define MOTION .causality = YK_TAKES_MOTION, .amplitude = 0.01, .frequency = 8
+#define STEPS .step = 4e-3, .steps = 100, .order = 2, .energy_order = 2, .scale = 1
+
+static const conformance_case cases[] = {
+    {"marker, force", create, NULL, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y, EFFORT, STEPS},
+    {"marker, torque", create, NULL, .port = 0, .constrained = YK_AXIS_RZ, EFFORT, STEPS},
+    {"marker, all motions", create, NULL, .port = 0, .constrained = YK_AXES_ALL, MOTION, STEPS},
+    {"marker, position", create, NULL, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION, STEPS},
+    {"marker, one axis", create, NULL, .port = 0, .constrained = YK_AXIS_Y, MOTION, STEPS},
+    {"actuator, force", create, NULL, .port = 1, .constrained = YK_AXIS_X, EFFORT, STEPS},
+    {"actuator, length", create, NULL, .port = 1, .constrained = YK_AXIS_X, MOTION, STEPS},
+};
+
+int main(void)
+{
+    return conformance_run(cases, sizeof cases / sizeof *cases);
+}

@@ -1,0 +1,122 @@
+#include "mechanics/force.h"
+
+#include "bodies.h"
+#include "test.h"
+
+static const double step = 1e-5;
+
+static yk_force_law law_of(int kind)
+{
+    yk_force_law law = {.kind = (yk_force_kind)kind, .stiffness = 30, .damping = 0, .free = 0.4, .vector = {1, -2, 3}};
+    for (int side = 0; side < 2; side++) {
+        yk_marker marker = general_marker(side);
+        law.offset[side] = marker.offset;
+        law.axes[side] = yk_q_matrix(marker.orientation);
+    }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) law.bushing_stiffness[i][j] = i == j ? 20 + i : 0.5 * (i + j);
+    return law;
+}
+
+static double load_at(const yk_force_law *law, const yk_frame body[2], int i)
+{
+    yk_force_load load;
+    yk_force_evaluate(law, &body[0], &body[1], 1.5, &load, NULL);
+    return component_of(load.part[i / 3], i % 3);
+}
+
+/* Torsion and bushing neglect how the tangent of a finite rotation turns: they are checked at small relative rotation,
+ * where the neglected part vanishes. */
+static void bodies_for(const yk_force_law *law, yk_frame body[2])
+{
+    general_bodies(body);
+    if (law->kind != YK_FORCE_TORSION && law->kind != YK_FORCE_BUSHING) return;
+    yk_mat3 marker_a = yk_m3_mul(body[0].rotation, law->axes[0]);
+    yk_vec3 turn = law->kind == YK_FORCE_TORSION ? yk_v3(0, 0, 0.8) : yk_v3(0, 0, 0);
+    yk_mat3 marker_b = yk_m3_mul(marker_a, yk_so3_exp_matrix(turn));
+    body[1].rotation = yk_m3_mul(marker_b, yk_m3_transpose(law->axes[1]));
+}
+
+static void tangent_is_the_derivative_of_the_load(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < YK_FORCE_KINDS; kind++) {
+        yk_force_law law = law_of(kind);
+        yk_frame body[2];
+        bodies_for(&law, body);
+        yk_force_load load;
+        yk_force_tangent tangent;
+        yk_force_evaluate(&law, &body[0], &body[1], 1.5, &load, &tangent);
+        for (int k = 0; k < 12; k++) {
+            yk_frame ahead[2], behind[2];
+            bodies_for(&law, ahead), bodies_for(&law, behind);
+            displace(ahead, k, step), displace(behind, k, -step);
+            for (int i = 0; i < 12; i++) {
+                /* About axes across the hinge a torsion spring is not defined by the joint that holds it. */
+                if (kind == YK_FORCE_TORSION && k % 6 >= 3) continue;
+                double slope = (load_at(&law, ahead, i) - load_at(&law, behind, i)) / (2 * step);
+                assert_near(tangent.placement[i / 3][k / 3].m[i % 3][k % 3], slope, 2e-7);
+            }
+        }
+    }
+}
+
+/* A torsion spring turned about its own axis. */
+static void torsion_turns_about_its_axis(void **state)
+{
+    (void)state;
+    yk_force_law law = law_of(YK_FORCE_TORSION);
+    yk_frame body[2], turned[2];
+    bodies_for(&law, body), bodies_for(&law, turned);
+    yk_vec3 z = yk_m3_apply(body[0].rotation, yk_m3_column(&law.axes[0], 2));
+    turned[1].rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(0.1, z)), turned[1].rotation);
+    yk_force_load before, after;
+    yk_force_evaluate(&law, &body[0], &body[1], 0, &before, NULL);
+    yk_force_evaluate(&law, &turned[0], &turned[1], 0, &after, NULL);
+    assert_near(yk_v3_dot(before.part[3], z), -30 * (0.8 - 0.4), 1e-12);
+    assert_near(yk_v3_dot(after.part[3], z), -30 * (0.9 - 0.4), 1e-12);
+}
+
+/* Powers: force times velocity = - rate of stored energy - loss + supply, for laws with damping. */
+static void power_balances(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < YK_FORCE_KINDS; kind++) {
+        yk_force_law law = law_of(kind);
+        law.damping = 2;
+        for (int i = 0; i < 6; i++) {
+            law.bushing_damping[i][i] = 3;
+            for (int j = 0; j < 6; j++) law.bushing_stiffness[i][j] = i == j ? 20 + i : 0.5 * (i + j);
+        }
+        yk_frame body[2];
+        general_bodies(body);
+        if (kind == YK_FORCE_TORSION) {
+            /* The axis of the spring must be an axis of the relative rotation. */
+            bodies_for(&law, body);
+            yk_vec3 z = yk_m3_apply(body[0].rotation, yk_m3_column(&law.axes[0], 2));
+            body[1].angular_velocity = yk_v3_axpy(0.7, z, body[0].angular_velocity);
+        }
+        yk_force_load load, ahead, behind;
+        yk_force_evaluate(&law, &body[0], &body[1], 1.5, &load, NULL);
+        double power = 0;
+        for (int side = 0; side < 2; side++)
+            power += yk_v3_dot(load.part[2 * side], body[side].velocity) +
+                     yk_v3_dot(load.part[2 * side + 1], body[side].angular_velocity);
+        yk_frame a[2] = {coasted(&body[0], step), coasted(&body[0], -step)};
+        yk_frame b[2] = {coasted(&body[1], step), coasted(&body[1], -step)};
+        yk_force_evaluate(&law, &a[0], &b[0], 1.5, &ahead, NULL);
+        yk_force_evaluate(&law, &a[1], &b[1], 1.5, &behind, NULL);
+        double stored = (ahead.energy - behind.energy) / (2 * step);
+        assert_near(power, -stored - load.loss + load.supply, 1e-7);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tangent_is_the_derivative_of_the_load),
+        cmocka_unit_test(torsion_turns_about_its_axis),
+        cmocka_unit_test(power_balances),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

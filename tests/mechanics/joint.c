@@ -1,0 +1,206 @@
+/* Every row of every joint against differences of itself. */
+#include "mechanics/joint.h"
+
+#include <string.h>
+
+#include "bodies.h"
+#include "test.h"
+
+static const double step = 1e-5;
+
+static const yk_drive drive = {0.3, 0.7, -0.4};
+
+static double value_at(const yk_joint *joint, int r, const yk_frame body[2])
+{
+    yk_joint_place place;
+    yk_joint_place_at(joint, &body[0], &body[1], &drive, &place);
+    return yk_row_value(&joint->row[r], &place);
+}
+
+static yk_gradient gradient_at(const yk_joint *joint, int r, const yk_frame body[2])
+{
+    yk_joint_place place;
+    yk_gradient gradient;
+    yk_joint_place_at(joint, &body[0], &body[1], &drive, &place);
+    yk_row_gradient(&joint->row[r], &place, &gradient);
+    return gradient;
+}
+
+/* In the order of displace(): force a, torque a, force b, torque b. */
+static double entry(const yk_gradient *gradient, int component)
+{
+    int body = component / 6;
+    yk_vec3 part = component % 6 < 3 ? gradient->force[body] : gradient->torque[body];
+    return component_of(part, component % 3);
+}
+
+static yk_joint joint_of(int kind)
+{
+    yk_marker a = general_marker(0), b = general_marker(1);
+    if (kind == YK_JOINT_AXES) return yk_joint_of_axes(YK_AXIS_X | YK_AXIS_RY, &a, &b);
+    return yk_joint_make((yk_joint_kind)kind, &a, &b, 0.6);
+}
+
+static void gradient_is_the_derivative_of_the_value(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+        yk_joint joint = joint_of(kind);
+        for (int r = 0; r < joint.row_count; r++) {
+            if (yk_row_on_velocity(joint.row[r].kind)) continue;
+            yk_frame body[2];
+            general_bodies(body);
+            yk_gradient gradient = gradient_at(&joint, r, body);
+            for (int k = 0; k < 12; k++) {
+                yk_frame ahead[2], behind[2];
+                general_bodies(ahead), general_bodies(behind);
+                displace(ahead, k, step), displace(behind, k, -step);
+                double slope = (value_at(&joint, r, ahead) - value_at(&joint, r, behind)) / (2 * step);
+                assert_near(entry(&gradient, k), slope, 1e-9);
+            }
+        }
+    }
+}
+
+static void rate_is_linear_in_the_velocities(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+        yk_joint joint = joint_of(kind);
+        for (int r = 0; r < joint.row_count; r++) {
+            yk_frame body[2], faster[2];
+            general_bodies(body);
+            yk_gradient gradient = gradient_at(&joint, r, body);
+            yk_joint_place place;
+            yk_joint_place_at(&joint, &body[0], &body[1], &drive, &place);
+            double rate = yk_row_rate(&joint.row[r], &place);
+            for (int k = 0; k < 12; k++) {
+                general_bodies(faster);
+                hasten(faster, k, 1);
+                yk_joint_place_at(&joint, &faster[0], &faster[1], &drive, &place);
+                assert_near(yk_row_rate(&joint.row[r], &place) - rate, entry(&gradient, k), 1e-13);
+            }
+        }
+    }
+}
+
+/* Value (rate) along the motion that bodies and drive make at constant velocities. */
+static double along(const yk_joint *joint, int r, double time, bool rate)
+{
+    yk_frame body[2];
+    general_bodies(body);
+    yk_frame a = coasted(&body[0], time), b = coasted(&body[1], time);
+    yk_drive moved = {drive.value + time * (drive.rate + 0.5 * time * drive.second), drive.rate + time * drive.second,
+                      drive.second};
+    yk_joint_place place;
+    yk_joint_place_at(joint, &a, &b, &moved, &place);
+    return rate ? yk_row_rate(&joint->row[r], &place) : yk_row_value(&joint->row[r], &place);
+}
+
+static void rate_and_bias_are_derivatives_by_time(void **state)
+{
+    (void)state;
+    yk_frame body[2];
+    general_bodies(body);
+    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+        yk_joint joint = joint_of(kind);
+        for (int r = 0; r < joint.row_count; r++) {
+            double rate = along(&joint, r, 0, true);
+            double bias = yk_row_bias(&joint.row[r], &joint, &body[0], &body[1], &drive);
+            double h = 1e-4;
+            assert_near(bias, (along(&joint, r, h, true) - along(&joint, r, -h, true)) / (2 * h), 1e-6);
+            if (yk_row_on_velocity(joint.row[r].kind)) continue;
+            assert_near(rate, (along(&joint, r, h, false) - along(&joint, r, -h, false)) / (2 * h), 1e-7);
+        }
+    }
+}
+
+static void stiffness_is_the_derivative_of_the_gradient(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+        yk_joint joint = joint_of(kind);
+        for (int r = 0; r < joint.row_count; r++) {
+            const yk_row *row = &joint.row[r];
+            if (yk_row_on_velocity(row->kind) || row->kind == YK_ROW_WHEEL) continue;
+            yk_frame body[2];
+            general_bodies(body);
+            yk_joint_place place;
+            yk_joint_place_at(&joint, &body[0], &body[1], &drive, &place);
+            yk_mat3 stiffness[4][4];
+            memset(stiffness, 0, sizeof stiffness);
+            yk_row_stiffness(row, &place, 2.5, stiffness);
+            for (int k = 0; k < 12; k++) {
+                yk_frame ahead[2], behind[2];
+                general_bodies(ahead), general_bodies(behind);
+                displace(ahead, k, step), displace(behind, k, -step);
+                yk_gradient up = gradient_at(&joint, r, ahead), down = gradient_at(&joint, r, behind);
+                for (int i = 0; i < 12; i++) {
+                    double slope = 2.5 * (entry(&up, i) - entry(&down, i)) / (2 * step);
+                    assert_near(stiffness[i / 3][k / 3].m[i % 3][k % 3], slope, 1e-8);
+                    if (!(yk_row_stiffness_mask(row) >> (4 * (i / 3) + k / 3) & 1u)) assert_near(slope, 0, 1e-8);
+                }
+            }
+        }
+    }
+}
+
+static void masks_hide_only_zeros(void **state)
+{
+    (void)state;
+    yk_frame body[2];
+    general_bodies(body);
+    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+        yk_joint joint = joint_of(kind);
+        for (int r = 0; r < joint.row_count; r++) {
+            yk_gradient gradient = gradient_at(&joint, r, body);
+            for (int k = 0; k < 12; k++)
+                if (!(yk_row_mask(&joint.row[r]) >> k & 1u)) assert_true(entry(&gradient, k) == 0);
+        }
+    }
+}
+
+/* What each joint leaves free: a motion of b relative to a that changes no row. */
+static void joints_leave_their_motions_free(void **state)
+{
+    (void)state;
+    static const struct {
+        yk_joint_kind kind;
+        int free; /* degrees of freedom */
+    } table[] = {{YK_JOINT_SPHERICAL, 3}, {YK_JOINT_REVOLUTE, 1},      {YK_JOINT_UNIVERSAL, 2},
+                 {YK_JOINT_PRISMATIC, 1}, {YK_JOINT_CYLINDRICAL, 2},   {YK_JOINT_PLANAR, 3},
+                 {YK_JOINT_CLAMP, 0},     {YK_JOINT_DISTANCE, 5},      {YK_JOINT_IN_LINE, 4},
+                 {YK_JOINT_IN_PLANE, 5},  {YK_JOINT_PARALLEL_AXES, 4}, {YK_JOINT_ORIENTATION, 3},
+                 {YK_JOINT_ROLLING, 3}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        yk_marker origin = yk_marker_default();
+        yk_joint joint = yk_joint_make(table[i].kind, &origin, &origin, 1);
+        assert_int_equal(6 - joint.row_count, table[i].free);
+    }
+    /* A revolute joint turned about z and a prismatic one moved along z stay closed. */
+    yk_marker origin = yk_marker_default();
+    yk_frame a = yk_frame_ground(), b = yk_frame_ground();
+    b.rotation = yk_so3_exp_matrix(yk_v3(0, 0, 1.3));
+    yk_joint revolute = yk_joint_make(YK_JOINT_REVOLUTE, &origin, &origin, 0);
+    yk_joint_place place;
+    yk_joint_place_at(&revolute, &a, &b, NULL, &place);
+    for (int r = 0; r < 5; r++) assert_near(yk_row_value(&revolute.row[r], &place), 0, 1e-15);
+    b = yk_frame_ground();
+    b.position.z = 2;
+    yk_joint prismatic = yk_joint_make(YK_JOINT_PRISMATIC, &origin, &origin, 0);
+    yk_joint_place_at(&prismatic, &a, &b, NULL, &place);
+    for (int r = 0; r < 5; r++) assert_near(yk_row_value(&prismatic.row[r], &place), 0, 1e-15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradient_is_the_derivative_of_the_value),
+        cmocka_unit_test(rate_is_linear_in_the_velocities),
+        cmocka_unit_test(rate_and_bias_are_derivatives_by_time),
+        cmocka_unit_test(stiffness_is_the_derivative_of_the_gradient),
+        cmocka_unit_test(masks_hide_only_zeros),
+        cmocka_unit_test(joints_leave_their_motions_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
