@@ -1,6 +1,7 @@
 /* Assembly, factorisation, refactorisation and failure of sparse systems. */
 #include "math/sparse.h"
 
+#include <SuiteSparse_config.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,52 @@ static void refactor_solves_like_factor(void **state)
     assert_int_equal(yk_sparse_factor(f.matrix, NULL), YK_OK);
     yk_sparse_solve(f.matrix, c);
     for (int i = 0; i < 199; i++) assert_near(b[i], c[i], 1e-11);
+    yk_sparse_destroy(f.matrix);
+}
+
+static int allocations;
+
+static void *count_malloc(size_t bytes)
+{
+    allocations++;
+    return malloc(bytes);
+}
+
+static void *count_calloc(size_t count, size_t bytes)
+{
+    allocations++;
+    return calloc(count, bytes);
+}
+
+static void *count_realloc(void *block, size_t bytes)
+{
+    allocations++;
+    return realloc(block, bytes);
+}
+
+static void refactor_and_solve_allocate_nothing(void **state)
+{
+    fixture f = {0};
+    fill_chain(&f, 100, 0);
+    create(*state, &f, 199);
+    assemble(&f);
+    SuiteSparse_config.malloc_func = count_malloc;
+    SuiteSparse_config.calloc_func = count_calloc;
+    SuiteSparse_config.realloc_func = count_realloc;
+    allocations = 0;
+    assert_int_equal(yk_sparse_factor(f.matrix, NULL), YK_OK);
+    assert_true(allocations > 0); /* the counter is connected */
+    allocations = 0;
+    for (int i = 0; i < 10; i++) {
+        fill_chain(&f, 100, 0.001 * i);
+        assemble(&f);
+        assert_int_equal(yk_sparse_refactor(f.matrix, NULL), YK_OK);
+        assert_near(solution_error(&f), 0, 1e-9);
+    }
+    assert_int_equal(allocations, 0);
+    SuiteSparse_config.malloc_func = malloc;
+    SuiteSparse_config.calloc_func = calloc;
+    SuiteSparse_config.realloc_func = realloc;
     yk_sparse_destroy(f.matrix);
 }
 
@@ -285,6 +332,7 @@ int main(void)
         cmocka_unit_test(duplicates_are_summed_in_sorted_columns),
         cmocka_unit_test(kkt_system_with_zero_diagonal_is_solved),
         cmocka_unit_test(refactor_solves_like_factor),
+        cmocka_unit_test(refactor_and_solve_allocate_nothing),
         cmocka_unit_test(refactor_picks_new_pivots_when_the_old_ones_went_bad),
         cmocka_unit_test(singular_column_is_named_and_the_matrix_recovers),
         cmocka_unit_test(refactor_finds_a_matrix_that_became_singular),
