@@ -4,5 +4,6 @@
 const bench_case *const bench_tables[] = {
     bench_base,
     bench_coupling,
+    bench_record,
     NULL,
 };

@@ -44,6 +44,11 @@ static yk_status unquote(csv_parser *parser, char **close)
     return fail_at(parser, "a quote is opened and never closed; is the file cut off?");
 }
 
+static bool ends_field(char c)
+{
+    return c == ',' || c == '\n' || c == '\r';
+}
+
 static yk_status next_field(csv_parser *parser, char **field)
 {
     char *close = NULL;
@@ -52,7 +57,7 @@ static yk_status next_field(csv_parser *parser, char **field)
         yk_status status = unquote(parser, &close);
         if (status != YK_OK) return status;
     } else {
-        parser->cursor += strcspn(parser->cursor, ",\r\n");
+        while (parser->cursor < parser->end && !ends_field(*parser->cursor)) parser->cursor++;
         close = parser->cursor;
     }
     char *next = parser->cursor;
@@ -69,7 +74,7 @@ static yk_status next_field(csv_parser *parser, char **field)
 
 static void skip_blank_lines(csv_parser *parser)
 {
-    for (; parser->cursor < parser->end && strchr("\r\n", *parser->cursor); parser->cursor++)
+    for (; parser->cursor < parser->end && (*parser->cursor == '\r' || *parser->cursor == '\n'); parser->cursor++)
         if (*parser->cursor == '\n') parser->line++;
 }
 

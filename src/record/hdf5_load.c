@@ -234,13 +234,13 @@ static yk_status read_tables(hdf5_loader *loader, const record_item *time)
     hsize_t rows = time->rows;
     yk_status status = common_rows(loader, &rows);
     if (status == YK_OK) status = yk_record_reserve(record, (size_t)rows);
-    if (status == YK_OK) status = read_table(loader, time, rows, record->columns);
-    double **columns = record->columns + 1;
+    if (status == YK_OK) status = read_table(loader, time, rows, record->data->columns);
+    double **columns = record->data->columns + 1;
     for (int i = 0; i < loader->count && status == YK_OK; i++) {
         status = read_table(loader, &loader->items[i], rows, columns);
         columns += loader->items[i].columns;
     }
-    if (status == YK_OK) record->rows = (size_t)rows;
+    if (status == YK_OK) record->data->rows = (size_t)rows;
     return status;
 }
 

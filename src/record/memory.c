@@ -1,92 +1,139 @@
-/* Growing columns: one block per component, all of the same capacity, doubled when full. */
 #include "record/memory.h"
 
 #include <string.h>
 
 #include "record/header.h"
 
-enum { FIRST_ROWS = 256 };
+enum { STAGE_VALUES = 4096, STAGE_ROWS_MIN = 64, STAGE_ROWS_MAX = 256 };
 
-static void release_columns(yk_record *record)
+static void destroy_columns(yk_context *context, yk_columns *data)
 {
-    if (record->columns)
-        for (size_t c = 0; c <= record->width; c++) yk_release(record->context, record->columns[c]);
-    yk_release(record->context, record->columns);
-    record->columns = NULL;
-    record->rows = record->capacity = 0;
+    if (!data) return;
+    for (size_t c = 0; c < data->width; c++) yk_release(context, data->columns[c]);
+    yk_release(context, data->stage);
+    yk_release(context, data);
+}
+
+static size_t stage_rows(size_t width)
+{
+    size_t rows = STAGE_VALUES / width;
+    return rows < STAGE_ROWS_MIN ? STAGE_ROWS_MIN : rows > STAGE_ROWS_MAX ? STAGE_ROWS_MAX : rows;
+}
+
+static yk_columns *create_columns(yk_context *context, size_t width)
+{
+    yk_columns *data = yk_allocate(context, 1, sizeof *data + width * sizeof *data->columns);
+    if (!data) return NULL;
+    data->width = width;
+    data->stage = yk_allocate(context, stage_rows(width) * width, sizeof *data->stage);
+    if (data->stage) return data;
+    yk_release(context, data);
+    return NULL;
+}
+
+/* Empty columns. Those of the run before are taken again if they fit: memory that the system has given once is much
+ * faster than new memory. */
+static yk_columns *prepare_columns(yk_record *record, size_t width)
+{
+    yk_columns *data = record->data;
+    if (!data || data->width != width) data = create_columns(record->context, width);
+    if (!data) return NULL;
+    if (data != record->data) destroy_columns(record->context, record->data);
+    data->rows = data->staged = 0;
+    data->stage_rows = stage_rows(width);
+    return data;
 }
 
 yk_status yk_record_reserve(yk_record *record, size_t rows)
 {
-    if (rows <= record->capacity) return YK_OK;
-    for (size_t c = 0; c <= record->width; c++) {
-        double *grown = yk_reallocate(record->context, record->columns[c], rows, sizeof *grown);
+    yk_columns *data = record->data;
+    if (rows <= data->capacity) return YK_OK;
+    for (size_t c = 0; c < data->width; c++) {
+        double *grown = yk_reallocate(record->context, data->columns[c], rows, sizeof *grown);
         if (!grown) return YK_ERROR_MEMORY; /* columns that have grown already are just larger than they need be */
-        record->columns[c] = grown;
+        data->columns[c] = grown;
     }
-    record->capacity = rows;
+    data->capacity = rows;
     return YK_OK;
+}
+
+/* Moves the staged rows to the columns, where there is room for them. */
+static void settle(yk_columns *data)
+{
+    for (size_t c = 0; c < data->width; c++) {
+        double *column = data->columns[c] + data->rows;
+        const double *value = data->stage + c;
+        for (size_t i = 0; i < data->staged; i++, value += data->width) column[i] = *value;
+    }
+    data->rows += data->staged;
+    data->staged = 0;
 }
 
 static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *header)
 {
     yk_record *record = (yk_record *)recorder;
     yk_record_header *copy = NULL;
-    yk_status status = yk_header_copy(record->context, header, &copy);
-    if (status != YK_OK) return status;
-    size_t width = yk_header_width(copy);
-    double **columns = yk_allocate(record->context, width + 1, sizeof *columns);
     yk_record_summary *summary = NULL;
-    if (columns) status = yk_summary_copy(record->context, NULL, &summary);
-    if (!columns || status != YK_OK) {
-        yk_release(record->context, columns);
+    yk_columns *data = NULL;
+    yk_status status = yk_header_copy(record->context, header, &copy);
+    if (status == YK_OK) status = yk_summary_copy(record->context, NULL, &summary);
+    if (status == YK_OK) data = prepare_columns(record, yk_header_width(copy) + 1);
+    if (!data) {
+        yk_release(record->context, summary);
         yk_release(record->context, copy);
-        return YK_ERROR_MEMORY;
+        return status == YK_OK ? YK_ERROR_MEMORY : status;
     }
-    release_columns(record);
     yk_release(record->context, record->header);
     yk_release(record->context, record->summary);
     record->header = copy;
     record->summary = summary;
-    record->columns = columns;
-    record->width = width;
-    record->open = true;
+    record->data = data;
     record->complete = false;
     return YK_OK;
 }
 
-/* Off the fast path: a sample that finds no room, because the columns are full or the record is not open. */
-static yk_status make_room(yk_record *record)
+static bool is_open(const yk_record *record)
 {
-    if (!record->open)
+    return record->data->stage_rows > 0;
+}
+
+/* Off the fast path: a sample that is the first of a stage, or comes when the record is not open. */
+static yk_status clear_stage(yk_record *record)
+{
+    yk_columns *data = record->data;
+    if (!is_open(record))
         return yk_fail(record->context, YK_ERROR_ARGUMENT, "a sample came outside begin and end of a record");
-    return yk_record_reserve(record, record->capacity ? 2 * record->capacity : FIRST_ROWS);
+    if (data->staged > 0) settle(data);
+    size_t needed = data->rows + data->stage_rows;
+    if (needed <= data->capacity) return YK_OK;
+    return yk_record_reserve(record, needed < 2 * data->capacity ? 2 * data->capacity : needed);
 }
 
 static yk_status memory_sample(yk_recorder *recorder, double time, const double *row)
 {
     yk_record *record = (yk_record *)recorder;
-    if (record->rows == record->capacity) {
-        yk_status status = make_room(record);
+    yk_columns *data = record->data;
+    if (data->staged == 0 || data->staged == data->stage_rows) {
+        yk_status status = clear_stage(record);
         if (status != YK_OK) return status;
     }
-    double **columns = record->columns;
-    size_t place = record->rows++, width = record->width;
-    columns[0][place] = time;
-    for (size_t c = 0; c < width; c++) columns[c + 1][place] = row[c];
+    size_t width = data->width;
+    double *place = data->stage + data->staged++ * width;
+    place[0] = time;
+    for (size_t c = 1; c < width; c++) place[c] = row[c - 1];
     return YK_OK;
 }
 
 void yk_record_close(yk_record *record)
 {
-    record->open = false;
-    record->capacity = record->rows;
+    settle(record->data);
+    record->data->stage_rows = 0;
 }
 
 static yk_status memory_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     yk_record *record = (yk_record *)recorder;
-    if (!record->open) return yk_fail(record->context, YK_ERROR_ARGUMENT, "a record was ended that had not begun");
+    if (!is_open(record)) return yk_fail(record->context, YK_ERROR_ARGUMENT, "a record was ended that had not begun");
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(record->context, summary, &copy);
     if (status != YK_OK) return status;
@@ -100,7 +147,7 @@ static yk_status memory_end(yk_recorder *recorder, const yk_record_summary *summ
 static void memory_destroy(yk_recorder *recorder)
 {
     yk_record *record = (yk_record *)recorder;
-    release_columns(record);
+    destroy_columns(record->context, record->data);
     yk_release(record->context, record->summary);
     yk_release(record->context, record->header);
     yk_release(record->context, record);
@@ -160,19 +207,21 @@ const yk_record_summary *yk_record_get_summary(const yk_record *record)
 
 size_t yk_record_rows(const yk_record *record)
 {
-    return record->rows;
+    return record->data->rows + record->data->staged;
 }
 
 const double *yk_record_time(const yk_record *record)
 {
-    return record->columns[0];
+    settle(record->data);
+    return record->data->columns[0];
 }
 
 const double *yk_record_column(const yk_record *record, int channel, int component)
 {
     size_t column = 1 + (size_t)component;
     for (int i = 0; i < channel; i++) column += (size_t)record->header->channels[i].components;
-    return record->columns[column];
+    settle(record->data);
+    return record->data->columns[column];
 }
 
 int yk_record_find(const yk_record *record, const char *name)

@@ -4,20 +4,28 @@
 
 #include "yoke/record.h"
 
+/* Columns grow at their ends, each in its own memory: to add a row to all of them touches as many places as there are
+ * columns. So rows are staged first, side by side, and moved to the columns many at a time. */
+typedef struct yk_columns {
+    size_t width;      /* columns, time included */
+    size_t rows;       /* in the columns, without those on the stage */
+    size_t capacity;   /* rows that fit in the columns; at least rows + stage_rows while recording */
+    size_t staged;     /* rows on the stage */
+    size_t stage_rows; /* that fit there; 0 outside begin and end, so that sample notices */
+    double *stage;
+    double *columns[]; /* time first */
+} yk_columns;
+
 struct yk_record {
     yk_recorder base;
     yk_context *context;
-    yk_record_header *header;   /* never NULL after creation */
-    yk_record_summary *summary; /* likewise */
-    bool open;                  /* between begin and end */
+    yk_record_header *header; /* this and all below never NULL after creation */
+    yk_record_summary *summary;
+    yk_columns *data;
     bool complete;
-    size_t width; /* doubles in a row, time apart */
-    size_t rows;
-    size_t capacity;  /* rows that fit; equals `rows` when closed, so that sample notices */
-    double **columns; /* width + 1 of them, time first */
 };
 
-/* Room for so many rows in all; the rows there are stay. */
+/* Room in the columns for so many rows in all; the rows there are stay. */
 yk_status yk_record_reserve(yk_record *record, size_t rows);
 
 /* Closes the record without a summary, as after a run that did not finish. */

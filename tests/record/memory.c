@@ -27,6 +27,25 @@ static void columns_can_be_read_while_recording(void **state)
     yk_record_destroy(record);
 }
 
+/* The second run finds the first one's memory, and none of its rows. */
+static void a_second_run_starts_empty(void **state)
+{
+    test_folder *folder = *state;
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_create(folder->context, &record), YK_OK);
+    yk_recorder *recorder = yk_record_recorder(record);
+    assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
+    record_samples(recorder, 0, 5000);
+    assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
+    const double *time = yk_record_time(record);
+    assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
+    assert_int_equal(yk_record_rows(record), 0);
+    record_samples(recorder, 0, 4000);
+    assert_samples(record, 4000);
+    assert_ptr_equal(yk_record_time(record), time);
+    yk_record_destroy(record);
+}
+
 static void header_and_summary_are_copies(void **state)
 {
     test_folder *folder = *state;
@@ -120,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_hundred_thousand_samples_stay_in_place, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(columns_can_be_read_while_recording, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(a_second_run_starts_empty, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(header_and_summary_are_copies, open_folder, close_folder),
         cmocka_unit_test(every_failed_allocation_is_survived),
     };
