@@ -1,9 +1,11 @@
 /* Subsystems from their sections, and the coupled system from the scenario. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/scenario.h"
+#include "model/schema_words.h"
 
 /* What builders use ---------------------------------------------------------------------------------------------- */
 
@@ -62,16 +64,76 @@ const char *yk_builder_path(yk_builder *builder, const yk_node *section, const c
     return whole;
 }
 
+yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    yk_node_error(builder->diagnostics, node, "%s", message);
+    return yk_fail(builder->store->context, YK_ERROR_INPUT, "%s", message);
+}
+
+/* Names ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct name_entry {
+    const char *name;
+    int index;
+} name_entry;
+
+/* Sorted: models have thousands of references. */
+struct yk_names {
+    int count;
+    name_entry entries[];
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+    return strcmp(((const name_entry *)a)->name, ((const name_entry *)b)->name);
+}
+
+const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
+{
+    size_t count = collection ? (size_t)collection->count : 0;
+    yk_names *names = yk_store_take(builder->store, sizeof *names + count * sizeof *names->entries);
+    if (!names) return NULL;
+    for (const yk_node *item = collection ? collection->first : NULL; item; item = item->next) {
+        names->entries[names->count] = (name_entry){yk_node_name(item), names->count};
+        names->count++;
+    }
+    qsort(names->entries, count, sizeof *names->entries, compare_entries);
+    return names;
+}
+
+enum { SUGGESTED_MAX = 1000 };
+
+int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference, const char *what)
+{
+    name_entry wanted = {reference->text, 0};
+    const name_entry *found =
+        bsearch(&wanted, names->entries, (size_t)names->count, sizeof *names->entries, compare_entries);
+    if (found) return found->index;
+    const char *list[SUGGESTED_MAX];
+    int count = names->count < SUGGESTED_MAX ? names->count : SUGGESTED_MAX;
+    for (int i = 0; i < count; i++) list[i] = names->entries[i].name;
+    yk_builder_error(builder, reference, "there is no %s '%.60s'; %s", what, reference->text,
+                     yk_suggestion(reference->text, list, count).text);
+    return -1;
+}
+
 /* Subsystems ----------------------------------------------------------------------------------------------------- */
 
 static void build_one(yk_scenario *scenario, int index, const yk_node *node)
 {
     const yk_kind *kind = yk_kind_at(node->choice);
     scenario->solvers[index] = kind->section->name;
+    int before = yk_diagnostics_errors(scenario->resolver.diagnostics);
     yk_status status = kind->build(&scenario->builder, node, &scenario->subsystems[index]);
+    bool reported = yk_diagnostics_errors(scenario->resolver.diagnostics) > before;
     if (status == YK_ERROR_MEMORY)
         scenario->resolver.status = status;
-    else if (status < 0)
+    else if (status < 0 && !reported)
         yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
 }
 

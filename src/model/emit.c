@@ -112,7 +112,8 @@ static const char introduction[] =
     "`--set interfaces[0].joint=revolute`, or an item of a list by its name, `--set interfaces.tip.joint=clamp`.\n\n"
     "Named items (`subsystems`, `interfaces`) are a section of names, or a list of items that each have a `name`. A "
     "name "
-    "starts with a letter and goes on with letters, digits, `_` and `-`.\n\n"
+    "starts with a letter and goes on with letters, digits, `_` and `-`. One item can stand for many: see "
+    "[repeat](#repeat).\n\n"
     "Anchors (`&name`), aliases (`*name`) and merge keys (`<<: *name`) of YAML work.\n\n"
     "## Numbers and expressions\n\n"
     "A number may be given as an expression of the `parameters`; where the value is a function of time, also of the "
@@ -136,6 +137,8 @@ char *yk_scenario_reference(yk_context *context)
     add_words(&e);
     yk_text_add(context, &e.text, "\n## Keys of the file\n\n");
     yk_schema_describe(context, &e.text, &yk_scenario_section, "", 3);
+    yk_text_add(context, &e.text, "\n## Repeat\n\n");
+    yk_schema_describe(context, &e.text, &yk_repeat_section, "repeat", 3);
     yk_text_add(context, &e.text, "\n## Orientation\n\n");
     yk_schema_describe(context, &e.text, &yk_orientation_section, "orientation", 3);
     return finish(&e);

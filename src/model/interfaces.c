@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/scenario.h"
+#include "model/schema_words.h"
 
 /* One side as written: "left.mass". */
 typedef struct side {
@@ -11,25 +12,7 @@ typedef struct side {
     const yk_port *what;
 } side;
 
-/* The nearest name to a word, as the end of a message: "; did you mean 'left'?", or the list of all. */
-static void suggest(char *buffer, size_t size, const char *word, const char *const *names, int count)
-{
-    const char *nearest = NULL;
-    int limit = strlen(word) <= 3 ? 1 : 3;
-    for (int i = 0; i < count; i++) {
-        int distance = yk_text_distance(word, names[i], limit);
-        if (distance <= limit) nearest = names[i], limit = distance - 1;
-    }
-    if (nearest) {
-        snprintf(buffer, size, "did you mean '%s'?", nearest);
-        return;
-    }
-    size_t used = (size_t)snprintf(buffer, size, "there %s ", count == 1 ? "is only" : "are");
-    for (int i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s'%s'", i ? ", " : "", names[i]);
-}
-
-enum { PORT_NAMES_MAX = 1000, HINT_MAX = 300 };
+enum { PORT_NAMES_MAX = 1000 };
 
 static int find_port(const yk_port *ports, int count, const char *name)
 {
@@ -42,11 +25,10 @@ static void report_unknown_port(yk_diagnostics *diagnostics, const side *s, cons
                                 const yk_port *ports, int count)
 {
     const char *names[PORT_NAMES_MAX];
-    char hint[HINT_MAX] = "it has none";
     if (count > PORT_NAMES_MAX) count = PORT_NAMES_MAX;
     for (int i = 0; i < count; i++) names[i] = ports[i].name;
-    if (count > 0) suggest(hint, sizeof hint, name, names, count);
-    yk_node_error(diagnostics, s->node, "subsystem '%s' has no port '%.60s'; %s", subsystem, name, hint);
+    yk_node_error(diagnostics, s->node, "subsystem '%s' has no port '%.60s'; %s", subsystem, name,
+                  yk_suggestion(name, names, count).text);
 }
 
 /* Splits at the first '.': names of subsystems have none, names of ports may. */
@@ -55,7 +37,7 @@ static side read_side(yk_scenario *scenario, const yk_node *node)
     side s = {.node = node, .subsystem = -1, .port = -1};
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scenario_info *info = &scenario->info;
-    char subsystem[64], hint[HINT_MAX];
+    char subsystem[64];
     const char *dot = strchr(node->text, '.');
     if (!dot || dot == node->text || !dot[1]) {
         yk_node_error(diagnostics, node, "expected subsystem.port; found '%.60s'", node->text);
@@ -64,8 +46,8 @@ static side read_side(yk_scenario *scenario, const yk_node *node)
     snprintf(subsystem, sizeof subsystem, "%.*s", (int)(dot - node->text < 63 ? dot - node->text : 63), node->text);
     s.subsystem = yk_find_name(info->names, info->subsystem_count, subsystem);
     if (s.subsystem < 0) {
-        suggest(hint, sizeof hint, subsystem, info->names, info->subsystem_count);
-        yk_node_error(diagnostics, node, "there is no subsystem '%s'; %s", subsystem, hint);
+        yk_node_error(diagnostics, node, "there is no subsystem '%s'; %s", subsystem,
+                      yk_suggestion(subsystem, info->names, info->subsystem_count).text);
         return s;
     }
     const yk_subsystem *object = info->subsystems[s.subsystem];

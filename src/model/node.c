@@ -170,10 +170,11 @@ yk_place yk_node_key_place(const yk_node *node)
 
 /* Paths ------------------------------------------------------------------------------------------------------------ */
 
+/* An item that is about to be appended has the index that it will get. */
 static int index_in_parent(const yk_node *node)
 {
     int index = 0;
-    for (const yk_node *sibling = node->parent->first; sibling != node; sibling = sibling->next) index++;
+    for (const yk_node *sibling = node->parent->first; sibling && sibling != node; sibling = sibling->next) index++;
     return index;
 }
 

@@ -13,6 +13,13 @@ yk_context *yk_builder_context(const yk_builder *builder);
 yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key, yk_function *function);
 /* The same for a node, such as an item of YK_TYPE_FUNCTIONS. */
 yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_function *function);
+/* A mistake that only building shows, at its node. Returns YK_ERROR_INPUT, to be handed on when all are reported. */
+yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...) YK_PRINTF(3, 4);
+/* The items of a named collection (NULL: none), for references to them; NULL when out of memory. */
+typedef struct yk_names yk_names;
+const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection);
+/* Index of the item whose name is the node's text; -1 after a message that there is no such `what` ("body"). */
+int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference, const char *what);
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 

@@ -461,7 +461,7 @@ static void resolve_items(yk_resolver *r, yk_node *node, const yk_field *field)
 static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     if (yk_node_is_empty(node)) node->kind = YK_NODE_LIST;
-    node->valid = check_count(r, node, field);
+    node->valid = yk_expand_repeats(r, node) && check_count(r, node, field);
     if (node->valid) resolve_items(r, node, field);
 }
 
@@ -503,6 +503,7 @@ static int compare_names(const void *a, const void *b)
     return order ? order : (left->line > right->line) - (left->line < right->line);
 }
 
+/* Equal keys of a map can come of a repetition. */
 static bool check_unique_names(yk_resolver *r, yk_node *list)
 {
     yk_node **items = yk_resolver_take(r, (size_t)list->count * sizeof(yk_node *));
@@ -515,8 +516,10 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
     for (int i = 1; i < count && !exhausted(r); i++) {
         if (strcmp(yk_node_name(items[i - 1]), yk_node_name(items[i])) != 0) continue;
         unique = false;
-        yk_node_error(r->diagnostics, yk_node_get(items[i], "name"), "the name '%s' is already used in line %d",
-                      yk_node_name(items[i]), items[i - 1]->line);
+        const yk_node *name = yk_node_get(items[i], "name");
+        yk_place place = items[i]->key ? yk_node_key_place(items[i]) : yk_node_place(name);
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, yk_node_path(items[i], (char[YK_PATH_MAX]){0}),
+                  "the name '%s' is already used in line %d", yk_node_name(items[i]), items[i - 1]->line);
     }
     return unique;
 }
@@ -528,6 +531,7 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
         yk_resolve_mismatch(r, node, field);
         return;
     }
+    if (!yk_expand_repeats(r, node)) return;
     if (node->count < field->least || (field->most && node->count > field->most)) {
         bool few = node->count < field->least;
         int bound = few ? field->least : field->most;
@@ -535,7 +539,7 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
                           field->item->key, bound == 1 ? "" : "s", node->count);
         return;
     }
-    bool valid = node->kind == YK_NODE_MAP || check_unique_names(r, node);
+    bool valid = check_unique_names(r, node);
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
         valid = resolve_named_item(r, item, field) && valid;
     node->valid = valid && !exhausted(r);

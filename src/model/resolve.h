@@ -16,4 +16,7 @@ bool yk_resolve_number(yk_resolver *resolver, yk_node *node, const yk_field *fie
 /* Named constants, in any order of definition; fills the resolver's scope (parameters.c). */
 void yk_resolve_parameters(yk_resolver *resolver, yk_node *node, const yk_field *field);
 
+/* Replaces items with `repeat` by their copies; false after a message (repeat.c). */
+bool yk_expand_repeats(yk_resolver *resolver, yk_node *collection);
+
 #endif

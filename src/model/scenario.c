@@ -142,7 +142,7 @@ static yk_status interpret(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
     yk_scenario_info *info = &scenario->info;
-    scenario->builder = (yk_builder){.store = &scenario->store, .scope = &r->scope};
+    scenario->builder = (yk_builder){.store = &scenario->store, .diagnostics = r->diagnostics, .scope = &r->scope};
     scenario->builder.folder = folder_of(&scenario->store, scenario->source.name);
     if (!scenario->builder.folder) return YK_ERROR_MEMORY;
     yk_resolve_section(r, scenario->root, &yk_scenario_section);

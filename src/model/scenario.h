@@ -22,6 +22,7 @@ typedef struct yk_scenario_function {
 
 struct yk_builder {
     yk_store *store;
+    yk_diagnostics *diagnostics;
     const yk_scope *scope;
     const char *folder; /* of the scenario, with its last '/'; "" for the present one */
     yk_scenario_function *functions;

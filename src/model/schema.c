@@ -107,6 +107,26 @@ yk_phrase yk_found(const yk_node *node)
     return phrase;
 }
 
+yk_phrase yk_suggestion(const char *word, const char *const *names, int count)
+{
+    yk_phrase phrase = {""};
+    const char *nearest = NULL;
+    size_t length = strlen(word);
+    int limit = length <= 1 ? 0 : length <= 3 ? 1 : 3;
+    for (int i = 0; i < count; i++) {
+        int distance = yk_text_distance(word, names[i], limit);
+        if (distance <= limit) nearest = names[i], limit = distance - 1;
+    }
+    if (nearest) {
+        add(&phrase, "did you mean '%s'?", nearest);
+        return phrase;
+    }
+    add(&phrase, count == 0 ? "there is none" : count == 1 ? "there is only " : "there are ");
+    for (int i = 0; i < count && strlen(phrase.text) < sizeof phrase.text - 1; i++)
+        add(&phrase, "%s'%s'", i ? ", " : "", names[i]);
+    return phrase;
+}
+
 /* Values ----------------------------------------------------------------------------------------------------------- */
 
 /* The schema guarantees the entry: asking for another one is a mistake in the program. */

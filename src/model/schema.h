@@ -92,6 +92,7 @@ typedef struct yk_resolver {
     yk_store *store;
     yk_diagnostics *diagnostics;
     yk_scope scope; /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
+    int repeated;   /* nodes made by repetitions so far */
     yk_status status;
 } yk_resolver;
 
@@ -102,6 +103,9 @@ void yk_resolve_section(yk_resolver *resolver, yk_node *node, const yk_section *
 /* Rotations in several spellings: [w, x, y, z], {axis, angle}, {euler, order}, ... (orientation.c) */
 void yk_resolve_orientation(yk_resolver *resolver, yk_node *node, const yk_field *field);
 extern const yk_section yk_orientation_section;
+
+/* What stands under `repeat` in an item that stands for many. (repeat.c) */
+extern const yk_section yk_repeat_section;
 
 /* Values of a resolved section's entries; the key must be one that the schema requires or has a default for, or be
  * known to be present. */

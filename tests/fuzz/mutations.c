@@ -126,6 +126,8 @@ static const char *const words[] = {
     "left",
     "left.mass",
     "integrator: ",
+    "repeat: ",
+    "{i}",
     "exact",
     "scheme: tight",
     "scheme: monolithic",

@@ -36,6 +36,11 @@ static const pattern patterns[] = {
     {"parameters", SCENARIO "parameters:\n  p0: 1\n", "  q%d: p0\n", "", 999},
     {"signals", SCENARIO "record: {signals: [", "a.mass.position, ", "]}\n", REPEATS / 8},
     {"bad signals", SCENARIO "record: {signals: [", "a.mass.positon, ", "]}\n", REPEATS / 8},
+    {"repetition", "time: {end: 1, step: 1}\nsubsystems: {'s{i}': {repeat: 900000, mass: '{i}', x: '", "{2*i+k} ",
+     "'}}\n", 200},
+    {"repeated text", "time: {end: 1, step: 1}\nsubsystems: {'s{i}': {repeat: 900000, mass: '{i}", "x", "'}}\n",
+     REPEATS},
+    {"brace groups", "time: {end: 1, step: 1}\nsubsystems: {'s{i}': {repeat: 9, mass: '", "{k}", "'}}\n", REPEATS},
     {"long expression", SCENARIO "parameters: {p: ", "1+", "1}\n", REPEATS},
     {"deep expression", SCENARIO "parameters: {p: ", "(", "1}\n", REPEATS},
 };

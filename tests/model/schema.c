@@ -276,7 +276,7 @@ static void mistakes_have_one_message_each(void **state)
         {"list: [red, gren]", 13, "list[1]", "unknown word 'gren'; did you mean 'green'?"},
         {"named: [box]", 9, "named[0]", "expected a section with 'name'; found 'box'"},
         {"named: [{type: box}]", 9, "named[0]", "'name' is missing: a name for this shape"},
-        {"named: [{name: a}, {name: b}, {name: a}]", 38, "named[2].name", "the name 'a' is already used in line 1"},
+        {"named: [{name: a}, {name: b}, {name: a}]", 38, "named[2]", "the name 'a' is already used in line 1"},
         {"named: {a.b: box}", 9, "named.a.b",
          "'a.b' cannot be a name; a name starts with a letter and has at most 60 letters, digits, '_' and '-'"},
         {"named: {a: box, b: box, c: box, d: box}", 1, "named", "expected at most 3 shapes; found 4"},
@@ -293,6 +293,16 @@ static void mistakes_have_one_message_each(void **state)
         {"parameters: {a: 1/0, b: a}", 17, "parameters.a",
          "expected a number: the value is not finite (a division by zero, or an overflow)"},
         {"parameters: {a: [1]}", 17, "parameters.a", "expected a number; found a list of 1"},
+        {"named: {a: {repeat: 2}}", 9, "named.a", "the name 'a' is already used in line 1"},
+        {"named: {'a{i}': {repeat: many}}", 26, "named.a{i}.repeat",
+         "expected a whole number: unknown name 'many'; define it under 'parameters'"},
+        {"named: {'a{i}': {repeat: {from: 1}}}", 18, "named.a{i}.repeat",
+         "'to' is missing: its last value; none is made if it is below `from` (a whole number)"},
+        {"named: {'a{i}': {repeat: {index: pi, to: 1}}}", 26, "named.a{i}.repeat",
+         "the index cannot be 'pi', which is the number 3.14159..."},
+        {"named: {'a{j}': {repeat: 1}}", 9, "named.a{j}",
+         "'a{j}' cannot be a name; a name starts with a letter and has at most 60 letters, digits, '_' and '-'"},
+        {"named: {'a{i}': {repeat: 2000000}}", 17, "named.a{i}", "the repetition makes more than a million values"},
         {"nmber: 1", 1, "nmber", "unknown key; did you mean 'number'?"},
         {"[]", 1, "", "expected a section; found a list of 0"},
     };
@@ -334,6 +344,28 @@ static void places_inside_expressions(void **state)
     }
 }
 
+static void repeated_items_are_copied_and_filled_in(void **state)
+{
+    (void)state;
+    checking c = check_good("parameters: {n: 3, size: 0.5}\n"
+                            "named:\n"
+                            "  - {name: 'ball_{i}', repeat: n, type: sphere, radius: '{i}*size', density: '{i^2}'}\n");
+    const yk_node *named = yk_node_get(c.root, "named");
+    assert_int_equal(named->count, 3);
+    assert_string_equal(yk_node_name(named->first), "ball_1");
+    assert_string_equal(yk_node_name(named->last), "ball_3");
+    assert_near(yk_node_number(named->last, "radius"), 1.5, 0);
+    assert_near(yk_node_number(named->last, "density"), 9, 0);
+    release(&c);
+    c = check_good("named: {'b{2*k+1}': {repeat: {index: k, from: 0, to: 1}}, other: box, 'none{i}': {repeat: 0}}\n");
+    named = yk_node_get(c.root, "named");
+    assert_int_equal(named->count, 3);
+    assert_string_equal(yk_node_name(named->first), "b1");
+    assert_string_equal(yk_node_name(named->first->next), "b3");
+    assert_string_equal(yk_node_name(named->last), "other");
+    release(&c);
+}
+
 static void a_chain_of_parameters_resolves_in_any_order(void **state)
 {
     (void)state;
@@ -351,6 +383,7 @@ int main(void)
         cmocka_unit_test(spellings_of_a_rotation_agree),
         cmocka_unit_test(mistakes_have_one_message_each),
         cmocka_unit_test(places_inside_expressions),
+        cmocka_unit_test(repeated_items_are_copied_and_filled_in),
         cmocka_unit_test(a_chain_of_parameters_resolves_in_any_order),
     };
     return cmocka_run_group_tests_name("schema", tests, NULL, NULL);

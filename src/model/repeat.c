@@ -1,0 +1,248 @@
+/* Items that stand for many: an item of a list or of a named collection with `repeat` is replaced by copies of it, one
+ * for each value of its index. In the copies, {index} and expressions of it in braces become numbers, in values and
+ * names alike: name: link_{i}, position: ['({i} - 0.5)*length', 0, 0]. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/resolve.h"
+#include "model/yaml.h"
+
+static const yk_field repeat_fields[] = {
+    {"index", YK_TYPE_NAME, .fallback = "i", .text = "name of the number in braces that counts the copies"},
+    {"from", YK_TYPE_INTEGER, .fallback = "1", .text = "its first value"},
+    {"to", YK_TYPE_INTEGER, .required = true, .text = "its last value; none is made if it is below `from`"},
+    {0},
+};
+const yk_section yk_repeat_section = {
+    "repeat",
+    "An item of a list or of named items with `repeat` stands for many: it is copied for each value of an index, and "
+    "expressions of the index in braces become numbers, in values and in names: `{name: \"link_{i}\", repeat: n, "
+    "position: "
+    "[\"{i}*length\", 0, 0]}`. `repeat: n` is short for `repeat: {index: i, from: 1, to: n}`.",
+    repeat_fields};
+static const yk_field repeat_field = {"repeat", YK_TYPE_SECTION, .section = &yk_repeat_section, .text = ""};
+
+enum { COMPILED_MAX = 32 };
+
+/* A brace group of the item, by where it stands; all copies share it. */
+typedef struct brace_group {
+    const char *start;
+    yk_expression *expression; /* NULL: uses names that are not known here */
+} brace_group;
+
+typedef struct repetition {
+    yk_resolver *r;
+    const char *index;
+    double value;
+    brace_group groups[COMPILED_MAX];
+    int group_count;
+    bool exhausted; /* the limit of values is reached */
+} repetition;
+
+/* Everything that a repetition makes counts: nodes, brace groups, and text by the size of a node. */
+static bool spend(repetition *p, size_t amount)
+{
+    size_t left = (size_t)(YK_YAML_NODES_MAX - p->r->repeated);
+    bool enough = amount <= left;
+    p->r->repeated = enough ? p->r->repeated + (int)amount : YK_YAML_NODES_MAX;
+    p->exhausted = p->exhausted || !enough;
+    return enough;
+}
+
+typedef struct name_check {
+    const repetition *repetition;
+    bool unknown;
+} name_check;
+
+static void check_name(void *user, const char *name, size_t length)
+{
+    name_check *check = user;
+    const repetition *p = check->repetition;
+    bool known = strlen(p->index) == length && strncmp(name, p->index, length) == 0;
+    for (int i = 0; i < p->r->scope.parameter_count && !known; i++) {
+        const char *other = p->r->scope.parameters[i].name;
+        known = strncmp(name, other, length) == 0 && !other[length];
+    }
+    check->unknown = check->unknown || !known;
+}
+
+/* Compiles the expression in braces with the index as its variable; NULL if that is not possible. */
+static yk_expression *compile(const repetition *p, const char *start, size_t length)
+{
+    if (length > YK_EXPRESSION_LENGTH_MAX) return NULL;
+    char inner[YK_EXPRESSION_LENGTH_MAX + 1];
+    memcpy(inner, start, length);
+    inner[length] = '\0';
+    name_check check = {.repetition = p};
+    yk_expression_names(inner, check_name, &check);
+    if (check.unknown) return NULL;
+    yk_scope scope = p->r->scope;
+    scope.variables = &p->index, scope.variable_count = 1;
+    yk_expression_error error;
+    yk_expression *expression;
+    yk_status status = yk_expression_create(p->r->store->context, inner, &scope, &error, &expression);
+    if (status == YK_ERROR_MEMORY) p->r->status = status;
+    return expression;
+}
+
+static const brace_group *find_group(repetition *p, const char *start, size_t length)
+{
+    for (int i = 0; i < p->group_count; i++)
+        if (p->groups[i].start == start) return &p->groups[i];
+    if (p->group_count == COMPILED_MAX) yk_expression_destroy(p->groups[--p->group_count].expression);
+    brace_group *made = &p->groups[p->group_count++];
+    *made = (brace_group){start, compile(p, start, length)};
+    return made;
+}
+
+/* A text in which the index is replaced by its value. */
+typedef struct rewriting {
+    const repetition *repetition;
+    yk_text *out;
+    const char *rest; /* what is not copied yet */
+} rewriting;
+
+static void replace_name(void *user, const char *name, size_t length)
+{
+    rewriting *w = user;
+    const repetition *p = w->repetition;
+    if (strlen(p->index) != length || strncmp(name, p->index, length) != 0) return;
+    yk_text_add(p->r->store->context, w->out, "%.*s(%.0f)", (int)(name - w->rest), w->rest, p->value);
+    w->rest = name + length;
+}
+
+/* Writes what a brace group becomes: a number where it can be evaluated; otherwise itself with the index filled in, for
+ * an inner repetition or for the message of whoever reads it. */
+static void add_group(repetition *p, yk_text *out, const char *start, size_t length)
+{
+    yk_context *context = p->r->store->context;
+    const brace_group *group = find_group(p, start, length);
+    if (group->expression) {
+        double value = yk_expression_value(group->expression, &p->value);
+        bool whole = value == floor(value) && fabs(value) < 1e15;
+        yk_text_add(context, out, whole ? "%.0f" : "%.17g", value);
+        return;
+    }
+    char inner[YK_EXPRESSION_LENGTH_MAX + 1];
+    size_t kept = length < sizeof inner ? length : 0; /* a longer one is no expression */
+    memcpy(inner, start, kept);
+    inner[kept] = '\0';
+    rewriting w = {p, out, inner};
+    yk_text_add(context, out, "{");
+    yk_expression_names(inner, replace_name, &w);
+    yk_text_add(context, out, "%s%.*s}", w.rest, (int)(length - kept), start);
+}
+
+/* The text with its brace groups filled in, in the store; the text itself if it has none. */
+static const char *fill_in(repetition *p, const char *text)
+{
+    if (!strchr(text, '{')) return text;
+    yk_context *context = p->r->store->context;
+    yk_text out = {0};
+    while (*text && spend(p, 1)) {
+        const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
+        int before = close ? (int)(open - text) : (int)strlen(text);
+        yk_text_add(context, &out, "%.*s", before, text);
+        if (close) add_group(p, &out, open + 1, (size_t)(close - open) - 1);
+        text = close ? close + 1 : text + before;
+    }
+    spend(p, out.length / sizeof(yk_node));
+    const char *filled = out.failed ? NULL : yk_store_text(p->r->store, out.data ? out.data : "", out.length);
+    yk_text_destroy(context, &out);
+    if (!filled) p->r->status = YK_ERROR_MEMORY;
+    return filled;
+}
+
+/* NULL when memory or the limit of values is used up. */
+static yk_node *copy_filled(repetition *p, const yk_node *node)
+{
+    if (!spend(p, 1)) return NULL;
+    yk_node *copy = yk_node_create(p->r->store, node->kind, yk_node_place(node));
+    if (!copy) {
+        p->r->status = YK_ERROR_MEMORY;
+        return NULL;
+    }
+    copy->quoted = node->quoted;
+    copy->text = node->kind == YK_NODE_SCALAR ? fill_in(p, node->text) : "";
+    if (!copy->text) return NULL;
+    for (const yk_node *child = node->first; child; child = child->next) {
+        yk_node *twin = copy_filled(p, child);
+        const char *key = twin && child->key ? fill_in(p, child->key) : NULL;
+        if (!twin || (child->key && !key)) return NULL;
+        yk_node_append(copy, twin, key, yk_node_key_place(child));
+    }
+    return copy;
+}
+
+/* The range of a `repeat`; false after a message. */
+static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *last)
+{
+    static const yk_field count = {"repeat", YK_TYPE_INTEGER, .text = ""};
+    p->index = "i";
+    p->value = 1;
+    if (repeat->kind != YK_NODE_MAP) {
+        yk_resolve(r, repeat, &count);
+        *last = repeat->value;
+        return repeat->valid;
+    }
+    yk_resolve(r, repeat, &repeat_field);
+    if (!repeat->valid) return false;
+    p->index = yk_node_text(repeat, "index");
+    p->value = yk_node_number(repeat, "from");
+    *last = yk_node_number(repeat, "to");
+    const char *reason = yk_expression_reserved(p->index);
+    for (int i = 0; i < r->scope.parameter_count && !reason; i++)
+        if (strcmp(r->scope.parameters[i].name, p->index) == 0) reason = "is a parameter";
+    if (reason) yk_node_error(r->diagnostics, repeat, "the index cannot be '%.60s', which %s", p->index, reason);
+    return !reason;
+}
+
+/* One copy, appended to what the collection will hold. */
+static bool add_copy(repetition *p, yk_node *item, yk_node *collection)
+{
+    yk_node *copy = copy_filled(p, item);
+    const char *name = copy && item->key ? fill_in(p, item->key) : NULL;
+    if (p->exhausted) yk_node_error(p->r->diagnostics, item, "the repetition makes more than a million values");
+    if (!copy || (item->key && !name) || p->exhausted) return false;
+    yk_node_append(collection, copy, name, yk_node_key_place(item));
+    return true;
+}
+
+static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *collection)
+{
+    repetition p = {.r = r};
+    double last;
+    bool good = read_range(r, repeat, &p, &last);
+    if (!good) return false;
+    yk_node_remove(repeat);
+    for (; p.value <= last && good; p.value++) good = add_copy(&p, item, collection) && r->status == YK_OK;
+    for (int i = 0; i < p.group_count; i++) yk_expression_destroy(p.groups[i].expression);
+    return good;
+}
+
+static bool has_repeat(const yk_node *collection)
+{
+    for (const yk_node *item = collection->first; item; item = item->next)
+        if (yk_node_get(item, "repeat")) return true;
+    return false;
+}
+
+bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
+{
+    if (collection->kind == YK_NODE_SCALAR || !has_repeat(collection)) return true;
+    yk_node *item = collection->first;
+    collection->first = collection->last = NULL;
+    collection->count = 0;
+    bool good = true;
+    while (item) {
+        yk_node *next = item->next, *repeat = yk_node_get(item, "repeat");
+        if (repeat)
+            good = add_copies(r, item, repeat, collection) && good;
+        else
+            yk_node_append(collection, item, item->key, yk_node_key_place(item));
+        item = next;
+        if (r->status != YK_OK) return false;
+    }
+    return good;
+}
