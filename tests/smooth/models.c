@@ -176,7 +176,7 @@ void kit_andrews(model_kit *kit)
     centre[5] = yk_v3(xa + u * sin(ep) + (zf - fa) * cos(om + ep), ya - u * cos(ep) + (zf - fa) * sin(om + ep), 0);
     centre[6] = yk_v3(xa + ua * sin(ep) - ub * cos(ep), ya - ua * cos(ep) - ub * sin(ep), 0);
     for (int i = 0; i < 7; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "K%d", i + 1);
         kit_node(kit, name, centre[i], yk_so3_exp(yk_v3(0, 0, angle[i])));
         kit_body(kit, i, m[i], inertia[i], inertia[i], inertia[i]);
