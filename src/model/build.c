@@ -124,6 +124,43 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
 
 /* Subsystems ----------------------------------------------------------------------------------------------------- */
 
+static bool read_placement(const yk_node *node, yk_placement *placement)
+{
+    *placement = yk_placement_default();
+    const yk_node *units = yk_node_get(node, "units"), *frame = yk_node_get(node, "frame");
+    if (units) {
+        placement->length = yk_length_units[yk_node_choice(units, "length")];
+        placement->mass = yk_mass_units[yk_node_choice(units, "mass")];
+    }
+    if (frame) {
+        placement->position = yk_node_vector(frame, "position");
+        placement->orientation = yk_node_orientation(frame, "orientation");
+    }
+    return units || frame;
+}
+
+/* Merging joins the parts as they are. */
+static void check_merging(yk_scenario *scenario, const yk_node *node, bool placed)
+{
+    bool merged = scenario->info.scheme.kind == YK_SCHEME_MONOLITHIC && node->parent->count > 1;
+    const yk_node *substeps = yk_node_get(node, "substeps");
+    if (merged && placed)
+        yk_node_key_error(scenario->resolver.diagnostics, node,
+                          "the scheme monolithic merges the subsystems: remove 'units' and 'frame', or choose another "
+                          "scheme");
+    if (merged && substeps->value > 1)
+        yk_node_error(scenario->resolver.diagnostics, substeps,
+                      "the scheme monolithic merges the subsystems, which then make the same steps");
+}
+
+static void place_one(yk_scenario *scenario, int index, const yk_node *node)
+{
+    bool placed = read_placement(node, &scenario->placements[index]);
+    scenario->substeps[index] = yk_node_integer(node, "substeps");
+    scenario->placed = scenario->placed || placed || scenario->substeps[index] > 1;
+    check_merging(scenario, node, placed);
+}
+
 static void build_one(yk_scenario *scenario, int index, const yk_node *node)
 {
     const yk_kind *kind = yk_kind_at(node->choice);
@@ -146,7 +183,10 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     scenario->subsystems = yk_store_take(&scenario->store, count * sizeof *scenario->subsystems);
     scenario->names = yk_store_take(&scenario->store, count * sizeof *scenario->names);
     scenario->solvers = yk_store_take(&scenario->store, count * sizeof *scenario->solvers);
-    if (!scenario->subsystems || !scenario->names || !scenario->solvers) {
+    scenario->placements = yk_store_take(&scenario->store, count * sizeof *scenario->placements);
+    scenario->substeps = yk_store_take(&scenario->store, count * sizeof *scenario->substeps);
+    if (!scenario->subsystems || !scenario->names || !scenario->solvers || !scenario->placements ||
+        !scenario->substeps) {
         r->status = YK_ERROR_MEMORY;
         return;
     }
@@ -156,7 +196,9 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
         int index = info->subsystem_count++;
         scenario->names[index] = name ? name : "";
         scenario->solvers[index] = "";
-        if (node->valid && name) build_one(scenario, index, node);
+        if (!node->valid || !name) continue;
+        place_one(scenario, index, node);
+        build_one(scenario, index, node);
     }
     info->names = scenario->names;
     info->solvers = scenario->solvers;
@@ -173,6 +215,8 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
             .subsystems = info->subsystems,
             .names = info->names,
             .subsystem_count = info->subsystem_count,
+            .placements = scenario->placed ? scenario->placements : NULL,
+            .substeps = scenario->placed ? scenario->substeps : NULL,
             .interfaces = info->interfaces,
             .interface_count = info->interface_count,
             .scheme = info->scheme,

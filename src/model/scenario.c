@@ -93,6 +93,8 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
     scheme->iterations = yk_node_integer(coupling, "iterations");
     scheme->relaxation = (yk_relaxation)yk_node_choice(coupling, "relaxation");
+    scheme->velocity = (yk_tight_velocity)yk_node_choice(coupling, "velocity");
+    scheme->halvings = yk_node_integer(coupling, "halvings");
     scheme->threads = yk_node_integer(coupling, "threads");
     check_weights(scenario, coupling);
 }

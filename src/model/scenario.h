@@ -14,6 +14,9 @@ enum { YK_SUBSYSTEMS_MAX = 1000, YK_INTERFACES_MAX = 10000, YK_PARAMETERS_MAX = 
 /* Joints by their words, in the order of the schema: the axes that each constrains. */
 extern const unsigned yk_joint_axes[];
 
+/* Sizes of the words for units in SI, in the order of the schema. */
+extern const double yk_length_units[], yk_mass_units[];
+
 /* An expression that built subsystems use. */
 typedef struct yk_scenario_function {
     yk_expression *expression;
@@ -55,6 +58,9 @@ struct yk_scenario {
     yk_scenario_info info;
     yk_subsystem **subsystems; /* NULL where a section had mistakes */
     const char **names, **solvers;
+    yk_placement *placements;
+    int *substeps;
+    bool placed; /* any of the two is not the default */
     yk_interface_def *interfaces;
     yk_channel *signals;
     yk_signal_row *rows;

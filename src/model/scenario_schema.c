@@ -12,8 +12,48 @@ static const yk_section time_section = {"time", NULL, time_fields};
 
 /* Subsystems ----------------------------------------------------------------------------------------------------- */
 
-static const yk_field subsystem_item = {"subsystem", YK_TYPE_VARIANT, .variants = yk_kind_sections,
-                                        .selector = "solver", .text = "One subsystem with its own solver"};
+/* In the order of yk_length_units and yk_mass_units. */
+static const yk_word length_words[] = {{"m", NULL}, {"cm", NULL}, {"mm", NULL}, {"um", NULL}, {NULL, NULL}};
+static const yk_word mass_words[] = {{"kg", NULL}, {"g", NULL}, {"mg", NULL}, {"t", NULL}, {NULL, NULL}};
+const double yk_length_units[] = {1, 1e-2, 1e-3, 1e-6};
+const double yk_mass_units[] = {1, 1e-3, 1e-6, 1e3};
+
+static const yk_field units_fields[] = {
+    {"length", YK_TYPE_CHOICE, .fallback = "m", .words = length_words, .text = "unit of length"},
+    {"mass", YK_TYPE_CHOICE, .fallback = "kg", .words = mass_words, .text = "unit of mass"},
+    {0},
+};
+static const yk_section units_section = {"units",
+                                         "Units of the subsystem's own numbers; the units named in this reference are "
+                                         "then the corresponding ones, forces for "
+                                         "instance in g mm/s². Interfaces and recorded ports are always in SI units.",
+                                         units_fields};
+static const yk_field frame_fields[] = {
+    {"position", YK_TYPE_NUMBERS, "m", "[0, 0, 0]", .least = 3, .most = 3,
+     .text = "where the subsystem's origin is in the whole system"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "rotation from the subsystem's axes to those of the whole system"},
+    {0},
+};
+static const yk_section frame_section = {"frame",
+                                         "Origin and axes of the subsystem, where they are not those of the "
+                                         "whole system.",
+                                         frame_fields};
+static const yk_field subsystem_fields[] = {
+    {"substeps", YK_TYPE_INTEGER, .fallback = "1", .range = YK_AT_LEAST(1),
+     .text = "steps that the subsystem makes in one macro step"},
+    {"units", YK_TYPE_SECTION, .section = &units_section, .text = "units of the subsystem's numbers, if not SI"},
+    {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its place in the whole system"},
+    {0},
+};
+static const yk_section subsystem_section = {"subsystem", "Keys of every subsystem:", subsystem_fields};
+
+static const yk_field subsystem_item = {"subsystem",
+                                        YK_TYPE_VARIANT,
+                                        .section = &subsystem_section,
+                                        .variants = yk_kind_sections,
+                                        .selector = "solver",
+                                        .text = "One subsystem with its own solver"};
 
 /* Interfaces ----------------------------------------------------------------------------------------------------- */
 
@@ -81,7 +121,13 @@ static const yk_word inputs_words[] = {
 };
 static const yk_word relaxation_words[] = {
     {"none", "the new effort as it is"},
-    {"aitken", "Aitken's relaxation, for iterations that would diverge"},
+    {"aitken", "by a factor from the last two changes (Aitken)"},
+    {"quasi-newton", "by least squares over all changes of the step (IQN-ILS)"},
+    {NULL, NULL},
+};
+static const yk_word velocity_words[] = {
+    {"difference", "from the positions at both ends of the step, by SLERP for rotations"},
+    {"marker", "that of the partner's marker at the end of the step"},
     {NULL, NULL},
 };
 static const yk_field inputs_fields[] = {
@@ -107,6 +153,10 @@ static const yk_field coupling_fields[] = {
      .text = "tight: largest number of repetitions of a macro step; 0 is the loose scheme"},
     {"relaxation", YK_TYPE_CHOICE, .fallback = "none", .words = relaxation_words,
      .text = "tight: how a new effort is mixed with the last one"},
+    {"velocity", YK_TYPE_CHOICE, .fallback = "difference", .words = velocity_words,
+     .text = "tight: the velocity that is prescribed to the sides that receive a motion"},
+    {"halvings", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 20),
+     .text = "tight: how often a step that does not converge may be halved"},
     {"threads", YK_TYPE_INTEGER, .fallback = "1", .range = YK_BETWEEN(0, 1024),
      .text = "explicit in order jacobi: subsystems that advance at the same time; 0 is one per core"},
     {0},

@@ -69,6 +69,8 @@ static void coupling_defaults_are_those_of_the_scheme(void **state)
     assert_near(scheme.relative_tolerance, expected.relative_tolerance, 0);
     assert_int_equal(scheme.iterations, expected.iterations);
     assert_int_equal(scheme.relaxation, expected.relaxation);
+    assert_int_equal(scheme.velocity, expected.velocity);
+    assert_int_equal(scheme.halvings, expected.halvings);
     assert_int_equal(scheme.threads, expected.threads);
     unload(&l);
 }
@@ -107,6 +109,9 @@ static void every_word_of_the_coupling_arrives(void **state)
     assert_inputs(scheme_with("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}").inputs,
                   (yk_inputs){true, 0.2, 0.03, 1});
     assert_int_equal(scheme_with("coupling.relaxation=aitken").relaxation, YK_RELAXATION_AITKEN);
+    assert_int_equal(scheme_with("coupling.relaxation=quasi-newton").relaxation, YK_RELAXATION_QUASI_NEWTON);
+    assert_int_equal(scheme_with("coupling.velocity=marker").velocity, YK_VELOCITY_MARKER);
+    assert_int_equal(scheme_with("coupling.halvings=3").halvings, 3);
     assert_int_equal(scheme_with("coupling.iterations=0").iterations, 0);
     assert_near(scheme_with("coupling.tolerance=1e-9").tolerance, 1e-9, 0);
     assert_near(scheme_with("coupling.relative_tolerance=1e-3").relative_tolerance, 1e-3, 0);
@@ -181,6 +186,32 @@ static void schemes_agree_on_the_two_masses(void **state)
         unload(&l);
     }
     assert_true(fabs(reference) > 1e-3);
+}
+
+/* The right mass in grams and millimetres, in two steps, is the same mass. */
+static void units_and_substeps_reach_the_system(void **state)
+{
+    (void)state;
+    double reference = 0;
+    for (int i = 0; i < 2; i++) {
+        const char *overrides[] = {
+            "coupling.scheme=tight", "time.step=1e-4", "time.end=0.01", "record={signals: [right.mass.position]}",
+            "subsystems.right={solver: oscillator, mass: 1000, position: 10, units: {length: mm, mass: g}, "
+            "integrator: semi-implicit, substeps: 2}"};
+        loading l = load_with(two_masses, overrides, i == 0 ? 4 : 5);
+        if (l.status != YK_OK) print_error("%s", l.text);
+        assert_int_equal(l.status, YK_OK);
+        yk_system *system;
+        assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+        assert_int_equal(yk_system_start(system), YK_OK);
+        for (int n = 0; n < 100; n++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        double position;
+        yk_scenario_sample(l.scenario, &position);
+        if (i == 0) reference = position;
+        assert_near(position, reference, 1e-10);
+        unload(&l);
+    }
+    assert_near(reference, 0.01 * cos(sqrt(5000.0 / 3) * 0.01), 3e-6); /* first order */
 }
 
 static void without_a_list_everything_is_recorded(void **state)
@@ -366,6 +397,7 @@ int main(void)
         cmocka_unit_test(one_subsystem_runs_without_coupling),
         cmocka_unit_test(forces_follow_their_expressions),
         cmocka_unit_test(schemes_agree_on_the_two_masses),
+        cmocka_unit_test(units_and_substeps_reach_the_system),
         cmocka_unit_test(without_a_list_everything_is_recorded),
         cmocka_unit_test(steps_are_counted_with_a_warning_where_they_do_not_fit),
         cmocka_unit_test(loose_parts_are_warned_of),
