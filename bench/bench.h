@@ -37,6 +37,7 @@ typedef struct bench_case {
 extern const bench_case bench_base[];
 extern const bench_case bench_coupling[];
 extern const bench_case bench_record[];
+extern const bench_case bench_smooth[];
 extern const bench_case *const bench_tables[];
 
 yk_context *bench_context(bench *run);

@@ -1,0 +1,190 @@
+/* Time per step of the smooth solver, with what it spends on assembly, factorisation and solution, beside MBDyn's time
+ * for the same model, step and method (CPU time per step, its best linear solver, on a machine of the same kind). */
+#include <math.h>
+#include <time.h>
+
+#include "bench.h"
+#include "models.h"
+#include "smooth/internal.h"
+
+/* CPU time, as MBDyn's figures are: other programs on the machine do not count. */
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Smallest of some samples of the parts of a step: [0] right-hand side, [1] matrix with it, [2] factors, [3] solution.
+ */
+static void time_parts(yk_smooth *model, double part[4])
+{
+    int rounds = 1 + 2000 / model->unknown_count;
+    for (int k = 0; k < 4; k++) part[k] = 1e9;
+    for (int sample = 0; sample < 5; sample++) {
+        double at[5];
+        at[0] = seconds();
+        for (int i = 0; i < rounds; i++) yk_smooth_assemble(model, LEVEL_STEP, false);
+        at[1] = seconds();
+        for (int i = 0; i < rounds; i++) yk_smooth_assemble(model, LEVEL_STEP, true);
+        at[2] = seconds();
+        for (int i = 0; i < rounds; i++) yk_sparse_refactor(model->matrix, NULL);
+        at[3] = seconds();
+        for (int i = 0; i < rounds; i++) yk_smooth_solve(model, model->right);
+        at[4] = seconds();
+        for (int k = 0; k < 4; k++) part[k] = fmin(part[k], (at[k + 1] - at[k]) / rounds);
+    }
+}
+
+/* Runs the model from its start in each sample; returns the smallest time per step in seconds. */
+static double run_model(bench *run, model_kit *kit, double h, int steps)
+{
+    yk_smooth *model = NULL;
+    double least = 1e9;
+    if (!bench_check(run, yk_smooth_create(bench_context(run), kit_def(kit), &model))) return least;
+    while (bench_repeat(run)) {
+        if (!bench_check(run, yk_smooth_start(model, 0, h))) break;
+        double began = seconds();
+        bench_start(run);
+        yk_status status = YK_OK;
+        for (int i = 0; i < steps && status >= 0; i++) status = yk_smooth_step(model, i * h, h);
+        bench_stop(run, steps);
+        least = fmin(least, (seconds() - began) / steps);
+        if (!bench_check(run, status)) break;
+    }
+    yk_smooth_report report;
+    yk_smooth_report_get(model, &report);
+    double iterations = (double)report.iterations / (double)report.steps;
+    double factorisations = (double)report.factorisations / (double)report.steps;
+    double part[4];
+    time_parts(model, part);
+    double assembly = (iterations - factorisations) * part[0] + factorisations * part[1];
+    bench_note(run, "iterations", iterations);
+    bench_note(run, "factorisations", factorisations);
+    bench_note(run, "assembly-share", assembly / least);
+    bench_note(run, "factor-share", factorisations * part[2] / least);
+    bench_note(run, "solve-share", iterations * part[3] / least);
+    yk_smooth_destroy(model);
+    return least;
+}
+
+static void beside_mbdyn(bench *run, double per_step, double mbdyn_us)
+{
+    bench_note(run, "MBDyn-us", mbdyn_us);
+    bench_note(run, "times-faster", 1e-6 * mbdyn_us / per_step);
+}
+
+static void slider_crank(bench *run)
+{
+    model_kit kit;
+    kit_slider_crank(&kit);
+    beside_mbdyn(run, run_model(run, &kit, 1e-3, 5000), 22);
+    kit_close(&kit);
+}
+
+static void double_pendulum(bench *run)
+{
+    model_kit kit;
+    kit_double_pendulum(&kit);
+    beside_mbdyn(run, run_model(run, &kit, 1e-3, 5000), 12.5);
+    kit_close(&kit);
+}
+
+static double chain(bench *run, int links, yk_joint_kind kind, double mbdyn_us)
+{
+    model_kit kit;
+    kit_chain(&kit, links, kind);
+    int steps = links <= 100 ? 1000 : 200000 / links;
+    double per_step = run_model(run, &kit, 1e-3, steps);
+    if (mbdyn_us > 0) beside_mbdyn(run, per_step, mbdyn_us);
+    kit_close(&kit);
+    return per_step;
+}
+
+/* Exponent of the growth with the number of links, from a tenth of them to all. */
+static void long_chain(bench *run, int links, yk_joint_kind kind)
+{
+    model_kit kit;
+    kit_chain(&kit, links / 10, kind);
+    yk_smooth *model = NULL;
+    double least = 1e9, h = 1e-3;
+    int steps = 200000 / links;
+    if (!bench_check(run, yk_smooth_create(bench_context(run), kit_def(&kit), &model))) return;
+    for (int sample = 0; sample < 5; sample++) {
+        if (!bench_check(run, yk_smooth_start(model, 0, h))) return;
+        double began = seconds();
+        for (int i = 0; i < steps; i++)
+            if (!bench_check(run, yk_smooth_step(model, i * h, h))) return;
+        least = fmin(least, (seconds() - began) / steps);
+    }
+    yk_smooth_destroy(model);
+    kit_close(&kit);
+    double per_step = chain(run, links, kind, 0);
+    bench_note(run, "growth-exponent", log10(per_step / least));
+}
+
+static void revolute_10(bench *run)
+{
+    chain(run, 10, YK_JOINT_REVOLUTE, 78);
+}
+
+static void revolute_40(bench *run)
+{
+    chain(run, 40, YK_JOINT_REVOLUTE, 365);
+}
+
+static void revolute_100(bench *run)
+{
+    chain(run, 100, YK_JOINT_REVOLUTE, 1122);
+}
+
+static void revolute_1000(bench *run)
+{
+    long_chain(run, 1000, YK_JOINT_REVOLUTE);
+}
+
+static void revolute_10000(bench *run)
+{
+    long_chain(run, 10000, YK_JOINT_REVOLUTE);
+}
+
+static void spherical_10(bench *run)
+{
+    chain(run, 10, YK_JOINT_SPHERICAL, 44);
+}
+
+static void spherical_40(bench *run)
+{
+    chain(run, 40, YK_JOINT_SPHERICAL, 182);
+}
+
+static void spherical_100(bench *run)
+{
+    chain(run, 100, YK_JOINT_SPHERICAL, 630);
+}
+
+static void spherical_1000(bench *run)
+{
+    long_chain(run, 1000, YK_JOINT_SPHERICAL);
+}
+
+static void spherical_10000(bench *run)
+{
+    long_chain(run, 10000, YK_JOINT_SPHERICAL);
+}
+
+const bench_case bench_smooth[] = {
+    {.name = "smooth/slider-crank", .unit = "step", .run = slider_crank},
+    {.name = "smooth/double-pendulum", .unit = "step", .run = double_pendulum},
+    {.name = "smooth/revolute-chain-10", .unit = "step", .run = revolute_10},
+    {.name = "smooth/revolute-chain-40", .unit = "step", .run = revolute_40},
+    {.name = "smooth/revolute-chain-100", .unit = "step", .run = revolute_100},
+    {.name = "smooth/revolute-chain-1000", .unit = "step", .run = revolute_1000, .slow = true},
+    {.name = "smooth/revolute-chain-10000", .unit = "step", .run = revolute_10000, .slow = true},
+    {.name = "smooth/spherical-chain-10", .unit = "step", .run = spherical_10},
+    {.name = "smooth/spherical-chain-40", .unit = "step", .run = spherical_40},
+    {.name = "smooth/spherical-chain-100", .unit = "step", .run = spherical_100},
+    {.name = "smooth/spherical-chain-1000", .unit = "step", .run = spherical_1000, .slow = true},
+    {.name = "smooth/spherical-chain-10000", .unit = "step", .run = spherical_10000, .slow = true},
+    {0},
+};
