@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-/* Runs ---------------------------------------------------------------------------------------------------------------
- */
+/* Runs ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct yk_run_progress {
     int64_t step, steps;
@@ -40,8 +39,7 @@ typedef struct yk_run_report {
  * of which some steps did not converge ends with YK_NOT_CONVERGED. */
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def, yk_run_report *report);
 
-/* Convergence
- * ---------------------------------------------------------------------------------------------------------- */
+/* Convergence ---------------------------------------------------------------------------------------------------- */
 
 typedef struct yk_convergence_row {
     double step;             /* s */
@@ -58,8 +56,40 @@ typedef struct yk_convergence_row {
 yk_status yk_converge(yk_context *context, const yk_scenario_def *scenario, const char *signal, const char *exact,
                       const double *steps, int count, yk_diagnostics *diagnostics, yk_convergence_row *rows);
 
-/* Stability
- * ------------------------------------------------------------------------------------------------------------ */
+/* Sweeps --------------------------------------------------------------------------------------------------------- */
+
+/* One value of the scenario that is varied, with all its values as they stand after `=` in an override. */
+typedef struct yk_sweep_axis {
+    const char *path; /* "subsystems.damper.height" */
+    const char *const *values;
+    int count;
+} yk_sweep_axis;
+
+typedef struct yk_sweep_def {
+    yk_scenario_def scenario;
+    const yk_sweep_axis *axes; /* every combination is run, the last axis fastest */
+    int axis_count;
+    /* "rms(tip.position.y, 1, 2)": rms, mean, deviation, min, max, peak, amplitude, final or frequency of
+     * (signal, from, to), or line(signal, frequency, from, to); the times may be left out. */
+    const char *const *measures;
+    int measure_count;
+    int jobs;            /* runs at the same time; 0: one per core */
+    const char *journal; /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
+    /* Told after each run; false stops when those under way have finished. */
+    bool (*progress)(void *user, int done, int total);
+    void *user;
+} yk_sweep_def;
+
+/* Number of combinations; 0 if there are none, or too many to count. */
+int yk_sweep_runs(const yk_sweep_def *def);
+/* The value of an axis in a run. */
+const char *yk_sweep_value(const yk_sweep_def *def, int run, int axis);
+
+/* Runs them all: results[run * measure_count + measure]. A run that fails has NaN, and its reason goes to the context's
+ * log. Runs that the journal has with the same scenario and measures are not repeated. */
+yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics, double *results);
+
+/* Stability ------------------------------------------------------------------------------------------------------ */
 
 /* Spectral radius of the macro step of a linear system, from the running code: the step map is differentiated word by
  * word of the state image, about rest. Above 1 the coupled simulation grows without bound, whatever the model does.
@@ -120,8 +150,7 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
 /* Share of the radii that are stable. */
 double yk_stable_share(const double *radii, size_t count);
 
-/* Pictures
- * ------------------------------------------------------------------------------------------------------------- */
+/* Pictures ------------------------------------------------------------------------------------------------------- */
 
 /* Runs gnuplot on a script, once per picture: base.svg and base.png. The script must not set terminal or output. */
 yk_status yk_plot(yk_context *context, const char *base, const char *script);

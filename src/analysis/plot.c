@@ -141,8 +141,7 @@ yk_status yk_plot_map(yk_context *context, const char *base, const char *title, 
     return status;
 }
 
-/* Curves
- * --------------------------------------------------------------------------------------------------------------- */
+/* Curves --------------------------------------------------------------------------------------------------------- */
 
 static const yk_record_channel *channel_of(const yk_plot_curve *curve)
 {

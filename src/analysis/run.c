@@ -29,8 +29,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Record
- * --------------------------------------------------------------------------------------------------------------- */
+/* Record --------------------------------------------------------------------------------------------------------- */
 
 static yk_status begin_record(run *r)
 {
@@ -137,8 +136,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     return status;
 }
 
-/* Stepping
- * ------------------------------------------------------------------------------------------------------------- */
+/* Stepping ------------------------------------------------------------------------------------------------------- */
 
 /* False: the user wants to stop. */
 static bool tell_progress(run *r, int64_t step, bool last)

@@ -77,8 +77,7 @@ static double effort_needed(const oscillator *self, double t, double x, double v
     return self->def.mass * a + self->def.damping * v + self->def.stiffness * x - external_force(self, t);
 }
 
-/* Two-step method ----------------------------------------------------------------------------------------------------
- */
+/* Two-step method ------------------------------------------------------------------------------------------------ */
 
 static bool has_history(const oscillator *self, double h)
 {
@@ -128,8 +127,7 @@ static void two_step_motion(oscillator *self, double t, double h, const yk_signa
     accept(self, h, x, v, a);
 }
 
-/* Semi-implicit Euler -------------------------------------------------------------------------------------------------
- */
+/* Semi-implicit Euler -------------------------------------------------------------------------------------------- */
 
 /* The mean of a polynomial input over the step: its impulse divided by h. */
 static double mean_over_step(const yk_signal *input, double h)
@@ -161,8 +159,7 @@ static void semi_implicit_motion(oscillator *self, double t, double h, const yk_
     accept(self, h, s->x + h * v, v, a);
 }
 
-/* Exact ---------------------------------------------------------------------------------------------------------------
- */
+/* Exact ---------------------------------------------------------------------------------------------------------- */
 
 /* exp of h [A B; 0 N] where N differentiates the input: u, u', u'', u''' are appended to (x, v) as states. */
 static void exact_prepare(oscillator *self, double h)
@@ -227,8 +224,7 @@ static const integrator_row integrators[] = {
     [YK_OSCILLATOR_EXACT] = {exact_effort, exact_motion},
 };
 
-/* Operations ----------------------------------------------------------------------------------------------------------
- */
+/* Operations ----------------------------------------------------------------------------------------------------- */
 
 static int oscillator_ports(const yk_subsystem *subsystem, const yk_port **list)
 {
@@ -382,8 +378,7 @@ static int oscillator_shapes(const yk_subsystem *subsystem, yk_shape *list, int 
     return 1;
 }
 
-/* Creation ------------------------------------------------------------------------------------------------------------
- */
+/* Creation ------------------------------------------------------------------------------------------------------- */
 
 yk_oscillator_def yk_oscillator_default(void)
 {

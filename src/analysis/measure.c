@@ -1,0 +1,153 @@
+#include "analysis/measure.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "math/vec3.h"
+
+enum { RMS, MEAN, DEVIATION, MIN, MAX, PEAK, AMPLITUDE, FINAL, FREQUENCY, LINE };
+
+static const char *const words[] = {"rms",       "mean",  "deviation", "min",  "max", "peak",
+                                    "amplitude", "final", "frequency", "line", NULL};
+
+/* Parsing ---------------------------------------------------------------------------------------------------------- */
+
+static const char *skip_space(const char *at)
+{
+    while (isspace((unsigned char)*at)) at++;
+    return at;
+}
+
+/* The text up to one of `ends`, without the space around it. */
+static const char *take_word(const char *at, const char *ends, char *word, size_t capacity)
+{
+    at = skip_space(at);
+    size_t length = strcspn(at, ends), used = length;
+    while (used > 0 && isspace((unsigned char)at[used - 1])) used--;
+    snprintf(word, capacity, "%.*s", (int)used, at);
+    return at + length;
+}
+
+static const char *take_number(const char *at, double *value)
+{
+    char *end;
+    *value = strtod(skip_space(at), &end);
+    return skip_space(end);
+}
+
+yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *measure)
+{
+    *measure = (yk_measure){.kind = -1, .from = -INFINITY, .to = INFINITY};
+    char word[32];
+    const char *at = take_word(text, "(", word, sizeof word);
+    for (int i = 0; words[i]; i++)
+        if (strcmp(word, words[i]) == 0) measure->kind = i;
+    if (measure->kind < 0) {
+        const char *nearest = yk_text_nearest(word, words);
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "measure '%s': unknown word '%s'%s%s; there are rms, mean, deviation, min, max, peak, amplitude, "
+            "final, frequency and line",
+            text, word, nearest ? ", did you mean " : "", nearest ? nearest : "");
+    }
+    if (*at == '(') at = take_word(at + 1, ",)", measure->signal, sizeof measure->signal);
+    if (measure->kind == LINE && *at == ',') at = take_number(at + 1, &measure->frequency);
+    if (*at == ',') at = take_number(at + 1, &measure->from);
+    if (*at == ',') at = take_number(at + 1, &measure->to);
+    bool good = *measure->signal && *at == ')' && !*skip_space(at + 1) && measure->from < measure->to &&
+                (measure->kind != LINE || measure->frequency > 0);
+    if (good) return YK_OK;
+    return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text,
+                   measure->kind == LINE ? "line(signal, frequency) or line(signal, frequency, from, to)"
+                                         : "rms(signal), rms(signal, from) or rms(signal, from, to), times in s");
+}
+
+/* Spectrum --------------------------------------------------------------------------------------------------------- */
+
+static double mean_of(size_t n, const double *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i];
+    return sum / (double)n;
+}
+
+double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
+{
+    double mean = mean_of(n, x), real = 0, imaginary = 0, weights = 0;
+    double span = 2 * YK_PI / (double)(n > 1 ? n - 1 : 1), turn = 2 * YK_PI * frequency * dt;
+    for (size_t i = 0; i < n; i++) {
+        double window = 0.5 - 0.5 * cos(span * (double)i), angle = turn * (double)i;
+        real += window * (x[i] - mean) * cos(angle);
+        imaginary += window * (x[i] - mean) * sin(angle);
+        weights += window;
+    }
+    return weights > 0 ? 2 * hypot(real, imaginary) / weights : 0;
+}
+
+/* The strongest line: looked for on a grid as fine as half a bin, then by golden section between its neighbours. */
+static double strongest_frequency(size_t n, const double *x, double dt)
+{
+    double bin = 0.5 / ((double)n * dt), best = bin, largest = -1;
+    for (size_t k = 1; (double)k * bin < 0.5 / dt; k++) {
+        double size = yk_spectrum_line(n, x, dt, (double)k * bin);
+        if (size > largest) largest = size, best = (double)k * bin;
+    }
+    const double golden = 0.6180339887498949;
+    double low = best - bin, high = best + bin;
+    double left = high - golden * (high - low), right = low + golden * (high - low);
+    double at_left = yk_spectrum_line(n, x, dt, left), at_right = yk_spectrum_line(n, x, dt, right);
+    while (high - low > 1e-7 * best) {
+        if (at_left > at_right) {
+            high = right, right = left, at_right = at_left;
+            left = high - golden * (high - low), at_left = yk_spectrum_line(n, x, dt, left);
+        } else {
+            low = left, left = right, at_left = at_right;
+            right = low + golden * (high - low), at_right = yk_spectrum_line(n, x, dt, right);
+        }
+    }
+    return 0.5 * (low + high);
+}
+
+/* Values ----------------------------------------------------------------------------------------------------------- */
+
+static double evaluate(const yk_measure *m, size_t n, const double *x, double dt)
+{
+    double low = INFINITY, high = -INFINITY, squares = 0, mean = mean_of(n, x);
+    for (size_t i = 0; i < n; i++) {
+        low = fmin(low, x[i]), high = fmax(high, x[i]);
+        squares += x[i] * x[i];
+    }
+    double square = squares / (double)n;
+    switch (m->kind) {
+    case RMS: return sqrt(square);
+    case MEAN: return mean;
+    case DEVIATION: return sqrt(fmax(0, square - mean * mean));
+    case MIN: return low;
+    case MAX: return high;
+    case PEAK: return fmax(fabs(low), fabs(high));
+    case AMPLITUDE: return 0.5 * (high - low);
+    case FINAL: return x[n - 1];
+    case FREQUENCY: return strongest_frequency(n, x, dt);
+    default: return yk_spectrum_line(n, x, dt, m->frequency);
+    }
+}
+
+yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record, double *value)
+{
+    int channel = yk_record_find(record, measure->signal);
+    if (channel < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "measure: the record has no signal '%s'", measure->signal);
+    const double *time = yk_record_time(record), *x = yk_record_column(record, channel, 0);
+    size_t begin = 0, end = yk_record_rows(record);
+    while (begin < end && time[begin] < measure->from) begin++;
+    while (end > begin && time[end - 1] > measure->to) end--;
+    if (end - begin < 2)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "measure of '%s': fewer than two samples from %g s to %g s",
+                       measure->signal, measure->from, measure->to);
+    *value = evaluate(measure, end - begin, x + begin, time[begin + 1] - time[begin]);
+    return YK_OK;
+}

@@ -1,0 +1,29 @@
+/* One number out of a recorded signal: rms(tip.position.y, 1, 2) and its kin.
+ *
+ *   rms, mean, deviation (about the mean), min, max, peak (largest size), amplitude (half of max - min), final
+ *   frequency    of the strongest line of the spectrum (Hz)
+ *   line         amplitude of the spectrum at a frequency: line(signal, frequency[, from[, to]])
+ *
+ * All take the signal and, optionally, the time span (s). Spectra are those of the signal less its mean under a Hann
+ * window, evaluated at the wanted frequency itself and not on a grid of bins. */
+#ifndef YK_ANALYSIS_MEASURE_H
+#define YK_ANALYSIS_MEASURE_H
+
+#include "yoke/record.h"
+
+typedef struct yk_measure {
+    int kind;
+    char signal[160];
+    double frequency; /* Hz, line only */
+    double from, to;  /* s */
+} yk_measure;
+
+/* YK_ERROR_ARGUMENT with what is wrong in the message. */
+yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *measure);
+/* Of the first component of the channel that has the measure's signal as its name. */
+yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record, double *value);
+
+/* Amplitude of the line at `frequency` (Hz) of n samples at distance dt (s). */
+double yk_spectrum_line(size_t n, const double *x, double dt, double frequency);
+
+#endif

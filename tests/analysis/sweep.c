@@ -1,0 +1,213 @@
+/* Measures of signals with known answers, and sweeps that are parallel, resumable and honest about failures. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/measure.h"
+#include "test.h"
+#include "yoke/analysis.h"
+
+static yk_context *context;
+
+/* 2 + 3 sin(2 pi 7.3 t) + 0.5 sin(2 pi 31 t), 4 s at 1 kHz. */
+static yk_record *make_record(void)
+{
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_create(context, &record), YK_OK);
+    yk_record_channel channel = {"x", "m", 1, NULL};
+    yk_recorder *recorder = yk_record_recorder(record);
+    assert_int_equal(yk_recorder_begin(recorder, &(yk_record_header){.channels = &channel, .channel_count = 1}), YK_OK);
+    for (int i = 0; i <= 4000; i++) {
+        double t = i * 1e-3, turn = 2 * acos(-1) * t, x = 2 + 3 * sin(7.3 * turn) + 0.5 * sin(31 * turn);
+        yk_recorder_sample(recorder, t, &x);
+    }
+    return record;
+}
+
+static double value_of(const yk_record *record, const char *text)
+{
+    yk_measure measure;
+    double value = NAN;
+    assert_int_equal(yk_measure_parse(context, text, &measure), YK_OK);
+    assert_int_equal(yk_measure_value(context, &measure, record, &value), YK_OK);
+    return value;
+}
+
+static void measures_have_their_known_values(void **state)
+{
+    (void)state;
+    yk_record *record = make_record();
+    assert_near(value_of(record, "frequency(x)"), 7.3, 1e-4);
+    assert_near(value_of(record, "line(x, 7.3)"), 3, 2e-3);
+    assert_near(value_of(record, "line(x, 31)"), 0.5, 2e-3);
+    assert_near(value_of(record, "line( x , 20 )"), 0, 2e-3);
+    assert_near(value_of(record, "mean(x, 0, 10)"), 2, 0.02);
+    assert_near(value_of(record, "deviation(x)"), sqrt(9.25 / 2), 0.02);
+    assert_near(value_of(record, "rms(x)"), sqrt(4 + 9.25 / 2), 0.03);
+    assert_true(value_of(record, "max(x)") > 4.9 && value_of(record, "min(x)") < -0.9);
+    assert_near(value_of(record, "amplitude(x)"), 0.5 * (value_of(record, "max(x)") - value_of(record, "min(x)")),
+                1e-15);
+    assert_near(value_of(record, "final(x)"), 2 + 3 * sin(2 * acos(-1) * 29.2) + 0.5 * sin(2 * acos(-1) * 124), 1e-9);
+    yk_record_destroy(record);
+}
+
+static void bad_measures_are_refused(void **state)
+{
+    (void)state;
+    const char *const bad[][2] = {{"rmss(x)", "did you mean rms"},        {"rms", "write rms(signal)"},
+                                  {"rms(x", "write rms(signal)"},         {"rms(x, 2, 1)", "write rms(signal)"},
+                                  {"line(x)", "line(signal, frequency)"}, {"rms(x) y", "write rms(signal)"}};
+    yk_measure measure;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(yk_measure_parse(context, bad[i][0], &measure), YK_ERROR_ARGUMENT);
+        assert_non_null(strstr(yk_last_message(context), bad[i][1]));
+    }
+    yk_record *record = make_record();
+    double value;
+    assert_int_equal(yk_measure_parse(context, "rms(y)", &measure), YK_OK);
+    assert_int_equal(yk_measure_value(context, &measure, record, &value), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_measure_parse(context, "rms(x, 10, 11)", &measure), YK_OK);
+    assert_int_equal(yk_measure_value(context, &measure, record, &value), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(context), "fewer than two samples"));
+    yk_record_destroy(record);
+}
+
+static const char *const stiffnesses[] = {"2000", "4500", "8000"}, *const schemes[] = {"monolithic", "tight"};
+static const yk_sweep_axis axes[] = {{"coupling.scheme", schemes, 2}, {"parameters.stiffness", stiffnesses, 3}};
+static const char *const measures[] = {"frequency(left.mass.position)", "peak(left.mass.velocity)"};
+
+static yk_sweep_def make_sweep(void)
+{
+    yk_sweep_def def = {.axes = axes, .axis_count = 2, .measures = measures, .measure_count = 2, .jobs = 1};
+    def.scenario = yk_scenario_default();
+    def.scenario.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
+    return def;
+}
+
+static yk_status run_sweep(const yk_sweep_def *def, double *results)
+{
+    yk_diagnostics *diagnostics = NULL;
+    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+    yk_status status = yk_sweep(context, def, diagnostics, results);
+    yk_diagnostics_destroy(diagnostics);
+    return status;
+}
+
+static void every_combination_is_run_and_threads_change_nothing(void **state)
+{
+    (void)state;
+    yk_sweep_def def = make_sweep();
+    double one[12], two[12];
+    assert_int_equal(yk_sweep_runs(&def), 6);
+    assert_string_equal(yk_sweep_value(&def, 4, 0), "tight");
+    assert_string_equal(yk_sweep_value(&def, 4, 1), "4500");
+    assert_int_equal(run_sweep(&def, one), YK_OK);
+    def.jobs = 3;
+    assert_int_equal(run_sweep(&def, two), YK_OK);
+    assert_memory_equal(one, two, sizeof one);
+    for (int run = 0; run < 6; run++) {
+        double expected = sqrt(atof(yk_sweep_value(&def, run, 1)) / 2) / (2 * acos(-1));
+        assert_relative(one[2 * run], expected, 0.02); /* a half second holds but a few periods */
+        assert_near(one[2 * run + 1], 0.1, 1e-6);
+    }
+}
+
+static int runs_done;
+
+static bool stop_after_two(void *user, int done, int total)
+{
+    (void)user;
+    (void)total;
+    runs_done = done;
+    return done < 2;
+}
+
+static void a_stopped_sweep_is_taken_up_from_its_journal(void **state)
+{
+    (void)state;
+    char journal[] = "/tmp/yoke-sweep-XXXXXX";
+    int file = mkstemp(journal);
+    assert_true(file >= 0);
+    close(file);
+    yk_sweep_def def = make_sweep();
+    double whole[12], resumed[12];
+    assert_int_equal(run_sweep(&def, whole), YK_OK);
+    def.journal = journal;
+    def.progress = stop_after_two;
+    assert_int_equal(run_sweep(&def, resumed), YK_INTERRUPTED);
+    assert_int_equal(runs_done, 2);
+    assert_true(isnan(resumed[11]));
+    /* A line that a kill cut off must not be taken for a result. */
+    FILE *end = fopen(journal, "a");
+    fprintf(end, "0123456789abcdef 1.5");
+    fclose(end);
+    def.progress = NULL;
+    assert_int_equal(run_sweep(&def, resumed), YK_OK);
+    assert_memory_equal(whole, resumed, sizeof whole);
+    /* Another step is another scenario: nothing of the journal fits. */
+    const char *finer = "time.step=5e-5";
+    def.scenario.overrides = &finer, def.scenario.override_count = 1;
+    double fine[12];
+    assert_int_equal(run_sweep(&def, fine), YK_OK);
+    assert_true(fine[6] != whole[6]);
+    unlink(journal);
+}
+
+static void count_warnings(void *user, yk_log_level level, const char *message)
+{
+    (void)level;
+    if (strstr(message, "time.step=1e-3") && strstr(message, "failed")) ++*(int *)user;
+}
+
+static void failed_runs_are_named_and_the_others_stand(void **state)
+{
+    (void)state;
+    int warnings = 0;
+    yk_context_def quiet = yk_context_default();
+    quiet.log = count_warnings, quiet.log_user = &warnings;
+    yk_context *own = yk_context_create(&quiet);
+    static const char *const steps[] = {"1e-3", "1e-5"};
+    static const char *const unstable[] = {"coupling.inputs=original", "time.end=20", "record.every=100"};
+    yk_sweep_axis axis = {"time.step", steps, 1};
+    yk_sweep_def def = make_sweep();
+    def.axes = &axis, def.axis_count = 1;
+    def.scenario.overrides = unstable, def.scenario.override_count = 3;
+    double results[4];
+    yk_diagnostics *diagnostics = NULL;
+    yk_diagnostics_create(own, &diagnostics);
+    assert_int_equal(yk_sweep(own, &def, diagnostics, results), YK_ERROR_SUBSYSTEM);
+    assert_true(isnan(results[0]));
+    assert_int_equal(warnings, 1);
+    yk_diagnostics_destroy(diagnostics);
+    yk_context_destroy(own);
+}
+
+static void mistakes_are_found_before_anything_runs(void **state)
+{
+    (void)state;
+    yk_sweep_def def = make_sweep();
+    yk_sweep_axis wrong = {"coupling.shceme", schemes, 2};
+    def.axes = &wrong, def.axis_count = 1;
+    double results[12];
+    assert_int_equal(run_sweep(&def, results), YK_ERROR_INPUT);
+    def = make_sweep();
+    const char *const bad = "rms(left.mass.positon)";
+    def.measures = &bad, def.measure_count = 1;
+    assert_int_equal(run_sweep(&def, results), YK_ERROR_INPUT);
+}
+
+int main(void)
+{
+    context = yk_context_create(NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_have_their_known_values),
+        cmocka_unit_test(bad_measures_are_refused),
+        cmocka_unit_test(every_combination_is_run_and_threads_change_nothing),
+        cmocka_unit_test(a_stopped_sweep_is_taken_up_from_its_journal),
+        cmocka_unit_test(failed_runs_are_named_and_the_others_stand),
+        cmocka_unit_test(mistakes_are_found_before_anything_runs),
+    };
+    int failed = cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
+    yk_context_destroy(context);
+    return failed;
+}
