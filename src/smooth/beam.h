@@ -1,0 +1,89 @@
+/* The geometrically exact three-node beam, discretised by finite volumes.
+ *
+ *      node 1                  node 2                  node 3
+ *        o-----------*-----------o-----------*-----------o            xi = -1 ... 1
+ *        | portion 1 |       portion 2       | portion 3 |
+ *                 point 1                 point 2                     xi = -1/sqrt(3), 1/sqrt(3)
+ *
+ * Ghiringhelli, Masarati, Mantegazza: Multibody implementation of finite volume C0 beams, AIAA J. 38 (2000). The line
+ * and the rotations are interpolated by parabolas through the nodes; resultants are evaluated at the two points where
+ * they are most accurate, and each portion is in equilibrium under the resultants at its ends, so a beam loaded at its
+ * ends only is solved exactly in the limit of small deflections. Rotations are interpolated as rotation vectors
+ * relative to the middle node: rigid motions of any size cause no strain, and constant curvature is exact.
+ *
+ * The stiffness matrix is not symmetric: equilibrium is collocated, not derived from an energy. Where the element is about
+ * three sections long, or under strains beyond a tenth, high modes of an undamped mesh may therefore grow, by less than
+ * a hundredth of critical damping; a damping of the section or of the integrator holds them down.
+ *
+ * A beam knows no solver: it takes the motion of three nodes, returns the loads on them and their derivatives. */
+#ifndef YK_SMOOTH_BEAM_H
+#define YK_SMOOTH_BEAM_H
+
+#include "mechanics/frame.h"
+#include "mechanics/inertia.h"
+#include "smooth/beam_section.h"
+#include "yoke/base.h"
+
+enum { YK_BEAM_NODES = 3, YK_BEAM_POINTS = 2, YK_BEAM_UNKNOWNS = 6 * YK_BEAM_NODES };
+
+/* The beam in its strain-free shape. */
+typedef struct yk_beam_def {
+    yk_vec3 position[YK_BEAM_NODES];         /* of the nodes */
+    yk_quat orientation[YK_BEAM_NODES];      /* of the nodes */
+    yk_vec3 offset[YK_BEAM_NODES];           /* from the node to the reference line, in the node's axes */
+    yk_quat section_frame[YK_BEAM_NODES];    /* from section axes (x along the beam) to the node's axes */
+    yk_beam_section section[YK_BEAM_POINTS]; /* each holds for half of the beam */
+} yk_beam_def;
+
+/* A straight prismatic beam from one end to the other with `up` in its x-y plane and nodes whose axes are those of the
+ * section. */
+yk_beam_def yk_beam_straight(yk_vec3 start, yk_vec3 end, yk_vec3 up, const yk_beam_section *section);
+
+/* Constant data at one evaluation point. */
+typedef struct yk_beam_point {
+    double shape[YK_BEAM_NODES]; /* shape functions */
+    double slope[YK_BEAM_NODES]; /* and their derivatives by arc length */
+    double length;               /* arc length per unit of xi: the weight of the point in integrals along the beam */
+    double strain[6];            /* of the reference shape, subtracted */
+    double stiffness[6][6];
+    double damping[6][6];
+} yk_beam_point;
+
+typedef struct yk_beam {
+    yk_vec3 offset[YK_BEAM_NODES];
+    yk_mat3 section_frame[YK_BEAM_NODES];
+    yk_beam_point point[YK_BEAM_POINTS];
+    bool turned; /* section axes differ from the nodes' */
+    bool has_offset;
+    bool damped;
+} yk_beam;
+
+typedef struct yk_beam_loads {
+    yk_vec3 force[YK_BEAM_NODES];  /* of the beam on the nodes, global frame */
+    yk_vec3 torque[YK_BEAM_NODES]; /* about the nodes */
+    double strain[YK_BEAM_POINTS][6];
+    double resultant[YK_BEAM_POINTS][6]; /* in section axes, with damping */
+    double energy;                       /* strain energy (J) */
+    double loss;                         /* power lost to damping (W) */
+} yk_beam_loads;
+
+/* Derivatives of the loads. Rows: force and torque of node 1, 2, 3. Columns: translation and rotation of node 1, 2, 3,
+ * where a rotation delta turns the node to exp(delta) * orientation, at unchanged velocity and angular velocity. */
+typedef struct yk_beam_jacobian {
+    double placement[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS];
+    double rate[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]; /* written for damped beams only */
+} yk_beam_jacobian;
+
+/* YK_ERROR_ARGUMENT for nodes in one place, sections that are turned by half a turn from one node to the next, or a
+ * stiffness that is not positive on the diagonal. */
+yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *beam);
+
+/* Loads at the given motion; the Jacobian is left out when NULL. Velocities are read for damped beams only. */
+void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES], yk_beam_loads *loads,
+                      yk_beam_jacobian *jacobian);
+
+/* The mass of the three portions between the evaluation points, each as a rigid body fixed to its node, integrated over
+ * the reference shape. */
+void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODES]);
+
+#endif

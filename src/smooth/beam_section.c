@@ -1,0 +1,93 @@
+/* Elastic and inertial properties of common beam sections. */
+#include "smooth/beam_section.h"
+
+yk_beam_section_def yk_beam_section_default(void)
+{
+    yk_beam_section_def def = {.young = 210e9, .poisson = 0.3, .density = 7850};
+    yk_beam_section_tube(&def, sqrt(1e-4 / YK_PI), 0);
+    return def;
+}
+
+/* Saint-Venant: J = a b^3 (1/3 - 64 b / (pi^5 a) sum over odd n of tanh(n pi a / 2 b) / n^5) for a >= b. All but the
+ * first tangents are one to rounding, and the sum over odd n of 1 / n^5 is 31/32 zeta(5). */
+static double rectangle_torsion(double long_side, double short_side)
+{
+    double sum = 31.0 / 32 * 1.0369277551433699263;
+    for (int n = 1; n <= 11; n += 2) sum -= (1 - tanh(0.5 * n * YK_PI * long_side / short_side)) / pow(n, 5);
+    double factor = 1.0 / 3 - 64 / pow(YK_PI, 5) * short_side / long_side * sum;
+    return factor * long_side * short_side * short_side * short_side;
+}
+
+void yk_beam_section_rectangle(yk_beam_section_def *def, double width_y, double width_z)
+{
+    def->area = width_y * width_z;
+    def->inertia_y = width_y * width_z * width_z * width_z / 12;
+    def->inertia_z = width_z * width_y * width_y * width_y / 12;
+    def->torsion = rectangle_torsion(fmax(width_y, width_z), fmin(width_y, width_z));
+    def->shear_y = def->shear_z = 5.0 / 6;
+}
+
+void yk_beam_section_tube(yk_beam_section_def *def, double outer_radius, double inner_radius)
+{
+    double outer2 = outer_radius * outer_radius, inner2 = inner_radius * inner_radius;
+    def->area = YK_PI * (outer2 - inner2);
+    def->inertia_y = def->inertia_z = 0.25 * YK_PI * (outer2 * outer2 - inner2 * inner2);
+    def->torsion = 2 * def->inertia_y;
+    double nu = def->poisson;
+    double m2 = inner2 / outer2;
+    double sum2 = (1 + m2) * (1 + m2);
+    def->shear_y = def->shear_z = 6 * (1 + nu) * sum2 / ((7 + 6 * nu) * sum2 + (20 + 12 * nu) * m2);
+}
+
+yk_beam_section yk_beam_section_create(const yk_beam_section_def *def)
+{
+    yk_beam_section section = {0};
+    double shear = 0.5 * def->young / (1 + def->poisson);
+    double diagonal[6] = {def->young * def->area, shear * def->area * def->shear_y, shear * def->area * def->shear_z,
+                          shear * def->torsion,   def->young * def->inertia_y,      def->young * def->inertia_z};
+    for (int i = 0; i < 6; i++) {
+        section.stiffness[i][i] = diagonal[i];
+        section.damping[i][i] = def->damping_ratio * diagonal[i];
+    }
+    section.mass = def->density * def->area;
+    section.inertia = yk_m3_diagonal(def->density * (def->inertia_y + def->inertia_z), def->density * def->inertia_y,
+                                     def->density * def->inertia_z);
+    return section;
+}
+
+/* old strain = P new strain with P = [R, -R skew(c)... ] assembled below; new matrix = P^T old P. */
+static void transform(double matrix[6][6], double p[6][6])
+{
+    double half[6][6];
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            half[i][j] = 0;
+            for (int k = 0; k < 6; k++) half[i][j] += matrix[i][k] * p[k][j];
+        }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            matrix[i][j] = 0;
+            for (int k = 0; k < 6; k++) matrix[i][j] += p[k][i] * half[k][j];
+        }
+}
+
+yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double angle, double offset_y, double offset_z)
+{
+    yk_beam_section moved = *section;
+    double c = cos(angle), s = sin(angle);
+    yk_mat3 turn = {{{1, 0, 0}, {0, c, -s}, {0, s, c}}}; /* new components to old */
+    /* A section that turns by kappa carries the old line, which sits at -offset, along: gamma_old = gamma - kappa x
+     * offset = gamma + skew(offset) kappa, all in old axes. */
+    yk_mat3 arm = yk_m3_mul(yk_m3_skew(yk_v3(0, offset_y, offset_z)), turn);
+    double p[6][6] = {{0}};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            p[i][j] = p[i + 3][j + 3] = turn.m[i][j];
+            p[i][j + 3] = arm.m[i][j];
+        }
+    transform(moved.stiffness, p);
+    transform(moved.damping, p);
+    moved.centre = yk_m3_apply_transposed(turn, yk_v3_sub(section->centre, yk_v3(0, offset_y, offset_z)));
+    moved.inertia = yk_m3_mul(yk_m3_transpose(turn), yk_m3_mul(section->inertia, turn));
+    return moved;
+}
