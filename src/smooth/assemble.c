@@ -57,6 +57,15 @@ static const double massless_share = 1e-6;
 /* A node that is to be kept in place is so much heavier while positions and velocities are assembled. */
 static const double kept_weight = 1e8;
 
+/* The torque of the weight changes with the arm of the centre of mass: d(S x g) = (S g^T - S.g I) dtheta. */
+static void weight_stiffness(const yk_inertia_global *inertia, yk_vec3 gravity, double c, double tangent[6][6])
+{
+    yk_mat3 turns = yk_m3_outer(inertia->moment, gravity);
+    double dot = yk_v3_dot(inertia->moment, gravity);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) tangent[3 + i][3 + j] -= c * c * (turns.m[i][j] - (i == j ? dot : 0));
+}
+
 static inline void node_matrix(const yk_smooth *model, int i, double weight, const scales *s, sink *to, sink_mode mode)
 {
     const node_model *node = &model->nodes[i];
@@ -72,6 +81,7 @@ static inline void node_matrix(const yk_smooth *model, int i, double weight, con
         yk_inertia_global inertia;
         yk_inertia_turn(&node->inertia, &model->trial[i].frame.rotation, &inertia);
         yk_inertia_tangent(&inertia, &model->trial[i].frame, s->c, tangent);
+        if (node->eccentric) weight_stiffness(&inertia, model->def.gravity, s->c, tangent);
     }
     double scale = weight * s->inertia * (1 + s->c * model->damping);
     /* Point masses have no inertia of rotation: that their rotation is free must not make the start singular. */
@@ -314,6 +324,46 @@ static inline void force_pass(yk_smooth *model, const force_model *force, const 
     if (mode != SINK_NONE) pair_blocks(model, force->node, both, s, &tangent, to, mode);
 }
 
+/* Beams ----------------------------------------------------------------------------------------------------------- */
+
+static inline void beam_blocks(const yk_smooth *model, const beam_model *beam, const scales *s,
+                               const yk_beam_jacobian *jacobian, sink *to, sink_mode mode)
+{
+    for (int b = 0; b < YK_BEAM_NODES; b++) {
+        int column = model->nodes[beam->node[b]].unknown;
+        if (column < 0) continue;
+        for (int j = 0; j < 6; j++)
+            for (int i = 0; i < YK_BEAM_UNKNOWNS; i++) {
+                int row = model->nodes[beam->node[i / 6]].unknown;
+                if (row < 0) continue;
+                double value = 0;
+                if (mode == SINK_ADD) {
+                    value = -s->node * jacobian->placement[i][6 * b + j];
+                    if (beam->beam.damped) value -= s->rate * jacobian->rate[i][6 * b + j];
+                }
+                put(to, mode, row + i % 6, column + j, value);
+            }
+    }
+}
+
+static inline void beam_pass(yk_smooth *model, const beam_model *beam, const scales *s, sink *to, sink_mode mode)
+{
+    yk_beam_jacobian jacobian;
+    if (mode != SINK_RECORD) {
+        const yk_frame *const node[YK_BEAM_NODES] = {
+            &model->trial[beam->node[0]].frame, &model->trial[beam->node[1]].frame, &model->trial[beam->node[2]].frame};
+        yk_beam_loads loads;
+        yk_beam_evaluate(&beam->beam, node, &loads, mode == SINK_ADD ? &jacobian : NULL);
+        for (int k = 0; k < YK_BEAM_NODES; k++) {
+            yk_effort *sum = &model->load[beam->node[k]];
+            sum->force = yk_v3_add(sum->force, loads.force[k]);
+            sum->torque = yk_v3_add(sum->torque, loads.torque[k]);
+        }
+        model->potential += loads.energy;
+    }
+    if (mode != SINK_NONE) beam_blocks(model, beam, s, &jacobian, to, mode);
+}
+
 /* Ports that take efforts ----------------------------------------------------------------------------------------- */
 
 /* Efforts are inputs, not part of the model: they add nothing to the matrix, so that it depends on the state alone. */
@@ -364,6 +414,7 @@ static inline void pass(yk_smooth *model, assembly_level level, const scales *s,
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
         node_matrix(model, i, weigh && model->nodes[i].keep ? kept_weight : 1, s, to, mode);
     for (int i = 0; i < model->def.force_count; i++) force_pass(model, &model->forces[i], s, to, mode);
+    for (int i = 0; i < model->def.beam_count; i++) beam_pass(model, &model->beams[i], s, to, mode);
     for (int i = 0; i < model->joint_count; i++) joint_pass(model, &model->joints[i], level, s, to, mode);
 }
 

@@ -1,5 +1,6 @@
 /* From the def and the connections of the ports to what the solver loops over: numbered unknowns, rows, the pattern of
  * the matrix, and all memory that stepping needs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "smooth/internal.h"
@@ -8,6 +9,44 @@
 static int frame_index(const yk_smooth *model, int node)
 {
     return node == YK_SMOOTH_GROUND ? model->node_count : node;
+}
+
+/* The reference shape is that of the nodes as they are defined; portions of the beam become bodies on its nodes. */
+static yk_status compile_beam(yk_smooth *model, const yk_smooth_beam_def *def, beam_model *made)
+{
+    yk_beam_def shape = {.section = {def->section[0], def->section[1]}};
+    made->name = def->name;
+    for (int k = 0; k < YK_BEAM_NODES; k++) {
+        bool ground = def->node[k] == YK_SMOOTH_GROUND;
+        made->node[k] = frame_index(model, def->node[k]);
+        shape.position[k] = ground ? yk_v3(0, 0, 0) : model->def.nodes[def->node[k]].position;
+        shape.orientation[k] = ground ? yk_q_identity() : model->def.nodes[def->node[k]].orientation;
+        shape.offset[k] = def->offset[k];
+        shape.section_frame[k] = def->section_frame[k];
+    }
+    yk_status status = yk_beam_create(model->context, &shape, &made->beam);
+    if (status != YK_OK) {
+        char reason[256];
+        snprintf(reason, sizeof reason, "%s", yk_last_message(model->context));
+        return yk_fail(model->context, status, "%s: '%s': %s", model->def.name, def->name, reason);
+    }
+    yk_inertia lump[YK_BEAM_NODES];
+    yk_beam_lumps(&shape, lump);
+    for (int k = 0; k < YK_BEAM_NODES; k++)
+        if (lump[k].mass > 0) yk_inertia_add(&model->nodes[made->node[k]].inertia, &lump[k]);
+    return YK_OK;
+}
+
+static yk_status compile_beams(yk_smooth *model)
+{
+    const yk_smooth_def *def = &model->def;
+    model->beams = yk_allocate(model->context, (size_t)def->beam_count, sizeof *model->beams);
+    if (!model->beams) return YK_ERROR_MEMORY;
+    for (int i = 0; i < def->beam_count; i++) {
+        yk_status status = compile_beam(model, &def->beams[i], &model->beams[i]);
+        if (status != YK_OK) return status;
+    }
+    return YK_OK;
 }
 
 static yk_status compile_nodes(yk_smooth *model, int drivers)
@@ -28,6 +67,8 @@ static yk_status compile_nodes(yk_smooth *model, int drivers)
         yk_inertia part = yk_inertia_of_body(body->mass, body->centre, body->inertia, body->axes);
         yk_inertia_add(&model->nodes[body->node].inertia, &part);
     }
+    yk_status status = compile_beams(model);
+    if (status != YK_OK) return status;
     double mass = 0;
     int massive = 0;
     for (int i = 0; i < model->node_count; i++) {
@@ -57,6 +98,11 @@ static double length_scale(const yk_smooth_def *def)
             length =
                 fmax(length,
                      yk_v3_norm(yk_v3_sub(def->nodes[joint->node[0]].position, def->nodes[joint->node[1]].position)));
+    }
+    for (int i = 0; i < def->beam_count; i++) {
+        const int *node = def->beams[i].node;
+        if (node[0] >= 0 && node[2] >= 0)
+            length = fmax(length, yk_v3_norm(yk_v3_sub(def->nodes[node[0]].position, def->nodes[node[2]].position)));
     }
     if (length > 0) return length;
     for (int i = 1; i < def->node_count; i++)
@@ -241,6 +287,13 @@ static size_t graph_edges(const yk_smooth *model, yk_sparse_entry *edges)
         edges[count++] = (yk_sparse_entry){node[0], node[1]};
         edges[count++] = (yk_sparse_entry){node[1], node[0]};
     }
+    for (int i = 0; i < model->def.beam_count; i++)
+        for (int k = 0; k < YK_BEAM_NODES; k++) {
+            int a = model->beams[i].node[k], b = model->beams[i].node[(k + 1) % YK_BEAM_NODES];
+            if (model->nodes[a].unknown < 0 || model->nodes[b].unknown < 0) continue;
+            edges[count++] = (yk_sparse_entry){a, b};
+            edges[count++] = (yk_sparse_entry){b, a};
+        }
     return count;
 }
 
@@ -290,7 +343,7 @@ static yk_status elimination_order(yk_smooth *model, int *order)
 {
     yk_context *context = model->context;
     size_t n = (size_t)model->node_count, m = (size_t)model->joint_count, f = (size_t)model->def.force_count;
-    yk_sparse_entry *edges = yk_allocate(context, 2 * (m + f), sizeof *edges);
+    yk_sparse_entry *edges = yk_allocate(context, 2 * (m + f) + 6 * (size_t)model->def.beam_count, sizeof *edges);
     int *block = yk_allocate(context, 4 * n + 2 * m, sizeof *block);
     yk_status status = edges && block ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) {
@@ -347,6 +400,7 @@ void yk_smooth_release_compiled(yk_smooth *model)
     yk_release(context, model->nodes), model->nodes = NULL;
     yk_release(context, model->joints), model->joints = NULL;
     yk_release(context, model->forces), model->forces = NULL;
+    yk_release(context, model->beams), model->beams = NULL;
     yk_release(context, model->image), model->image = NULL;
     yk_release(context, model->trial), model->trial = NULL;
     yk_release(context, model->lambda), model->lambda = NULL;

@@ -38,6 +38,13 @@ yk_smooth_force_def yk_smooth_force_default(void)
                                  .marker = {yk_marker_default(), yk_marker_default()}};
 }
 
+yk_smooth_beam_def yk_smooth_beam_default(void)
+{
+    yk_smooth_beam_def def = {.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND, YK_SMOOTH_GROUND}};
+    for (int i = 0; i < YK_BEAM_NODES; i++) def.section_frame[i] = yk_q_identity();
+    return def;
+}
+
 yk_smooth_port_def yk_smooth_port_default(void)
 {
     return (yk_smooth_port_def){.kind = YK_PORT_MARKER,
@@ -175,6 +182,28 @@ static yk_status check_forces(yk_context *context, const yk_smooth_def *def)
     return YK_OK;
 }
 
+static yk_status check_beams(yk_context *context, const yk_smooth_def *def)
+{
+    for (int i = 0; i < def->beam_count; i++) {
+        const yk_smooth_beam_def *beam = &def->beams[i];
+        if (!beam->name || !beam->name[0])
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam %d has no name: give it one", def->name, i);
+        for (int k = 0; k < YK_BEAM_NODES; k++) {
+            if (!node_usable(def, beam->node[k]))
+                return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam '%s' names node %d, but there are %d nodes",
+                               def->name, beam->name, beam->node[k], def->node_count);
+            if (!quat_usable(beam->section_frame[k]) || !yk_v3_finite(beam->offset[k]))
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "%s: offset or section axes of beam '%s' at its node %d are not usable", def->name,
+                               beam->name, k + 1);
+        }
+        if (beam->node[0] == beam->node[1] || beam->node[1] == beam->node[2] || beam->node[2] == beam->node[0])
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam '%s' names a node twice: it needs three", def->name,
+                           beam->name);
+    }
+    return YK_OK;
+}
+
 static yk_status check_ports(yk_context *context, const yk_smooth_def *def)
 {
     for (int i = 0; i < def->port_count; i++) {
@@ -208,8 +237,8 @@ static yk_status check(yk_context *context, const yk_smooth_def *def)
     if (!def->name) return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
     if (def->node_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node", def->name);
-    yk_status (*const checks[])(yk_context *, const yk_smooth_def *) = {check_options, check_nodes,  check_bodies,
-                                                                        check_joints,  check_forces, check_ports};
+    yk_status (*const checks[])(yk_context *, const yk_smooth_def *) = {
+        check_options, check_nodes, check_bodies, check_joints, check_forces, check_beams, check_ports};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         yk_status status = checks[i](context, def);
         if (status != YK_OK) return status;
@@ -240,6 +269,8 @@ static size_t keep_names(char *store, yk_smooth_def *def)
         used = keep_name(store, used, &((yk_smooth_joint_def *)(uintptr_t)def->joints)[i].name);
     for (int i = 0; i < def->force_count; i++)
         used = keep_name(store, used, &((yk_smooth_force_def *)(uintptr_t)def->forces)[i].name);
+    for (int i = 0; i < def->beam_count; i++)
+        used = keep_name(store, used, &((yk_smooth_beam_def *)(uintptr_t)def->beams)[i].name);
     for (int i = 0; i < def->port_count; i++)
         used = keep_name(store, used, &((yk_smooth_port_def *)(uintptr_t)def->ports)[i].name);
     return used;
@@ -265,6 +296,7 @@ static yk_status copy_def(yk_smooth *model, const yk_smooth_def *def)
     model->def.bodies = copy_array(context, def->bodies, def->body_count, sizeof *def->bodies, &failed);
     model->def.joints = copy_array(context, def->joints, def->joint_count, sizeof *def->joints, &failed);
     model->def.forces = copy_array(context, def->forces, def->force_count, sizeof *def->forces, &failed);
+    model->def.beams = copy_array(context, def->beams, def->beam_count, sizeof *def->beams, &failed);
     model->def.shapes = copy_array(context, def->shapes, def->shape_count, sizeof *def->shapes, &failed);
     model->def.ports = copy_array(context, def->ports, def->port_count, sizeof *def->ports, &failed);
     if (failed) return YK_ERROR_MEMORY;
@@ -288,6 +320,7 @@ void yk_smooth_destroy(yk_smooth *model)
     release_array(context, model->def.bodies);
     release_array(context, model->def.joints);
     release_array(context, model->def.forces);
+    release_array(context, model->def.beams);
     release_array(context, model->def.shapes);
     release_array(context, model->def.ports);
     yk_release(context, model->name_store);

@@ -75,6 +75,12 @@ typedef struct force_model {
     yk_smooth_function load;
 } force_model;
 
+typedef struct beam_model {
+    const char *name;
+    yk_beam beam;
+    int node[YK_BEAM_NODES];
+} beam_model;
+
 typedef struct port_model {
     yk_smooth_port_def def;
     int node[2]; /* as indices of frames */
@@ -143,6 +149,7 @@ struct yk_smooth {
     joint_model *joints;
     int joint_count, joint_count_def;
     force_model *forces;
+    beam_model *beams;
     port_model *ports;
     yk_port *port_list;
     yk_channel *channels;
@@ -247,6 +254,10 @@ void yk_smooth_joint_wrench(const yk_smooth *model, const joint_model *joint, in
 /* merge.c */
 yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
                           yk_subsystem **merged);
+
+/* query.c: power that the damping of beams takes out, at the trial as it stands. Read off the converged motion, not the
+ * iterate before it: a predicted motion has strain rates of high modes that the step does not. */
+double yk_smooth_beam_loss(const yk_smooth *model);
 
 /* report.c: whose unknown or equation is it, for messages: "node 'crank'" or "joint 'pin'". */
 const char *yk_smooth_owner(const yk_smooth *model, int unknown, char *buffer, size_t capacity);

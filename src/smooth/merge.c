@@ -11,7 +11,7 @@ static const yk_smooth_def *def_of(const yk_subsystem *part)
 
 /* Where the nodes and ports of each part begin in the whole. */
 typedef struct totals {
-    int nodes, bodies, joints, forces, shapes, ports;
+    int nodes, bodies, joints, forces, beams, shapes, ports;
 } totals;
 
 static totals totals_before(yk_subsystem *const *parts, int part)
@@ -23,6 +23,7 @@ static totals totals_before(yk_subsystem *const *parts, int part)
         sum.bodies += def->body_count;
         sum.joints += def->joint_count;
         sum.forces += def->force_count;
+        sum.beams += def->beam_count;
         sum.shapes += def->shape_count;
         sum.ports += def->port_count;
     }
@@ -39,6 +40,7 @@ typedef struct arrays {
     yk_smooth_body_def *bodies;
     yk_smooth_joint_def *joints;
     yk_smooth_force_def *forces;
+    yk_smooth_beam_def *beams;
     yk_smooth_shape_def *shapes;
     yk_smooth_port_def *ports;
     char *names; /* of the connecting joints */
@@ -56,6 +58,11 @@ static void copy_part(const yk_smooth_def *def, const totals *at, arrays *to)
     for (int i = 0; i < def->shape_count; i++) {
         to->shapes[at->shapes + i] = def->shapes[i];
         to->shapes[at->shapes + i].node = shifted(def->shapes[i].node, at->nodes);
+    }
+    for (int i = 0; i < def->beam_count; i++) {
+        to->beams[at->beams + i] = def->beams[i];
+        for (int k = 0; k < YK_BEAM_NODES; k++)
+            to->beams[at->beams + i].node[k] = shifted(def->beams[i].node[k], at->nodes);
     }
     for (int i = 0; i < def->joint_count; i++) to->joints[at->joints + i] = def->joints[i];
     for (int i = 0; i < def->force_count; i++) to->forces[at->forces + i] = def->forces[i];
@@ -104,10 +111,12 @@ static yk_status allocate_arrays(yk_context *context, const totals *sum, int joi
     to->bodies = yk_allocate(context, (size_t)sum->bodies, sizeof *to->bodies);
     to->joints = yk_allocate(context, (size_t)(sum->joints + joint_count), sizeof *to->joints);
     to->forces = yk_allocate(context, (size_t)sum->forces, sizeof *to->forces);
+    to->beams = yk_allocate(context, (size_t)sum->beams, sizeof *to->beams);
     to->shapes = yk_allocate(context, (size_t)sum->shapes, sizeof *to->shapes);
     to->ports = yk_allocate(context, (size_t)sum->ports, sizeof *to->ports);
     to->names = yk_allocate(context, (size_t)joint_count * NAME_LENGTH, 1);
-    bool complete = to->nodes && to->bodies && to->joints && to->forces && to->shapes && to->ports && to->names;
+    bool complete =
+        to->nodes && to->bodies && to->joints && to->forces && to->beams && to->shapes && to->ports && to->names;
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -117,6 +126,7 @@ static void release_arrays(yk_context *context, arrays *to)
     yk_release(context, to->bodies);
     yk_release(context, to->joints);
     yk_release(context, to->forces);
+    yk_release(context, to->beams);
     yk_release(context, to->shapes);
     yk_release(context, to->ports);
     yk_release(context, to->names);
@@ -156,6 +166,7 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
         def.bodies = to.bodies, def.body_count = sum.bodies;
         def.joints = to.joints, def.joint_count = sum.joints + joint_count;
         def.forces = to.forces, def.force_count = sum.forces;
+        def.beams = to.beams, def.beam_count = sum.beams;
         def.shapes = to.shapes, def.shape_count = sum.shapes;
         def.ports = to.ports, def.port_count = sum.ports;
         yk_smooth *whole = NULL;

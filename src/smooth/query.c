@@ -89,11 +89,36 @@ void yk_smooth_energy(const yk_smooth *model, yk_energy *energy)
                           &load, NULL);
         energy->potential += load.energy;
     }
+    for (int i = 0; i < model->def.beam_count; i++) {
+        yk_beam_loads loads;
+        yk_smooth_beam_loads(model, i, &loads);
+        energy->potential += loads.energy;
+    }
 }
 
 void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report)
 {
     *report = model->report;
+}
+
+void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads)
+{
+    const beam_model *of = &model->beams[beam];
+    const yk_frame *const node[YK_BEAM_NODES] = {&model->trial[of->node[0]].frame, &model->trial[of->node[1]].frame,
+                                                 &model->trial[of->node[2]].frame};
+    yk_beam_evaluate(&of->beam, node, loads, NULL);
+}
+
+double yk_smooth_beam_loss(const yk_smooth *model)
+{
+    double loss = 0;
+    for (int i = 0; i < model->def.beam_count; i++) {
+        if (!model->beams[i].beam.damped) continue;
+        yk_beam_loads loads;
+        yk_smooth_beam_loads(model, i, &loads);
+        loss += loads.loss;
+    }
+    return loss;
 }
 
 /* Channels -------------------------------------------------------------------------------------------------------- */
@@ -108,9 +133,11 @@ static const channel_kind node_channels[] = {{"position", "m", 3},        {"orie
                                              {"acceleration", "m/s2", 3}, {"angular-acceleration", "rad/s2", 3}};
 static const channel_kind joint_channels[] = {{"force", "N", 3}, {"torque", "N m", 3}};
 static const channel_kind force_channels[] = {{"stretch", "m or rad", 1}, {"stretch-rate", "m/s or rad/s", 1}};
+static const channel_kind beam_channels[] = {
+    {"force-1", "N", 3}, {"moment-1", "N m", 3}, {"force-2", "N", 3}, {"moment-2", "N m", 3}};
 static const channel_kind model_channels[] = {{"energy", "J", 4}};
 
-enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 2, FORCE_CHANNELS = 2, MODEL_CHANNELS = 1 };
+enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 2, FORCE_CHANNELS = 2, BEAM_CHANNELS = 4, MODEL_CHANNELS = 1 };
 
 /* First round with store NULL: the bytes that the names take. */
 static size_t name_channels(yk_smooth *model, const char *owner, const channel_kind *kinds, int count, char *store,
@@ -138,6 +165,8 @@ static size_t name_all(yk_smooth *model, char *store)
         used = name_channels(model, def->joints[i].name, joint_channels, JOINT_CHANNELS, store, used);
     for (int i = 0; i < def->force_count; i++)
         used = name_channels(model, def->forces[i].name, force_channels, FORCE_CHANNELS, store, used);
+    for (int i = 0; i < def->beam_count; i++)
+        used = name_channels(model, def->beams[i].name, beam_channels, BEAM_CHANNELS, store, used);
     return used;
 }
 
@@ -145,7 +174,8 @@ yk_status yk_smooth_make_channels(yk_smooth *model)
 {
     const yk_smooth_def *def = &model->def;
     size_t count = MODEL_CHANNELS + NODE_CHANNELS * (size_t)def->node_count +
-                   JOINT_CHANNELS * (size_t)def->joint_count + FORCE_CHANNELS * (size_t)def->force_count;
+                   JOINT_CHANNELS * (size_t)def->joint_count + FORCE_CHANNELS * (size_t)def->force_count +
+                   BEAM_CHANNELS * (size_t)def->beam_count;
     model->channels = yk_allocate(model->context, count, sizeof *model->channels);
     model->channel_names = yk_allocate(model->context, name_all(model, NULL), 1);
     if (!model->channels || !model->channel_names) return YK_ERROR_MEMORY;
@@ -202,6 +232,14 @@ void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
         return;
     }
     index -= JOINT_CHANNELS * def->joint_count;
+    if (index >= FORCE_CHANNELS * def->force_count) {
+        index -= FORCE_CHANNELS * def->force_count;
+        yk_beam_loads loads;
+        yk_smooth_beam_loads(model, index / BEAM_CHANNELS, &loads);
+        int point = index % BEAM_CHANNELS / 2, moment = index % BEAM_CHANNELS % 2;
+        memcpy(values, &loads.resultant[point][3 * moment], 3 * sizeof *values);
+        return;
+    }
     const force_model *force = &model->forces[index / FORCE_CHANNELS];
     double stretch[2];
     yk_force_stretch(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, &stretch[0],

@@ -16,6 +16,7 @@
 #include "mechanics/force.h"
 #include "mechanics/inertia.h"
 #include "mechanics/joint.h"
+#include "smooth/beam.h"
 #include "yoke/base.h"
 
 enum { YK_SMOOTH_GROUND = -1 };
@@ -70,6 +71,16 @@ typedef struct yk_smooth_force_def {
     yk_smooth_function load; /* factor of the vector (1 if absent); added to the tension of a spring (0 if absent) */
 } yk_smooth_force_def;
 
+/* A beam through three nodes, the middle one near half of its length; free of strain where the nodes are defined. Its
+ * mass is shared out to the nodes as rigid portions. */
+typedef struct yk_smooth_beam_def {
+    const char *name;
+    int node[YK_BEAM_NODES];
+    yk_vec3 offset[YK_BEAM_NODES];        /* from the node to the line of the beam, in the node's axes */
+    yk_quat section_frame[YK_BEAM_NODES]; /* from section axes (x along the beam) to the node's axes */
+    yk_beam_section section[YK_BEAM_POINTS];
+} yk_smooth_beam_def;
+
 /* Something to draw, fixed to a node. */
 typedef struct yk_smooth_shape_def {
     int node;
@@ -107,9 +118,10 @@ typedef struct yk_smooth_def {
     const yk_smooth_body_def *bodies;
     const yk_smooth_joint_def *joints;
     const yk_smooth_force_def *forces;
+    const yk_smooth_beam_def *beams;
     const yk_smooth_shape_def *shapes;
     const yk_smooth_port_def *ports;
-    int node_count, body_count, joint_count, force_count, shape_count, port_count;
+    int node_count, body_count, joint_count, force_count, beam_count, shape_count, port_count;
 } yk_smooth_def;
 
 /* Since start. */
@@ -130,6 +142,8 @@ yk_smooth_node_def yk_smooth_node_default(void);
 yk_smooth_body_def yk_smooth_body_default(void);
 yk_smooth_joint_def yk_smooth_joint_default(void);
 yk_smooth_force_def yk_smooth_force_default(void);
+/* Nodes on the ground, section axes along those of the nodes, no section. */
+yk_smooth_beam_def yk_smooth_beam_default(void);
 yk_smooth_port_def yk_smooth_port_default(void);
 
 /* YK_ERROR_ARGUMENT with the name of what is wrong; destroy through the ops table. */
@@ -146,6 +160,8 @@ void yk_smooth_motion(const yk_smooth *model, int node, yk_motion *motion);
 void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker, yk_motion *motion);
 /* On the second body, at its marker, in global axes. */
 void yk_smooth_reaction(const yk_smooth *model, int joint, yk_effort *reaction);
+/* Strains and resultants at the two evaluation points, loads on the nodes. */
+void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads);
 void yk_smooth_energy(const yk_smooth *model, yk_energy *energy);
 void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report);
 

@@ -205,7 +205,7 @@ static void state_from_trial(yk_smooth *model)
     yk_smooth_keep_inputs(model);
     yk_smooth_drive_powers(model);
     model->state.clock->supply = model->supply;
-    model->state.clock->loss = model->loss;
+    model->state.clock->loss = model->loss + yk_smooth_beam_loss(model);
 }
 
 /* From assembled positions in the trial: velocities, redundancy, accelerations, and the state of a run that begins. */

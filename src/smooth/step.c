@@ -202,6 +202,7 @@ static void account(yk_smooth *model)
 {
     clock_state *clock = model->state.clock;
     yk_smooth_drive_powers(model);
+    model->loss += yk_smooth_beam_loss(model);
     clock->work += 0.5 * model->h * (clock->supply + model->supply);
     clock->dissipated += 0.5 * model->h * (clock->loss + model->loss);
     clock->supply = model->supply;

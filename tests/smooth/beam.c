@@ -500,9 +500,9 @@ static double tip_error(int beams, const rod *r, const yk_beam_section *section,
 static void converges_to_rod(const rod *r, const yk_beam_section *section, double tolerance)
 {
     rod_state exact = rod_solve(*r);
-    double coarse = tip_error(4, r, section, exact, 5);
-    double middle = tip_error(8, r, section, exact, 5);
-    double fine = tip_error(16, r, section, exact, 5);
+    double coarse = tip_error(4, r, section, exact, 10);
+    double middle = tip_error(8, r, section, exact, 10);
+    double fine = tip_error(16, r, section, exact, 10);
     if (!(middle < tolerance && coarse / middle > 7.5 && middle / fine > 7.5))
         fail_msg("tip errors with 4, 8, 16 beams: %g %g %g", coarse, middle, fine);
 }

@@ -1,0 +1,607 @@
+/* Shift-and-invert block Arnoldi for constrained quadratic eigenvalue problems.
+ *
+ * Without damping the operator acts on q alone, q -> (K + z^2 M)^-1 M q within G q = 0 for a shift z; its eigenvalues
+ * are 1 / (z^2 - s^2). With damping the first-order form in (q, p = s q) is used:
+ *
+ *   q' = -P^-1 (M p + (C + z M) q),  p' = q + z q',  P = K + z C + z^2 M   eigenvalues 1 / (s - z)
+ *
+ * Starting vectors are images of the operator, so that they obey the constraints and have no part in the massless
+ * directions, whose eigenvalues are infinite. A band of `block` vectors is orthogonalised against all before (twice,
+ * modified Gram-Schmidt); where a direction is exhausted the band narrows, and when it is empty the space is invariant.
+ * Rayleigh and Ritz on the space, with residuals computed from the stored images, decide when it is large enough. */
+#include "smooth/linear_modes.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "math/eigen.h"
+#include "math/sparse.h"
+
+enum { BLOCK = 6 };
+
+typedef struct problem {
+    yk_context *context;
+    const yk_linear_system *system;
+    bool damped;
+    int n;         /* unknowns */
+    int dimension; /* of the operator: n, or 2 n with damping */
+    double shift;  /* z */
+    yk_sparse *matrix;
+    int *place;    /* of the entries in the matrix */
+    double *right; /* of the constrained system */
+    uint64_t seed;
+} problem;
+
+/* The search space: orthonormal rows, and their images. */
+typedef struct space {
+    int count;     /* vectors */
+    int processed; /* of which the image is known */
+    int capacity;
+    double *vector, *image; /* capacity x dimension */
+    double *projected;      /* capacity x capacity: vector_i . image_j */
+    int projected_count;
+} space;
+
+/* Eigenpairs of the projected operator. */
+typedef struct ritz {
+    double *real, *imaginary, *vectors;
+    double *matrix;
+    int *order;
+} ritz;
+
+yk_linear_modes_options yk_linear_modes_default(void)
+{
+    return (yk_linear_modes_options){.count = 10, .tolerance = 1e-9};
+}
+
+/* Operator --------------------------------------------------------------------------------------------------------- */
+
+/* y += factor * A x */
+static void multiply_add(const yk_linear_matrix *a, double factor, const double *x, double *y)
+{
+    for (size_t k = 0; k < a->count; k++)
+        y[a->entries[k].row] += factor * a->entries[k].value * x[a->entries[k].column];
+}
+
+static void apply(problem *p, const double *x, double *y)
+{
+    const yk_linear_system *system = p->system;
+    memset(p->right, 0, ((size_t)p->n + (size_t)system->constraints) * sizeof *p->right);
+    if (!p->damped) {
+        multiply_add(&system->mass, 1, x, p->right);
+        yk_sparse_solve(p->matrix, p->right);
+        memcpy(y, p->right, (size_t)p->n * sizeof *y);
+        return;
+    }
+    /* The second half is p / z: both halves of a mode are then of similar size. */
+    multiply_add(&system->mass, -p->shift, x + p->n, p->right);
+    multiply_add(&system->mass, -p->shift, x, p->right);
+    multiply_add(&system->damping, -1, x, p->right);
+    yk_sparse_solve(p->matrix, p->right);
+    for (int i = 0; i < p->n; i++) {
+        double q = p->right[i];
+        y[p->n + i] = x[i] / p->shift + q;
+        y[i] = q;
+    }
+}
+
+static double largest(const yk_linear_matrix *a)
+{
+    double size = 0;
+    for (size_t k = 0; k < a->count; k++) size = fmax(size, fabs(a->entries[k].value));
+    return size;
+}
+
+/* A measure of the highest frequencies. */
+static double highest_frequency(const yk_linear_system *system)
+{
+    double ratio = largest(&system->stiffness) / largest(&system->mass);
+    return ratio > 0 ? sqrt(ratio) : 1;
+}
+
+static size_t put_entries(yk_sparse_entry *entries, size_t at, const yk_linear_matrix *a, int row_shift)
+{
+    for (size_t k = 0; k < a->count; k++)
+        entries[at++] = (yk_sparse_entry){a->entries[k].row + row_shift, a->entries[k].column};
+    return at;
+}
+
+static size_t add_values(double *values, const int *place, size_t at, const yk_linear_matrix *a, double factor)
+{
+    for (size_t k = 0; k < a->count; k++) values[place[at++]] += factor * a->entries[k].value;
+    return at;
+}
+
+/* The matrix | P G^T; G -e | at the shift. The compliance e only matters where rows of G depend on each other: it is so
+ * small against 1/|P| that independent rows hold to rounding. */
+static void fill_matrix(problem *p)
+{
+    const int *place = p->place;
+    const yk_linear_system *system = p->system;
+    double *values = yk_sparse_values(p->matrix);
+    memset(values, 0, yk_sparse_nonzeros(p->matrix) * sizeof *values);
+    size_t at = add_values(values, place, 0, &system->mass, p->shift * p->shift);
+    at = add_values(values, place, at, &system->damping, p->shift);
+    at = add_values(values, place, at, &system->stiffness, 1);
+    double size = largest(&system->stiffness) + p->shift * p->shift * largest(&system->mass);
+    double gradient = largest(&system->constraint);
+    double scale = gradient > 0 ? size / gradient : 1; /* multipliers are scaled for a balanced matrix */
+    at = add_values(values, place, at, &system->constraint, scale);
+    at = add_values(values, place, at, &system->constraint, scale);
+    for (int i = 0; i < system->constraints; i++) values[place[at++]] -= 1e-12 * size;
+}
+
+static yk_status factor(problem *p)
+{
+    int column = 0;
+    fill_matrix(p);
+    yk_status status = yk_sparse_factor(p->matrix, &column);
+    if (status != YK_ERROR_SINGULAR) return status;
+    return yk_fail(p->context, status,
+                   "modes: unknown %d has neither mass nor stiffness, or the shift %g rad/s is a mode itself; give it "
+                   "mass, hold it, or choose another shift",
+                   column, p->shift);
+}
+
+static yk_status create_matrix(problem *p)
+{
+    const yk_linear_system *system = p->system;
+    size_t count = system->mass.count + system->damping.count + system->stiffness.count + 2 * system->constraint.count +
+                   (size_t)system->constraints;
+    yk_sparse_entry *entries = yk_allocate(p->context, count, sizeof *entries);
+    p->place = yk_allocate(p->context, count, sizeof *p->place);
+    if (!entries || !p->place) {
+        yk_release(p->context, entries);
+        return YK_ERROR_MEMORY;
+    }
+    size_t at = put_entries(entries, 0, &system->mass, 0);
+    at = put_entries(entries, at, &system->damping, 0);
+    at = put_entries(entries, at, &system->stiffness, 0);
+    size_t transposed = put_entries(entries, at, &system->constraint, p->n);
+    at = put_entries(entries, transposed, &system->constraint, p->n);
+    for (size_t k = transposed; k < at; k++) entries[k] = (yk_sparse_entry){entries[k].column, entries[k].row};
+    for (int i = 0; i < system->constraints; i++) entries[at++] = (yk_sparse_entry){p->n + i, p->n + i};
+    yk_status status = yk_sparse_create(p->context, p->n + system->constraints, entries, count, p->place, &p->matrix);
+    yk_release(p->context, entries);
+    return status;
+}
+
+/* Space ------------------------------------------------------------------------------------------------------------ */
+
+static double random_number(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (double)(*seed >> 11) / 4503599627370496.0 - 1;
+}
+
+static double *vector_at(const problem *p, double *block, int index)
+{
+    return block + (size_t)index * (size_t)p->dimension;
+}
+
+/* Makes the next vector of the space from x; false where it adds no direction. */
+static bool append(const problem *p, space *s, const double *x)
+{
+    size_t d = (size_t)p->dimension;
+    double before = yk_dense_norm(d, x);
+    if (s->count == s->capacity || !(before > 0)) return false;
+    double *v = vector_at(p, s->vector, s->count);
+    for (size_t i = 0; i < d; i++) v[i] = x[i] / before;
+    for (int pass = 0; pass < 2; pass++)
+        for (int j = 0; j < s->count; j++) {
+            const double *u = vector_at(p, s->vector, j);
+            double part = yk_dense_dot(d, u, v);
+            for (size_t i = 0; i < d; i++) v[i] -= part * u[i];
+        }
+    double after = yk_dense_norm(d, v);
+    if (after < 1e-10) return false;
+    for (size_t i = 0; i < d; i++) v[i] /= after;
+    s->count++;
+    return true;
+}
+
+/* A random direction of the operator's range. */
+static bool append_random(problem *p, space *s)
+{
+    if (s->count == s->capacity) return false;
+    double *x = vector_at(p, s->image, s->count); /* scratch: its image is not known yet */
+    double *y = vector_at(p, s->vector, s->count);
+    for (int i = 0; i < p->dimension; i++) x[i] = random_number(&p->seed);
+    /* Once through the operator makes q obey the constraints, the second time its rate as well. */
+    for (int pass = 0; pass < (p->damped ? 2 : 1); pass++) {
+        apply(p, x, y);
+        memcpy(x, y, (size_t)p->dimension * sizeof *x);
+    }
+    return append(p, s, x);
+}
+
+/* Grows to `target` processed vectors; false when the operator's range is exhausted before. */
+static bool grow(problem *p, space *s, int target)
+{
+    while (s->processed < target) {
+        if (s->processed == s->count && !append_random(p, s)) return false;
+        double *image = vector_at(p, s->image, s->processed);
+        apply(p, vector_at(p, s->vector, s->processed), image);
+        s->processed++;
+        append(p, s, image);
+    }
+    return true;
+}
+
+/* vector_i . image_j for what is new. */
+static void project(const problem *p, space *s)
+{
+    for (int i = 0; i < s->processed; i++)
+        for (int j = 0; j < s->processed; j++) {
+            if (i < s->projected_count && j < s->projected_count) continue;
+            s->projected[(size_t)i * (size_t)s->capacity + (size_t)j] =
+                yk_dense_dot((size_t)p->dimension, vector_at(p, s->vector, i), vector_at(p, s->image, j));
+        }
+    s->projected_count = s->processed;
+}
+
+static yk_status create_space(const problem *p, int capacity, space *s, ritz *r)
+{
+    size_t c = (size_t)capacity, d = (size_t)p->dimension;
+    s->capacity = capacity;
+    s->vector = yk_allocate(p->context, c * d, sizeof *s->vector);
+    s->image = yk_allocate(p->context, c * d, sizeof *s->image);
+    s->projected = yk_allocate(p->context, c * c, sizeof *s->projected);
+    r->real = yk_allocate(p->context, c, sizeof *r->real);
+    r->imaginary = yk_allocate(p->context, c, sizeof *r->imaginary);
+    r->vectors = yk_allocate(p->context, c * c, sizeof *r->vectors);
+    r->matrix = yk_allocate(p->context, c * c, sizeof *r->matrix);
+    r->order = yk_allocate(p->context, c, sizeof *r->order);
+    bool complete = s->vector && s->image && s->projected && r->real && r->imaginary && r->vectors && r->matrix;
+    return complete && r->order ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static void release_space(yk_context *context, space *s, ritz *r)
+{
+    yk_release(context, s->vector);
+    yk_release(context, s->image);
+    yk_release(context, s->projected);
+    yk_release(context, r->real);
+    yk_release(context, r->imaginary);
+    yk_release(context, r->vectors);
+    yk_release(context, r->matrix);
+    yk_release(context, r->order);
+}
+
+/* Ritz pairs --------------------------------------------------------------------------------------------------------
+ */
+
+/* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite frequencies,
+ * whose eigenvalue is zero up to rounding, are left out. Returns the number of candidates. */
+static int sort_ritz(const space *s, const ritz *r)
+{
+    int count = 0;
+    double top = 0;
+    for (int i = 0; i < s->processed; i++) top = fmax(top, hypot(r->real[i], r->imaginary[i]));
+    for (int i = 0; i < s->processed; i++) {
+        double size = hypot(r->real[i], r->imaginary[i]);
+        if (r->imaginary[i] < 0 || size <= 1e-13 * top) continue;
+        int at = count++;
+        while (at > 0 && hypot(r->real[r->order[at - 1]], r->imaginary[r->order[at - 1]]) < size) {
+            r->order[at] = r->order[at - 1];
+            at--;
+        }
+        r->order[at] = i;
+    }
+    return count;
+}
+
+static yk_status solve_projected(problem *p, space *s, ritz *r)
+{
+    size_t m = (size_t)s->processed;
+    project(p, s);
+    for (size_t i = 0; i < m; i++)
+        memcpy(r->matrix + i * m, s->projected + i * (size_t)s->capacity, m * sizeof(double));
+    return yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real, r->imaginary, r->vectors);
+}
+
+/* sum over j of weight_j row_j */
+static void combine(const problem *p, const space *s, double *rows, const double *weight, double *sum)
+{
+    size_t d = (size_t)p->dimension;
+    memset(sum, 0, d * sizeof *sum);
+    for (int j = 0; j < s->processed; j++) {
+        const double *row = vector_at(p, rows, j);
+        for (size_t i = 0; i < d; i++) sum[i] += weight[j] * row[i];
+    }
+}
+
+/* |A x - theta x| / |theta| of a Ritz pair with |x| = 1. x (2 x dimension: real, imaginary part) is computed as well;
+ * `scratch` has the same size. */
+static double ritz_residual(const problem *p, const space *s, const ritz *r, int index, double *x, double *scratch)
+{
+    size_t d = (size_t)p->dimension, m = (size_t)s->processed;
+    double re = r->real[index], im = r->imaginary[index];
+    const double *weight = r->vectors + (size_t)index * m;
+    combine(p, s, s->vector, weight, x);
+    combine(p, s, s->image, weight, scratch);
+    memset(x + d, 0, d * sizeof *x);
+    memset(scratch + d, 0, d * sizeof *x);
+    if (im > 0) {
+        combine(p, s, s->vector, weight + m, x + d);
+        combine(p, s, s->image, weight + m, scratch + d);
+    }
+    double sum = 0;
+    for (size_t i = 0; i < d; i++) {
+        double a = scratch[i] - re * x[i] + im * x[d + i];
+        double b = scratch[d + i] - re * x[d + i] - im * x[i];
+        sum += a * a + b * b;
+    }
+    return sqrt(sum) / hypot(re, im);
+}
+
+/* s from the operator's eigenvalue. */
+static void eigenvalue(const problem *p, double re, double im, double *s_re, double *s_im)
+{
+    double size2 = re * re + im * im;
+    double inverse_re = re / size2, inverse_im = -im / size2;
+    if (p->damped) {
+        *s_re = p->shift + inverse_re;
+        *s_im = inverse_im;
+        return;
+    }
+    /* 1/theta = z^2 + w^2 with s = i w; s of positive imaginary part, or real and unstable. */
+    double square_re = p->shift * p->shift - inverse_re, square_im = -inverse_im;
+    double modulus = hypot(square_re, square_im);
+    *s_re = sqrt(fmax(0, 0.5 * (modulus + square_re)));
+    *s_im = sqrt(fmax(0, 0.5 * (modulus - square_re)));
+    if (square_im < 0) *s_re = -*s_re;
+    if (*s_im == 0) *s_re = fabs(*s_re);
+}
+
+/* Result ------------------------------------------------------------------------------------------------------------
+ */
+
+static yk_status create_modes(const problem *p, int count, yk_linear_modes **modes)
+{
+    yk_linear_modes *made = yk_allocate(p->context, 1, sizeof *made);
+    *modes = made;
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = p->context;
+    made->unknowns = p->n;
+    made->damped = p->damped;
+    made->real = yk_allocate(p->context, (size_t)count, sizeof(double));
+    made->imaginary = yk_allocate(p->context, (size_t)count, sizeof(double));
+    made->residual = yk_allocate(p->context, (size_t)count, sizeof(double));
+    made->shape = yk_allocate(p->context, 2 * (size_t)count * (size_t)p->n, sizeof(double));
+    return made->real && made->imaginary && made->residual && made->shape ? YK_OK : YK_ERROR_MEMORY;
+}
+
+void yk_linear_modes_destroy(yk_linear_modes *modes)
+{
+    if (!modes) return;
+    yk_release(modes->context, modes->real);
+    yk_release(modes->context, modes->imaginary);
+    yk_release(modes->context, modes->residual);
+    yk_release(modes->context, modes->shape);
+    yk_release(modes->context, modes);
+}
+
+/* Divides by the largest component, so that it becomes one. */
+static void normalise(int n, double *re, double *im)
+{
+    int top = 0;
+    for (int i = 1; i < n; i++)
+        if (hypot(re[i], im[i]) > (1 + 1e-9) * hypot(re[top], im[top])) top = i;
+    double size2 = re[top] * re[top] + im[top] * im[top];
+    if (!(size2 > 0)) return;
+    double by_re = re[top] / size2, by_im = -im[top] / size2;
+    for (int i = 0; i < n; i++) {
+        double a = re[i] * by_re - im[i] * by_im;
+        im[i] = re[i] * by_im + im[i] * by_re;
+        re[i] = a;
+    }
+}
+
+static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double residual, const double *re,
+                     const double *im)
+{
+    size_t n = (size_t)modes->unknowns;
+    int at = modes->count++;
+    double *shape = modes->shape + 2 * (size_t)at * n;
+    modes->real[at] = s_re;
+    modes->imaginary[at] = s_im;
+    modes->residual[at] = residual;
+    memcpy(shape, re, n * sizeof *shape);
+    if (im)
+        memcpy(shape + n, im, n * sizeof *shape);
+    else
+        memset(shape + n, 0, n * sizeof *shape);
+    normalise(modes->unknowns, shape, shape + n);
+}
+
+/* One Ritz pair as a mode. Two modes of one frequency may come as a complex pair that is apart by rounding only: its
+ * real and imaginary part are then two real modes. */
+static void take_pair(const problem *p, const ritz *r, int index, double residual, const double *x, int most,
+                      yk_linear_modes *modes)
+{
+    size_t d = (size_t)p->dimension;
+    double re = r->real[index], im = r->imaginary[index], s_re, s_im;
+    eigenvalue(p, re, im, &s_re, &s_im);
+    if (p->damped) {
+        /* theta has positive imaginary part, s the opposite: list its conjugate */
+        add_mode(modes, s_re, fabs(s_im), residual, x, im > 0 ? x + d : NULL);
+        double *shape = modes->shape + (size_t)(2 * modes->count - 1) * (size_t)p->n;
+        for (int i = 0; i < p->n; i++) shape[i] = -shape[i];
+        return;
+    }
+    bool split = im > 0 && im < 1e-6 * fabs(re);
+    if (im > 0 && !split) {
+        add_mode(modes, s_re, s_im, residual, x, x + d);
+        if (modes->count == most) return;
+        double conjugate_re, conjugate_im;
+        eigenvalue(p, re, -im, &conjugate_re, &conjugate_im);
+        add_mode(modes, conjugate_re, conjugate_im, residual, x, x + d);
+        double *shape = modes->shape + (size_t)(2 * modes->count - 1) * (size_t)p->n;
+        for (int i = 0; i < p->n; i++) shape[i] = -shape[i];
+        return;
+    }
+    eigenvalue(p, re, 0, &s_re, &s_im);
+    add_mode(modes, s_re, s_im, residual, x, NULL);
+    if (split && modes->count < most) add_mode(modes, s_re, s_im, residual, x + d, NULL);
+}
+
+/* The number of wanted modes whose pairs have converged, in order; all candidates count when the space is complete. */
+static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_options *options, bool complete,
+                         yk_linear_modes *modes, double *scratch)
+{
+    yk_status status = solve_projected(p, s, r);
+    if (status != YK_OK) return status;
+    size_t d = (size_t)p->dimension;
+    int candidates = sort_ritz(s, r);
+    modes->count = 0;
+    for (int i = 0; i < candidates && modes->count < options->count; i++) {
+        double residual = ritz_residual(p, s, r, r->order[i], scratch, scratch + 2 * d);
+        if (residual > options->tolerance && !complete) return YK_NOT_CONVERGED;
+        /* In a complete space the pairs of the highest frequencies are as good as rounding allows, or spurious. */
+        if (residual > 1e-4) continue;
+        take_pair(p, r, r->order[i], residual, scratch, options->count, modes);
+    }
+    return modes->count == options->count || complete ? YK_OK : YK_NOT_CONVERGED;
+}
+
+static void swap_modes(yk_linear_modes *modes, int a, int b)
+{
+    double *columns[3] = {modes->real, modes->imaginary, modes->residual};
+    for (int k = 0; k < 3; k++) {
+        double keep = columns[k][a];
+        columns[k][a] = columns[k][b];
+        columns[k][b] = keep;
+    }
+    size_t length = 2 * (size_t)modes->unknowns;
+    double *x = modes->shape + (size_t)a * length, *y = modes->shape + (size_t)b * length;
+    for (size_t i = 0; i < length; i++) {
+        double keep = x[i];
+        x[i] = y[i];
+        y[i] = keep;
+    }
+}
+
+static void sort_modes(yk_linear_modes *modes)
+{
+    for (int i = 1; i < modes->count; i++)
+        for (int j = i; j > 0; j--) {
+            double size = hypot(modes->real[j], modes->imaginary[j]);
+            double before = hypot(modes->real[j - 1], modes->imaginary[j - 1]);
+            if (size >= before * (1 - 1e-12)) break;
+            swap_modes(modes, j, j - 1);
+        }
+}
+
+static int first_target(const yk_linear_modes_options *options)
+{
+    return 4 * options->count + 4 * BLOCK;
+}
+
+/* Grows the space until the wanted modes have converged. */
+static yk_status search(problem *p, const yk_linear_modes_options *options, space *s, ritz *r, yk_linear_modes *modes,
+                        double *scratch)
+{
+    int target = first_target(options);
+    for (;;) {
+        if (target > s->capacity) target = s->capacity;
+        bool complete = !grow(p, s, target) || target == p->dimension;
+        if (s->processed == 0) return YK_OK;
+        yk_status status = collect(p, s, r, options, complete, modes, scratch);
+        if (status != YK_NOT_CONVERGED || target == s->capacity) return status;
+        target += target / 2;
+    }
+}
+
+static void empty(problem *p, space *s)
+{
+    s->count = s->processed = s->projected_count = 0;
+    for (int i = 0; i < BLOCK; i++) append_random(p, s);
+}
+
+/* From a coarse search at a small shift, a tenth of the highest frequency that is wanted. A smaller shift would let
+ * free motions drown the others in rounding, a larger one would slow the search. */
+static yk_status choose_shift(problem *p, const yk_linear_modes_options *options, space *s, ritz *r)
+{
+    int target = first_target(options);
+    grow(p, s, target < s->capacity ? target : s->capacity);
+    if (s->processed == 0) return YK_OK;
+    yk_status status = solve_projected(p, s, r);
+    if (status != YK_OK) return status;
+    int candidates = sort_ritz(s, r);
+    double highest = 0;
+    for (int i = 0; i < candidates && i < options->count; i++) {
+        double re, im;
+        eigenvalue(p, r->real[r->order[i]], r->imaginary[r->order[i]], &re, &im);
+        highest = fmax(highest, hypot(re, im));
+    }
+    if (highest > 0) p->shift = 0.1 * fmin(highest, highest_frequency(p->system));
+    status = factor(p);
+    if (status == YK_OK) empty(p, s);
+    return status;
+}
+
+static yk_status find_modes(problem *p, const yk_linear_modes_options *options, yk_linear_modes *modes, double *scratch)
+{
+    space s = {0};
+    ritz r = {0};
+    int capacity = options->subspace > 0 ? options->subspace : 20 * options->count + 200;
+    yk_status status = create_space(p, capacity < p->dimension ? capacity : p->dimension, &s, &r);
+    if (status == YK_OK) status = create_matrix(p);
+    if (status == YK_OK) status = factor(p);
+    if (status == YK_OK) empty(p, &s);
+    if (status == YK_OK && !(options->shift > 0)) status = choose_shift(p, options, &s, &r);
+    if (status == YK_OK) status = search(p, options, &s, &r, modes, scratch);
+    modes->subspace = s.processed;
+    release_space(p->context, &s, &r);
+    return status;
+}
+
+static yk_status check_system(yk_context *context, const yk_linear_system *system,
+                              const yk_linear_modes_options *options)
+{
+    if (system->unknowns < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "modes: the model has no node that moves");
+    if (options->count < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "modes: %d modes were asked for; ask for at least one",
+                       options->count);
+    if (!(largest(&system->mass) > 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "modes: the model has no mass; give its nodes bodies");
+    return YK_OK;
+}
+
+yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *system,
+                                const yk_linear_modes_options *options, yk_linear_modes **modes)
+{
+    *modes = NULL;
+    yk_status status = check_system(context, system, options);
+    if (status != YK_OK) return status;
+    problem p = {.context = context, .system = system, .n = system->unknowns, .seed = 88172645463325252u};
+    p.damped = largest(&system->damping) > 0;
+    p.dimension = p.damped ? 2 * p.n : p.n;
+    p.shift = options->shift > 0 ? options->shift : 1e-4 * highest_frequency(system);
+    p.right = yk_allocate(context, (size_t)p.n + (size_t)system->constraints, sizeof *p.right);
+    double *scratch = yk_allocate(context, 4 * (size_t)p.dimension, sizeof *scratch);
+    status = p.right && scratch ? create_modes(&p, options->count + 1, modes) : YK_ERROR_MEMORY;
+    if (status == YK_OK) {
+        (*modes)->floor = sqrt(100 * DBL_EPSILON) * highest_frequency(system);
+        status = find_modes(&p, options, *modes, scratch);
+    }
+    if (status == YK_OK || status == YK_NOT_CONVERGED) sort_modes(*modes);
+    if (status == YK_NOT_CONVERGED)
+        yk_fail(context, status,
+                "modes: %d of %d modes converged in a space of %d; ask for fewer or set a larger space",
+                (*modes)->count, options->count, (*modes)->subspace);
+    yk_sparse_destroy(p.matrix);
+    yk_release(context, p.place);
+    yk_release(context, scratch);
+    yk_release(context, p.right);
+    if (status < 0) {
+        yk_linear_modes_destroy(*modes);
+        *modes = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,243 @@
+/* Modes of a model from the matrix of its time integration.
+ *
+ * The matrix of a step is M + c C + c^2 K beside the constraint gradients, c the step's weight (internal.h), and a
+ * polynomial in c entry by entry. So M and K are read off at a c so small or so large that no other term is left, and C
+ * is what remains at a c between. No element needs to know of modes. */
+#include "smooth/modes.h"
+
+#include <string.h>
+
+#include "smooth/internal.h"
+#include "smooth/linear_modes.h"
+
+static const double small_weight = 1e-100, large_weight = 1e100;
+
+/* Values of all entries at one weight, in true units: without the scale of masses. */
+typedef struct pencil {
+    size_t count;
+    double *mass, *damping, *stiffness;
+    yk_linear_entry *entries; /* four lists of `count` */
+} pencil;
+
+yk_modes_options yk_modes_default(void)
+{
+    return (yk_modes_options){.count = 10, .tolerance = 1e-9};
+}
+
+static void assemble_at(yk_smooth *model, double c, double factor, double *values)
+{
+    model->c = c;
+    yk_smooth_assemble(model, LEVEL_STEP, true);
+    const double *matrix = yk_sparse_values(model->matrix);
+    for (size_t k = 0; k < yk_sparse_nonzeros(model->matrix); k++)
+        values[k] = factor * matrix[k] / model->entry_scale[k];
+}
+
+static double largest(const yk_smooth *model, const double *values)
+{
+    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    double size = 0;
+    for (int j = 0; j < 6 * model->node_count; j++)
+        for (int k = starts[j]; k < starts[j + 1]; k++)
+            if (rows[k] < 6 * model->node_count) size = fmax(size, fabs(values[k]));
+    return size;
+}
+
+/* |M| + c^2 |K| on the diagonal: what rounding errors of the unknown's row and column are measured by. */
+static double diagonal_size(const yk_smooth *model, const pencil *p, int i, double square)
+{
+    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    for (int k = starts[i]; k < starts[i + 1]; k++)
+        if (rows[k] == i) return fabs(p->mass[k]) + square * fabs(p->stiffness[k]);
+    return 0;
+}
+
+/* What is left of M + c C + c^2 K; below rounding of the others it is nothing. */
+static yk_status read_damping(yk_smooth *model, pencil *p)
+{
+    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    int n = 6 * model->node_count;
+    double *size = yk_allocate(model->context, (size_t)n, sizeof *size);
+    if (!size) return YK_ERROR_MEMORY;
+    double mass = largest(model, p->mass), stiffness = largest(model, p->stiffness);
+    double c = mass > 0 && stiffness > 0 ? sqrt(mass / stiffness) : 1;
+    assemble_at(model, c, model->mass_scale, p->damping);
+    for (int i = 0; i < n; i++) size[i] = diagonal_size(model, p, i, c * c);
+    for (int j = 0; j < n; j++)
+        for (int k = starts[j]; k < starts[j + 1] && rows[k] < n; k++) {
+            double rest = p->damping[k] - p->mass[k] - c * c * p->stiffness[k];
+            p->damping[k] = fabs(rest) > 1e-12 * sqrt(size[rows[k]] * size[j]) ? rest / c : 0;
+        }
+    yk_release(model->context, size);
+    return YK_OK;
+}
+
+static size_t list_block(const yk_smooth *model, const double *values, bool constraints, yk_linear_entry *entries)
+{
+    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    int n = 6 * model->node_count;
+    size_t count = 0;
+    for (int j = 0; j < n; j++)
+        for (int k = starts[j]; k < starts[j + 1]; k++) {
+            if ((rows[k] >= n) != constraints || values[k] == 0) continue;
+            entries[count++] = (yk_linear_entry){constraints ? rows[k] - n : rows[k], j, values[k]};
+        }
+    return count;
+}
+
+/* An unknown that no matrix mentions, such as the rotation of a point mass, would be singular: it keeps its place. Its
+ * stiffness joins the end of the list, which has room: the unknown has entries without value. */
+static yk_status hold_idle_unknowns(yk_context *context, yk_linear_system *system, yk_linear_entry *stiffness)
+{
+    bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
+    if (!used) return YK_ERROR_MEMORY;
+    const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness, &system->constraint};
+    for (int m = 0; m < 4; m++)
+        for (size_t k = 0; k < all[m]->count; k++) used[all[m]->entries[k].column] = true;
+    for (int i = 0; i < system->unknowns; i++)
+        if (!used[i]) stiffness[system->stiffness.count++] = (yk_linear_entry){i, i, 1};
+    yk_release(context, used);
+    return YK_OK;
+}
+
+/* The gradients of the joints stand beside all three matrices, so they are read beside the masses. */
+static yk_status fill_system(const yk_smooth *model, pencil *p, yk_linear_system *system)
+{
+    yk_linear_entry *list[4];
+    for (int i = 0; i < 4; i++) list[i] = p->entries + (size_t)i * p->count;
+    *system = (yk_linear_system){.unknowns = 6 * model->node_count, .constraints = model->row_count};
+    system->mass = (yk_linear_matrix){list[0], list_block(model, p->mass, false, list[0])};
+    system->damping = (yk_linear_matrix){list[1], list_block(model, p->damping, false, list[1])};
+    system->stiffness = (yk_linear_matrix){list[2], list_block(model, p->stiffness, false, list[2])};
+    system->constraint = (yk_linear_matrix){list[3], list_block(model, p->mass, true, list[3])};
+    return hold_idle_unknowns(model->context, system, list[2]);
+}
+
+static yk_status linearise(yk_smooth *model, pencil *p, yk_linear_system *system)
+{
+    yk_context *context = model->context;
+    p->count = yk_sparse_nonzeros(model->matrix);
+    p->mass = yk_allocate(context, p->count, sizeof *p->mass);
+    p->damping = yk_allocate(context, p->count, sizeof *p->damping);
+    p->stiffness = yk_allocate(context, p->count, sizeof *p->stiffness);
+    p->entries = yk_allocate(context, 4 * p->count, sizeof *p->entries);
+    if (!p->mass || !p->damping || !p->stiffness || !p->entries) return YK_ERROR_MEMORY;
+    double c = model->c, damping = model->damping;
+    model->damping = 0; /* the artificial damping of the start is no part of the model */
+    model->compliance = 0;
+    yk_smooth_trial_from_state(model);
+    assemble_at(model, large_weight, model->mass_scale / (large_weight * large_weight), p->stiffness);
+    assemble_at(model, small_weight, model->mass_scale, p->mass);
+    yk_status status = read_damping(model, p);
+    model->c = c;
+    model->damping = damping;
+    model->matrix_serial = -1; /* the values that were factored are gone */
+    if (status != YK_OK) return status;
+    return fill_system(model, p, system);
+}
+
+static void release_pencil(yk_context *context, pencil *p)
+{
+    yk_release(context, p->mass);
+    yk_release(context, p->damping);
+    yk_release(context, p->stiffness);
+    yk_release(context, p->entries);
+}
+
+/* Effective mass along an axis: |x^H M r|^2 / (x^H M x) with r the rigid translation. */
+static void participation(const yk_linear_system *system, const double *re, const double *im, double total,
+                          double mass[3])
+{
+    double along_re[3] = {0}, along_im[3] = {0}, modal = 0;
+    for (size_t k = 0; k < system->mass.count; k++) {
+        const yk_linear_entry *e = &system->mass.entries[k];
+        modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
+        int axis = e->column % 6;
+        if (axis >= 3) continue;
+        along_re[axis] += re[e->row] * e->value;
+        along_im[axis] += im[e->row] * e->value;
+    }
+    for (int a = 0; a < 3; a++) {
+        double square = along_re[a] * along_re[a] + along_im[a] * along_im[a];
+        mass[a] = modal > 0 && total > 0 ? square / (modal * total) : 0;
+    }
+}
+
+static double total_mass(const yk_smooth *model)
+{
+    double sum = 0;
+    for (int i = 0; i < model->node_count; i++) sum += model->nodes[i].inertia.mass;
+    return sum;
+}
+
+static yk_status create_modes(yk_context *context, const yk_linear_modes *linear, yk_modes **modes)
+{
+    yk_modes *made = yk_allocate(context, 1, sizeof *made);
+    *modes = made;
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    made->node_count = linear->unknowns / 6;
+    size_t numbers = 2 * (size_t)linear->count * (size_t)linear->unknowns;
+    made->mode = yk_allocate(context, (size_t)linear->count + 1, sizeof *made->mode);
+    made->shape = yk_allocate(context, numbers + 1, sizeof *made->shape);
+    if (!made->mode || !made->shape) return YK_ERROR_MEMORY;
+    made->count = linear->count;
+    memcpy(made->shape, linear->shape, numbers * sizeof *made->shape);
+    return YK_OK;
+}
+
+static void describe(const yk_smooth *model, const yk_linear_system *system, const yk_linear_modes *linear,
+                     yk_modes *modes)
+{
+    double total = total_mass(model);
+    for (int i = 0; i < modes->count; i++) {
+        yk_mode *mode = &modes->mode[i];
+        double size = hypot(linear->real[i], linear->imaginary[i]);
+        *mode = (yk_mode){.growth = linear->real[i],
+                          .omega = linear->imaginary[i],
+                          .frequency = linear->imaginary[i] / (2 * YK_PI),
+                          .damping = size > 0 ? -linear->real[i] / size : 0,
+                          .free_motion = size < linear->floor,
+                          .residual = linear->residual[i]};
+        participation(system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true), total,
+                      mode->mass);
+        if (mode->free_motion) mode->growth = mode->omega = mode->frequency = mode->damping = 0;
+    }
+}
+
+yk_status yk_modes_find(yk_smooth *model, const yk_modes_options *options, yk_modes **modes)
+{
+    *modes = NULL;
+    yk_context *context = model->context;
+    if (!model->compiled)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: modes are about a state; start the model first",
+                       model->def.name);
+    pencil p = {0};
+    yk_linear_system system;
+    yk_linear_modes *linear = NULL;
+    yk_linear_modes_options linear_options = yk_linear_modes_default();
+    linear_options.count = options->count;
+    linear_options.tolerance = options->tolerance;
+    yk_status status = linearise(model, &p, &system);
+    if (status == YK_OK) status = yk_linear_modes_solve(context, &system, &linear_options, &linear);
+    if (linear) {
+        yk_status created = create_modes(context, linear, modes);
+        if (created == YK_OK) describe(model, &system, linear, *modes);
+        if (created != YK_OK) status = created;
+    }
+    yk_linear_modes_destroy(linear);
+    release_pencil(context, &p);
+    if (status < 0) {
+        yk_modes_destroy(*modes);
+        *modes = NULL;
+    }
+    return status;
+}
+
+void yk_modes_destroy(yk_modes *modes)
+{
+    if (!modes) return;
+    yk_release(modes->context, modes->mode);
+    yk_release(modes->context, modes->shape);
+    yk_release(modes->context, modes);
+}

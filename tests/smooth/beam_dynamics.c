@@ -1,0 +1,323 @@
+/* Beams in motion: driven cantilever and flexible slider-crank beside MBDyn, rotating cantilever beside a series
+ * solution, energy. */
+#include "beam_model.h"
+#include "math/eigen.h"
+#include "math/so3.h"
+#include "reference_table.h"
+#include "smooth/modes.h"
+
+static double shaker(void *user, const yk_smooth *model, double t)
+{
+    (void)user, (void)model;
+    return 0.25 * sin(2 * YK_PI * 15.5 * t);
+}
+
+static void step_to(yk_context *context, yk_smooth *model, double *t, double until, double h)
+{
+    while (*t < until - 0.5 * h) {
+        yk_status status = yk_smooth_step(model, *t, h);
+        if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+        assert_int_equal(status, YK_OK);
+        *t += h;
+    }
+}
+
+/* Over the first 0.3 s; models/cantilever compares the whole two seconds. */
+static void driven_cantilever_follows_mbdyn(void **state)
+{
+    reference_table table = reference_table_read(YOKE_SOURCE_DIR "/models/cantilever/reference.csv");
+    beam_model_def *m = tight_cantilever(10);
+    int tip = m->def.node_count - 1;
+    beam_model_force(m, YK_FORCE_VECTOR, tip, yk_v3(0, 1, 0))->load.value = shaker;
+    yk_smooth *model = beam_model_create(*state, m);
+    beam_model_start(*state, model, 1e-4);
+    double t = 0, peak = 0, error = 0, rate_peak = 0, rate_error = 0;
+    for (int i = 0; i < table.rows && table.value[i][0] < 0.3; i++) {
+        const double *row = table.value[i];
+        step_to(*state, model, &t, row[0], 1e-4);
+        yk_motion motion;
+        yk_smooth_motion(model, tip, &motion);
+        peak = fmax(peak, fabs(row[2]));
+        error = fmax(error, fabs(motion.position.y - row[2]));
+        rate_peak = fmax(rate_peak, fabs(row[7]));
+        rate_error = fmax(rate_error, fabs(motion.angular_velocity.z - row[7]));
+    }
+    assert_true(peak > 4e-3);
+    assert_near(error / peak, 0, 2e-3);
+    assert_near(rate_error / rate_peak, 0, 1e-2);
+    yk_smooth_destroy(model);
+    reference_table_free(&table);
+}
+
+/* The spatial slider-crank of shared/reference with the rod as five steel beams; see models/flexible-slider-crank. */
+static beam_model_def *flexible_slider_crank(int *slider, int *crank, int *middle)
+{
+    beam_model_def *m = beam_model_new();
+    m->def.gravity = yk_v3(0, 0, -9.81);
+    yk_beam_section_def steel = {
+        .young = 207e9, .poisson = 0.29, .density = 7870, .shear_y = 0.8856, .shear_z = 0.8856};
+    steel.area = 0.5 / (0.3 * steel.density);
+    steel.inertia_y = steel.inertia_z = steel.area * steel.area / (4 * YK_PI);
+    steel.torsion = 2 * steel.inertia_y;
+    yk_beam_section section = yk_beam_section_create(&steel);
+    yk_vec3 a = {0, 0.1, 0.12}, b = {0, 0.1, 0.2}, c = {0.2, 0, 0};
+    *crank = beam_model_node(m, a, yk_q_identity());
+    *slider = beam_model_node(m, c, yk_q_identity());
+    int start = beam_model_node(m, b, yk_beam_straight(b, c, yk_v3(0, 1, 0), &section).orientation[0]);
+    int end = beam_model_row(m, start, c, 5, &section);
+    *middle = start + 5;
+    beam_model_body(m, *crank, 0.12, yk_m3_diagonal(1e-4, 1e-4, 1e-4));
+    beam_model_body(m, *slider, 2, yk_m3_diagonal(1e-4, 1e-4, 1e-4));
+    m->nodes[*crank].angular_velocity = yk_v3(6, 0, 0);
+    m->nodes[*slider].velocity = yk_v3(0.24, 0, 0);
+    /* The rod starts without strain rates, its spin such that the pin of the universal joint stays perpendicular to x.
+     */
+    yk_vec3 e = yk_v3_unit(yk_v3_sub(c, b)), pin = yk_v3_unit(yk_v3_cross(e, yk_v3(1, 0, 0)));
+    yk_vec3 velocity = {0, -0.48, 0}, relative = {0.24, 0.48, 0}, across = yk_v3_cross(pin, yk_v3(1, 0, 0));
+    yk_vec3 omega = yk_v3_scale(1 / 0.3, yk_v3_cross(e, relative));
+    omega = yk_v3_axpy(-yk_v3_dot(omega, across) / yk_v3_dot(e, across), e, omega);
+    for (int i = start; i <= end; i++) {
+        m->nodes[i].angular_velocity = omega;
+        m->nodes[i].velocity = yk_v3_add(velocity, yk_v3_cross(omega, yk_v3_sub(m->nodes[i].position, b)));
+    }
+    yk_quat z_to_x = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
+    yk_smooth_joint_def *joint = beam_model_joint(m, YK_JOINT_REVOLUTE, YK_SMOOTH_GROUND, *crank);
+    joint->marker[0] = (yk_marker){.offset = a, .orientation = z_to_x};
+    joint->marker[1].orientation = z_to_x;
+    joint = beam_model_joint(m, YK_JOINT_SPHERICAL, *crank, start);
+    joint->marker[0].offset = yk_v3(0, 0, 0.08);
+    joint = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_SMOOTH_GROUND, *slider);
+    joint->marker[0].orientation = joint->marker[1].orientation = z_to_x;
+    joint = beam_model_joint(m, YK_JOINT_UNIVERSAL, *slider, end);
+    yk_quat pin_axes = yk_so3_quat(yk_m3_columns(yk_v3_cross(pin, e), pin, e)); /* y along the pin */
+    joint->marker[1].orientation = yk_q_mul(yk_q_conjugate(m->nodes[end].orientation), pin_axes);
+    return m;
+}
+
+static double strain_energy(const yk_smooth *model, int beams)
+{
+    double sum = 0;
+    for (int i = 0; i < beams; i++) {
+        yk_beam_loads loads;
+        yk_smooth_beam_loads(model, i, &loads);
+        sum += loads.energy;
+    }
+    return sum;
+}
+
+static void flexible_slider_crank_follows_mbdyn(void **state)
+{
+    reference_table table = reference_table_read(YOKE_SOURCE_DIR "/models/flexible-slider-crank/reference.csv");
+    int slider, crank, middle;
+    beam_model_def *m = flexible_slider_crank(&slider, &crank, &middle);
+    yk_smooth *model = beam_model_create(*state, m);
+    double h = 2e-5;
+    beam_model_start(*state, model, h);
+    yk_energy energy;
+    yk_smooth_energy(model, &energy);
+    assert_near(energy.kinetic + energy.potential, 0.71519129, 2e-8);
+    double t = 0;
+    for (int i = 1; i < table.rows && table.value[i][0] < 0.1; i++) {
+        const double *row = table.value[i];
+        step_to(*state, model, &t, row[0], h);
+        yk_motion motion, ends[2];
+        yk_smooth_motion(model, slider, &motion);
+        assert_near(motion.position.x, row[1], 2e-8);
+        assert_near(motion.velocity.x, row[2], 1e-4);
+        yk_smooth_motion(model, crank, &motion);
+        assert_near(motion.angular_velocity.x, row[4], 1e-2);
+        yk_smooth_motion(model, middle - 5, &ends[0]);
+        yk_smooth_motion(model, middle + 5, &ends[1]);
+        yk_smooth_motion(model, middle, &motion);
+        yk_vec3 chord = yk_v3_scale(0.5, yk_v3_add(ends[0].position, ends[1].position));
+        assert_near(yk_v3_norm(yk_v3_sub(motion.position, chord)), row[7], 6e-8); /* up to 3e-6 */
+        assert_near(strain_energy(model, m->def.beam_count), row[6], 2e-7);       /* up to 6e-6 */
+    }
+    yk_smooth_energy(model, &energy);
+    assert_near(energy.kinetic + energy.potential, 0.71519129, 2e-7);
+    yk_smooth_destroy(model);
+    reference_table_free(&table);
+}
+
+/* Rotating cantilever (tight 5.2.4 with the particles as a rigid mass): it turns about y while a force shakes its tip
+ * along y. The reference is Ritz's method with eight polynomials, centrifugal tension included, solved mode by mode. */
+enum { POLYNOMIALS = 8 };
+
+typedef struct ritz_beam {
+    double omega[POLYNOMIALS], tip[POLYNOMIALS]; /* frequencies and tip deflections of the modes */
+} ritz_beam;
+
+static ritz_beam ritz_rotating(yk_context *context, const yk_beam_section *section, double spin)
+{
+    double length = 0.25, tip_mass = 0.0555, tip_inertia = 2.66e-6;
+    double bending = section->stiffness[5][5], mass = section->mass, inertia = section->inertia.m[2][2];
+    double k[POLYNOMIALS * POLYNOMIALS], m[POLYNOMIALS * POLYNOMIALS], square[POLYNOMIALS];
+    for (int i = 0; i < POLYNOMIALS; i++)
+        for (int j = 0; j < POLYNOMIALS; j++) {
+            /* powers a and b of x / L */
+            double a = i + 2, b = j + 2, slopes = a * b / (a + b - 1);
+            double tension = mass * length * length / 2 * (slopes - a * b / (a + b + 1)) + tip_mass * length * slopes;
+            k[POLYNOMIALS * i + j] =
+                bending / pow(length, 3) * a * (a - 1) * b * (b - 1) / (a + b - 3) + spin * spin * tension / length;
+            m[POLYNOMIALS * i + j] = mass * length / (a + b + 1) + tip_mass + inertia / length * slopes +
+                                     tip_inertia / (length * length) * a * b;
+        }
+    ritz_beam beam;
+    assert_int_equal(yk_eigen_symmetric_pair(context, POLYNOMIALS, k, m, square), YK_OK);
+    for (int i = 0; i < POLYNOMIALS; i++) {
+        beam.omega[i] = sqrt(square[i]);
+        beam.tip[i] = 0;
+        for (int j = 0; j < POLYNOMIALS; j++) beam.tip[i] += k[POLYNOMIALS * i + j];
+    }
+    return beam;
+}
+
+/* Deflection of the tip under amplitude * sin(w t) from rest. */
+static double ritz_response(const ritz_beam *beam, double amplitude, double w, double t)
+{
+    double sum = 0;
+    for (int i = 0; i < POLYNOMIALS; i++) {
+        double own = beam->omega[i], gain = beam->tip[i] * beam->tip[i] * amplitude / (own * own - w * w);
+        sum += gain * (sin(w * t) - w / own * sin(own * t));
+    }
+    return sum;
+}
+
+static double turning(void *user, const yk_smooth *model, double t)
+{
+    (void)user, (void)model;
+    return 2 * YK_PI * t;
+}
+
+static void rotating_cantilever_stiffens(void **state)
+{
+    beam_model_def *m = tight_cantilever(10);
+    int tip = m->def.node_count - 1;
+    beam_model_force(m, YK_FORCE_VECTOR, tip, yk_v3(0, 1, 0))->load.value = shaker;
+    yk_quat z_to_y = yk_so3_exp(yk_v3(-YK_PI / 2, 0, 0));
+    m->joints[0].kind = YK_JOINT_REVOLUTE;
+    m->joints[0].marker[0].orientation = m->joints[0].marker[1].orientation = z_to_y;
+    yk_smooth_joint_def *drive = beam_model_joint(m, YK_JOINT_DRIVEN_ROTATION, YK_SMOOTH_GROUND, 0);
+    drive->marker[0].orientation = drive->marker[1].orientation = z_to_y;
+    drive->drive.value = turning;
+    for (int i = 0; i <= tip; i++) {
+        m->nodes[i].angular_velocity = yk_v3(0, 2 * YK_PI, 0);
+        m->nodes[i].velocity = yk_v3_cross(m->nodes[i].angular_velocity, m->nodes[i].position);
+    }
+    ritz_beam turning_beam = ritz_rotating(*state, &m->beams[0].section[0], 2 * YK_PI);
+    ritz_beam still_beam = ritz_rotating(*state, &m->beams[0].section[0], 0);
+    assert_relative(still_beam.omega[0] / (2 * YK_PI), 15.6313, 1e-5);
+    yk_smooth *model = beam_model_create(*state, m);
+    beam_model_start(*state, model, 1e-4);
+    double t = 0, peak = 0, error = 0, still_error = 0;
+    for (int i = 1; i <= 250; i++) {
+        step_to(*state, model, &t, 4e-3 * i, 1e-4);
+        yk_motion motion;
+        yk_smooth_motion(model, tip, &motion);
+        double expected = ritz_response(&turning_beam, 0.25, 2 * YK_PI * 15.5, t);
+        double still = ritz_response(&still_beam, 0.25, 2 * YK_PI * 15.5, t);
+        peak = fmax(peak, fabs(expected));
+        error = fmax(error, fabs(motion.position.y - expected));
+        still_error = fmax(still_error, fabs(still - expected));
+    }
+    assert_near(error / peak, 0, 0.01);
+    assert_true(still_error / peak > 0.05); /* what turning changes is far above the error */
+    yk_motion motion;
+    yk_smooth_motion(model, tip, &motion);
+    double angle = atan2(-motion.position.z, motion.position.x);
+    assert_near(angle, 0, 1e-3); /* one whole turn */
+    yk_smooth_destroy(model);
+}
+
+/* A beam that turns and swings freely in space, with its ends bent at the start: what it loses is the integrator's. */
+static void free_flight_keeps_energy(void **state)
+{
+    beam_model_def *m = beam_model_new();
+    yk_beam_section_def rubber = {.young = 1e8, .poisson = 0.3, .density = 1200};
+    yk_beam_section_rectangle(&rubber, 0.02, 0.03);
+    yk_beam_section section = yk_beam_section_create(&rubber);
+    int first = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
+    int last = beam_model_row(m, first, yk_v3(1, 0, 0), 4, &section);
+    for (int i = first; i <= last; i++) {
+        yk_vec3 omega = {6, 3, 5}, at = m->nodes[i].position;
+        double s = at.x;
+        m->nodes[i].angular_velocity = yk_v3_add(omega, yk_v3(0, 0, 40 * s));
+        m->nodes[i].velocity = yk_v3_add(yk_v3_cross(omega, at), yk_v3(1, 20 * s * s, 2));
+    }
+    m->def.options.rho_inf = 1;
+    yk_smooth *model = beam_model_create(*state, m);
+    beam_model_start(*state, model, 1e-3);
+    yk_energy start, end;
+    yk_smooth_energy(model, &start);
+    double t = 0, largest_strain = 0;
+    for (int i = 1; i <= 10; i++) {
+        step_to(*state, model, &t, 0.1 * i, 1e-3);
+        yk_smooth_energy(model, &end);
+        largest_strain = fmax(largest_strain, end.potential);
+        assert_relative(end.kinetic + end.potential, start.kinetic, 1e-3);
+    }
+    assert_true(largest_strain > 0.005 * start.kinetic);
+    yk_smooth_destroy(model);
+}
+
+/* Proportional damping takes out of a free vibration what theory says: amplitude exp(-zeta w t), zeta = ratio w / 2. */
+static void structural_damping_decays_the_first_mode(void **state)
+{
+    beam_model_def *m = tight_cantilever(4);
+    yk_beam_section_def steel = {.young = 210e9, .poisson = 0.33, .density = 7845, .damping_ratio = 1e-4};
+    yk_beam_section_rectangle(&steel, 0.002, 0.03);
+    for (int i = 0; i < 4; i++) m->beams[i].section[0] = m->beams[i].section[1] = yk_beam_section_create(&steel);
+    yk_smooth *model = beam_model_create(*state, m);
+    beam_model_start(*state, model, 1e-3);
+    yk_modes_options options = yk_modes_default();
+    options.count = 3;
+    yk_modes *modes;
+    assert_int_equal(yk_modes_find(model, &options, &modes), YK_OK);
+    for (int i = 0; i < 3; i++) {
+        double size = hypot(modes->mode[i].omega, modes->mode[i].growth);
+        assert_relative(modes->mode[i].damping, 0.5e-4 * size, 1e-6);
+    }
+    double first = modes->mode[0].omega, decay = -modes->mode[0].growth;
+    /* Start in the shape of the mode: its velocities, at zero displacement. */
+    for (int i = 0; i < m->def.node_count; i++) {
+        const double *shape = yk_modes_shape(modes, 0, i, false);
+        m->nodes[i].velocity = yk_v3_scale(0.01, yk_v3(shape[0], shape[1], shape[2]));
+        m->nodes[i].angular_velocity = yk_v3_scale(0.01, yk_v3(shape[3], shape[4], shape[5]));
+    }
+    yk_modes_destroy(modes);
+    yk_smooth_destroy(model);
+    model = beam_model_create(*state, m);
+    beam_model_start(*state, model, 1e-4);
+    yk_energy start, end;
+    yk_smooth_energy(model, &start);
+    double t = 0, periods = 5, until = periods * 2 * YK_PI / first;
+    step_to(*state, model, &t, until, until / 3500);
+    yk_smooth_energy(model, &end);
+    assert_relative((end.kinetic + end.potential) / start.kinetic, exp(-2 * decay * until), 2e-3);
+    assert_relative(end.dissipated, start.kinetic - end.kinetic - end.potential, 2e-3);
+    yk_smooth_destroy(model);
+}
+
+static int set_up(void **state)
+{
+    *state = yk_context_create(NULL);
+    return *state ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    yk_context_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(driven_cantilever_follows_mbdyn),
+        cmocka_unit_test(flexible_slider_crank_follows_mbdyn),
+        cmocka_unit_test(rotating_cantilever_stiffens),
+        cmocka_unit_test(free_flight_keeps_energy),
+        cmocka_unit_test(structural_damping_decays_the_first_mode),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,145 @@
+/* Models made of beams, for tests of dynamics and modes. */
+#ifndef YK_TESTS_BEAM_MODEL_H
+#define YK_TESTS_BEAM_MODEL_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "smooth/smooth.h"
+#include "test.h"
+
+enum { BEAM_MODEL_NODES = 401, BEAM_MODEL_PARTS = 64 };
+
+/* A def with room, filled by the functions below. */
+typedef struct beam_model_def {
+    yk_smooth_def def;
+    char name[BEAM_MODEL_NODES + BEAM_MODEL_PARTS][24];
+    int names;
+    yk_smooth_node_def nodes[BEAM_MODEL_NODES];
+    yk_smooth_beam_def beams[BEAM_MODEL_NODES];
+    yk_smooth_body_def bodies[BEAM_MODEL_PARTS];
+    yk_smooth_joint_def joints[BEAM_MODEL_PARTS];
+    yk_smooth_force_def forces[BEAM_MODEL_PARTS];
+} beam_model_def;
+
+static inline beam_model_def *beam_model_new(void)
+{
+    static beam_model_def model;
+    memset(&model, 0, sizeof model);
+    model.def = yk_smooth_default();
+    model.def.nodes = model.nodes;
+    model.def.beams = model.beams;
+    model.def.bodies = model.bodies;
+    model.def.joints = model.joints;
+    model.def.forces = model.forces;
+    return &model;
+}
+
+static inline const char *beam_model_name(beam_model_def *m, const char *word, int number)
+{
+    char *name = m->name[m->names++];
+    snprintf(name, sizeof m->name[0], "%s-%d", word, number);
+    return name;
+}
+
+static inline int beam_model_node(beam_model_def *m, yk_vec3 position, yk_quat orientation)
+{
+    int i = m->def.node_count++;
+    m->nodes[i] = yk_smooth_node_default();
+    m->nodes[i].name = beam_model_name(m, "node", i);
+    m->nodes[i].position = position;
+    m->nodes[i].orientation = orientation;
+    return i;
+}
+
+/* Beams in a row from the present last node to `end`; nodes have the axes of the first. Returns the last node. */
+static inline int beam_model_row(beam_model_def *m, int start, yk_vec3 end, int beams, const yk_beam_section *section)
+{
+    yk_vec3 from = m->nodes[start].position, along = yk_v3_sub(end, from);
+    yk_vec3 direction = yk_v3_unit(along);
+    yk_vec3 up = fabs(direction.y) < 0.9 ? yk_v3(0, 1, 0) : yk_v3(0, 0, 1);
+    yk_beam_def straight = yk_beam_straight(from, end, up, section);
+    int last = start;
+    for (int b = 0; b < beams; b++) {
+        int i = m->def.beam_count++;
+        yk_smooth_beam_def *beam = &m->beams[i];
+        *beam = yk_smooth_beam_default();
+        beam->name = beam_model_name(m, "beam", i);
+        beam->section[0] = beam->section[1] = *section;
+        beam->node[0] = last;
+        for (int k = 1; k < 3; k++) {
+            yk_vec3 place = yk_v3_axpy((2 * b + k) / (2.0 * beams), along, from);
+            beam->node[k] = last = beam_model_node(m, place, straight.orientation[0]);
+        }
+        /* the first node may have axes of its own */
+        for (int k = 0; k < 3; k++)
+            beam->section_frame[k] =
+                yk_q_mul(yk_q_conjugate(m->nodes[beam->node[k]].orientation), straight.orientation[0]);
+    }
+    return last;
+}
+
+static inline yk_smooth_joint_def *beam_model_joint(beam_model_def *m, yk_joint_kind kind, int a, int b)
+{
+    yk_smooth_joint_def *joint = &m->joints[m->def.joint_count];
+    *joint = yk_smooth_joint_default();
+    joint->name = beam_model_name(m, "joint", m->def.joint_count++);
+    joint->kind = kind;
+    joint->node[0] = a;
+    joint->node[1] = b;
+    return joint;
+}
+
+static inline yk_smooth_body_def *beam_model_body(beam_model_def *m, int node, double mass, yk_mat3 inertia)
+{
+    yk_smooth_body_def *body = &m->bodies[m->def.body_count];
+    *body = yk_smooth_body_default();
+    body->name = beam_model_name(m, "body", m->def.body_count++);
+    body->node = node;
+    body->mass = mass;
+    body->inertia = inertia;
+    return body;
+}
+
+static inline yk_smooth_force_def *beam_model_force(beam_model_def *m, yk_force_kind kind, int node, yk_vec3 vector)
+{
+    yk_smooth_force_def *force = &m->forces[m->def.force_count];
+    *force = yk_smooth_force_default();
+    force->name = beam_model_name(m, "force", m->def.force_count++);
+    force->kind = kind;
+    force->node[1] = node;
+    force->vector = vector;
+    return force;
+}
+
+static inline yk_smooth *beam_model_create(yk_context *context, beam_model_def *m)
+{
+    yk_smooth *model;
+    yk_status status = yk_smooth_create(context, &m->def, &model);
+    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    assert_int_equal(status, YK_OK);
+    return model;
+}
+
+static inline void beam_model_start(yk_context *context, yk_smooth *model, double h)
+{
+    yk_status status = yk_smooth_start(model, 0, h);
+    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    assert_int_equal(status, YK_OK);
+}
+
+/* The cantilever of tight table 3, with the particles' mass at the tip (see models/cantilever). */
+static inline beam_model_def *tight_cantilever(int beams)
+{
+    beam_model_def *m = beam_model_new();
+    yk_beam_section_def steel = {.young = 210e9, .poisson = 0.33, .density = 7845};
+    yk_beam_section_rectangle(&steel, 0.002, 0.03);
+    yk_beam_section section = yk_beam_section_create(&steel);
+    int root = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
+    int tip = beam_model_row(m, root, yk_v3(0.25, 0, 0), beams, &section);
+    beam_model_joint(m, YK_JOINT_CLAMP, YK_SMOOTH_GROUND, root);
+    beam_model_body(m, tip, 0.0555, yk_m3_diagonal(2.66e-6, 4.85e-6, 2.66e-6));
+    return m;
+}
+
+#endif
