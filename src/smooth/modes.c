@@ -131,7 +131,7 @@ static yk_status linearise(yk_smooth *model, pencil *p, yk_linear_system *system
     yk_status status = read_damping(model, p);
     model->c = c;
     model->damping = damping;
-    model->matrix_serial = -1; /* the values that were factored are gone */
+    model->factors_match = false; /* the values that were factored are gone */
     if (status != YK_OK) return status;
     return fill_system(model, p, system);
 }
