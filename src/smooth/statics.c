@@ -11,6 +11,9 @@ static const double first_step = 1e-2, last_step = 30;
 static const int most_iterations = 2000;
 /* Unbalanced loads and gaps as a share of the largest load and of the length scale. */
 static const double balance = 1e-10;
+/* Stiff parts leave more than that by rounding: then corrections of this size (by the length scale, rad) end the
+ * search. */
+static const double settled = 1e-11;
 
 static void come_to_rest(yk_smooth *model)
 {
@@ -77,6 +80,7 @@ yk_status yk_smooth_equilibrium(yk_smooth *model)
         yk_smooth_assemble(model, LEVEL_STATIC, true);
         left = imbalance(model, &worst);
         if (left < balance && change < 1e-4) return YK_OK;
+        if (left < 1e3 * balance && change < settled && model->c >= last_step) return YK_OK;
         yk_status status = relax(model, &change);
         if (status != YK_OK) return status;
         double factor = change < last ? 2 : change > 0.2 ? 0.5 : 1.2;
