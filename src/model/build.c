@@ -1,5 +1,4 @@
 /* Subsystems from their sections, and the coupled system from the scenario. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * the names that occur are given to it, and none of its extras (assignment, strings, its own constants) get through. */
 #include "model/expression.h"
 
-#include <locale.h>
+#include <langinfo.h>
 #include <math.h>
 #include <muParserDLL.h>
 #include <stdio.h>
@@ -161,10 +161,11 @@ bool yk_number_read(const char *text, double *value)
     size_t length = number_length(start);
     char copy[400];
     if (!length || start[length] || length + 1 >= sizeof copy) return false;
-    /* strtod wants the decimal point of the locale that the host program may have set. */
+    /* strtod wants the decimal point of the locale that the host program may have set (localeconv is not thread-safe).
+     */
     snprintf(copy, sizeof copy, "%s", text);
     char *point = strchr(copy, '.');
-    if (point) *point = localeconv()->decimal_point[0];
+    if (point) *point = nl_langinfo(RADIXCHAR)[0];
     *value = strtod(copy, NULL);
     return true;
 }

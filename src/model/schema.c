@@ -121,7 +121,7 @@ yk_phrase yk_suggestion(const char *word, const char *const *names, int count)
         add(&phrase, "did you mean '%s'?", nearest);
         return phrase;
     }
-    add(&phrase, count == 0 ? "there is none" : count == 1 ? "there is only " : "there are ");
+    add(&phrase, count == 0 ? "there are none" : count == 1 ? "there is only " : "there are ");
     for (int i = 0; i < count && strlen(phrase.text) < sizeof phrase.text - 1; i++)
         add(&phrase, "%s'%s'", i ? ", " : "", names[i]);
     return phrase;

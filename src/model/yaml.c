@@ -29,6 +29,13 @@ static yk_status read_stream(yk_store *store, FILE *file, yk_source *source, boo
     return source->text || *too_long ? YK_OK : YK_ERROR_MEMORY;
 }
 
+static void report_file_error(yk_diagnostics *diagnostics, const yk_source *source, const char *what, int reason)
+{
+    char text[128] = "unknown reason";
+    strerror_r(reason, text, sizeof text);
+    yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_place){.source = source}, NULL, "cannot be %s: %s", what, text);
+}
+
 yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagnostics, yk_source *source)
 {
     *source = (yk_source){.has_lines = true, .name = yk_store_text(store, path, strlen(path))};
@@ -36,7 +43,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     yk_place nowhere = {.source = source};
     FILE *file = fopen(path, "rb");
     if (!file) {
-        yk_report(diagnostics, YK_SEVERITY_ERROR, nowhere, NULL, "cannot be opened: %s", strerror(errno));
+        report_file_error(diagnostics, source, "opened", errno);
         return YK_OK;
     }
     bool too_long = false;
@@ -47,7 +54,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     fclose(file);
     if (status != YK_OK) return status;
     if (unreadable)
-        yk_report(diagnostics, YK_SEVERITY_ERROR, nowhere, NULL, "cannot be read: %s", strerror(reason));
+        report_file_error(diagnostics, source, "read", reason);
     else if (too_long)
         yk_report(diagnostics, YK_SEVERITY_ERROR, nowhere, NULL,
                   "is larger than %d MiB, the limit of a scenario; put bulk data into a file of its own",
