@@ -13,6 +13,7 @@ static const command_row commands[] = {
     {"stability", "spectral radius of a coupling scheme on the two-mass oscillator, at a point or as a map",
      command_stability},
     {"converge", "errors of a scenario against an exact solution, for several steps", command_converge},
+    {"modes", "eigenfrequencies, damping and shapes of a mechanism", command_modes},
     {"sweep", "run a scenario for many values, in parallel, and tabulate measures", command_sweep},
     {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},
 };

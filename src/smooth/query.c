@@ -4,6 +4,17 @@
 #include <string.h>
 
 #include "smooth/internal.h"
+#include "smooth/subsystem.h"
+
+const yk_smooth_def *yk_smooth_definition(const yk_smooth *model)
+{
+    return &model->def;
+}
+
+yk_smooth *yk_smooth_of(yk_subsystem *subsystem)
+{
+    return subsystem->ops == yk_smooth_ops() ? (yk_smooth *)subsystem : NULL;
+}
 
 /* A frame index for a node of the def. */
 static int frame_of(const yk_smooth *model, int node)

@@ -149,6 +149,10 @@ yk_smooth_port_def yk_smooth_port_default(void);
 /* YK_ERROR_ARGUMENT with the name of what is wrong; destroy through the ops table. */
 yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smooth **model);
 yk_subsystem *yk_smooth_subsystem(yk_smooth *model);
+/* The model as it was created. */
+const yk_smooth_def *yk_smooth_definition(const yk_smooth *model);
+/* NULL for a subsystem of another kind. */
+yk_smooth *yk_smooth_of(yk_subsystem *subsystem);
 
 /* The operations of the contract for a model that runs alone; YK_REDUNDANT from start is a success with a message. */
 yk_status yk_smooth_start(yk_smooth *model, double t, double h);
