@@ -44,6 +44,22 @@ yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_fu
     return YK_OK;
 }
 
+yk_status yk_builder_expression(yk_builder *builder, const yk_node *node, const char *const *variables, int count,
+                                yk_expression **expression)
+{
+    yk_scope scope = *builder->scope;
+    scope.variables = variables, scope.variable_count = count;
+    yk_expression_error error;
+    yk_scenario_function *entry = yk_store_take(builder->store, sizeof *entry);
+    if (!entry) return YK_ERROR_MEMORY;
+    yk_status status = yk_expression_create(builder->store->context, node->text, &scope, &error, expression);
+    if (status == YK_ERROR_INPUT) return yk_builder_error(builder, node, "%s", error.message);
+    if (status != YK_OK) return status;
+    *entry = (yk_scenario_function){*expression, builder->functions};
+    builder->functions = entry;
+    return YK_OK;
+}
+
 yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key, yk_function *function)
 {
     const yk_node *node = yk_node_get(section, key);

@@ -13,6 +13,10 @@ yk_context *yk_builder_context(const yk_builder *builder);
 yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key, yk_function *function);
 /* The same for a node, such as an item of YK_TYPE_FUNCTIONS. */
 yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_function *function);
+/* An expression of the named variables and the parameters, from a node's text; mistakes are reported at the node. It
+ * lives as long as the scenario. */
+yk_status yk_builder_expression(yk_builder *builder, const yk_node *node, const char *const *variables, int count,
+                                yk_expression **expression);
 /* A mistake that only building shows, at its node. Returns YK_ERROR_INPUT, to be handed on when all are reported. */
 yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...) YK_PRINTF(3, 4);
 /* The items of a named collection (NULL: none), for references to them; NULL when out of memory. */
@@ -31,7 +35,7 @@ typedef struct yk_kind {
 } yk_kind;
 
 /* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build. */
-#define YK_KIND_LIST(X) X(oscillator)
+#define YK_KIND_LIST(X) X(oscillator) X(smooth)
 
 #define YK_KIND_DECLARE(word)                    \
     extern const yk_section yk_##word##_section; \

@@ -140,12 +140,12 @@ typedef struct channel_kind {
 } channel_kind;
 
 static const channel_kind node_channels[] = {{"position", "m", 3},        {"orientation", "1", 4},
-                                             {"velocity", "m/s", 3},      {"angular-velocity", "rad/s", 3},
-                                             {"acceleration", "m/s2", 3}, {"angular-acceleration", "rad/s2", 3}};
+                                             {"velocity", "m/s", 3},      {"angular_velocity", "rad/s", 3},
+                                             {"acceleration", "m/s2", 3}, {"angular_acceleration", "rad/s2", 3}};
 static const channel_kind joint_channels[] = {{"force", "N", 3}, {"torque", "N m", 3}};
-static const channel_kind force_channels[] = {{"stretch", "m or rad", 1}, {"stretch-rate", "m/s or rad/s", 1}};
+static const channel_kind force_channels[] = {{"stretch", "m or rad", 1}, {"stretch_rate", "m/s or rad/s", 1}};
 static const channel_kind beam_channels[] = {
-    {"force-1", "N", 3}, {"moment-1", "N m", 3}, {"force-2", "N", 3}, {"moment-2", "N m", 3}};
+    {"force_1", "N", 3}, {"moment_1", "N m", 3}, {"force_2", "N", 3}, {"moment_2", "N m", 3}};
 static const channel_kind model_channels[] = {{"energy", "J", 4}};
 
 enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 2, FORCE_CHANNELS = 2, BEAM_CHANNELS = 4, MODEL_CHANNELS = 1 };

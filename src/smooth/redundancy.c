@@ -85,6 +85,7 @@ static yk_status report_redundant(yk_smooth *model, const double *basis, int cou
                 "%s: %s%d joint equations are redundant among the joints %s: reactions there are those of "
                 "least norm; replace joints by ones that constrain less where they matter",
                 model->def.name, count == NULL_VECTORS_MAX ? "at least " : "", count, names.data ? names.data : "");
+    yk_log(model->context, YK_LOG_WARNING, "%s", yk_last_message(model->context));
     yk_text_destroy(model->context, &names);
     return status;
 }

@@ -1,0 +1,467 @@
+/* solver: smooth, from a resolved section to a model. Nodes are numbered: those of `nodes` first, then one for each
+ * body without `node`. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/so3.h"
+#include "model/kind_smooth.h"
+#include "model/scenario.h"
+#include "model/schema_words.h"
+#include "smooth/smooth.h"
+
+typedef struct node_name {
+    const char *name;
+    int index;
+} node_name;
+
+/* A smooth model in the making. */
+typedef struct maker {
+    yk_builder *builder;
+    const yk_node *section;
+    yk_smooth_def def;
+    yk_smooth_node_def *nodes;
+    yk_smooth_body_def *bodies;
+    yk_smooth_joint_def *joints;
+    yk_smooth_force_def *forces;
+    yk_smooth_beam_def *beams;
+    yk_smooth_shape_def *shapes;
+    yk_smooth_port_def *ports;
+    node_name *names; /* of the nodes, sorted */
+    yk_status status; /* the first failure */
+} maker;
+
+static void fail(maker *m, yk_status status)
+{
+    if (m->status == YK_OK) m->status = status;
+}
+
+static void *take(maker *m, size_t count, size_t size)
+{
+    void *memory = yk_store_take(m->builder->store, (count ? count : 1) * size);
+    if (!memory) fail(m, YK_ERROR_MEMORY);
+    return memory;
+}
+
+static int count_of(const yk_node *section, const char *key)
+{
+    const yk_node *list = yk_node_get(section, key);
+    return list ? list->count : 0;
+}
+
+static const yk_node *first_of(const yk_node *section, const char *key)
+{
+    const yk_node *list = yk_node_get(section, key);
+    return list ? list->first : NULL;
+}
+
+/* Functions ------------------------------------------------------------------------------------------------------- */
+
+/* A function of time, or of time and the model's channels. */
+typedef struct model_function {
+    yk_function of_time;
+    yk_expression *expression;
+    int input_count;
+    const char *inputs[YK_SMOOTH_FEEDBACK_MAX]; /* names of channels */
+    int channel[YK_SMOOTH_FEEDBACK_MAX];        /* -1 until it is looked up */
+    int component[YK_SMOOTH_FEEDBACK_MAX];
+} model_function;
+
+static double value_in_time(void *user, const yk_smooth *model, double t)
+{
+    (void)model;
+    return yk_function_value(((model_function *)user)->of_time, t);
+}
+
+static double value_with_feedback(void *user, const yk_smooth *model, double t)
+{
+    model_function *f = user;
+    double variables[1 + YK_SMOOTH_FEEDBACK_MAX] = {t};
+    for (int i = 0; i < f->input_count; i++) {
+        if (f->channel[i] < 0) f->channel[i] = yk_smooth_channel_find(model, f->inputs[i]);
+        variables[1 + i] = yk_smooth_channel_value(model, f->channel[i], f->component[i]);
+    }
+    return yk_expression_value(f->expression, variables);
+}
+
+static yk_smooth_function function_of(maker *m, const yk_node *node)
+{
+    model_function *f = take(m, 1, sizeof *f);
+    if (!f) return (yk_smooth_function){0};
+    yk_status status = yk_builder_function_of(m->builder, node, &f->of_time);
+    if (status != YK_OK) fail(m, status);
+    return (yk_smooth_function){value_in_time, f};
+}
+
+/* "crank.velocity.x" to the channel's name and the component. */
+static bool split_input(maker *m, const yk_node *node, model_function *f, int i)
+{
+    static const char letters[] = "xyz";
+    const char *text = node->text, *last = strrchr(text, '.');
+    const char *letter = last && last[1] && !last[2] ? strchr(letters, last[1]) : NULL;
+    size_t length = letter ? (size_t)(last - text) : strlen(text);
+    f->inputs[i] = yk_store_text(m->builder->store, text, length);
+    f->component[i] = letter ? (int)(letter - letters) : 0;
+    f->channel[i] = -1;
+    if (!f->inputs[i]) fail(m, YK_ERROR_MEMORY);
+    return f->inputs[i] != NULL;
+}
+
+static yk_smooth_function feedback_of(maker *m, const yk_node *section)
+{
+    const char *variables[1 + YK_SMOOTH_FEEDBACK_MAX] = {"t"};
+    model_function *f = take(m, 1, sizeof *f);
+    for (const yk_node *input = first_of(section, "inputs"); f && input; input = input->next) {
+        variables[1 + f->input_count] = yk_node_name(input);
+        if (!split_input(m, input, f, f->input_count)) return (yk_smooth_function){0};
+        f->input_count++;
+    }
+    if (!f) return (yk_smooth_function){0};
+    yk_status status =
+        yk_builder_expression(m->builder, yk_node_get(section, "value"), variables, 1 + f->input_count, &f->expression);
+    if (status != YK_OK) fail(m, status);
+    return (yk_smooth_function){value_with_feedback, f};
+}
+
+static yk_smooth_function load_of(maker *m, const yk_node *section)
+{
+    const yk_node *feedback = yk_node_get(section, "feedback"), *load = yk_node_get(section, "load");
+    if (feedback) return feedback_of(m, feedback);
+    return load ? function_of(m, load) : (yk_smooth_function){0};
+}
+
+/* Nodes and bodies ------------------------------------------------------------------------------------------------ */
+
+static void make_node(const yk_node *item, yk_smooth_node_def *node)
+{
+    *node = yk_smooth_node_default();
+    node->name = yk_node_name(item);
+    node->position = yk_node_vector(item, "position");
+    node->orientation = yk_node_orientation(item, "orientation");
+    node->velocity = yk_node_vector(item, "velocity");
+    node->angular_velocity = yk_node_vector(item, "angular_velocity");
+    node->keep = yk_node_boolean(item, "keep");
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const node_name *)a)->name, ((const node_name *)b)->name);
+}
+
+static void make_nodes(maker *m)
+{
+    size_t most = (size_t)(count_of(m->section, "nodes") + count_of(m->section, "bodies"));
+    m->nodes = take(m, most, sizeof *m->nodes);
+    m->names = take(m, most, sizeof *m->names);
+    if (m->status != YK_OK) return;
+    int count = 0;
+    for (const yk_node *item = first_of(m->section, "nodes"); item; item = item->next)
+        make_node(item, &m->nodes[count++]);
+    for (const yk_node *item = first_of(m->section, "bodies"); item; item = item->next)
+        if (!yk_node_get(item, "node")) make_node(item, &m->nodes[count++]);
+    for (int i = 0; i < count; i++) m->names[i] = (node_name){m->nodes[i].name, i};
+    qsort(m->names, (size_t)count, sizeof *m->names, compare_names);
+    for (int i = 1; i < count; i++)
+        if (strcmp(m->names[i - 1].name, m->names[i].name) == 0)
+            fail(m, yk_builder_error(m->builder, m->section, "two nodes or bodies are named '%s'", m->names[i].name));
+    m->def.nodes = m->nodes;
+    m->def.node_count = count;
+}
+
+static int find_node(maker *m, const yk_node *reference)
+{
+    enum { SUGGESTED = 500 };
+    if (strcmp(reference->text, "ground") == 0) return YK_SMOOTH_GROUND;
+    node_name wanted = {reference->text, 0};
+    const node_name *found = bsearch(&wanted, m->names, (size_t)m->def.node_count, sizeof *m->names, compare_names);
+    if (found) return found->index;
+    const char *list[SUGGESTED];
+    int count = m->def.node_count < SUGGESTED ? m->def.node_count : SUGGESTED;
+    for (int i = 0; i < count; i++) list[i] = m->names[i].name;
+    fail(m, yk_builder_error(m->builder, reference, "there is no body or node '%.60s'; %s", reference->text,
+                             yk_suggestion(reference->text, list, count).text));
+    return YK_SMOOTH_GROUND;
+}
+
+/* The item's own node, where it has one: bodies without `node` follow those of `nodes` in order. */
+static void make_bodies(maker *m)
+{
+    int count = 0, own = count_of(m->section, "nodes");
+    m->bodies = take(m, (size_t)count_of(m->section, "bodies"), sizeof *m->bodies);
+    for (const yk_node *item = first_of(m->section, "bodies"); item && m->bodies; item = item->next) {
+        yk_smooth_body_def *body = &m->bodies[count++];
+        const yk_node *node = yk_node_get(item, "node");
+        *body = yk_smooth_body_default();
+        body->name = yk_node_name(item);
+        body->node = node ? find_node(m, node) : own++;
+        if (node && body->node == YK_SMOOTH_GROUND)
+            fail(m, yk_builder_error(m->builder, node, "a body on the ground cannot move: name a node"));
+        body->mass = yk_node_number(item, "mass");
+        body->centre = yk_node_vector(item, "centre");
+        body->axes = yk_node_orientation(item, "axes");
+        memcpy(body->inertia.m, yk_node_get(item, "inertia")->values, sizeof body->inertia.m);
+    }
+    m->def.bodies = m->bodies;
+    m->def.body_count = count;
+}
+
+/* Markers --------------------------------------------------------------------------------------------------------- */
+
+static yk_smooth_node_def node_at(const maker *m, int node)
+{
+    return node == YK_SMOOTH_GROUND ? yk_smooth_node_default() : m->nodes[node];
+}
+
+/* A frame that is given globally, as a marker of the node. */
+static yk_marker seen_from(const maker *m, int node, yk_vec3 position, yk_quat orientation)
+{
+    yk_smooth_node_def frame = node_at(m, node);
+    return (yk_marker){.offset = yk_q_rotate_back(frame.orientation, yk_v3_sub(position, frame.position)),
+                       .orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(frame.orientation), orientation))};
+}
+
+static yk_quat z_along(maker *m, const yk_node *axis)
+{
+    yk_vec3 z = yk_v3(axis->values[0], axis->values[1], axis->values[2]), x, y;
+    if (yk_v3_norm(z) == 0) {
+        fail(m, yk_builder_error(m->builder, axis, "the axis has no length"));
+        return yk_q_identity();
+    }
+    yk_v3_tangents(yk_v3_unit(z), &x, &y);
+    return yk_so3_quat(yk_m3_columns(x, y, yk_v3_unit(z)));
+}
+
+/* Ends and markers of a pair: `markers`, or `at` with `axis` or `orientation`; where nothing is said, the origins. */
+static void read_pair(maker *m, const yk_node *item, int node[2], yk_marker marker[2])
+{
+    const yk_node *between = yk_node_get(item, "between"), *markers = yk_node_get(item, "markers");
+    const yk_node *at = yk_node_get(item, "at"), *axis = yk_node_get(item, "axis");
+    const yk_node *orientation = yk_node_get(item, "orientation");
+    if (markers && (at || axis || orientation))
+        fail(m, yk_builder_error(m->builder, markers, "give either 'markers', or 'at' with 'axis' or 'orientation'"));
+    if (axis && orientation) fail(m, yk_builder_error(m->builder, axis, "give either 'axis' or 'orientation'"));
+    yk_quat frame = axis ? z_along(m, axis) : orientation ? yk_node_orientation(item, "orientation") : yk_q_identity();
+    for (int side = 0; side < 2; side++) {
+        node[side] = find_node(m, yk_node_at(between, side));
+        marker[side] = yk_marker_default();
+        if (markers) {
+            const yk_node *one = yk_node_at(markers, side);
+            marker[side] = (yk_marker){yk_node_vector(one, "offset"), yk_node_orientation(one, "orientation")};
+        } else {
+            yk_vec3 place = at ? yk_node_vector(item, "at") : node_at(m, node[side]).position;
+            marker[side] = seen_from(m, node[side], place, frame);
+        }
+    }
+    if (node[0] == node[1] && m->status == YK_OK)
+        fail(m, yk_builder_error(m->builder, between, "both ends are on '%s'", yk_node_at(between, 0)->text));
+}
+
+static void read_single(maker *m, const yk_node *item, int *node, yk_marker *marker)
+{
+    *node = find_node(m, yk_node_get(item, "on"));
+    *marker = (yk_marker){yk_node_vector(item, "offset"), yk_node_orientation(item, "orientation")};
+}
+
+/* Joints and forces ----------------------------------------------------------------------------------------------- */
+
+static void make_joint(maker *m, const yk_node *item, yk_smooth_joint_def *joint)
+{
+    /* What drives each kind. */
+    static const char *const drives[YK_JOINT_KINDS] = {[YK_JOINT_DISTANCE] = "length",
+                                                       [YK_JOINT_DRIVEN_ROTATION] = "angle",
+                                                       [YK_JOINT_DRIVEN_POSITION] = "distance",
+                                                       [YK_JOINT_DRIVEN_SPIN] = "rate",
+                                                       [YK_JOINT_DRIVEN_SPEED] = "rate"};
+    *joint = yk_smooth_joint_default();
+    joint->name = yk_node_name(item);
+    joint->kind = (yk_joint_kind)item->choice;
+    read_pair(m, item, joint->node, joint->marker);
+    const yk_node *drive = drives[joint->kind] ? yk_node_get(item, drives[joint->kind]) : NULL;
+    if (joint->kind == YK_JOINT_DISTANCE && drive && drive->value_count == 1) {
+        joint->length = drive->value;
+    } else if (drive) {
+        joint->drive = function_of(m, drive);
+    }
+    if (joint->kind == YK_JOINT_ROLLING) joint->length = yk_node_number(item, "radius");
+    for (const yk_node *axis = first_of(item, "constrain"); axis; axis = axis->next)
+        joint->constrained |= 1u << axis->choice;
+}
+
+static void read_six_by_six(maker *m, const yk_node *item, const char *key, double matrix[6][6])
+{
+    const yk_node *list = yk_node_get(item, key);
+    if (list->value_count != 6 && list->value_count != 36)
+        fail(m, yk_builder_error(m->builder, list, "expected 6 or 36 numbers, not %d", list->value_count));
+    for (int i = 0; i < 6 && list->value_count == 6; i++) matrix[i][i] = list->values[i];
+    for (int i = 0; i < 36 && list->value_count == 36; i++) matrix[i / 6][i % 6] = list->values[i];
+}
+
+static void make_force(maker *m, const yk_node *item, yk_smooth_force_def *force)
+{
+    *force = yk_smooth_force_default();
+    force->name = yk_node_name(item);
+    force->kind = (yk_force_kind)item->choice;
+    if (force->kind != YK_FORCE_BUSHING) force->load = load_of(m, item);
+    switch (force->kind) {
+    case YK_FORCE_SPRING:
+    case YK_FORCE_TORSION:
+        read_pair(m, item, force->node, force->marker);
+        force->stiffness = yk_node_number(item, "stiffness");
+        force->damping = yk_node_number(item, "damping");
+        force->free = yk_node_number(item, force->kind == YK_FORCE_SPRING ? "free_length" : "free_angle");
+        return;
+    case YK_FORCE_BUSHING:
+        read_pair(m, item, force->node, force->marker);
+        read_six_by_six(m, item, "stiffness", force->bushing_stiffness);
+        read_six_by_six(m, item, "damping", force->bushing_damping);
+        return;
+    default:
+        read_single(m, item, &force->node[1], &force->marker[1]);
+        force->vector = yk_node_vector(item, "vector");
+        if (yk_node_boolean(item, "follows"))
+            force->kind = force->kind == YK_FORCE_VECTOR ? YK_FORCE_FOLLOWER : YK_FORCE_FOLLOWER_TORQUE;
+        return;
+    }
+}
+
+/* Beams ----------------------------------------------------------------------------------------------------------- */
+
+static yk_beam_section section_of(const yk_node *node)
+{
+    enum { RECTANGLE, TUBE, GENERAL };
+    yk_beam_section_def def = yk_beam_section_default();
+    def.young = yk_node_number(node, "young");
+    def.poisson = yk_node_number(node, "poisson");
+    def.density = yk_node_number(node, "density");
+    def.damping_ratio = yk_node_number(node, "damping_ratio");
+    if (node->choice == RECTANGLE) {
+        yk_beam_section_rectangle(&def, yk_node_number(node, "width_y"), yk_node_number(node, "width_z"));
+    } else if (node->choice == TUBE) {
+        yk_beam_section_tube(&def, yk_node_number(node, "radius"), yk_node_number(node, "inner_radius"));
+    } else {
+        def.area = yk_node_number(node, "area");
+        def.inertia_y = yk_node_number(node, "inertia_y");
+        def.inertia_z = yk_node_number(node, "inertia_z");
+        def.torsion = yk_node_number(node, "torsion");
+        def.shear_y = yk_node_number(node, "shear_y");
+        def.shear_z = yk_node_number(node, "shear_z");
+    }
+    return yk_beam_section_create(&def);
+}
+
+static void make_beam(maker *m, const yk_node *item, yk_smooth_beam_def *beam)
+{
+    *beam = yk_smooth_beam_default();
+    beam->name = yk_node_name(item);
+    const yk_node *nodes = yk_node_get(item, "nodes");
+    for (int k = 0; k < YK_BEAM_NODES; k++) beam->node[k] = find_node(m, yk_node_at(nodes, k));
+    yk_beam_section section = section_of(yk_node_get(item, "section"));
+    for (int k = 0; k < YK_BEAM_POINTS; k++) beam->section[k] = section;
+    yk_vec3 chord = yk_v3_sub(node_at(m, beam->node[2]).position, node_at(m, beam->node[0]).position);
+    yk_vec3 x = yk_v3_unit(chord), up = yk_node_vector(item, "up");
+    yk_vec3 z = yk_v3_axpy(-yk_v3_dot(up, x), x, up);
+    if (yk_v3_norm(z) < 1e-6 * yk_v3_norm(up) || yk_v3_norm(chord) == 0) {
+        fail(m, yk_builder_error(m->builder, item, "'up' runs along the beam, or its ends are in one place"));
+        return;
+    }
+    z = yk_v3_unit(z);
+    yk_quat axes = yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
+    for (int k = 0; k < YK_BEAM_NODES; k++) {
+        yk_quat node = node_at(m, beam->node[k]).orientation;
+        beam->section_frame[k] = yk_q_unit(yk_q_mul(yk_q_conjugate(node), axes));
+    }
+}
+
+/* Ports and shapes ------------------------------------------------------------------------------------------------ */
+
+static void make_port(maker *m, const yk_node *item, yk_smooth_port_def *port)
+{
+    enum { MARKER };
+    *port = yk_smooth_port_default();
+    port->name = yk_node_name(item);
+    if (item->choice == MARKER) {
+        read_single(m, item, &port->node[0], &port->marker[0]);
+        return;
+    }
+    port->kind = YK_PORT_SCALAR;
+    read_pair(m, item, port->node, port->marker);
+}
+
+static void make_shape(maker *m, const yk_node *item, yk_smooth_shape_def *shape)
+{
+    shape->kind = (yk_shape_kind)item->choice;
+    read_single(m, item, &shape->node, &shape->place);
+    switch (shape->kind) {
+    case YK_SHAPE_SPHERE: shape->size.x = yk_node_number(item, "radius"); return;
+    case YK_SHAPE_BOX: shape->size = yk_v3_scale(0.5, yk_node_vector(item, "size")); return;
+    case YK_SHAPE_LINE: shape->size = yk_node_vector(item, "to"); return;
+    default:
+        shape->size.x = yk_node_number(item, "radius");
+        shape->size.z = 0.5 * yk_node_number(item, "length");
+        return;
+    }
+}
+
+/* The whole ------------------------------------------------------------------------------------------------------- */
+
+#define MAKE_ALL(m, key, array, counter, make)                                                          \
+    do {                                                                                                \
+        (m)->array = take((m), (size_t)count_of((m)->section, key), sizeof *(m)->array);                \
+        const yk_node *item = first_of((m)->section, key);                                              \
+        for (; item && (m)->array; item = item->next) make((m), item, &(m)->array[(m)->def.counter++]); \
+        (m)->def.array = (m)->array;                                                                    \
+    } while (0)
+
+static void read_options(maker *m)
+{
+    yk_smooth_options *options = &m->def.options;
+    const yk_node *integrator = yk_node_get(m->section, "integrator"), *damping = yk_node_get(m->section, "damping");
+    options->rho_inf = yk_node_number(integrator, "rho_inf");
+    options->error_tolerance = yk_node_number(integrator, "error_tolerance");
+    options->newton_relative = yk_node_number(integrator, "newton_relative");
+    options->newton_absolute = yk_node_number(integrator, "newton_absolute");
+    options->newton_iterations = yk_node_integer(integrator, "iterations");
+    options->static_start = yk_node_boolean(m->section, "static_start");
+    if (!damping) return;
+    options->damping = yk_node_number(damping, "rate");
+    options->damping_start = yk_node_number(damping, "start");
+    options->damping_end = yk_node_number(damping, "end");
+}
+
+/* Inputs of feedbacks can be checked only when the model has named its channels. */
+static yk_status check_inputs(maker *m, const yk_smooth *model)
+{
+    for (const yk_node *item = first_of(m->section, "forces"); item; item = item->next) {
+        const yk_node *feedback = yk_node_get(item, "feedback");
+        for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input; input = input->next) {
+            model_function f;
+            if (!split_input(m, input, &f, 0)) return YK_ERROR_MEMORY;
+            if (yk_smooth_channel_find(model, f.inputs[0]) < 0)
+                return yk_builder_error(m->builder, input, "there is no channel '%.80s', such as 'BODY.velocity.x'",
+                                        input->text);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+{
+    maker m = {.builder = builder, .section = section, .def = yk_smooth_default()};
+    m.def.name = yk_node_name(section);
+    m.def.gravity = yk_node_vector(section, "gravity");
+    read_options(&m);
+    make_nodes(&m);
+    if (m.status != YK_OK) return m.status;
+    make_bodies(&m);
+    MAKE_ALL(&m, "joints", joints, joint_count, make_joint);
+    MAKE_ALL(&m, "forces", forces, force_count, make_force);
+    MAKE_ALL(&m, "beams", beams, beam_count, make_beam);
+    MAKE_ALL(&m, "ports", ports, port_count, make_port);
+    MAKE_ALL(&m, "shapes", shapes, shape_count, make_shape);
+    if (m.status != YK_OK) return m.status;
+    yk_smooth *model;
+    yk_status status = yk_smooth_create(yk_builder_context(builder), &m.def, &model);
+    if (status == YK_OK) status = check_inputs(&m, model);
+    if (status != YK_OK) return status;
+    *subsystem = yk_smooth_subsystem(model);
+    return YK_OK;
+}

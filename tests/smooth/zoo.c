@@ -1,0 +1,156 @@
+/* The models of the zoo, as their users run them, against the reference results beside them. Columns of a reference are
+ * named after the signals that the scenario records; others are left out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+#include "yoke/model.h"
+
+enum { COLUMNS_MAX = 32, LINE_MAX_LENGTH = 4096 };
+
+typedef struct zoo_case {
+    const char *model;
+    double tolerance; /* of positions (m) */
+    double rates;     /* of velocities, absolute */
+    double end;       /* compare up to this time; 0: all */
+} zoo_case;
+
+static const zoo_case cases[] = {
+    {"pendulum", 4e-5, 0, 0},
+    {"double-pendulum", 2e-5, 1e-4, 0},
+    {"slider-crank", 1e-6, 2e-4, 0},
+    {"squeezer", 1e-6, 0, 0},
+    {"four-bars", 1e-5, 2e-5, 0},
+    {"bricard", 1e-5, 0, 0},
+    {"top", 2e-4, 0, 0},
+    {"rolling-wheel", 1e-5, 0, 0},
+    {"chain", 2e-5, 0, 0},
+    {"cantilever", 4e-5, 2e-2, 0.2},
+    {"flexible-slider-crank", 1e-6, 2e-2, 0.25},
+};
+
+typedef struct zoo_run {
+    yk_context *context;
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario;
+    const yk_scenario_info *info;
+    yk_system *system;
+    double *sample;
+} zoo_run;
+
+static void open_model(const zoo_case *c, zoo_run *r)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, c->model);
+    r->context = yk_context_create(NULL);
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path;
+    assert_int_equal(yk_diagnostics_create(r->context, &r->diagnostics), YK_OK);
+    yk_status status = yk_scenario_load(r->context, &def, r->diagnostics, &r->scenario);
+    if (status != YK_OK) {
+        char *text = yk_diagnostics_text(r->diagnostics);
+        print_error("%s", text);
+        yk_release(r->context, text);
+    }
+    assert_int_equal(status, YK_OK);
+    r->info = yk_scenario_get(r->scenario);
+    assert_int_equal(yk_scenario_system(r->scenario, &r->system), YK_OK);
+    assert_true(yk_system_start(r->system) >= 0);
+    r->sample = calloc((size_t)r->info->sample_size, sizeof *r->sample);
+}
+
+static void close_model(zoo_run *r)
+{
+    free(r->sample);
+    yk_scenario_destroy(r->scenario);
+    yk_diagnostics_destroy(r->diagnostics);
+    yk_context_destroy(r->context);
+}
+
+/* Place in the sample of "signal" or "signal.x"; -1 if it is not recorded. */
+static int place_of(const zoo_run *r, const char *column)
+{
+    int offset = 0;
+    for (int i = 0; i < r->info->signal_count; i++) {
+        const yk_channel *signal = &r->info->signals[i];
+        size_t length = strlen(signal->name);
+        if (strncmp(column, signal->name, length) == 0) {
+            if (!column[length]) return offset;
+            if (column[length] == '.' && column[length + 1] && !column[length + 2])
+                return offset + (column[length + 1] - 'x');
+        }
+        offset += signal->components;
+    }
+    return -1;
+}
+
+static int read_header(const zoo_run *r, char *line, int place[COLUMNS_MAX], bool rate[COLUMNS_MAX])
+{
+    int count = 0;
+    for (char *name = strtok(line, ",\n"); name && count < COLUMNS_MAX; name = strtok(NULL, ",\n")) {
+        place[count] = count ? place_of(r, name) : -1;
+        rate[count++] = strstr(name, "velocity") != NULL;
+    }
+    return count;
+}
+
+static void step_to(zoo_run *r, double t)
+{
+    while (yk_system_time(r->system) < t - 0.5 * r->info->step) {
+        yk_status status = yk_system_step(r->system, NULL);
+        if (status < 0) print_error("%s\n", yk_last_message(r->context));
+        assert_true(status >= 0);
+    }
+    yk_scenario_sample(r->scenario, r->sample);
+}
+
+static int compare_row(zoo_run *r, const zoo_case *c, char *line, int columns, const int *place, const bool *rate)
+{
+    int compared = 0;
+    char *at = line;
+    double t = strtod(at, &at);
+    if (c->end > 0 && t > c->end) return 0;
+    step_to(r, t);
+    for (int i = 1; i < columns; i++) {
+        double expected = strtod(at + 1, &at);
+        if (place[i] < 0) continue;
+        assert_near(r->sample[place[i]], expected, rate[i] ? c->rates : c->tolerance);
+        compared++;
+    }
+    return compared;
+}
+
+static void model_meets_its_reference(void **state)
+{
+    const zoo_case *c = *state;
+    zoo_run r;
+    open_model(c, &r);
+    char path[512], line[LINE_MAX_LENGTH];
+    snprintf(path, sizeof path, "%s/models/%s/reference.csv", YOKE_SOURCE_DIR, c->model);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    int place[COLUMNS_MAX], columns = 0, compared = 0;
+    bool rate[COLUMNS_MAX];
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#') continue;
+        if (!columns) {
+            columns = read_header(&r, line, place, rate);
+        } else {
+            compared += compare_row(&r, c, line, columns, place, rate);
+        }
+    }
+    fclose(file);
+    assert_true(compared > 0);
+    close_model(&r);
+}
+
+int main(void)
+{
+    enum { COUNT = sizeof cases / sizeof *cases };
+    struct CMUnitTest tests[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        tests[i] = (struct CMUnitTest){.name = cases[i].model,
+                                       .test_func = model_meets_its_reference,
+                                       .initial_state = (void *)(uintptr_t)&cases[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
