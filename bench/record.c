@@ -13,7 +13,7 @@ enum { SAMPLES = 20000, WIDTH_MAX = 600 };
 static void record_samples(bench *run, yk_recorder *recorder, int vectors)
 {
     static yk_record_channel channels[WIDTH_MAX / 3];
-    static char names[WIDTH_MAX / 3][16];
+    static char names[WIDTH_MAX / 3][24];
     double row[WIDTH_MAX];
     for (int i = 0; i < vectors; i++) {
         snprintf(names[i], sizeof names[i], "part%d.value", i);
