@@ -16,10 +16,10 @@
  * value of the impulse; any thread yk_network_solve(network, &options, &report) nodes[k].velocity,
  * yk_network_impulse(network, i)
  *
- * Memory. A node of a sphere is one cache line of 64 bytes. A contact between two spheres, or of a sphere with a
- * prescribed surface, takes 88 bytes in the solver, besides 12 bytes of plan; a general contact 400. One Gauss-Seidel
- * sweep reads the 88 bytes and writes 24 of them; nodes come from the cache as contacts are worked off in blocks of
- * neighbouring nodes: number the nodes so that neighbours in space are near in number.
+ * Memory. A node is one cache line of 64 bytes. A contact between two spheres takes 72 bytes in the solver, one of a
+ * sphere with a prescribed surface 88, softness 8 more, a general contact 640; the plan adds 25 to each. One
+ * Gauss-Seidel sweep reads the 72 bytes and writes 24 of them; nodes come from the cache as contacts are worked off in
+ * blocks of neighbouring nodes: number the nodes so that neighbours in space are near in number.
  *
  * Order and determinism. Nodes are cut into blocks of fixed size; a contact belongs to the block of its lower dynamic
  * node. Blocks are coloured so that blocks of one colour share no node and may run at the same time. Inside a block
@@ -96,6 +96,7 @@ typedef struct yk_joint_row {
 typedef struct yk_network_def {
     size_t nodes, contacts, joint_rows; /* reserved at creation; grows when more are asked for */
     yk_pool *pool;                      /* NULL: the calling thread alone */
+    bool soft; /* round contacts may have softness; without it theirs is not read (8 bytes less per contact) */
 } yk_network_def;
 
 typedef struct yk_network yk_network;

@@ -44,9 +44,10 @@ YK_INLINE yk_v4 yk_v4_select(yk_mask4 mask, yk_v4 a, yk_v4 b)
     return (yk_v4)((mask & (yk_mask4)a) | (~mask & (yk_mask4)b));
 }
 
+/* Keeps a where it is not a number. */
 YK_INLINE yk_v4 yk_v4_max(yk_v4 a, yk_v4 b)
 {
-    return yk_v4_select(a > b, a, b);
+    return yk_v4_select(b > a, b, a);
 }
 
 static inline bool yk_have_avx2(void)

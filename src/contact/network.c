@@ -1,0 +1,264 @@
+#include "contact/network.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "contact/network_data.h"
+
+bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size)
+{
+    if (a->data && count <= a->capacity) return true;
+    size_t capacity = count + count / 8 + 16;
+    if (capacity < count || capacity > (SIZE_MAX - 64) / size) return false;
+    void *raw = yk_allocate(context, capacity * size + 64, 1);
+    if (!raw) return false;
+    yk_release(context, a->raw);
+    *a = (array){.raw = raw, .capacity = capacity, .size = size};
+    a->data = (void *)(((uintptr_t)raw + 63) / 64 * 64);
+    return true;
+}
+
+bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count)
+{
+    if (count <= a->capacity) return true;
+    array larger = {0};
+    if (!yk_array_reserve(context, &larger, count, a->size)) return false;
+    memcpy(larger.data, a->data, used * a->size);
+    yk_release(context, a->raw);
+    *a = larger;
+    return true;
+}
+
+yk_network_def yk_network_default(void)
+{
+    return (yk_network_def){.nodes = 1000, .contacts = 4000};
+}
+
+static yk_status out_of_memory(yk_network *network, const char *what, size_t count)
+{
+    return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for %zu %s", count, what);
+}
+
+yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_network **network)
+{
+    *network = NULL;
+    yk_network *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    made->pool = def->pool;
+    made->soft = def->soft;
+    size_t groups = def->contacts / LANES + 64;
+    bool room = yk_array_reserve(context, &made->nodes_array, def->nodes + 64, sizeof(yk_node)) &&
+                yk_array_reserve(context, &made->places_array, def->contacts, sizeof(place)) &&
+                yk_array_reserve(context, &made->pairs_array, groups, sizeof(pair_group)) &&
+                yk_array_reserve(context, &made->joint_rows_array, def->joint_rows, sizeof(joint_row)) &&
+                yk_array_reserve(context, &made->joint_blocks_array, def->joint_rows, sizeof(joint_block));
+    if (!room) {
+        yk_network_destroy(made);
+        return YK_ERROR_MEMORY;
+    }
+    made->nodes = made->nodes_array.data;
+    *network = made;
+    return YK_OK;
+}
+
+void yk_network_destroy(yk_network *network)
+{
+    if (!network) return;
+    array *arrays[] = {&network->nodes_array,         &network->extras_array,          &network->places_array,
+                       &network->pairs_array,         &network->singles_array,         &network->generals_array,
+                       &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
+                       &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
+                       &network->partials_array,      &network->gradient_array,        &network->plan_array};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(network->context, arrays[i]->raw);
+    yk_release(network->context, network);
+}
+
+size_t yk_network_memory(const yk_network *network)
+{
+    const array *arrays[] = {
+        &network->nodes_array,         &network->extras_array,          &network->places_array,
+        &network->pairs_array,         &network->singles_array,         &network->generals_array,
+        &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
+        &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
+        &network->partials_array,      &network->gradient_array,        &network->plan_array};
+    size_t bytes = sizeof *network;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) bytes += arrays[i]->capacity * arrays[i]->size;
+    return bytes;
+}
+
+/* Nodes --------------------------------------------------------------------------------------------------------- */
+
+yk_node *yk_network_nodes(yk_network *network, size_t count)
+{
+    /* the lanes that are not used need two nodes per block of the plan, of which there are never more than nodes / 64 +
+     * 4 */
+    size_t room = count + 2 * (count / 64 + 4);
+    if (!yk_array_reserve(network->context, &network->nodes_array, room, sizeof(yk_node))) {
+        out_of_memory(network, "nodes", count);
+        return NULL;
+    }
+    if (count != network->node_count) {
+        network->contact_count = network->block_count = network->colour_count = 0;
+        network->extras = NULL;
+    }
+    network->nodes = network->nodes_array.data;
+    network->node_count = count;
+    return network->nodes;
+}
+
+static yk_status need_extra(yk_network *network, size_t node)
+{
+    if (node >= network->node_count)
+        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: node %zu of %zu", node,
+                       network->node_count);
+    if (network->extras) return YK_OK;
+    if (!yk_array_reserve(network->context, &network->extras_array, network->node_count, sizeof(node_extra)))
+        return out_of_memory(network, "inertia tensors", network->node_count);
+    network->extras = network->extras_array.data;
+    for (size_t i = 0; i < network->node_count; i++) network->extras[i] = (node_extra){.length = 1};
+    return YK_OK;
+}
+
+yk_status yk_network_inertia(yk_network *network, size_t node, const yk_mat3 *inverse)
+{
+    yk_status status = need_extra(network, node);
+    if (status != YK_OK) return status;
+    network->extras[node] = (node_extra){.inverse = {inverse->m[0][0], inverse->m[1][1], inverse->m[2][2],
+                                                     inverse->m[0][1], inverse->m[0][2], inverse->m[1][2]},
+                                         .length = 1,
+                                         .has_tensor = 1};
+    return YK_OK;
+}
+
+yk_status yk_network_radius(yk_network *network, size_t node, double radius)
+{
+    yk_status status = need_extra(network, node);
+    if (status != YK_OK) return status;
+    if (!(radius > 0))
+        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: node %zu has the radius %g", node,
+                       radius);
+    network->extras[node] = (node_extra){.length = radius};
+    return YK_OK;
+}
+
+/* Contacts ------------------------------------------------------------------------------------------------------ */
+
+static void put_lane(lane_vectors *lanes, int lane, yk_vec3 v)
+{
+    lanes->c[0][lane] = v.x;
+    lanes->c[1][lane] = v.y;
+    lanes->c[2][lane] = v.z;
+}
+
+static yk_vec3 get_lane(const lane_vectors *lanes, int lane)
+{
+    return yk_v3(lanes->c[0][lane], lanes->c[1][lane], lanes->c[2][lane]);
+}
+
+/* Velocity of the other side of a single contact: the surface's, or that of a node which does not move by impulses. */
+static yk_vec3 other_velocity(const yk_network *network, int32_t node, const yk_contact *data, yk_vec3 normal)
+{
+    if (node < 0) return data->surface;
+    const yk_node *n = &network->nodes[node];
+    return yk_v3_add(n->velocity, yk_v3_cross(n->spin, normal));
+}
+
+static void set_general(yk_network *network, general_contact *c, const yk_contact *data)
+{
+    double length_a = node_length(network, c->a), length_b = c->b >= 0 ? node_length(network, c->b) : 1;
+    yk_vec3 surface = c->b >= 0 ? yk_v3(0, 0, 0) : data->surface;
+    c->frame[0] = data->normal;
+    if (yk_v3_norm2(data->tangent) > 0) {
+        c->frame[1] = data->tangent;
+        c->frame[2] = yk_v3_cross(data->normal, data->tangent);
+    } else {
+        yk_v3_tangents(data->normal, &c->frame[1], &c->frame[2]);
+    }
+    c->arm_a = yk_v3_scale(1 / length_a, data->arm_a);
+    c->arm_b = yk_v3_scale(1 / length_b, data->arm_b);
+    c->inverse_length_a = 1 / length_a;
+    c->inverse_length_b = 1 / length_b;
+    c->dim = data->mu_spin > 0 || data->mu_roll > 0 ? 6 : 3;
+    c->mu = data->mu;
+    c->mu_spin = data->mu_spin;
+    c->mu_roll = data->mu_roll;
+    c->softness = data->softness;
+    for (int k = 0; k < 3; k++) {
+        c->drive[k] = -yk_v3_dot(c->frame[k], surface) + (k == 0 ? data->bias : 0);
+        c->impulse[k] = yk_v3_dot(c->frame[k], data->impulse);
+        c->impulse[3 + k] = c->dim == 6 ? yk_v3_dot(c->frame[k], data->torque) : 0;
+    }
+}
+
+void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
+{
+    place at = network->places[contact];
+    uint32_t group = at.index / LANES;
+    int lane = (int)(at.index % LANES);
+    double sign = at.swapped ? -1 : 1;
+    yk_vec3 normal = yk_v3_scale(sign, data->normal), impulse = yk_v3_scale(sign, data->impulse);
+    if (at.kind == PLACE_PAIR) {
+        pair_group *g = &network->pairs[group];
+        put_lane(&g->normal, lane, normal);
+        put_lane(&g->impulse, lane, impulse);
+        g->bias[lane] = data->bias;
+        g->mu[lane] = data->mu;
+        if (network->pair_softness) network->pair_softness[group][lane] = data->softness;
+    } else if (at.kind == PLACE_SINGLE) {
+        single_group *g = &network->singles[group];
+        yk_vec3 other = other_velocity(network, g->other[lane], data, normal);
+        put_lane(&g->normal, lane, normal);
+        put_lane(&g->impulse, lane, impulse);
+        put_lane(&g->velocity, lane, yk_v3_axpy(-data->bias, normal, other));
+        g->mu[lane] = data->mu;
+        if (network->single_softness) network->single_softness[group][lane] = data->softness;
+    } else if (at.kind == PLACE_GENERAL) {
+        set_general(network, &network->generals[at.index], data);
+    }
+}
+
+yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
+{
+    place at = network->places[contact];
+    uint32_t group = at.index / LANES;
+    int lane = (int)(at.index % LANES);
+    double sign = at.swapped ? -1 : 1;
+    if (at.kind == PLACE_PAIR) return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
+    if (at.kind == PLACE_SINGLE) return yk_v3_scale(sign, get_lane(&network->singles[group].impulse, lane));
+    if (at.kind != PLACE_GENERAL) return yk_v3(0, 0, 0);
+    const general_contact *c = &network->generals[at.index];
+    yk_vec3 sum = yk_v3(0, 0, 0);
+    for (int k = 0; k < 3; k++) sum = yk_v3_axpy(c->impulse[k], c->frame[k], sum);
+    return sum;
+}
+
+yk_vec3 yk_network_torque(const yk_network *network, size_t contact)
+{
+    place at = network->places[contact];
+    yk_vec3 sum = yk_v3(0, 0, 0);
+    if (at.kind != PLACE_GENERAL) return sum;
+    const general_contact *c = &network->generals[at.index];
+    for (int k = 0; k < 3; k++) sum = yk_v3_axpy(c->impulse[3 + k], c->frame[k], sum);
+    return sum;
+}
+
+yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const yk_joint_row *row = &rows[i];
+        bool known = row->a >= 0 && (size_t)row->a < network->node_count && row->b >= YK_NODE_NONE &&
+                     row->a != row->b && (row->b < 0 || (size_t)row->b < network->node_count);
+        if (!known)
+            return yk_fail(network->context, YK_ERROR_ARGUMENT,
+                           "contact network: joint row %zu connects the nodes %d and %d of %zu", i, row->a, row->b,
+                           network->node_count);
+        if (!(row->lower <= row->upper))
+            return yk_fail(network->context, YK_ERROR_ARGUMENT,
+                           "contact network: joint row %zu has the bounds [%g, %g]; use -INFINITY, INFINITY for none",
+                           i, row->lower, row->upper);
+    }
+    network->joints = rows;
+    network->joint_count = count;
+    return YK_OK;
+}

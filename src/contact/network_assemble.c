@@ -1,0 +1,317 @@
+/* The problem of a network in assembled form: every contact and joint as rows on two nodes, W = J M^-1 J^T by going
+ * through the nodes' lists of rows. Contacts stand in the order of the pairs in their frames, joints follow one block
+ * per joint. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/network_data.h"
+
+/* A block of rows: up to six, on node a and perhaps b. */
+typedef struct element {
+    int32_t node[2];
+    int dim;
+    yk_vec3 linear[2][YK_CONTACT_DIM_MAX], spin[2][YK_CONTACT_DIM_MAX];
+    double free_rate[YK_CONTACT_DIM_MAX]; /* bias and prescribed motion */
+    double softness[YK_CONTACT_DIM_MAX];
+    double mu, mu_spin, mu_roll;
+} element;
+
+static yk_vec3 lane_vector(const lane_vectors *lanes, uint32_t index)
+{
+    return yk_v3(lanes->c[0][index % LANES], lanes->c[1][index % LANES], lanes->c[2][index % LANES]);
+}
+
+/* Three rows n, t1, t2 with lever arms along the normal. */
+static void round_element(const yk_network *network, place at, element *e)
+{
+    uint32_t group = at.index / LANES, lane = at.index % LANES;
+    bool pair = at.kind == PLACE_PAIR;
+    yk_vec3 frame[3], surface = yk_v3(0, 0, 0);
+    frame[0] = pair ? lane_vector(&network->pairs[group].normal, at.index)
+                    : lane_vector(&network->singles[group].normal, at.index);
+    yk_v3_tangents(frame[0], &frame[1], &frame[2]);
+    if (!pair) surface = lane_vector(&network->singles[group].velocity, at.index);
+    e->dim = 3;
+    e->node[0] = pair ? network->pairs[group].a[lane] : network->singles[group].a[lane];
+    e->node[1] = pair ? network->pairs[group].b[lane] : YK_NODE_NONE;
+    e->mu = pair ? network->pairs[group].mu[lane] : network->singles[group].mu[lane];
+    double soft = pair ? (network->pair_softness ? network->pair_softness[group][lane] : 0)
+                       : (network->single_softness ? network->single_softness[group][lane] : 0);
+    for (int k = 0; k < 3; k++) {
+        yk_vec3 turn = yk_v3_cross(frame[k], frame[0]); /* u_k = f_k . (n x s) = s . (f_k x n) */
+        e->linear[0][k] = frame[k];
+        e->linear[1][k] = yk_v3_neg(frame[k]);
+        e->spin[0][k] = e->spin[1][k] = turn;
+        e->free_rate[k] = -yk_v3_dot(frame[k], surface) + (pair && k == 0 ? network->pairs[group].bias[lane] : 0);
+        e->softness[k] = soft;
+    }
+}
+
+static void general_element(const yk_network *network, const general_contact *c, element *e)
+{
+    (void)network;
+    *e = (element){.node = {c->a, c->b}, .dim = c->dim, .mu = c->mu, .mu_spin = c->mu_spin, .mu_roll = c->mu_roll};
+    for (int k = 0; k < c->dim; k++) {
+        yk_vec3 axis = c->frame[k % 3], zero = yk_v3(0, 0, 0);
+        e->linear[0][k] = k < 3 ? axis : zero;
+        e->linear[1][k] = k < 3 ? yk_v3_neg(axis) : zero;
+        e->spin[0][k] = k < 3 ? yk_v3_cross(c->arm_a, axis) : yk_v3_scale(c->inverse_length_a, axis);
+        e->spin[1][k] = k < 3 ? yk_v3_neg(yk_v3_cross(c->arm_b, axis)) : yk_v3_scale(-c->inverse_length_b, axis);
+        e->free_rate[k] = k < 3 ? c->drive[k] : 0;
+        e->softness[k] = k < 3 ? c->softness : 0;
+    }
+}
+
+static void joint_element(const yk_network *network, const joint_block *b, element *e)
+{
+    const yk_joint_row *rows = network->joints + b->first;
+    *e = (element){.node = {rows->a, rows->b}, .dim = (int)b->count};
+    for (int k = 0; k < e->dim; k++) {
+        const joint_row *scaled = &network->joint_rows[b->first + (size_t)k];
+        e->linear[0][k] = scaled->linear_a;
+        e->linear[1][k] = scaled->linear_b;
+        e->spin[0][k] = scaled->spin_a;
+        e->spin[1][k] = scaled->spin_b;
+        e->free_rate[k] = rows[k].bias;
+        e->softness[k] = rows[k].softness;
+    }
+}
+
+static element *gather_elements(yk_network *network, size_t count)
+{
+    element *elements = yk_allocate(network->context, count + 1, sizeof *elements);
+    if (!elements) return NULL;
+    for (size_t i = 0; i < network->contact_count; i++) {
+        place at = network->places[i];
+        element *e = &elements[i];
+        *e = (element){.node = {YK_NODE_NONE, YK_NODE_NONE}, .dim = 3}; /* idle: nothing moves */
+        if (at.kind == PLACE_GENERAL)
+            general_element(network, &network->generals[at.index], e);
+        else if (at.kind != PLACE_IDLE)
+            round_element(network, at, e);
+    }
+    for (size_t i = 0; i < network->joint_block_count; i++)
+        joint_element(network, &network->joint_blocks[i], &elements[network->contact_count + i]);
+    return elements;
+}
+
+/* Elements on each node that moves. */
+typedef struct incidence {
+    size_t *start;
+    uint32_t *element;
+} incidence;
+
+static bool list_incidence(yk_network *network, const element *elements, size_t count, incidence *in)
+{
+    size_t nodes = network->node_count;
+    in->start = yk_allocate(network->context, nodes + 2, sizeof *in->start);
+    in->element = yk_allocate(network->context, 2 * count + 1, sizeof *in->element);
+    if (!in->start || !in->element) return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < count; i++)
+            for (int side = 0; side < 2; side++) {
+                int32_t node = elements[i].node[side];
+                if (!node_is_dynamic(network, node)) continue;
+                if (pass == 0)
+                    in->start[node + 2]++;
+                else
+                    in->element[in->start[node + 1]++] = (uint32_t)i;
+            }
+        if (pass == 0)
+            for (size_t k = 2; k < nodes + 2; k++) in->start[k] += in->start[k - 1];
+    }
+    return true;
+}
+
+static int compare_columns(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* Columns of one block row: all elements that share a node, rising, each once. Returns their number. */
+static int list_columns(const yk_network *network, const element *elements, const incidence *in, size_t i, int *mark,
+                        int *columns)
+{
+    int count = 0;
+    columns[count++] = (int)i;
+    mark[i] = (int)i;
+    for (int side = 0; side < 2; side++) {
+        int32_t node = elements[i].node[side];
+        if (!node_is_dynamic(network, node)) continue;
+        for (size_t k = in->start[node]; k < in->start[node + 1]; k++) {
+            int j = (int)in->element[k];
+            if (mark[j] == (int)i) continue;
+            mark[j] = (int)i;
+            columns[count++] = j;
+        }
+    }
+    qsort(columns, (size_t)count, sizeof *columns, compare_columns);
+    return count;
+}
+
+static yk_status create_pattern(yk_network *network, const element *elements, size_t count, const incidence *in,
+                                yk_contact_problem *problem)
+{
+    yk_context *context = network->context;
+    size_t room = 0;
+    for (size_t i = 0; i < count; i++)
+        for (int side = 0; side < 2; side++) {
+            int32_t node = elements[i].node[side];
+            room += 1 + (node_is_dynamic(network, node) ? in->start[node + 1] - in->start[node] : 0);
+        }
+    int *dims = yk_allocate(context, count + 1, sizeof *dims), *start = yk_allocate(context, count + 1, sizeof *start);
+    int *columns = yk_allocate(context, room + 1, sizeof *columns),
+        *mark = yk_allocate(context, count + 1, sizeof *mark);
+    yk_status status = YK_ERROR_MEMORY;
+    if (dims && start && columns && mark) {
+        for (size_t i = 0; i < count; i++) mark[i] = -1;
+        for (size_t i = 0; i < count; i++) {
+            dims[i] = elements[i].dim;
+            start[i + 1] = start[i] + list_columns(network, elements, in, i, mark, columns + start[i]);
+        }
+        status =
+            yk_contact_problem_create(context, (int)count, (int)network->contact_count, dims, start, columns, problem);
+    }
+    yk_release(context, mark);
+    yk_release(context, columns);
+    yk_release(context, start);
+    yk_release(context, dims);
+    return status;
+}
+
+/* Adds J_i M^-1 J_j^T of one node to a block. */
+static void add_product(const yk_network *network, const element *x, int side_x, const element *y, int side_y,
+                        double *value)
+{
+    int32_t node = x->node[side_x];
+    double inverse_mass = network->nodes[node].inverse_mass;
+    for (int c = 0; c < y->dim; c++) {
+        yk_vec3 response = node_spin_response(network, node, y->spin[side_y][c]);
+        for (int r = 0; r < x->dim; r++)
+            value[r * y->dim + c] += inverse_mass * yk_v3_dot(x->linear[side_x][r], y->linear[side_y][c]) +
+                                     yk_v3_dot(x->spin[side_x][r], response);
+    }
+}
+
+static void fill_values(const yk_network *network, const element *elements, yk_contact_problem *problem)
+{
+    yk_block_matrix *w = &problem->w;
+    for (int i = 0; i < w->block_rows; i++) {
+        const element *x = &elements[i];
+        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+            const element *y = &elements[w->column[k]];
+            for (int s = 0; s < 2; s++)
+                for (int t = 0; t < 2; t++)
+                    if (x->node[s] == y->node[t] && node_is_dynamic(network, x->node[s]))
+                        add_product(network, x, s, y, t, w->value + w->offset[k]);
+        }
+        for (int r = 0; r < x->dim; r++) {
+            double rate = x->free_rate[r];
+            for (int s = 0; s < 2; s++) {
+                if (x->node[s] < 0) continue;
+                const yk_node *node = &network->nodes[x->node[s]];
+                rate += yk_v3_dot(x->linear[s][r], node->velocity) + yk_v3_dot(x->spin[s][r], node->spin);
+            }
+            problem->q[w->first[i] + r] = rate;
+            problem->softness[w->first[i] + r] = x->softness[r];
+        }
+        if (i >= problem->contact_count) continue;
+        problem->mu[i] = x->mu;
+        problem->mu_spin[i] = x->mu_spin;
+        problem->mu_roll[i] = x->mu_roll;
+    }
+}
+
+static yk_status refuse_bounds(yk_network *network)
+{
+    for (size_t i = 0; i < network->joint_count; i++)
+        if (!isinf(network->joints[i].lower) || !isinf(network->joints[i].upper))
+            return yk_fail(network->context, YK_ERROR_CAPABILITY,
+                           "contact network: joint row %zu has bounds, which only Gauss-Seidel knows", i);
+    return YK_OK;
+}
+
+yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem)
+{
+    yk_context *context = network->context;
+    *problem = (yk_contact_problem){0};
+    yk_status status = refuse_bounds(network);
+    if (status == YK_OK) status = yk_joints_prepare(network);
+    if (status != YK_OK) return status;
+    size_t count = network->contact_count + network->joint_block_count;
+    incidence in = {0};
+    element *elements = gather_elements(network, count);
+    status = elements && list_incidence(network, elements, count, &in) ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) status = create_pattern(network, elements, count, &in, problem);
+    if (status == YK_OK) {
+        size_t contacts = network->contact_count + 1;
+        problem->mu_spin = yk_allocate(context, contacts, sizeof *problem->mu_spin);
+        problem->mu_roll = yk_allocate(context, contacts, sizeof *problem->mu_roll);
+        problem->softness = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *problem->softness);
+        if (problem->mu_spin && problem->mu_roll && problem->softness)
+            fill_values(network, elements, problem);
+        else
+            status = YK_ERROR_MEMORY;
+    }
+    if (status != YK_OK) yk_contact_problem_destroy(context, problem);
+    yk_release(context, in.element);
+    yk_release(context, in.start);
+    yk_release(context, elements);
+    return status;
+}
+
+/* Impulses to and fro ------------------------------------------------------------------------------------------------
+ */
+
+static void lane_frame(const yk_network *network, place at, yk_vec3 frame[3])
+{
+    uint32_t group = at.index / LANES;
+    frame[0] = at.kind == PLACE_PAIR ? lane_vector(&network->pairs[group].normal, at.index)
+                                     : lane_vector(&network->singles[group].normal, at.index);
+    yk_v3_tangents(frame[0], &frame[1], &frame[2]);
+}
+
+void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem, double *r)
+{
+    for (size_t i = 0; i < network->contact_count; i++) {
+        place at = network->places[i];
+        double *own = r + problem->w.first[i];
+        if (at.kind == PLACE_GENERAL) {
+            const general_contact *c = &network->generals[at.index];
+            memcpy(own, c->impulse, (size_t)c->dim * sizeof *own);
+        } else if (at.kind != PLACE_IDLE) {
+            yk_vec3 frame[3], impulse;
+            lane_frame(network, at, frame);
+            impulse = at.kind == PLACE_PAIR ? lane_vector(&network->pairs[at.index / LANES].impulse, at.index)
+                                            : lane_vector(&network->singles[at.index / LANES].impulse, at.index);
+            for (int k = 0; k < 3; k++) own[k] = yk_v3_dot(frame[k], impulse);
+        }
+    }
+    for (size_t i = 0; i < network->joint_count; i++)
+        r[problem->w.first[network->contact_count] + (int)i] = network->joints[i].impulse;
+}
+
+void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r)
+{
+    for (size_t i = 0; i < network->contact_count; i++) {
+        place at = network->places[i];
+        const double *own = r + problem->w.first[i];
+        if (at.kind == PLACE_GENERAL) {
+            general_contact *c = &network->generals[at.index];
+            memcpy(c->impulse, own, (size_t)c->dim * sizeof *own);
+        } else if (at.kind != PLACE_IDLE) {
+            yk_vec3 frame[3], impulse = yk_v3(0, 0, 0);
+            lane_frame(network, at, frame);
+            for (int k = 0; k < 3; k++) impulse = yk_v3_axpy(own[k], frame[k], impulse);
+            lane_vectors *lanes = at.kind == PLACE_PAIR ? &network->pairs[at.index / LANES].impulse
+                                                        : &network->singles[at.index / LANES].impulse;
+            lanes->c[0][at.index % LANES] = impulse.x;
+            lanes->c[1][at.index % LANES] = impulse.y;
+            lanes->c[2][at.index % LANES] = impulse.z;
+        }
+    }
+    for (size_t i = 0; i < network->joint_count; i++)
+        network->joints[i].impulse = r[problem->w.first[network->contact_count] + (int)i];
+}

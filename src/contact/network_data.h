@@ -1,0 +1,195 @@
+/* What is inside a network; for the network_*.c files only.
+ *
+ *   network.c          storage, filling, reading back
+ *   network_plan.c     blocks, colours, groups of four
+ *   network_round.c    kernels of round contacts, four at a time
+ *   network_general.c  general contacts and joints, one at a time
+ *   network_solve.c    the solvers: Gauss-Seidel over the plan, projected gradient, the accurate method on the
+ * assembled problem network_assemble.c the assembled problem
+ */
+#ifndef YK_CONTACT_NETWORK_DATA_H
+#define YK_CONTACT_NETWORK_DATA_H
+
+#include "contact/network.h"
+
+enum { LANES = 4 };
+
+/* Three components of four vectors. */
+typedef struct lane_vectors {
+    double c[3][LANES];
+} lane_vectors;
+
+/* Four contacts between spheres that share no node: 288 bytes, 72 per contact. Lanes that are not used have nodes
+ * without mass of their own. */
+typedef struct pair_group {
+    lane_vectors normal;
+    lane_vectors impulse;
+    double bias[LANES];
+    double mu[LANES];
+    int32_t a[LANES], b[LANES];
+} pair_group;
+
+/* Four contacts of spheres with surfaces of prescribed motion; velocity is that of the surface, with the bias taken
+ * off. */
+typedef struct single_group {
+    lane_vectors normal;
+    lane_vectors impulse;
+    lane_vectors velocity;
+    double mu[LANES];
+    int32_t a[LANES];
+    int32_t other[LANES]; /* node of the surface, or YK_NODE_NONE */
+} single_group;
+
+typedef struct general_contact {
+    int32_t a, b;
+    int32_t dim;          /* 3, or 6 with spinning and rolling friction */
+    yk_vec3 frame[3];     /* normal, tangents */
+    yk_vec3 arm_a, arm_b; /* over the nodes' lengths */
+    double inverse_length_a, inverse_length_b;
+    double drive[3]; /* bias and motion of the surface, in the frame */
+    double mu, mu_spin, mu_roll;
+    double softness;
+    double impulse[YK_CONTACT_DIM_MAX]; /* in the frame: force, then torque about normal and tangents */
+    double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+} general_contact;
+
+/* Inverse inertia times length^2, and the length. */
+typedef struct node_extra {
+    double inverse[6]; /* xx, yy, zz, xy, xz, yz */
+    double length;
+    double has_tensor; /* not zero: `inverse` holds, else spin_inverse_mass of the node */
+} node_extra;
+
+typedef enum place_kind { PLACE_PAIR, PLACE_SINGLE, PLACE_GENERAL, PLACE_IDLE } place_kind;
+
+/* Where a contact lives: a lane of a group (group * LANES + lane) or a general contact. */
+typedef struct place {
+    uint32_t index;
+    uint8_t kind;
+    uint8_t swapped; /* a and b exchanged: normal and impulse have the other sign */
+    uint16_t unused;
+} place;
+
+/* Work that one thread does from start to end. */
+typedef struct block {
+    uint32_t pair_begin, pair_end;
+    uint32_t single_begin, single_end;
+    uint32_t general_begin, general_end;
+} block;
+
+typedef struct joint_row {
+    yk_vec3 linear_a, spin_a, linear_b, spin_b; /* coefficients on velocity and spin */
+    yk_vec3 kick_a, kick_b;                     /* what a unit impulse adds to the spins */
+} joint_row;
+
+/* Rows [first, first + count) solved together. */
+typedef struct joint_block {
+    uint32_t first;
+    uint32_t count;
+    double inverse[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+} joint_block;
+
+typedef struct array {
+    void *raw;  /* as allocated */
+    void *data; /* aligned to 64 bytes */
+    size_t capacity;
+    size_t size; /* of an element */
+} array;
+
+struct yk_network {
+    yk_context *context;
+    yk_pool *pool;
+    size_t node_count, contact_count;
+    yk_node *nodes; /* node_count and then two without mass per block, for lanes that are not used */
+    node_extra *extras;
+    place *places;
+    pair_group *pairs;
+    single_group *singles;
+    general_contact *generals;
+    double (*pair_softness)[LANES]; /* NULL when no contact is soft */
+    double (*single_softness)[LANES];
+    bool soft;
+    bool baseline; /* no AVX2 */
+    block *blocks; /* in the order of colours; the last one is the tail, worked off by one thread */
+    size_t block_count;
+    uint32_t *colour_start; /* colour_count + 1 */
+    size_t colour_count;
+    size_t pair_groups, single_groups, general_count;
+    yk_joint_row *joints;
+    size_t joint_count;
+    joint_row *joint_rows;
+    joint_block *joint_blocks;
+    size_t joint_block_count;
+    double *partials; /* per block and joint phase: largest, sum of squares, rows */
+    double *gradient; /* projected gradient: see network_solve.c */
+    array nodes_array, extras_array, places_array, pairs_array, singles_array, generals_array, pair_softness_array,
+        single_softness_array, blocks_array, colours_array, joint_rows_array, joint_blocks_array, partials_array,
+        gradient_array, plan_array;
+};
+
+/* Room for `count` elements, old contents lost; false when out of memory. Takes an eighth more than asked for. */
+bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size);
+/* The same, keeping the first `used` elements. */
+bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count);
+
+/* Kernels of round contacts over [begin, end) groups. */
+typedef struct round_options {
+    bool coulomb;
+    bool baseline; /* do not use AVX2: for comparison */
+    double relaxation;
+} round_options;
+
+void yk_round_sweep(yk_network *network, const block *b, const round_options *options);
+/* Adds the effect of the impulses to the nodes; sets the impulses to zero. */
+void yk_round_apply(yk_network *network, const block *b);
+void yk_round_clear(yk_network *network, const block *b);
+/* Largest, sum of squares and number of the contacts' violations; rho as in yk_network_residual. */
+void yk_round_residual(const yk_network *network, const block *b, bool coulomb, double rho, double partial[3]);
+/* Sum of the diagonal of W over the block's contacts, and its rows. */
+void yk_round_diagonal(const yk_network *network, const block *b, double partial[3]);
+
+/* Local matrices; must follow the last change of inertia. */
+void yk_general_prepare(yk_network *network);
+void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction, double relaxation, bool exact);
+void yk_general_apply(yk_network *network, const block *b);
+void yk_general_clear(yk_network *network, const block *b);
+void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction, double rho,
+                         double partial[3]);
+void yk_general_diagonal(const yk_network *network, const block *b, double partial[3]);
+/* Relative velocity in the frame, of velocities and (dim 6) spins. */
+void yk_general_velocity(const yk_network *network, const general_contact *c, double *u);
+void yk_general_add(yk_network *network, const general_contact *c, const double *change);
+
+yk_status yk_joints_prepare(yk_network *network);
+void yk_joints_sweep(yk_network *network, double relaxation);
+void yk_joints_apply(yk_network *network);
+void yk_joints_residual(const yk_network *network, double rho, double partial[3]);
+
+/* Impulses of all contacts and joints to and from the rows of the assembled problem. */
+void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem, double *r);
+void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r);
+
+/* K x with the node's tensor. */
+static inline yk_vec3 node_spin_response(const yk_network *network, int32_t node, yk_vec3 x)
+{
+    const node_extra *extra = network->extras ? &network->extras[node] : NULL;
+    if (!extra || extra->has_tensor == 0) return yk_v3_scale(network->nodes[node].spin_inverse_mass, x);
+    const double *k = extra->inverse;
+    return yk_v3(k[0] * x.x + k[3] * x.y + k[4] * x.z, k[3] * x.x + k[1] * x.y + k[5] * x.z,
+                 k[4] * x.x + k[5] * x.y + k[2] * x.z);
+}
+
+static inline double node_length(const yk_network *network, int32_t node)
+{
+    return network->extras ? network->extras[node].length : 1;
+}
+
+static inline bool node_is_dynamic(const yk_network *network, int32_t node)
+{
+    if (node < 0) return false;
+    const yk_node *n = &network->nodes[node];
+    return n->inverse_mass > 0 || n->spin_inverse_mass > 0 ||
+           (network->extras && network->extras[node].has_tensor != 0);
+}
+
+#endif

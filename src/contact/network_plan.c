@@ -1,0 +1,417 @@
+/* The order of work: who may be solved at the same time as whom.
+ *
+ *   nodes       0 ... 511 | 512 ... 1023 | ...            blocks of consecutive nodes, neighbours in space
+ *   contacts    each goes to the block of its lower node that moves
+ *   blocks      coloured greedily: blocks of one colour touch no common block of nodes
+ *   in a block  contacts are dealt into open groups of four: the first open group that has neither of the two nodes
+ * takes it. For every node a mask of 64 bits says which open groups it is in, so a contact finds its group with one
+ * find-first-set
+ *
+ * Contacts of nodes that very many contacts share (a container that moves freely) would chain all blocks together; they
+ * form the tail, which one thread works off after the colours. */
+#include <string.h>
+
+#include "contact/network_data.h"
+
+enum { BLOCK_NODES = 512, OPEN_GROUPS = 64, COLOURS_MAX = 64, CROWDED = 200 };
+
+/* Small networks are one block: threads would only wait for each other. */
+enum { ONE_BLOCK_NODES = 2048 };
+
+typedef struct dealt {
+    int32_t contact[LANES];
+} dealt;
+
+typedef struct plan {
+    yk_network *network;
+    const yk_pair *pairs;
+    size_t count, node_blocks;
+    uint32_t *owner;       /* per contact: block, node_blocks for the tail */
+    uint32_t *order;       /* contacts sorted by block */
+    uint32_t *begin;       /* of each block in order; node_blocks + 2 */
+    uint64_t *open_mask;   /* per node: open groups that it is in */
+    uint32_t *degree;      /* per node */
+    uint64_t *colour_mask; /* per block of nodes: colours that touch it */
+    uint8_t *colour;       /* per block */
+    uint32_t *stamp;       /* per block of nodes: last block that touched it */
+    uint8_t *who;          /* per contact: which of its nodes move */
+    bool failed;           /* out of memory while dealing */
+} plan;
+
+/* Which nodes of a contact move. */
+typedef enum mobility { NOBODY, ONLY_A, ONLY_B, BOTH } mobility;
+
+static mobility mobility_of(const yk_network *network, const yk_pair *pair)
+{
+    bool a = node_is_dynamic(network, pair->a), b = node_is_dynamic(network, pair->b);
+    return a && b ? BOTH : a ? ONLY_A : b ? ONLY_B : NOBODY;
+}
+
+static yk_status check_pairs(const yk_network *network, const yk_pair *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const yk_pair *p = &pairs[i];
+        bool good = p->a >= 0 && (size_t)p->a < network->node_count && p->b >= YK_NODE_NONE && p->b != p->a &&
+                    (p->b < 0 || (size_t)p->b < network->node_count);
+        if (!good)
+            return yk_fail(network->context, YK_ERROR_ARGUMENT,
+                           "contact network: pair %zu joins the nodes %d and %d of %zu", i, p->a, p->b,
+                           network->node_count);
+        if (p->kind != YK_PAIR_ROUND && p->kind != YK_PAIR_GENERAL)
+            return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: pair %zu is of unknown kind %d", i,
+                           p->kind);
+    }
+    return YK_OK;
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* One piece of memory for all arrays of the plan, kept for the next time. */
+static bool reserve_plan(plan *p)
+{
+    yk_network *network = p->network;
+    size_t nodes = network->node_count, blocks = p->node_blocks + 2;
+    size_t sizes[] = {p->count * sizeof *p->owner,  p->count * sizeof *p->order, blocks * sizeof *p->begin,
+                      nodes * sizeof *p->open_mask, nodes * sizeof *p->degree,   blocks * sizeof *p->colour_mask,
+                      blocks * sizeof *p->colour,   blocks * sizeof *p->stamp,   p->count * sizeof *p->who};
+    size_t total = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) total += aligned(sizes[i]);
+    if (!yk_array_reserve(network->context, &network->plan_array, total, 1)) return false;
+    unsigned char *at = network->plan_array.data;
+    void **targets[] = {(void **)&p->owner,     (void **)&p->order,  (void **)&p->begin,
+                        (void **)&p->open_mask, (void **)&p->degree, (void **)&p->colour_mask,
+                        (void **)&p->colour,    (void **)&p->stamp,  (void **)&p->who};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memcpy(targets[i], &at, sizeof at);
+        at += aligned(sizes[i]);
+    }
+    memset(p->begin, 0, blocks * sizeof *p->begin);
+    memset(p->open_mask, 0, nodes * sizeof *p->open_mask);
+    memset(p->degree, 0, nodes * sizeof *p->degree);
+    memset(p->colour_mask, 0, blocks * sizeof *p->colour_mask);
+    memset(p->stamp, 0xff, blocks * sizeof *p->stamp);
+    return true;
+}
+
+/* The lower node of a contact that moves. */
+static int32_t home_node(const plan *p, size_t contact)
+{
+    const yk_pair *pair = &p->pairs[contact];
+    if (p->who[contact] == BOTH) return pair->a < pair->b ? pair->a : pair->b;
+    return p->who[contact] == ONLY_B ? pair->b : pair->a;
+}
+
+static void choose_owners(plan *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const yk_pair *pair = &p->pairs[i];
+        p->who[i] = (uint8_t)mobility_of(p->network, pair);
+        if (p->who[i] != BOTH) continue;
+        p->degree[pair->a]++;
+        p->degree[pair->b]++;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        const yk_pair *pair = &p->pairs[i];
+        bool crowded =
+            p->who[i] == BOTH && p->node_blocks > 1 && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED);
+        size_t own = p->node_blocks > 1 ? (size_t)home_node(p, i) / BLOCK_NODES : 0;
+        p->owner[i] = (uint32_t)(crowded ? p->node_blocks : own);
+    }
+}
+
+/* Sorts the contacts by block, stable; block k is order[begin[k]] to order[begin[k + 1]]. */
+static void sort_into_blocks(plan *p)
+{
+    uint32_t *end = p->begin + 1;
+    for (size_t i = 0; i < p->count; i++) end[p->owner[i]]++;
+    for (size_t k = 1; k <= p->node_blocks; k++) end[k] += end[k - 1];
+    for (size_t i = p->count; i-- > 0;) p->order[--end[p->owner[i]]] = (uint32_t)i;
+    for (size_t k = 0; k <= p->node_blocks; k++) p->begin[k] = end[k];
+    p->begin[p->node_blocks + 1] = (uint32_t)p->count;
+}
+
+/* Dealing into groups --------------------------------------------------------------------------------------------- */
+
+typedef struct dealer {
+    plan *plan;
+    bool pairs;     /* groups of pairs, or of singles */
+    uint32_t dummy; /* first of the two nodes for lanes that are not used */
+    uint64_t open;  /* groups that have been begun */
+    uint8_t fill[OPEN_GROUPS];
+    dealt groups[OPEN_GROUPS];
+    int newest;
+} dealer;
+
+/* Number of a new group, with room for it. */
+static bool new_group(dealer *d, uint32_t *number)
+{
+    yk_network *network = d->plan->network;
+    size_t count = d->pairs ? network->pair_groups : network->single_groups;
+    array *groups = d->pairs ? &network->pairs_array : &network->singles_array;
+    if (!yk_array_grow(network->context, groups, count, count + 1)) return false;
+    if (d->pairs)
+        network->pairs = groups->data;
+    else
+        network->singles = groups->data;
+    *number = (uint32_t)count;
+    if (d->pairs)
+        network->pair_groups++;
+    else
+        network->single_groups++;
+    return true;
+}
+
+/* Lanes that are not used hold zeros and nodes of their own. */
+static void clear_lane(dealer *d, uint32_t number, int lane)
+{
+    if (d->pairs) {
+        pair_group *group = &d->plan->network->pairs[number];
+        for (int k = 0; k < 3; k++) group->normal.c[k][lane] = group->impulse.c[k][lane] = 0;
+        group->bias[lane] = group->mu[lane] = 0;
+        group->a[lane] = (int32_t)d->dummy;
+        group->b[lane] = (int32_t)d->dummy + 1;
+    } else {
+        single_group *group = &d->plan->network->singles[number];
+        for (int k = 0; k < 3; k++)
+            group->normal.c[k][lane] = group->impulse.c[k][lane] = group->velocity.c[k][lane] = 0;
+        group->mu[lane] = 0;
+        group->a[lane] = (int32_t)d->dummy;
+        group->other[lane] = YK_NODE_NONE;
+    }
+}
+
+static void fill_lane(dealer *d, uint32_t number, int lane, int slot)
+{
+    plan *p = d->plan;
+    size_t contact = (size_t)d->groups[slot].contact[lane];
+    const yk_pair *pair = &p->pairs[contact];
+    bool swapped = p->who[contact] == ONLY_B;
+    int32_t a = swapped ? pair->b : pair->a, b = swapped ? pair->a : pair->b;
+    p->network->places[contact] = (place){
+        .index = number * LANES + (uint32_t)lane, .kind = d->pairs ? PLACE_PAIR : PLACE_SINGLE, .swapped = swapped};
+    p->open_mask[a] &= ~(UINT64_C(1) << slot);
+    if (d->pairs) {
+        p->open_mask[b] &= ~(UINT64_C(1) << slot);
+        p->network->pairs[number].a[lane] = a;
+        p->network->pairs[number].b[lane] = b;
+    } else {
+        p->network->singles[number].a[lane] = a;
+        p->network->singles[number].other[lane] = b;
+    }
+}
+
+static void close_group(dealer *d, int slot)
+{
+    uint32_t number;
+    if (!new_group(d, &number)) {
+        d->plan->failed = true;
+        return;
+    }
+    for (int lane = 0; lane < LANES; lane++) {
+        if (lane < d->fill[slot])
+            fill_lane(d, number, lane, slot);
+        else
+            clear_lane(d, number, lane);
+    }
+    d->open &= ~(UINT64_C(1) << slot);
+    d->fill[slot] = 0;
+}
+
+/* Slots are opened in turn, so the one after the newest is the oldest. */
+static int oldest_slot(const dealer *d)
+{
+    return (d->newest + 1) % OPEN_GROUPS;
+}
+
+static void deal(dealer *d, uint32_t contact)
+{
+    plan *p = d->plan;
+    const yk_pair *pair = &p->pairs[contact];
+    bool swapped = p->who[contact] == ONLY_B;
+    int32_t a = swapped ? pair->b : pair->a, b = swapped ? pair->a : pair->b;
+    uint64_t busy = p->open_mask[a] | (d->pairs ? p->open_mask[b] : 0), fit = d->open & ~busy;
+    int slot;
+    if (fit) {
+        slot = __builtin_ctzll(fit);
+    } else {
+        slot = oldest_slot(d);
+        if (d->open >> slot & 1) close_group(d, slot);
+        d->open |= UINT64_C(1) << slot;
+        d->newest = slot;
+    }
+    d->groups[slot].contact[d->fill[slot]++] = (int32_t)contact;
+    p->open_mask[a] |= UINT64_C(1) << slot;
+    if (d->pairs) p->open_mask[b] |= UINT64_C(1) << slot;
+    if (d->fill[slot] == LANES) close_group(d, slot);
+}
+
+static void close_all(dealer *d)
+{
+    for (int k = 0; k < OPEN_GROUPS; k++) {
+        int slot = (d->newest + 1 + k) % OPEN_GROUPS;
+        if (d->open >> slot & 1) close_group(d, slot);
+    }
+}
+
+/* Deals the contacts of one block. */
+static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
+{
+    yk_network *network = p->network;
+    out->pair_begin = (uint32_t)network->pair_groups;
+    out->single_begin = (uint32_t)network->single_groups;
+    out->general_begin = (uint32_t)network->general_count;
+    for (int pass = 0; pass < 2; pass++) {
+        dealer d = {.plan = p, .pairs = pass == 0, .dummy = dummy, .newest = OPEN_GROUPS - 1};
+        for (uint32_t k = p->begin[number]; k < p->begin[number + 1] && !p->failed; k++) {
+            uint32_t i = p->order[k];
+            mobility who = p->who[i];
+            if (who == NOBODY) {
+                network->places[i] = (place){.kind = PLACE_IDLE};
+            } else if (p->pairs[i].kind == YK_PAIR_GENERAL) {
+                if (pass == 1) continue;
+                network->places[i] = (place){.index = (uint32_t)network->general_count, .kind = PLACE_GENERAL};
+                network->generals[network->general_count++] =
+                    (general_contact){.a = p->pairs[i].a, .b = p->pairs[i].b, .dim = 3};
+            } else if ((who == BOTH) == d.pairs) {
+                deal(&d, i);
+            }
+        }
+        close_all(&d);
+    }
+    out->pair_end = (uint32_t)network->pair_groups;
+    out->single_end = (uint32_t)network->single_groups;
+    out->general_end = (uint32_t)network->general_count;
+}
+
+/* Colours ------------------------------------------------------------------------------------------------------------
+ */
+
+/* Calls for every block of nodes that block `number` touches, once: gathers masks, or adds the colour to them. */
+static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t stamp)
+{
+    uint64_t seen = 0;
+    for (uint32_t k = p->begin[number]; k < p->begin[number + 1]; k++) {
+        const yk_pair *pair = &p->pairs[p->order[k]];
+        const int32_t nodes[2] = {pair->a, pair->b};
+        for (int side = 0; side < 2; side++) {
+            if (!node_is_dynamic(p->network, nodes[side])) continue;
+            size_t touched = (size_t)nodes[side] / BLOCK_NODES;
+            if (p->stamp[touched] == stamp) continue;
+            p->stamp[touched] = stamp;
+            seen |= p->colour_mask[touched];
+            p->colour_mask[touched] |= add;
+        }
+    }
+    return seen;
+}
+
+/* False for a block that finds no colour: it goes to the tail. */
+static size_t colour_blocks(plan *p)
+{
+    size_t colours = 0;
+    for (size_t k = 0; k < p->node_blocks; k++) {
+        uint64_t used = visit_touched(p, k, 0, (uint32_t)(2 * k));
+        int colour = ~used ? __builtin_ctzll(~used) : COLOURS_MAX - 1;
+        p->colour[k] = (uint8_t)colour;
+        visit_touched(p, k, UINT64_C(1) << colour, (uint32_t)(2 * k + 1));
+        if ((size_t)colour + 1 > colours) colours = (size_t)colour + 1;
+    }
+    return colours;
+}
+
+/* The last colour has one block too many if 64 colours do not suffice; then every block of it becomes a colour of its
+ * own. */
+static void order_blocks(plan *p, size_t colours)
+{
+    yk_network *network = p->network;
+    size_t placed = 0;
+    network->colour_count = 0;
+    for (size_t c = 0; c < colours; c++) {
+        network->colour_start[network->colour_count++] = (uint32_t)placed;
+        for (size_t k = 0; k < p->node_blocks; k++) {
+            if (p->colour[k] != c) continue;
+            if (c == COLOURS_MAX - 1 && placed > network->colour_start[network->colour_count - 1])
+                network->colour_start[network->colour_count++] = (uint32_t)placed;
+            deal_block(p, k, (uint32_t)(network->node_count + 2 * k), &network->blocks[placed++]);
+        }
+    }
+    if (p->begin[p->node_blocks + 1] > p->begin[p->node_blocks]) {
+        network->colour_start[network->colour_count++] = (uint32_t)placed;
+        deal_block(p, p->node_blocks, (uint32_t)(network->node_count + 2 * p->node_blocks), &network->blocks[placed++]);
+    }
+    network->colour_start[network->colour_count] = (uint32_t)placed;
+    network->block_count = placed;
+}
+
+/* Full groups, and some that stay open at the end of each block; more are made as needed. */
+static bool reserve_groups(plan *p)
+{
+    yk_network *network = p->network;
+    yk_context *context = network->context;
+    size_t counts[3] = {0};
+    for (size_t i = 0; i < p->count; i++)
+        if (p->who[i] != NOBODY) counts[p->pairs[i].kind == YK_PAIR_GENERAL ? 2 : p->who[i] == BOTH ? 0 : 1]++;
+    size_t spare = 8 * p->node_blocks + 8;
+    bool room = yk_array_reserve(context, &network->pairs_array, counts[0] / LANES + spare, sizeof(pair_group)) &&
+                yk_array_reserve(context, &network->singles_array, counts[1] / LANES + spare, sizeof(single_group)) &&
+                yk_array_reserve(context, &network->generals_array, counts[2] + 1, sizeof(general_contact));
+    network->pairs = network->pairs_array.data;
+    network->singles = network->singles_array.data;
+    network->generals = network->generals_array.data;
+    return room;
+}
+
+/* Softness of round contacts, where the network was made for it. */
+static bool reserve_softness(yk_network *network)
+{
+    if (!network->soft) return true;
+    size_t row = sizeof *network->pair_softness;
+    if (!yk_array_reserve(network->context, &network->pair_softness_array, network->pair_groups + 1, row) ||
+        !yk_array_reserve(network->context, &network->single_softness_array, network->single_groups + 1, row))
+        return false;
+    network->pair_softness = network->pair_softness_array.data;
+    network->single_softness = network->single_softness_array.data;
+    memset(network->pair_softness, 0, network->pair_groups * row);
+    memset(network->single_softness, 0, network->single_groups * row);
+    return true;
+}
+
+yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t count)
+{
+    network->contact_count = network->block_count = network->colour_count = 0;
+    network->pair_groups = network->single_groups = network->general_count = 0;
+    yk_status status = check_pairs(network, pairs, count);
+    if (status != YK_OK) return status;
+    if (count > UINT32_MAX / 8)
+        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many", count);
+    plan p = {.network = network, .pairs = pairs, .count = count};
+    size_t nodes = network->node_count;
+    p.node_blocks = nodes > ONE_BLOCK_NODES ? (nodes + BLOCK_NODES - 1) / BLOCK_NODES : 1;
+    size_t blocks = p.node_blocks + COLOURS_MAX + 2;
+    bool room = reserve_plan(&p) && yk_array_reserve(network->context, &network->places_array, count, sizeof(place)) &&
+                yk_array_reserve(network->context, &network->blocks_array, blocks, sizeof(block)) &&
+                yk_array_reserve(network->context, &network->colours_array, blocks, sizeof(uint32_t)) &&
+                yk_array_reserve(network->context, &network->partials_array, 3 * (blocks + 1), sizeof(double));
+    if (!room)
+        return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for a plan of %zu contacts",
+                       count);
+    network->places = network->places_array.data;
+    network->blocks = network->blocks_array.data;
+    network->colour_start = network->colours_array.data;
+    network->partials = network->partials_array.data;
+    memset(network->nodes + nodes, 0, 2 * (p.node_blocks + 1) * sizeof *network->nodes);
+    choose_owners(&p);
+    sort_into_blocks(&p);
+    room = reserve_groups(&p);
+    p.colour[0] = 0;
+    if (room) order_blocks(&p, p.node_blocks > 1 ? colour_blocks(&p) : 1);
+    if (!room || p.failed || !reserve_softness(network)) {
+        network->block_count = network->colour_count = 0;
+        return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts", count);
+    }
+    network->contact_count = count;
+    return YK_OK;
+}

@@ -1,0 +1,368 @@
+/* Round contacts, four at a time.
+ *
+ * For spheres the problem of one contact alone is diagonal in its own frame, W = diag(dN, dT, dT) with dN = 1/ma + 1/mb
+ * and dT = dN + ra^2/Ia + rb^2/Ib, so its exact solution is a projection in that metric and needs no tangents. With
+ *
+ *   a = dN p_N - u_N,   b = dT p_T - u_T        (vectors in global axes)
+ *
+ *   sticking or pressed   |b| dN <= mu a dT :  p_N = a / dN,  p_T = b / dT
+ *   sliding, convex cone                       p_N = max(0, a + mu |b|) / (dN + mu^2 dT),  p_T = mu p_N b / |b|
+ *   sliding, Coulomb                           p_N = max(0, a) / dN,                       p_T = mu p_N b / |b|
+ *
+ * a softness c adds to dN and dT in the denominators only. Over-relaxation scales u. Nodes are loaded as whole cache
+ * lines and transposed in registers. */
+#include "contact/network_data.h"
+#include "contact/simd.h"
+
+/* Rows of four numbers to columns. */
+YK_INLINE void transpose(yk_v4 *r)
+{
+    yk_v4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6), b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
+    yk_v4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6), d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
+    r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+YK_INLINE yk_v4 square_root(yk_v4 x)
+{
+    return (yk_v4){sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])};
+}
+
+/* Four nodes: velocity x, y, z, inverse mass, spin x, y, z, spin inverse mass. */
+typedef struct four_nodes {
+    yk_v4 linear[4];
+    yk_v4 angular[4];
+} four_nodes;
+
+YK_INLINE void load_nodes(const yk_node *nodes, const int32_t *index, four_nodes *f)
+{
+    for (int k = 0; k < LANES; k++) {
+        const double *line = &nodes[index[k]].velocity.x;
+        f->linear[k] = yk_v4_load(line);
+        f->angular[k] = yk_v4_load(line + 4);
+    }
+    transpose(f->linear);
+    transpose(f->angular);
+}
+
+YK_INLINE void store_nodes(yk_node *nodes, const int32_t *index, four_nodes *f)
+{
+    transpose(f->linear);
+    transpose(f->angular);
+    for (int k = 0; k < LANES; k++) {
+        double *line = &nodes[index[k]].velocity.x;
+        yk_v4_store(line, f->linear[k]);
+        yk_v4_store(line + 4, f->angular[k]);
+    }
+}
+
+YK_INLINE void load_lanes(const lane_vectors *from, yk_v4 *v)
+{
+    for (int k = 0; k < 3; k++) v[k] = yk_v4_load(from->c[k]);
+}
+
+YK_INLINE yk_v4 dot(const yk_v4 *a, const yk_v4 *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+YK_INLINE void cross(const yk_v4 *a, const yk_v4 *b, yk_v4 *c)
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* Relative velocity without bias: u = va - vb + n x (sa + sb). */
+YK_INLINE void pair_velocity(const four_nodes *a, const four_nodes *b, const yk_v4 *n, yk_v4 *u)
+{
+    yk_v4 spin[3], turn[3];
+    for (int k = 0; k < 3; k++) spin[k] = a->angular[k] + b->angular[k];
+    cross(n, spin, turn);
+    for (int k = 0; k < 3; k++) u[k] = a->linear[k] - b->linear[k] + turn[k];
+}
+
+YK_INLINE void single_velocity(const four_nodes *a, const yk_v4 *surface, const yk_v4 *n, yk_v4 *u)
+{
+    yk_v4 turn[3];
+    cross(n, a->angular, turn);
+    for (int k = 0; k < 3; k++) u[k] = a->linear[k] - surface[k] + turn[k];
+}
+
+/* The new impulses of four contacts; u_normal has the bias in it. dn, dt: of the nodes; soft: to be added to both. */
+YK_INLINE void solve_four(bool coulomb, double relaxation, const yk_v4 *n, yk_v4 mu, yk_v4 dn, yk_v4 dt, yk_v4 soft,
+                          const yk_v4 *u, yk_v4 u_normal, const yk_v4 *p, yk_v4 *next)
+{
+    const yk_v4 omega = yk_v4_set(relaxation), least = yk_v4_set(1e-300), zero = yk_v4_set(0), one = yk_v4_set(1);
+    yk_v4 p_normal = dot(n, p), along = dot(n, u), b[3];
+    if (relaxation != 1) { /* over-relaxed softness takes part in the step */
+        yk_v4 extra = soft * (one - omega);
+        dn += extra;
+        dt += extra;
+        soft *= omega;
+    }
+    yk_v4 a = dn * p_normal - omega * u_normal;
+    yk_v4 out = dt * p_normal - omega * along;
+    for (int k = 0; k < 3; k++) b[k] = dt * p[k] - omega * u[k] - out * n[k];
+    yk_v4 length = square_root(dot(b, b)), hard_n = dn + soft, hard_t = dt + soft;
+    yk_v4 press = coulomb ? yk_v4_max(a, zero) : a;
+    yk_mask4 inside = length * hard_n <= mu * press * hard_t;
+    yk_v4 top = coulomb ? press : yk_v4_max(a + mu * length, zero),
+          bottom = coulomb ? hard_n : hard_n + mu * mu * hard_t;
+    top = yk_v4_select(inside, press, top);
+    bottom = yk_v4_max(yk_v4_select(inside, hard_n, bottom), least);
+    yk_v4 normal = top / bottom;
+    yk_v4 share = yk_v4_select(inside, one, mu * top) / yk_v4_max(yk_v4_select(inside, hard_t, bottom * length), least);
+    for (int k = 0; k < 3; k++) next[k] = normal * n[k] + share * b[k];
+}
+
+/* Adds an impulse to the nodes of four pairs. */
+YK_INLINE void kick_pair(const yk_v4 *n, const yk_v4 *change, four_nodes *a, four_nodes *b)
+{
+    yk_v4 turn[3];
+    cross(n, change, turn);
+    for (int k = 0; k < 3; k++) {
+        a->linear[k] += a->linear[3] * change[k];
+        b->linear[k] -= b->linear[3] * change[k];
+        a->angular[k] -= a->angular[3] * turn[k];
+        b->angular[k] -= b->angular[3] * turn[k];
+    }
+}
+
+YK_INLINE void kick_single(const yk_v4 *n, const yk_v4 *change, four_nodes *a)
+{
+    yk_v4 turn[3];
+    cross(n, change, turn);
+    for (int k = 0; k < 3; k++) {
+        a->linear[k] += a->linear[3] * change[k];
+        a->angular[k] -= a->angular[3] * turn[k];
+    }
+}
+
+/* Sweeps ---------------------------------------------------------------------------------------------------------- */
+
+/* Nodes are found through indices, which the processor cannot guess: ask for them some groups ahead. */
+enum { AHEAD = 6 };
+
+YK_INLINE void fetch_nodes(const yk_node *nodes, const int32_t *index)
+{
+    for (int k = 0; k < LANES; k++) __builtin_prefetch(&nodes[index[k]], 1);
+}
+
+YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool coulomb, double relaxation)
+{
+    for (uint32_t g = begin; g < end; g++) {
+        pair_group *group = &s->pairs[g];
+        four_nodes a, b;
+        yk_v4 n[3], p[3], u[3], next[3], change[3];
+        if (g + AHEAD < end) {
+            fetch_nodes(s->nodes, group[AHEAD].a);
+            fetch_nodes(s->nodes, group[AHEAD].b);
+        }
+        load_nodes(s->nodes, group->a, &a);
+        load_nodes(s->nodes, group->b, &b);
+        load_lanes(&group->normal, n);
+        load_lanes(&group->impulse, p);
+        pair_velocity(&a, &b, n, u);
+        yk_v4 dn = a.linear[3] + b.linear[3], dt = dn + a.angular[3] + b.angular[3];
+        yk_v4 soft = s->pair_softness ? yk_v4_load(s->pair_softness[g]) : yk_v4_set(0);
+        yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
+        solve_four(coulomb, relaxation, n, yk_v4_load(group->mu), dn, dt, soft, u, u_normal, p, next);
+        for (int k = 0; k < 3; k++) {
+            change[k] = next[k] - p[k];
+            yk_v4_store(group->impulse.c[k], next[k]);
+        }
+        kick_pair(n, change, &a, &b);
+        store_nodes(s->nodes, group->a, &a);
+        store_nodes(s->nodes, group->b, &b);
+    }
+}
+
+YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool coulomb, double relaxation)
+{
+    for (uint32_t g = begin; g < end; g++) {
+        single_group *group = &s->singles[g];
+        four_nodes a;
+        yk_v4 n[3], p[3], u[3], surface[3], next[3], change[3];
+        load_nodes(s->nodes, group->a, &a);
+        load_lanes(&group->normal, n);
+        load_lanes(&group->impulse, p);
+        load_lanes(&group->velocity, surface);
+        single_velocity(&a, surface, n, u);
+        yk_v4 dn = a.linear[3], dt = dn + a.angular[3];
+        yk_v4 soft = s->single_softness ? yk_v4_load(s->single_softness[g]) : yk_v4_set(0);
+        solve_four(coulomb, relaxation, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u), p, next);
+        for (int k = 0; k < 3; k++) {
+            change[k] = next[k] - p[k];
+            yk_v4_store(group->impulse.c[k], next[k]);
+        }
+        kick_single(n, change, &a);
+        store_nodes(s->nodes, group->a, &a);
+    }
+}
+
+YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *options)
+{
+    if (options->coulomb) {
+        sweep_pairs(s, b->pair_begin, b->pair_end, true, options->relaxation);
+        sweep_singles(s, b->single_begin, b->single_end, true, options->relaxation);
+    } else {
+        sweep_pairs(s, b->pair_begin, b->pair_end, false, options->relaxation);
+        sweep_singles(s, b->single_begin, b->single_end, false, options->relaxation);
+    }
+}
+
+static void sweep_block_baseline(yk_network *s, const block *b, const round_options *options)
+{
+    sweep_block(s, b, options);
+}
+
+YK_TARGET_AVX2 static void sweep_block_avx2(yk_network *s, const block *b, const round_options *options)
+{
+    sweep_block(s, b, options);
+}
+
+void yk_round_sweep(yk_network *network, const block *b, const round_options *options)
+{
+    if (!options->baseline && yk_have_avx2())
+        sweep_block_avx2(network, b, options);
+    else
+        sweep_block_baseline(network, b, options);
+}
+
+/* The impulses that the contacts start with ---------------------------------------------------------------------------
+ */
+
+void yk_round_apply(yk_network *s, const block *b)
+{
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
+        four_nodes x, y;
+        yk_v4 n[3], p[3];
+        load_nodes(s->nodes, s->pairs[g].a, &x);
+        load_nodes(s->nodes, s->pairs[g].b, &y);
+        load_lanes(&s->pairs[g].normal, n);
+        load_lanes(&s->pairs[g].impulse, p);
+        kick_pair(n, p, &x, &y);
+        store_nodes(s->nodes, s->pairs[g].a, &x);
+        store_nodes(s->nodes, s->pairs[g].b, &y);
+    }
+    for (uint32_t g = b->single_begin; g < b->single_end; g++) {
+        four_nodes x;
+        yk_v4 n[3], p[3];
+        load_nodes(s->nodes, s->singles[g].a, &x);
+        load_lanes(&s->singles[g].normal, n);
+        load_lanes(&s->singles[g].impulse, p);
+        kick_single(n, p, &x);
+        store_nodes(s->nodes, s->singles[g].a, &x);
+    }
+}
+
+void yk_round_clear(yk_network *s, const block *b)
+{
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++) memset(&s->pairs[g].impulse, 0, sizeof s->pairs[g].impulse);
+    for (uint32_t g = b->single_begin; g < b->single_end; g++)
+        memset(&s->singles[g].impulse, 0, sizeof s->singles[g].impulse);
+}
+
+/* Residual ------------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct four_violations {
+    yk_v4 largest2, sum2;
+} four_violations;
+
+/* Natural map in the metric 1 / rho: the step of solve_four with dn = dt = 1 / rho. */
+YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, yk_v4 soft, yk_v4 *u, yk_v4 u_normal,
+                            const yk_v4 *p, four_violations *v)
+{
+    yk_v4 next[3], d = yk_v4_set(1 / rho), sum = yk_v4_set(0), along = dot(n, u), p_normal = dot(n, p);
+    for (int k = 0; k < 3; k++) u[k] += soft * p[k];
+    u_normal += soft * p_normal;
+    along += soft * p_normal;
+    if (coulomb) {
+        yk_v4 slide2 = yk_v4_set(0);
+        for (int k = 0; k < 3; k++) {
+            yk_v4 t = u[k] - along * n[k];
+            slide2 += t * t;
+        }
+        u_normal += mu * square_root(slide2);
+    }
+    solve_four(false, 1, n, mu, d, d, yk_v4_set(0), u, u_normal, p, next);
+    for (int k = 0; k < 3; k++) {
+        yk_v4 map = (p[k] - next[k]) * d;
+        sum += map * map;
+    }
+    v->largest2 = yk_v4_max(v->largest2, sum);
+    v->sum2 += sum;
+}
+
+YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, double rho, double partial[3])
+{
+    four_violations v = {yk_v4_set(0), yk_v4_set(0)};
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
+        const pair_group *group = &s->pairs[g];
+        four_nodes x, y;
+        yk_v4 n[3], p[3], u[3];
+        load_nodes(s->nodes, group->a, &x);
+        load_nodes(s->nodes, group->b, &y);
+        load_lanes(&group->normal, n);
+        load_lanes(&group->impulse, p);
+        pair_velocity(&x, &y, n, u);
+        yk_v4 soft = s->pair_softness ? yk_v4_load(s->pair_softness[g]) : yk_v4_set(0);
+        measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u) + yk_v4_load(group->bias), p, &v);
+    }
+    for (uint32_t g = b->single_begin; g < b->single_end; g++) {
+        const single_group *group = &s->singles[g];
+        four_nodes x;
+        yk_v4 n[3], p[3], u[3], surface[3];
+        load_nodes(s->nodes, group->a, &x);
+        load_lanes(&group->normal, n);
+        load_lanes(&group->impulse, p);
+        load_lanes(&group->velocity, surface);
+        single_velocity(&x, surface, n, u);
+        yk_v4 soft = s->single_softness ? yk_v4_load(s->single_softness[g]) : yk_v4_set(0);
+        measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u), p, &v);
+    }
+    for (int k = 0; k < LANES; k++) {
+        partial[0] = partial[0] > v.largest2[k] ? partial[0] : v.largest2[k];
+        partial[1] += v.sum2[k];
+    }
+}
+
+static void measure_block_baseline(const yk_network *s, const block *b, bool coulomb, double rho, double partial[3])
+{
+    measure_block(s, b, coulomb, rho, partial);
+}
+
+YK_TARGET_AVX2 static void measure_block_avx2(const yk_network *s, const block *b, bool coulomb, double rho,
+                                              double partial[3])
+{
+    measure_block(s, b, coulomb, rho, partial);
+}
+
+void yk_round_residual(const yk_network *network, const block *b, bool coulomb, double rho, double partial[3])
+{
+    if (yk_have_avx2())
+        measure_block_avx2(network, b, coulomb, rho, partial);
+    else
+        measure_block_baseline(network, b, coulomb, rho, partial);
+}
+
+void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
+{
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
+        for (int k = 0; k < LANES; k++) {
+            const yk_node *x = &s->nodes[s->pairs[g].a[k]], *y = &s->nodes[s->pairs[g].b[k]];
+            double dn = x->inverse_mass + y->inverse_mass;
+            partial[1] += 3 * dn + 2 * (x->spin_inverse_mass + y->spin_inverse_mass);
+            partial[2] += dn > 0 ? 3 : 0;
+        }
+    for (uint32_t g = b->single_begin; g < b->single_end; g++)
+        for (int k = 0; k < LANES; k++) {
+            const yk_node *x = &s->nodes[s->singles[g].a[k]];
+            partial[1] += 3 * x->inverse_mass + 2 * x->spin_inverse_mass;
+            partial[2] += x->inverse_mass > 0 ? 3 : 0;
+        }
+}

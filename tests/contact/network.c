@@ -1,0 +1,538 @@
+/* Networks: known impacts, the same answer in every formulation, and the same bits for any number of threads. */
+#include "contact/network.h"
+
+#include "contact/network_data.h"
+#include "contact/problems.h"
+
+static yk_contact_report solve(yk_context *context, yk_network *network, yk_contact_method method,
+                               yk_friction_model friction, double tolerance, int iterations)
+{
+    yk_contact_options options = yk_contact_options_default();
+    options.method = method;
+    options.friction = friction;
+    options.tolerance = tolerance;
+    options.iterations = iterations;
+    options.check_interval = 20;
+    yk_contact_report report;
+    yk_status status = yk_network_solve(network, &options, &report);
+    if (status != YK_OK) fail_msg("%s", yk_last_message(context));
+    return report;
+}
+
+static yk_network *make_network(yk_context *context, yk_pool *pool, bool soft)
+{
+    yk_network_def def = yk_network_default();
+    def.pool = pool;
+    def.soft = soft;
+    yk_network *network;
+    assert_int_equal(yk_network_create(context, &def, &network), YK_OK);
+    return network;
+}
+
+static const double inertia = 0.4; /* of a solid sphere of radius and mass one */
+
+static yk_node unit_sphere(yk_vec3 velocity)
+{
+    return yk_node_sphere(velocity, yk_v3(0, 0, 0), 1, 1, 1 / inertia);
+}
+
+/* Sphere thrown at the floor with (2, 0, -1): sticks iff vt <= 7/2 mu vn, then vt' = 5/7 vt; else vt' = vt - mu vn. */
+static void oblique_impact(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_network *network = make_network(context, NULL, false);
+    const yk_pair pair = {0, YK_NODE_NONE, YK_PAIR_ROUND};
+    for (int sticks = 0; sticks < 2; sticks++) {
+        yk_node *nodes = yk_network_nodes(network, 1);
+        nodes[0] = unit_sphere(yk_v3(2, 0, -1));
+        assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
+        yk_contact contact = {.normal = {0, 0, 1}, .mu = sticks ? 0.6 : 0.5};
+        yk_network_set(network, 0, &contact);
+        solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 1e-12, 10);
+        double tangential = sticks ? 2 * 5. / 7 : 2 - 0.5;
+        assert_near(nodes[0].velocity.x, tangential, 1e-14);
+        assert_near(nodes[0].velocity.z, 0, 1e-14);
+        /* angular momentum about the contact is kept: (v - 2) + 0.4 spin = 0 */
+        assert_near(nodes[0].spin.y, (2 - tangential) / inertia, 1e-13);
+        yk_vec3 impulse = yk_network_impulse(network, 0);
+        assert_near(impulse.z, 1, 1e-14);
+        assert_near(impulse.x, tangential - 2, 1e-14);
+    }
+    yk_network_destroy(network);
+    yk_context_destroy(context);
+}
+
+/* Three equal balls in line, the first moving with 1: inelastic, so all end with 1/3. */
+static void three_balls(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_network *network = make_network(context, NULL, false);
+    const yk_pair pairs[] = {{0, 1, YK_PAIR_ROUND}, {2, 1, YK_PAIR_ROUND}};
+    yk_node *nodes = yk_network_nodes(network, 3);
+    for (int i = 0; i < 3; i++) nodes[i] = unit_sphere(yk_v3(i == 0, 0, 0));
+    assert_int_equal(yk_network_plan(network, pairs, 2), YK_OK);
+    yk_contact first = {.normal = {-1, 0, 0}}, second = {.normal = {1, 0, 0}};
+    yk_network_set(network, 0, &first);
+    yk_network_set(network, 1, &second);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-14, 500);
+    for (int i = 0; i < 3; i++) assert_near(nodes[i].velocity.x, 1. / 3, 1e-13);
+    yk_network_destroy(network);
+    yk_context_destroy(context);
+}
+
+/* A heap: jittered layers of unit spheres over a floor, contacts where they nearly touch. */
+typedef struct cloud {
+    size_t nodes, contacts;
+    yk_vec3 *place;
+    yk_pair *pairs;
+    yk_contact *data;
+} cloud;
+
+static cloud make_cloud(int nx, int ny, int nz)
+{
+    stream s = {99};
+    size_t n = (size_t)(nx * ny * nz);
+    cloud c = {.nodes = n,
+               .place = calloc(n, sizeof *c.place),
+               .pairs = calloc(8 * n, sizeof *c.pairs),
+               .data = calloc(8 * n, sizeof *c.data)};
+    for (size_t i = 0; i < n; i++) {
+        int x = (int)i % nx, y = (int)i / nx % ny, z = (int)i / (nx * ny);
+        c.place[i] = yk_v3(2.02 * x + (z % 2) + 0.02 * next_number(&s), 2.02 * y + (z % 2) + 0.02 * next_number(&s),
+                           1 + 1.42 * z + 0.02 * next_number(&s));
+        if (z == 0) {
+            c.pairs[c.contacts] = (yk_pair){(int32_t)i, YK_NODE_NONE, YK_PAIR_ROUND};
+            c.data[c.contacts++] = (yk_contact){.normal = {0, 0, 1}, .mu = 0.5, .bias = c.place[i].z - 1};
+        }
+        size_t reach = (size_t)(2 * nx * ny);
+        for (size_t j = i > reach ? i - reach : 0; j < i; j++) {
+            yk_vec3 d = yk_v3_sub(c.place[i], c.place[j]);
+            double distance = yk_v3_norm(d);
+            if (distance > 2.05) continue;
+            c.pairs[c.contacts] = (yk_pair){(int32_t)i, (int32_t)j, YK_PAIR_ROUND};
+            c.data[c.contacts++] =
+                (yk_contact){.normal = yk_v3_scale(1 / distance, d), .mu = 0.5, .bias = distance - 2};
+        }
+        assert_true(c.contacts < 8 * n - 20);
+    }
+    return c;
+}
+
+static void free_cloud(cloud *c)
+{
+    free(c->place);
+    free(c->pairs);
+    free(c->data);
+}
+
+static yk_node *fill(yk_network *network, const cloud *c)
+{
+    yk_node *nodes = yk_network_nodes(network, c->nodes);
+    assert_non_null(nodes);
+    for (size_t i = 0; i < c->nodes; i++) nodes[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
+    assert_int_equal(yk_network_plan(network, c->pairs, c->contacts), YK_OK);
+    for (size_t i = 0; i < c->contacts; i++) yk_network_set(network, i, &c->data[i]);
+    return nodes;
+}
+
+/* Runs 30 sweeps and copies the bits of the result. */
+static void run_bits(yk_context *context, const cloud *c, int threads, bool baseline, yk_node *result)
+{
+    yk_pool *pool = NULL;
+    if (threads > 1) assert_int_equal(yk_pool_create(context, threads, &pool), YK_OK);
+    yk_network *network = make_network(context, pool, false);
+    network->baseline = baseline;
+    yk_node *nodes = fill(network, c);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 0, 30);
+    memcpy(result, nodes, c->nodes * sizeof *nodes);
+    yk_network_destroy(network);
+    yk_pool_destroy(pool);
+}
+
+static void same_bits_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    cloud c = make_cloud(16, 12, 16); /* 3072 nodes: several blocks */
+    yk_node *one = calloc(c.nodes, sizeof *one), *other = calloc(c.nodes, sizeof *other);
+    run_bits(context, &c, 1, false, one);
+    for (int threads = 2; threads <= 4; threads++) {
+        run_bits(context, &c, threads, false, other);
+        assert_memory_equal(one, other, c.nodes * sizeof *one);
+    }
+    run_bits(context, &c, 1, true, other);
+    assert_memory_equal(one, other, c.nodes * sizeof *one);
+    free(other);
+    free(one);
+    free_cloud(&c);
+    yk_context_destroy(context);
+}
+
+/* Impulses and velocities belong together: v - v_free = M^-1 D p, and no two contacts were given the same place. */
+static void impulses_explain_velocities(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    cloud c = make_cloud(16, 12, 16);
+    yk_network *network = make_network(context, NULL, false);
+    yk_node *nodes = fill(network, &c);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 0, 10);
+    yk_node *sum = calloc(c.nodes, sizeof *sum);
+    for (size_t i = 0; i < c.nodes; i++) sum[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
+    for (size_t i = 0; i < c.contacts; i++) {
+        yk_vec3 p = yk_network_impulse(network, i), turn = yk_v3_cross(c.data[i].normal, p);
+        yk_node *a = &sum[c.pairs[i].a];
+        assert_true(yk_v3_dot(p, c.data[i].normal) >= 0);
+        a->velocity = yk_v3_add(a->velocity, p);
+        a->spin = yk_v3_axpy(-1 / inertia, turn, a->spin);
+        if (c.pairs[i].b < 0) continue;
+        yk_node *b = &sum[c.pairs[i].b];
+        b->velocity = yk_v3_sub(b->velocity, p);
+        b->spin = yk_v3_axpy(-1 / inertia, turn, b->spin);
+    }
+    for (size_t i = 0; i < c.nodes; i++) {
+        assert_near(yk_v3_norm(yk_v3_sub(sum[i].velocity, nodes[i].velocity)), 0, 1e-12);
+        assert_near(yk_v3_norm(yk_v3_sub(sum[i].spin, nodes[i].spin)), 0, 1e-12);
+    }
+    free(sum);
+    yk_network_destroy(network);
+    free_cloud(&c);
+    yk_context_destroy(context);
+}
+
+/* The assembled problem, solved accurately, has the velocities that many sweeps come to. */
+static void assembled_and_swept_agree(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    cloud c = make_cloud(4, 3, 3);
+    for (int model = 0; model < 2; model++) {
+        /* sweeps of Coulomb's problem with more friction than this run in circles */
+        for (size_t i = 0; i < c.contacts; i++) c.data[i].mu = model == YK_FRICTION_COULOMB ? 0.1 : 0.5;
+        yk_network *swept = make_network(context, NULL, false), *exact = make_network(context, NULL, false);
+        yk_node *a = fill(swept, &c), *b = fill(exact, &c);
+        solve(context, swept, YK_CONTACT_GAUSS_SEIDEL, (yk_friction_model)model, 1e-9, 20000);
+        solve(context, exact, YK_CONTACT_ACCURATE, (yk_friction_model)model, 1e-9, 0);
+        for (size_t i = 0; i < c.nodes; i++) {
+            assert_near(yk_v3_norm(yk_v3_sub(a[i].velocity, b[i].velocity)), 0, 1e-5);
+            assert_near(yk_v3_norm(yk_v3_sub(a[i].spin, b[i].spin)), 0, 1e-5);
+        }
+        yk_network_destroy(exact);
+        yk_network_destroy(swept);
+    }
+    free_cloud(&c);
+    yk_context_destroy(context);
+}
+
+/* The same spheres as general pairs with arms and tensors; every third pair is given the other way round. */
+static void general_and_round_agree(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    cloud c = make_cloud(4, 3, 3);
+    yk_network *round = make_network(context, NULL, false), *general = make_network(context, NULL, false);
+    yk_node *a = fill(round, &c);
+    solve(context, round, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-10, 20000);
+    yk_node *b = yk_network_nodes(general, c.nodes);
+    for (size_t i = 0; i < c.nodes; i++) {
+        b[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
+        yk_mat3 inverse = yk_m3_diagonal(1 / inertia, 1 / inertia, 1 / inertia);
+        assert_int_equal(yk_network_inertia(general, i, &inverse), YK_OK);
+    }
+    for (size_t i = 0; i < c.contacts; i++) {
+        c.pairs[i].kind = YK_PAIR_GENERAL;
+        if (i % 3 == 0 && c.pairs[i].b >= 0) {
+            int32_t swap = c.pairs[i].a;
+            c.pairs[i].a = c.pairs[i].b;
+            c.pairs[i].b = swap;
+            c.data[i].normal = yk_v3_neg(c.data[i].normal);
+        }
+        c.data[i].arm_a = yk_v3_neg(c.data[i].normal);
+        c.data[i].arm_b = c.data[i].normal;
+    }
+    assert_int_equal(yk_network_plan(general, c.pairs, c.contacts), YK_OK);
+    for (size_t i = 0; i < c.contacts; i++) yk_network_set(general, i, &c.data[i]);
+    solve(context, general, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-10, 20000);
+    for (size_t i = 0; i < c.nodes; i++) assert_near(yk_v3_norm(yk_v3_sub(a[i].velocity, b[i].velocity)), 0, 1e-6);
+    yk_network_destroy(general);
+    yk_network_destroy(round);
+    free_cloud(&c);
+    yk_context_destroy(context);
+}
+
+/* A moving plate as a prescribed surface, and as a node without inverse mass on either side of the pair. */
+static void nodes_without_mass_are_surfaces(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_vec3 result[3];
+    for (int form = 0; form < 3; form++) {
+        yk_network *network = make_network(context, NULL, false);
+        yk_node *nodes = yk_network_nodes(network, 2);
+        nodes[0] = unit_sphere(yk_v3(0, 0, -1));
+        nodes[1] = (yk_node){.velocity = {3, 0, 0.5}};
+        yk_pair pair = {0, form == 0 ? YK_NODE_NONE : 1, YK_PAIR_ROUND};
+        yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.3, .surface = {3, 0, 0.5}, .bias = -0.1};
+        if (form == 2) {
+            pair = (yk_pair){1, 0, YK_PAIR_ROUND};
+            contact.normal = yk_v3(0, 0, -1);
+        }
+        assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
+        yk_network_set(network, 0, &contact);
+        solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 1e-13, 10);
+        result[form] = nodes[0].velocity;
+        assert_near(nodes[1].velocity.x, 3, 0);
+        yk_vec3 impulse = yk_network_impulse(network, 0);
+        assert_near(form == 2 ? -impulse.z : impulse.z, 1.6, 1e-14);
+        yk_network_destroy(network);
+    }
+    assert_near(result[0].z, 0.6, 1e-14); /* 0.5 of the plate, 0.1 to come out of it */
+    assert_near(result[0].x, 0.3 * 1.6, 1e-14);
+    for (int form = 1; form < 3; form++) assert_near(yk_v3_norm(yk_v3_sub(result[form], result[0])), 0, 1e-14);
+    yk_context_destroy(context);
+}
+
+static void softness_yields(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    for (int kind = 0; kind < 4; kind++) { /* single, pair, general, over-relaxed single */
+        yk_network *network = make_network(context, NULL, true);
+        yk_node *nodes = yk_network_nodes(network, 2);
+        nodes[0] = unit_sphere(yk_v3(0, 0, -3));
+        nodes[1] = (yk_node){.inverse_mass = 1e-12, .spin_inverse_mass = 1e-12};
+        yk_pair pair = {0, kind == 1 ? 1 : YK_NODE_NONE, kind == 2 ? YK_PAIR_GENERAL : YK_PAIR_ROUND};
+        assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
+        yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.3, .softness = 0.5, .arm_a = {0, 0, -1}};
+        yk_network_set(network, 0, &contact);
+        yk_contact_options options = yk_contact_options_default();
+        options.method = YK_CONTACT_GAUSS_SEIDEL;
+        options.iterations = 100;
+        options.tolerance = 1e-12;
+        options.relaxation = kind == 3 ? 1.3 : 1;
+        yk_contact_report report;
+        assert_int_equal(yk_network_solve(network, &options, &report), YK_OK);
+        assert_near(yk_network_impulse(network, 0).z, 2, 1e-10);
+        yk_network_destroy(network);
+    }
+    yk_context_destroy(context);
+}
+
+/* A ball that rolls with spin 2 on a floor with rolling friction: the torque is mu_roll times the normal impulse. */
+static void rolling_and_spinning_friction(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_network *network = make_network(context, NULL, false);
+    yk_node *nodes = yk_network_nodes(network, 1);
+    nodes[0] = yk_node_sphere(yk_v3(0, 0, -1), yk_v3(0, 0, 4), 0.5, 1, 1 / (inertia * 0.25));
+    assert_int_equal(yk_network_radius(network, 0, 0.5), YK_OK);
+    yk_pair pair = {0, YK_NODE_NONE, YK_PAIR_GENERAL};
+    assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
+    yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5, .mu_spin = 0.1, .mu_roll = 0.05, .arm_a = {0, 0, -0.5}};
+    yk_network_set(network, 0, &contact);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 1e-12, 50);
+    assert_near(yk_network_impulse(network, 0).z, 1, 1e-12);
+    assert_near(yk_network_torque(network, 0).z, -0.1, 1e-12);
+    assert_near(nodes[0].spin.z / 0.5, 4 - 0.1 / (inertia * 0.25), 1e-11);
+    yk_network_destroy(network);
+    yk_context_destroy(context);
+}
+
+/* Box friction on general pairs bends a diagonal slide along the axes of its tangent. */
+static void box_friction(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_network *network = make_network(context, NULL, false);
+    yk_node *nodes = yk_network_nodes(network, 1);
+    nodes[0] = (yk_node){.velocity = {3, 1, -1}, .inverse_mass = 1};
+    yk_pair pair = {0, YK_NODE_NONE, YK_PAIR_GENERAL};
+    assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
+    yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5, .tangent = {1, 0, 0}};
+    yk_network_set(network, 0, &contact);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_BOX, 1e-12, 50);
+    assert_near(nodes[0].velocity.x, 2.5, 1e-13);
+    assert_near(nodes[0].velocity.y, 0.5, 1e-13);
+    yk_network_destroy(network);
+    yk_context_destroy(context);
+}
+
+/* Two masses joined in x, y, z, the first on the floor: the pair stops as one and shares the impulse. */
+static void joints_and_contacts_together(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    for (int accurate = 0; accurate < 2; accurate++) {
+        yk_network *network = make_network(context, NULL, false);
+        yk_node *nodes = yk_network_nodes(network, 2);
+        nodes[0] = (yk_node){.velocity = {0, 0, -1}, .inverse_mass = 1};
+        nodes[1] = (yk_node){.velocity = {0.5, 0, -2}, .inverse_mass = 0.5};
+        yk_pair pair = {0, YK_NODE_NONE, YK_PAIR_ROUND};
+        assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
+        yk_contact contact = {.normal = {0, 0, 1}};
+        yk_network_set(network, 0, &contact);
+        yk_joint_row rows[3];
+        for (int k = 0; k < 3; k++) {
+            yk_vec3 axis = {k == 0, k == 1, k == 2};
+            rows[k] = (yk_joint_row){
+                .a = 0, .b = 1, .linear_a = axis, .linear_b = yk_v3_neg(axis), .lower = -INFINITY, .upper = INFINITY};
+        }
+        assert_int_equal(yk_network_joints(network, rows, 3), YK_OK);
+        solve(context, network, accurate ? YK_CONTACT_ACCURATE : YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 1e-11,
+              500);
+        assert_near(yk_network_impulse(network, 0).z, 5, 1e-9);
+        assert_near(rows[2].impulse, -4, 1e-9); /* mass 2 at speed 2 pushes node 0 down */
+        assert_near(nodes[0].velocity.x, 1. / 3, 1e-10);
+        assert_near(nodes[1].velocity.x, 1. / 3, 1e-10);
+        assert_near(nodes[1].velocity.z, 0, 1e-10);
+        yk_network_destroy(network);
+    }
+    yk_context_destroy(context);
+}
+
+/* A motor with a limit: asks for the speed 5 but may give no more than the impulse 2. */
+static void bounded_rows(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_network *network = make_network(context, NULL, false);
+    yk_node *nodes = yk_network_nodes(network, 1);
+    nodes[0] = (yk_node){.inverse_mass = 1, .spin_inverse_mass = 1};
+    yk_joint_row row = {.a = 0, .b = YK_NODE_NONE, .angular_a = {0, 0, 1}, .bias = -5, .lower = -2, .upper = 2};
+    assert_int_equal(yk_network_plan(network, NULL, 0), YK_OK);
+    assert_int_equal(yk_network_joints(network, &row, 1), YK_OK);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-12, 10);
+    assert_near(row.impulse, 2, 0);
+    assert_near(nodes[0].spin.z, 2, 1e-15);
+    row.upper = 1;
+    row.lower = 3;
+    assert_int_equal(yk_network_joints(network, &row, 1), YK_ERROR_ARGUMENT);
+    yk_network_destroy(network);
+    yk_context_destroy(context);
+}
+
+/* 1000:1 on top of a column of ten; sweeps crawl, the accurate method does not. */
+static void heavy_column(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    enum { N = 10 };
+    yk_network *network = make_network(context, NULL, false);
+    yk_node *nodes = yk_network_nodes(network, N);
+    yk_pair pairs[N];
+    for (int i = 0; i < N; i++) {
+        double mass = i == N - 1 ? 1000 : 1;
+        nodes[i] = yk_node_sphere(yk_v3(0, 0, -9.81), yk_v3(0, 0, 0), 1, 1 / mass, 1 / (inertia * mass));
+        pairs[i] = (yk_pair){i, i > 0 ? i - 1 : YK_NODE_NONE, YK_PAIR_ROUND};
+    }
+    assert_int_equal(yk_network_plan(network, pairs, N), YK_OK);
+    for (int i = 0; i < N; i++) {
+        yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5};
+        yk_network_set(network, (size_t)i, &contact);
+    }
+    solve(context, network, YK_CONTACT_ACCURATE, YK_FRICTION_COULOMB, 1e-10, 0);
+    for (int i = 0; i < N; i++) assert_relative(yk_network_impulse(network, (size_t)i).z, 9.81 * (1000 + 9 - i), 1e-9);
+    yk_network_destroy(network);
+    yk_context_destroy(context);
+}
+
+/* One heavy plate that three thousand spheres lie on: they all share a node, and still all is well. */
+static void crowded_node(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    enum { N = 3000 };
+    yk_pool *pool;
+    assert_int_equal(yk_pool_create(context, 2, &pool), YK_OK);
+    yk_network *network = make_network(context, pool, false);
+    yk_node *nodes = yk_network_nodes(network, N + 1);
+    yk_pair *pairs = calloc(N, sizeof *pairs);
+    for (int i = 0; i < N; i++) {
+        nodes[i] = unit_sphere(yk_v3(0, 0, -1));
+        pairs[i] = (yk_pair){i, N, YK_PAIR_ROUND};
+    }
+    nodes[N] = (yk_node){.inverse_mass = 1. / N};
+    assert_int_equal(yk_network_plan(network, pairs, N), YK_OK);
+    yk_contact contact = {.normal = {0, 0, 1}};
+    for (size_t i = 0; i < N; i++) yk_network_set(network, i, &contact);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-8, 200);
+    assert_near(nodes[N].velocity.z, -0.5, 1e-6);
+    for (int i = 0; i < N; i++) assert_near(nodes[i].velocity.z, -0.5, 1e-6);
+    free(pairs);
+    yk_network_destroy(network);
+    yk_pool_destroy(pool);
+    yk_context_destroy(context);
+}
+
+static void warm_start_continues(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    cloud c = make_cloud(4, 4, 4);
+    yk_network *network = make_network(context, NULL, false);
+    fill(network, &c);
+    yk_contact_report cold = solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-8, 20000);
+    for (size_t i = 0; i < c.contacts; i++) c.data[i].impulse = yk_network_impulse(network, i);
+    fill(network, &c);
+    yk_contact_options options = yk_contact_options_default();
+    options.method = YK_CONTACT_GAUSS_SEIDEL;
+    options.friction = YK_FRICTION_CONE;
+    options.warm_start = true;
+    options.iterations = 1000;
+    yk_contact_report warm;
+    assert_int_equal(yk_network_solve(network, &options, &warm), YK_OK);
+    assert_true(warm.iterations <= 2 && cold.iterations > 20);
+    yk_network_destroy(network);
+    free_cloud(&c);
+    yk_context_destroy(context);
+}
+
+static void mistakes_are_refused(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_network *network = make_network(context, NULL, false);
+    yk_node *nodes = yk_network_nodes(network, 2);
+    nodes[0] = nodes[1] = unit_sphere(yk_v3(0, 0, 0));
+    const yk_pair wrong[] = {{0, 2, YK_PAIR_ROUND}, {-1, 0, YK_PAIR_ROUND}, {1, 1, YK_PAIR_ROUND}, {0, 1, 9}};
+    for (int i = 0; i < 4; i++) assert_int_equal(yk_network_plan(network, &wrong[i], 1), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_network_radius(network, 5, 1), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_network_radius(network, 0, -1), YK_ERROR_ARGUMENT);
+    const yk_pair good = {0, 1, YK_PAIR_ROUND};
+    assert_int_equal(yk_network_plan(network, &good, 1), YK_OK);
+    yk_contact contact = {.normal = {0, 0, 1}, .bias = NAN};
+    yk_network_set(network, 0, &contact);
+    yk_contact_options options = yk_contact_options_default();
+    yk_contact_report report;
+    assert_int_equal(yk_network_solve(network, &options, &report), YK_ERROR_NOT_FINITE);
+    options.friction = YK_FRICTION_BOX;
+    assert_int_equal(yk_network_solve(network, &options, &report), YK_ERROR_ARGUMENT);
+    yk_network_destroy(network);
+    yk_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(oblique_impact),
+        cmocka_unit_test(three_balls),
+        cmocka_unit_test(same_bits_for_any_number_of_threads),
+        cmocka_unit_test(impulses_explain_velocities),
+        cmocka_unit_test(assembled_and_swept_agree),
+        cmocka_unit_test(general_and_round_agree),
+        cmocka_unit_test(nodes_without_mass_are_surfaces),
+        cmocka_unit_test(softness_yields),
+        cmocka_unit_test(rolling_and_spinning_friction),
+        cmocka_unit_test(box_friction),
+        cmocka_unit_test(joints_and_contacts_together),
+        cmocka_unit_test(bounded_rows),
+        cmocka_unit_test(heavy_column),
+        cmocka_unit_test(crowded_node),
+        cmocka_unit_test(warm_start_continues),
+        cmocka_unit_test(mistakes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
