@@ -138,8 +138,8 @@ typedef struct yk_interface_error {
 
 yk_interface_error yk_system_interface_error(const yk_system *system, int interface);
 
-/* The whole state as one image (see yk_state_layout); clock and statistics are in its opaque part. Words are 0 if a
- * subsystem cannot be rolled back. */
+/* The whole state as one image (see yk_state_layout), after start; the clock is in its opaque part, statistics are not
+ * in it. Words are 0 if a subsystem cannot be rolled back. */
 yk_state_layout yk_system_state_layout(const yk_system *system);
 void yk_system_state_get(const yk_system *system, double *image);
 yk_status yk_system_state_set(yk_system *system, const double *image);

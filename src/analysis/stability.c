@@ -49,7 +49,7 @@ static yk_status differentiate(step_map *map)
 
 static yk_status warm_up(step_map *map)
 {
-    yk_status status = yk_system_start(map->system);
+    yk_status status = YK_OK;
     for (int i = 0; status >= 0 && i < WARM_UP_STEPS; i++) status = yk_system_step(map->system, NULL);
     if (status < 0) return status;
     yk_system_state_get(map->system, map->base);
@@ -59,6 +59,8 @@ static yk_status warm_up(step_map *map)
 yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged, double *radius)
 {
     *radius = NAN;
+    yk_status started = yk_system_start(system);
+    if (started < 0) return started;
     yk_state_layout layout = yk_system_state_layout(system);
     if (layout.words == 0)
         return yk_fail(context, YK_ERROR_CAPABILITY, "stability: a subsystem cannot return to an earlier state");

@@ -16,6 +16,7 @@ static void set_motion_input(yk_system *system, yk_link *link, bool a_advanced)
         yk_system_predict(system, link, &predicted);
         a_end = &predicted;
     }
+    link->origin = a_end->position;
     yk_signal *input = &b->inputs[link->def.motion_port];
     const yk_inputs *inputs = &system->scheme.inputs;
     if (inputs->modified)
@@ -52,11 +53,21 @@ static void advance_range(void *user, size_t begin, size_t end, size_t chunk)
     for (size_t i = begin; i < end; i++) yk_system_advance(user, (int)i);
 }
 
+/* The efforts of the last step belong to where the partners were at its end. */
+static void keep_origins(yk_system *system)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        yk_link *link = &system->links[i];
+        link->origin = yk_link_a(system, link)->before[link->def.effort_port].position;
+    }
+}
+
 static yk_status jacobi(yk_system *system)
 {
-    for (int i = 0; i < system->link_count; i++) set_motion_input(system, &system->links[i], false);
+    keep_origins(system);
     for (int i = 0; i < system->member_count; i++)
         if (system->members[i].effort_size) set_effort_inputs(system, i);
+    for (int i = 0; i < system->link_count; i++) set_motion_input(system, &system->links[i], false);
     if (system->pool)
         yk_pool_run(system->pool, (size_t)system->member_count, 1, advance_range, system);
     else

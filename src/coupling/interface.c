@@ -135,10 +135,10 @@ void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_signal *signal)
     signal->angular[2] = yk_v3_scale(0.5, a->angular_acceleration);
 }
 
-yk_effort yk_effort_opposite(yk_port_kind kind, const yk_port_value *b, const yk_motion *a)
+yk_effort yk_effort_opposite(yk_port_kind kind, const yk_port_value *b, yk_vec3 a_origin)
 {
     if (kind == YK_PORT_SCALAR) return (yk_effort){{-b->effort.force.x, 0, 0}, {0, 0, 0}};
-    yk_vec3 arm = yk_v3_sub(b->motion.position, a->position);
+    yk_vec3 arm = yk_v3_sub(b->motion.position, a_origin);
     yk_vec3 torque = yk_v3_add(b->effort.torque, yk_v3_cross(arm, b->effort.force));
     return (yk_effort){yk_v3_neg(b->effort.force), yk_v3_neg(torque)};
 }

@@ -21,7 +21,7 @@ void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_signal *signal);
 
 /* The effort on A that balances the effort on B: opposite force, and the torque moved to A's origin, so that no
  * momentum is created even where the markers are apart. */
-yk_effort yk_effort_opposite(yk_port_kind kind, const yk_port_value *b, const yk_motion *a);
+yk_effort yk_effort_opposite(yk_port_kind kind, const yk_port_value *b, yk_vec3 a_origin);
 /* The same effort over the whole step. */
 void yk_input_constant(yk_port_kind kind, const yk_effort *effort, yk_signal *signal);
 

@@ -24,32 +24,47 @@ static bool can_roll_back(const yk_member *m)
     return ops->state_layout && ops->state_get && ops->state_set;
 }
 
-/* Schemes that repeat need rollback; for the others it is there if every member offers it. */
+yk_status yk_system_check_rollback(const yk_system *system)
+{
+    bool repeats = system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0;
+    for (int i = 0; repeats && i < system->member_count; i++) {
+        const yk_member *m = &system->members[i];
+        if (can_roll_back(m)) continue;
+        return yk_fail(
+            system->context, YK_ERROR_CAPABILITY,
+            "scheme tight repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; choose the "
+            "scheme explicit, or coupling.iterations 0",
+            m->name, m->subsystem->ops->kind);
+    }
+    return YK_OK;
+}
+
+/* A subsystem knows the size of its state once it has started. */
 yk_status yk_system_prepare_states(yk_system *system)
 {
     size_t largest = 0;
-    bool complete = true, repeats = system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0;
+    bool complete = true;
+    system->layout = (yk_state_layout){0};
     for (int i = 0; i < system->member_count; i++) {
         yk_member *m = &system->members[i];
         if (!can_roll_back(m)) {
             complete = false;
-            if (!repeats) continue;
-            return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                           "scheme tight repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; "
-                           "choose the scheme explicit, or coupling.iterations 0",
-                           m->name, m->subsystem->ops->kind);
+            continue;
         }
         m->layout = m->subsystem->ops->state_layout(m->subsystem);
-        m->mark = yk_allocate(system->context, m->layout.words, sizeof *m->mark);
-        if (!m->mark) return YK_ERROR_MEMORY;
+        double *mark = yk_reallocate(system->context, m->mark, m->layout.words, sizeof *mark);
+        if (!mark) return YK_ERROR_MEMORY;
+        m->mark = mark;
         system->layout.words += m->layout.words + remembered_words(m) + (m->earlier != NULL);
         system->layout.continuous += m->layout.continuous + remembered_words(m);
         if (m->layout.words > largest) largest = m->layout.words;
     }
     system->layout.words += 1; /* the clock */
     if (!complete) system->layout = (yk_state_layout){0};
-    system->scratch = yk_allocate(system->context, largest, sizeof *system->scratch);
-    return system->scratch ? YK_OK : YK_ERROR_MEMORY;
+    double *scratch = yk_reallocate(system->context, system->scratch, largest, sizeof *scratch);
+    if (!scratch) return YK_ERROR_MEMORY;
+    system->scratch = scratch;
+    return YK_OK;
 }
 
 void yk_system_mark(yk_system *system)

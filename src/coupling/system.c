@@ -135,11 +135,16 @@ yk_status yk_system_iterate(yk_system *system, int member)
     return call_member(system, member, iterate_member);
 }
 
+static const char *member_message(const yk_member *m)
+{
+    const yk_subsystem_ops *ops = m->subsystem->ops;
+    return ops->message ? ops->message(m->subsystem) : yk_status_text(m->status);
+}
+
 yk_status yk_system_blame(yk_system *system, int member)
 {
     const yk_member *m = &system->members[member];
-    const yk_subsystem_ops *ops = m->subsystem->ops;
-    const char *why = ops->message ? ops->message(m->subsystem) : yk_status_text(m->status);
+    const char *why = member_message(m);
     const char *remedy = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED
                              ? "; the coupling may be unstable: try a smaller time.step, coupling.inputs index-1 or "
                                "coupling.scheme tight, and see `yoke stability`"
@@ -178,8 +183,8 @@ void yk_system_pack_efforts(yk_system *system, int member)
     for (int i = 0; i < system->link_count; i++) {
         yk_link *link = &system->links[i];
         if (link->def.effort_subsystem != member) continue;
-        yk_effort effort = yk_effort_opposite(link->kind, &yk_link_b(system, link)->values[link->def.motion_port],
-                                              &m->before[link->def.effort_port]);
+        const yk_port_value *b = &yk_link_b(system, link)->values[link->def.motion_port];
+        yk_effort effort = yk_effort_opposite(link->kind, b, link->origin);
         fresh = yk_effort_pack(link->kind, &effort, fresh);
         applied = yk_effort_pack(link->kind, &link->applied, applied);
     }
@@ -282,6 +287,8 @@ static yk_status start_member(yk_system *system, int member, const yk_signal *in
     yk_member *m = &system->members[member];
     m->status = m->subsystem->ops->start(m->subsystem, system->start, system->h / m->substeps, inputs);
     if (m->status < 0) return yk_system_blame(system, member);
+    if (m->status > 0 && !inputs)
+        yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", m->name, member_message(m));
     yk_system_gather(m);
     return YK_OK;
 }
@@ -294,9 +301,10 @@ static yk_status start_sweep(yk_system *system)
         yk_member *m = &system->members[member];
         for (int i = 0; i < system->link_count; i++) {
             yk_link *link = &system->links[i];
-            if (link->def.motion_subsystem == member)
-                yk_input_taylor(link->kind, &yk_link_a(system, link)->values[link->def.effort_port].motion,
-                                &m->inputs[link->def.motion_port]);
+            if (link->def.motion_subsystem != member) continue;
+            const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
+            link->origin = a->position;
+            yk_input_taylor(link->kind, a, &m->inputs[link->def.motion_port]);
         }
         yk_status status = start_member(system, member, own_inputs(system, m, 0));
         if (status < 0) return status;
@@ -362,6 +370,7 @@ yk_status yk_system_start(yk_system *system)
     for (int i = 0; status == YK_OK && i < system->member_count; i++) status = start_member(system, i, NULL);
     yk_system_keep_motions(system);
     if (status == YK_OK && system->link_count > 0) status = start_consistently(system);
+    if (status == YK_OK) status = yk_system_prepare_states(system);
     if (status < 0) return status;
     for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i]);
     return YK_OK;

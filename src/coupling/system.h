@@ -50,6 +50,7 @@ typedef struct yk_link {
     yk_port_kind kind;
     int a_place, b_place; /* of the two sides in the Gauss-Seidel sequence */
     yk_effort applied;    /* on A in this macro step */
+    yk_vec3 origin;       /* of A's marker where B's effort belongs: the place at t + h that B was told */
     yk_interface_statistics statistics;
 } yk_link;
 
@@ -105,7 +106,9 @@ void yk_system_observe(yk_system *system);
 /* Turns the status of a failed member into an error with time, name and remedy. */
 yk_status yk_system_blame(yk_system *system, int member);
 
-/* Room for rollback and the state image (state.c). */
+/* At creation: whether every member can be rolled back where the scheme needs it; after the members have started: room
+ * for their states. See state.c. */
+yk_status yk_system_check_rollback(const yk_system *system);
 yk_status yk_system_prepare_states(yk_system *system);
 
 /* Schemes ---------------------------------------------------------------------------------------------------------- */

@@ -26,6 +26,7 @@ static void set_motion_input(yk_system *system, yk_link *link, const sweep *now)
         yk_system_predict(system, link, &predicted);
         a_end = &predicted;
     }
+    link->origin = a_end->position;
     yk_signal *input = &b->inputs[link->def.motion_port];
     if (system->scheme.velocity == YK_VELOCITY_MARKER)
         yk_input_original(link->kind, a_start, a_end, input);

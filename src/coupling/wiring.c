@@ -271,7 +271,7 @@ static yk_status build(yk_system *system, const yk_system_def *def)
         status = create_link(system, i, &def->interfaces[i]);
     if (status == YK_OK) status = find_sequence(system);
     if (status == YK_OK) status = prepare_efforts(system);
-    if (status == YK_OK) status = yk_system_prepare_states(system);
+    if (status == YK_OK) status = yk_system_check_rollback(system);
     bool parallel = def->scheme.kind == YK_SCHEME_EXPLICIT && def->scheme.order == YK_ORDER_JACOBI &&
                     def->scheme.threads != 1 && system->member_count > 1;
     if (status == YK_OK && parallel) status = yk_pool_create(context, def->scheme.threads, &system->pool);

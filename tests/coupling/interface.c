@@ -95,7 +95,7 @@ static void opposite_wrench_balances_about_any_point(void **state)
     (void)state;
     yk_motion a = motion_at(yk_v3(0.1, 0.2, 0.3), yk_v3(0, 0, 0));
     yk_port_value b = {.motion = motion_at(yk_v3(0.4, -0.1, 0.2), yk_v3(0, 1, 0)), .effort = {{10, -20, 5}, {1, 2, 3}}};
-    yk_effort on_a = yk_effort_opposite(YK_PORT_MARKER, &b, &a);
+    yk_effort on_a = yk_effort_opposite(YK_PORT_MARKER, &b, a.position);
     yk_vec3 about_origin_a = yk_v3_add(on_a.torque, yk_v3_cross(a.position, on_a.force));
     yk_vec3 about_origin_b = yk_v3_add(b.effort.torque, yk_v3_cross(b.motion.position, b.effort.force));
     assert_near(yk_v3_norm(yk_v3_add(on_a.force, b.effort.force)), 0, 0);

@@ -1,0 +1,170 @@
+/* The double pendulum of paper explicit 4.2, split at the joint between its links, in all schemes.
+ *
+ * Reference: an independent two-coordinate integration, exact to 1e-10 (models/double-pendulum). */
+#include <string.h>
+
+#include "math/so3.h"
+#include "smooth/smooth.h"
+#include "test.h"
+#include "yoke/coupling.h"
+
+static yk_context *context;
+
+static const double LENGTH = 0.4;
+
+typedef struct pendulum {
+    yk_subsystem *links[2];
+    yk_system *system;
+} pendulum;
+
+/* A link of 1 kg and 1 kg m2 along x, its centre at x = L/2 or 3L/2, turning with 0.5 rad/s about the origin. */
+static yk_subsystem *make_link(int number)
+{
+    double centre = (number + 0.5) * LENGTH;
+    yk_smooth_node_def node = yk_smooth_node_default();
+    node.name = "link";
+    node.position = yk_v3(centre, 0, 0);
+    node.velocity = yk_v3(0, 0.5 * centre, 0);
+    node.angular_velocity = yk_v3(0, 0, 0.5);
+    yk_smooth_body_def body = yk_smooth_body_default();
+    body.name = "link", body.mass = 1, body.inertia = yk_m3_identity();
+    yk_smooth_joint_def pin = yk_smooth_joint_default();
+    pin.name = "pin", pin.kind = YK_JOINT_REVOLUTE;
+    pin.node[0] = YK_SMOOTH_GROUND, pin.node[1] = 0;
+    pin.marker[1] = yk_marker_at(-LENGTH / 2, 0, 0);
+    yk_smooth_port_def port = yk_smooth_port_default();
+    port.name = "joint", port.node[0] = 0;
+    port.marker[0] = yk_marker_at(number == 0 ? LENGTH / 2 : -LENGTH / 2, 0, 0);
+    yk_smooth_def def = yk_smooth_default();
+    def.name = number == 0 ? "upper" : "lower";
+    def.gravity = yk_v3(0, -9.81, 0);
+    def.nodes = &node, def.node_count = 1;
+    def.bodies = &body, def.body_count = 1;
+    def.joints = &pin, def.joint_count = number == 0;
+    def.ports = &port, def.port_count = 1;
+    yk_smooth *link = NULL;
+    yk_status status = yk_smooth_create(context, &def, &link);
+    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    assert_int_equal(status, YK_OK);
+    return yk_smooth_subsystem(link);
+}
+
+static void open_pendulum(pendulum *p, const yk_scheme_def *scheme, double h)
+{
+    static const char *const names[] = {"upper", "lower"};
+    for (int i = 0; i < 2; i++) p->links[i] = make_link(i);
+    yk_interface_def hinge = {
+        .name = "hinge", .motion_subsystem = 1, .constrained = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
+    yk_system_def def = {.subsystems = p->links,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .interfaces = &hinge,
+                         .interface_count = 1,
+                         .scheme = *scheme,
+                         .step = h};
+    yk_status status = yk_system_create(context, &def, &p->system);
+    if (status == YK_OK) status = yk_system_start(p->system);
+    if (status < 0) print_error("%s\n", yk_last_message(context));
+    assert_true(status >= 0);
+}
+
+static void close_pendulum(pendulum *p)
+{
+    yk_system_destroy(p->system);
+    for (int i = 0; i < 2; i++) p->links[i]->ops->destroy(p->links[i]);
+}
+
+static double rate_of(const pendulum *p, int link)
+{
+    return yk_system_output(p->system, link, 0)->motion.angular_velocity.z;
+}
+
+/* Largest error of the angular velocities at t = 1 s (rad/s), from the reference. */
+static double error_at_one_second(const yk_scheme_def *scheme, double h)
+{
+    pendulum p;
+    open_pendulum(&p, scheme, h);
+    for (int n = 0; n < (int)lround(1 / h); n++) {
+        yk_status status = yk_system_step(p.system, NULL);
+        if (status < 0) print_error("%s\n", yk_last_message(context));
+        assert_true(status >= 0);
+    }
+    double error = fmax(fabs(rate_of(&p, 0) - -3.0913851689322), fabs(rate_of(&p, 1) - -1.3626714755306));
+    close_pendulum(&p);
+    return error;
+}
+
+static void monolithic_is_of_second_order(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_MONOLITHIC;
+    double coarse = error_at_one_second(&scheme, 2e-3), fine = error_at_one_second(&scheme, 1e-3);
+    assert_true(fine < 2e-5);
+    assert_true(log2(coarse / fine) > 1.9);
+}
+
+/* Converged iterations between two position-level solvers are the monolithic method: second order, no energy made. */
+static void tight_is_of_second_order_and_makes_no_energy(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT;
+    double coarse = error_at_one_second(&scheme, 4e-3), fine = error_at_one_second(&scheme, 2e-3);
+    assert_true(fine < 2e-5);
+    assert_true(log2(coarse / fine) > 1.9);
+    pendulum p;
+    open_pendulum(&p, &scheme, 2e-3);
+    for (int n = 0; n < 500; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    yk_interface_statistics hinge = yk_system_interface_statistics(p.system, 0);
+    assert_true(fabs(hinge.energy_created) < 1e-10);
+    assert_true(hinge.largest.position < 1e-9 && hinge.largest.rotation < 1e-9);
+    close_pendulum(&p);
+}
+
+static double iterations_per_step(yk_relaxation relaxation)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT, scheme.relaxation = relaxation;
+    pendulum p;
+    open_pendulum(&p, &scheme, 2e-3);
+    for (int n = 0; n < 200; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    yk_system_statistics all = yk_system_statistics_get(p.system);
+    close_pendulum(&p);
+    return (double)all.iterations / (double)all.steps;
+}
+
+static void quasi_newton_saves_iterations(void **state)
+{
+    (void)state;
+    assert_true(iterations_per_step(YK_RELAXATION_QUASI_NEWTON) < 0.8 * iterations_per_step(YK_RELAXATION_NONE));
+}
+
+/* The explicit scheme needs a motion side that steps on velocity level; with one on position level it diverges at any
+ * step (yoke stability --integrators two-step,two-step), and says so. */
+static void explicit_scheme_with_a_position_level_partner_diverges_and_is_named(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    pendulum p;
+    open_pendulum(&p, &scheme, 1e-3);
+    yk_status status = YK_OK;
+    for (int n = 0; n < 1000 && status >= 0; n++) status = yk_system_step(p.system, NULL);
+    assert_true(status < 0);
+    assert_non_null(strstr(yk_last_message(context), "the coupling may be unstable"));
+    close_pendulum(&p);
+}
+
+int main(void)
+{
+    context = yk_context_create(NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(monolithic_is_of_second_order),
+        cmocka_unit_test(tight_is_of_second_order_and_makes_no_energy),
+        cmocka_unit_test(quasi_newton_saves_iterations),
+        cmocka_unit_test(explicit_scheme_with_a_position_level_partner_diverges_and_is_named),
+    };
+    int failed = cmocka_run_group_tests_name("double pendulum", tests, NULL, NULL);
+    yk_context_destroy(context);
+    return failed;
+}
