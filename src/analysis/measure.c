@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "math/fourier.h"
 #include "math/vec3.h"
 
 enum { RMS, MEAN, DEVIATION, MIN, MAX, PEAK, AMPLITUDE, FINAL, FREQUENCY, LINE };
@@ -75,12 +76,18 @@ static double mean_of(size_t n, const double *x)
     return sum / (double)n;
 }
 
+/* Weight of sample i of n. */
+static double hann(size_t n, size_t i)
+{
+    return n > 1 ? 0.5 - 0.5 * cos(2 * YK_PI * (double)i / (double)(n - 1)) : 1;
+}
+
 double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
 {
     double mean = mean_of(n, x), real = 0, imaginary = 0, weights = 0;
-    double span = 2 * YK_PI / (double)(n > 1 ? n - 1 : 1), turn = 2 * YK_PI * frequency * dt;
+    double turn = 2 * YK_PI * frequency * dt;
     for (size_t i = 0; i < n; i++) {
-        double window = 0.5 - 0.5 * cos(span * (double)i), angle = turn * (double)i;
+        double window = hann(n, i), angle = turn * (double)i;
         real += window * (x[i] - mean) * cos(angle);
         imaginary += window * (x[i] - mean) * sin(angle);
         weights += window;
@@ -88,14 +95,32 @@ double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
     return weights > 0 ? 2 * hypot(real, imaginary) / weights : 0;
 }
 
-/* The strongest line: looked for on a grid as fine as half a bin, then by golden section between its neighbours. */
-static double strongest_frequency(size_t n, const double *x, double dt)
+/* The strongest line on a grid of at most half a bin, by a transform of the windowed signal padded with zeros. */
+static yk_status strongest_on_grid(yk_context *context, size_t n, const double *x, double dt, double *frequency,
+                                   double *spacing)
 {
-    double bin = 0.5 / ((double)n * dt), best = bin, largest = -1;
-    for (size_t k = 1; (double)k * bin < 0.5 / dt; k++) {
-        double size = yk_spectrum_line(n, x, dt, (double)k * bin);
-        if (size > largest) largest = size, best = (double)k * bin;
+    size_t size = 2;
+    while (size < 2 * n) size *= 2;
+    double *real = yk_allocate(context, 2 * size, sizeof *real);
+    if (!real) return YK_ERROR_MEMORY;
+    double *imaginary = real + size, mean = mean_of(n, x), largest = -1;
+    for (size_t i = 0; i < n; i++) real[i] = hann(n, i) * (x[i] - mean);
+    yk_fourier_transform(size, real, imaginary);
+    *spacing = 1 / ((double)size * dt);
+    for (size_t k = 1; k < size / 2; k++) {
+        double square = real[k] * real[k] + imaginary[k] * imaginary[k];
+        if (square > largest) largest = square, *frequency = (double)k * *spacing;
     }
+    yk_release(context, real);
+    return YK_OK;
+}
+
+/* From the grid on by golden section between its neighbours. */
+static yk_status strongest_frequency(yk_context *context, size_t n, const double *x, double dt, double *frequency)
+{
+    double best = 0, bin = 0;
+    yk_status status = strongest_on_grid(context, n, x, dt, &best, &bin);
+    if (status < 0) return status;
     const double golden = 0.6180339887498949;
     double low = best - bin, high = best + bin;
     double left = high - golden * (high - low), right = low + golden * (high - low);
@@ -109,7 +134,8 @@ static double strongest_frequency(size_t n, const double *x, double dt)
             right = low + golden * (high - low), at_right = yk_spectrum_line(n, x, dt, right);
         }
     }
-    return 0.5 * (low + high);
+    *frequency = 0.5 * (low + high);
+    return YK_OK;
 }
 
 /* Values ----------------------------------------------------------------------------------------------------------- */
@@ -131,7 +157,6 @@ static double evaluate(const yk_measure *m, size_t n, const double *x, double dt
     case PEAK: return fmax(fabs(low), fabs(high));
     case AMPLITUDE: return 0.5 * (high - low);
     case FINAL: return x[n - 1];
-    case FREQUENCY: return strongest_frequency(n, x, dt);
     default: return yk_spectrum_line(n, x, dt, m->frequency);
     }
 }
@@ -148,6 +173,8 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
     if (end - begin < 2)
         return yk_fail(context, YK_ERROR_ARGUMENT, "measure of '%s': fewer than two samples from %g s to %g s",
                        measure->signal, measure->from, measure->to);
-    *value = evaluate(measure, end - begin, x + begin, time[begin + 1] - time[begin]);
+    double dt = time[begin + 1] - time[begin];
+    if (measure->kind == FREQUENCY) return strongest_frequency(context, end - begin, x + begin, dt, value);
+    *value = evaluate(measure, end - begin, x + begin, dt);
     return YK_OK;
 }

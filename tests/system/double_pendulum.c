@@ -128,7 +128,7 @@ static double iterations_per_step(yk_relaxation relaxation)
     scheme.kind = YK_SCHEME_TIGHT, scheme.relaxation = relaxation;
     pendulum p;
     open_pendulum(&p, &scheme, 2e-3);
-    for (int n = 0; n < 200; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    for (int n = 0; n < 500; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     yk_system_statistics all = yk_system_statistics_get(p.system);
     close_pendulum(&p);
     return (double)all.iterations / (double)all.steps;
