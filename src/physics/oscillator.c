@@ -210,11 +210,27 @@ static void exact_effort(oscillator *self, double t, double h, const yk_signal *
     accept(self, h, y[0], y[1], force / self->def.mass);
 }
 
+/* The mean of the effort over the step, from the change of momentum: what a motion given as a straight line needs,
+ * whose acceleration is all in the kink at its start. */
+static double mean_effort(const oscillator *self, double t, double h, const yk_signal *input, double x, double v)
+{
+    double mean_x = yk_signal_scalar(input, h / 2); /* of a straight line */
+    double mean_force =
+        (external_force(self, t) + 4 * external_force(self, t + h / 2) + external_force(self, t + h)) / 6;
+    return self->def.mass * (v - self->now.v) / h + self->def.damping * (x - self->now.x) / h +
+           self->def.stiffness * mean_x - mean_force;
+}
+
 static void exact_motion(oscillator *self, double t, double h, const yk_signal *input)
 {
-    double x = yk_signal_scalar(input, h), v = yk_signal_scalar_rate(input, h);
-    double a = yk_signal_scalar_second_rate(input, h);
-    self->now.effort = effort_needed(self, t + h, x, v, a);
+    double x = yk_signal_scalar(input, h), v = yk_signal_scalar_rate(input, h), a;
+    if (input->degree >= 2) {
+        a = yk_signal_scalar_second_rate(input, h);
+        self->now.effort = effort_needed(self, t + h, x, v, a);
+    } else {
+        a = (v - self->now.v) / h;
+        self->now.effort = mean_effort(self, t, h, input, x, v);
+    }
     accept(self, h, x, v, a);
 }
 

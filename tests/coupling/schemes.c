@@ -136,6 +136,27 @@ static void monolithic_is_of_second_order(void **state)
     assert_true(fine < 1e-3);
 }
 
+/* An exact motion side is given straight lines: its effort is the mean that changes its momentum. */
+static void tight_converges_with_an_exact_motion_side(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_TIGHT, scheme.relaxation = YK_RELAXATION_AITKEN;
+    double errors[2];
+    for (int i = 0; i < 2; i++) {
+        double h = i ? 1e-4 : 2e-4;
+        pair p;
+        yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
+        defs[1].integrator = YK_OSCILLATOR_EXACT;
+        assert_int_equal(open_masses(&p, defs, &scheme, h), YK_OK);
+        for (int n = 0; n < lround(0.02 / h); n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+        errors[i] = fabs(position(&p, 1) - sin(OMEGA * 0.02) / OMEGA);
+        close_masses(&p);
+    }
+    assert_true(log2(errors[0] / errors[1]) > 0.9);
+    assert_true(errors[1] < 1e-4);
+}
+
 /* A start out of equilibrium: the joint force at t = 0 is m2 a, and the first step must know it. */
 static void start_finds_the_initial_effort(void **state)
 {
@@ -313,6 +334,7 @@ int main(void)
         cmocka_unit_test(explicit_errors_are_those_of_the_paper),
         cmocka_unit_test(tight_errors_are_those_of_the_paper),
         cmocka_unit_test(monolithic_is_of_second_order),
+        cmocka_unit_test(tight_converges_with_an_exact_motion_side),
         cmocka_unit_test(start_finds_the_initial_effort),
         cmocka_unit_test(each_side_receives_what_the_other_gave),
         cmocka_unit_test(tight_scheme_closes_the_gap),
