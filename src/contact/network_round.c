@@ -107,7 +107,8 @@ YK_INLINE void solve_four(bool coulomb, double relaxation, const yk_v4 *n, yk_v4
     yk_v4 out = dt * p_normal - omega * along;
     for (int k = 0; k < 3; k++) b[k] = dt * p[k] - omega * u[k] - out * n[k];
     yk_v4 length = square_root(dot(b, b)), hard_n = dn + soft, hard_t = dt + soft;
-    yk_v4 press = coulomb ? yk_v4_max(a, zero) : a;
+    /* Without friction a contact that would have to pull is inside the degenerate cone: not below zero. */
+    yk_v4 press = yk_v4_max(a, zero);
     yk_mask4 inside = length * hard_n <= mu * press * hard_t;
     yk_v4 top = coulomb ? press : yk_v4_max(a + mu * length, zero),
           bottom = coulomb ? hard_n : hard_n + mu * mu * hard_t;
