@@ -20,7 +20,7 @@ typedef struct grid_level {
 typedef struct build_job {
     yk_broad *broad;
     const yk_broad_input *input;
-    double margin;
+    double margin, wall_margin;
     yk_vec3 origin;
     int level_count;
     grid_level levels[LEVELS_MAX];
@@ -37,9 +37,10 @@ yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_
     broad->spare_keys = yk_reallocate(context, NULL, finite, sizeof *broad->spare_keys);
     broad->order = yk_reallocate(context, NULL, finite, sizeof *broad->order);
     broad->spare_order = yk_reallocate(context, NULL, finite, sizeof *broad->spare_order);
+    broad->sorted = yk_reallocate(context, NULL, finite, sizeof *broad->sorted);
     broad->level = yk_reallocate(context, NULL, finite, sizeof *broad->level);
     if (broad->row_start && broad->partners && broad->keys && broad->spare_keys && broad->order && broad->spare_order &&
-        broad->level)
+        broad->sorted && broad->level)
         return YK_OK;
     yk_broad_destroy(broad);
     return YK_ERROR_MEMORY;
@@ -54,13 +55,15 @@ void yk_broad_destroy(yk_broad *broad)
     yk_release(broad->context, broad->spare_keys);
     yk_release(broad->context, broad->order);
     yk_release(broad->context, broad->spare_order);
+    yk_release(broad->context, broad->sorted);
     yk_release(broad->context, broad->level);
     *broad = (yk_broad){0};
 }
 
 size_t yk_broad_memory(const yk_broad *broad)
 {
-    size_t per_solid = sizeof *broad->row_start + 2 * sizeof *broad->keys + 2 * sizeof *broad->order + 1;
+    size_t per_solid =
+        sizeof *broad->row_start + 2 * sizeof *broad->keys + 2 * sizeof *broad->order + sizeof *broad->sorted + 1;
     return broad->finite * per_solid + broad->partner_capacity * sizeof *broad->partners;
 }
 
@@ -183,6 +186,7 @@ static void sort_into_cells(build_job *job)
         broad->order[place] = (uint32_t)i;
     }
     for (int l = 0; l < job->level_count; l++) sort_level(broad, job->levels[l].begin, job->levels[l].end);
+    for (size_t k = 0; k < broad->finite; k++) broad->sorted[k] = job->input->balls[broad->order[k]];
 }
 
 /* Pairs ------------------------------------------------------------------------------------------------------------ */
@@ -201,12 +205,19 @@ static bool boxes_near(const yk_broad_input *input, size_t a, size_t b, double m
     return fabs(d.x) < ea.x + eb.x + margin && fabs(d.y) < ea.y + eb.y + margin && fabs(d.z) < ea.z + eb.z + margin;
 }
 
-static bool near(const build_job *job, size_t a, size_t b)
+/* Whether the ball is near the k-th in the order of cells. */
+static inline bool balls_near(const build_job *job, const yk_ball *ball, size_t k)
+{
+    const yk_ball *other = &job->broad->sorted[k];
+    double x = ball->centre.x - other->centre.x, y = ball->centre.y - other->centre.y,
+           z = ball->centre.z - other->centre.z;
+    double reach = ball->radius + other->radius + job->margin;
+    return x * x + y * y + z * z < reach * reach;
+}
+
+static bool may_pair(const build_job *job, size_t a, size_t b)
 {
     const yk_broad_input *input = job->input;
-    yk_vec3 d = yk_v3_sub(input->balls[a].centre, input->balls[b].centre);
-    double reach = input->balls[a].radius + input->balls[b].radius + job->margin;
-    if (yk_v3_norm2(d) >= reach * reach) return false;
     if (input->extent_of && (input->extent_of[a] >= 0 || input->extent_of[b] >= 0) &&
         !boxes_near(input, a, b, job->margin))
         return false;
@@ -245,7 +256,8 @@ static void search_coarse_cells(build_job *job, size_t i, const grid_level *leve
             uint64_t last = cell_key(x1, y, z);
             size_t k = first_not_below(broad->keys, level->begin, level->end, cell_key(x0, y, z));
             for (; k < level->end && broad->keys[k] <= last; k++)
-                if (near(job, i, broad->order[k])) add_partner(job, i, broad->order[k], length);
+                if (balls_near(job, ball, k) && may_pair(job, i, broad->order[k]))
+                    add_partner(job, i, broad->order[k], length);
         }
     }
 }
@@ -260,7 +272,8 @@ static void search_coarser(build_job *job, size_t i, int level, uint32_t *length
             continue;
         }
         for (size_t k = coarse->begin; k < coarse->end; k++)
-            if (near(job, i, broad->order[k])) add_partner(job, i, broad->order[k], length);
+            if (balls_near(job, &job->input->balls[i], k) && may_pair(job, i, broad->order[k]))
+                add_partner(job, i, broad->order[k], length);
     }
 }
 
@@ -286,7 +299,7 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
     const yk_broad_input *input = job->input;
     const yk_ball *ball = &input->balls[i];
     for (size_t k = 0; k < input->unbounded; k++) {
-        if (clearance(&input->unbounded_solids[k], ball->centre) >= ball->radius + job->margin) continue;
+        if (clearance(&input->unbounded_solids[k], ball->centre) >= ball->radius + job->wall_margin) continue;
         size_t partner = input->finite + k;
         if (!input->may_touch || input->may_touch(input->user, i, partner)) add_partner(job, i, partner, length);
     }
@@ -319,13 +332,15 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
     const yk_broad *broad = job->broad;
     const uint64_t *keys = broad->keys;
     size_t i = broad->order[entry];
+    const yk_ball ball = broad->sorted[entry];
     for (int row = 0; row < 9; row++) {
         uint64_t middle = shifted(keys[entry], row);
         size_t k = cursors->at[row];
         while (k < level->end && keys[k] < middle - 1) k++;
         cursors->at[row] = k;
         for (; k < level->end && keys[k] <= middle + 1; k++)
-            if (broad->order[k] > i && near(job, i, broad->order[k])) add_partner(job, i, broad->order[k], length);
+            if (balls_near(job, &ball, k) && broad->order[k] > i && may_pair(job, i, broad->order[k]))
+                add_partner(job, i, broad->order[k], length);
     }
 }
 
@@ -382,11 +397,11 @@ static yk_status add_up_rows(yk_broad *broad)
     return YK_OK;
 }
 
-yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin)
+yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin, double wall_margin)
 {
     broad->partner_count = 0;
     if (broad->finite == 0) return YK_OK;
-    build_job job = {.broad = broad, .input = input, .margin = margin, .counting = true};
+    build_job job = {.broad = broad, .input = input, .margin = margin, .wall_margin = wall_margin, .counting = true};
     choose_levels(&job);
     sort_into_cells(&job);
     yk_pool_run(broad->pool, broad->finite, ROWS_CHUNK, search_chunk, &job);

@@ -47,14 +47,16 @@ typedef struct yk_broad {
     /* Work space of a build */
     uint64_t *keys, *spare_keys;
     uint32_t *order, *spare_order;
+    yk_ball *sorted; /* balls in the order of cells, so that a search reads memory in order */
     uint8_t *level;
 } yk_broad;
 
 yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_broad *broad);
 void yk_broad_destroy(yk_broad *broad);
 
-/* Lists all pairs whose balls and boxes are nearer than the margin. */
-yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin);
+/* Lists all pairs whose balls and boxes are nearer than the margin; with unbounded solids, nearer than the wall margin.
+ */
+yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin, double wall_margin);
 
 size_t yk_broad_memory(const yk_broad *broad);
 

@@ -75,6 +75,38 @@ yk_vec3 yk_solid_half_extent(const yk_solid *solid)
     return yk_v3(half[0], half[1], half[2]);
 }
 
+double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
+{
+    double r = solid->size.x, half = solid->size.z, rr = r * r, mass = 0;
+    yk_vec3 s = solid->size;
+    double across = 0, along = 0;
+    switch (solid->kind) {
+    case YK_SOLID_SPHERE:
+        mass = density * 4.0 / 3.0 * YK_PI * r * rr;
+        across = along = 0.4 * mass * rr;
+        break;
+    case YK_SOLID_BOX:
+        mass = density * 8 * s.x * s.y * s.z;
+        *inertia =
+            yk_m3_scale(mass / 3, yk_m3_diagonal(s.y * s.y + s.z * s.z, s.x * s.x + s.z * s.z, s.x * s.x + s.y * s.y));
+        return mass;
+    case YK_SOLID_CYLINDER:
+        mass = density * 2 * YK_PI * rr * half;
+        across = mass * (rr / 4 + half * half / 3), along = mass * rr / 2;
+        break;
+    case YK_SOLID_CAPSULE: {
+        double rod = density * 2 * YK_PI * rr * half, ends = density * 4.0 / 3.0 * YK_PI * r * rr;
+        mass = rod + ends;
+        across = rod * (rr / 4 + half * half / 3) + ends * (0.4 * rr + half * half + 0.75 * half * r);
+        along = rod * rr / 2 + 0.4 * ends * rr;
+        break;
+    }
+    default: break;
+    }
+    *inertia = yk_m3_diagonal(across, across, along);
+    return mass;
+}
+
 static int collide_ordered(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
 {
     if (!yk_solid_is_finite(b->kind)) return yk_collide_outside(a, b, margin, list);

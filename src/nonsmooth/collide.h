@@ -74,6 +74,9 @@ yk_vec3 yk_solid_support(const yk_solid *solid, yk_vec3 direction);
 double yk_solid_radius(const yk_solid *solid);
 yk_vec3 yk_solid_half_extent(const yk_solid *solid);
 
+/* Mass and inertia about its position, in its axes, of a homogeneous sphere, capsule, box or cylinder; 0 for others. */
+double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia);
+
 /* Between the rooms of the narrow phase. ------------------------------------------------------------------------- */
 
 int yk_collide_sphere(const yk_solid *sphere, const yk_solid *other, double margin, yk_touch *list);
@@ -85,6 +88,12 @@ bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, d
                        yk_touch *touch);
 int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
+
+/* Direction from a to b along which their gap is widest (or their overlap least), a point of a's surface where they are
+ * nearest, and that gap. */
+double yk_solid_direction(const yk_solid *a, const yk_solid *b, yk_vec3 *direction, yk_vec3 *point);
+/* Radius of the rounding about the point or line inside a sphere or capsule; 0: no rounding. */
+double yk_solid_skin(const yk_solid *solid);
 
 enum { YK_POLYGON_MAX = 24 };
 

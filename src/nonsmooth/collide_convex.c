@@ -1,86 +1,13 @@
-/* Pairs of convex solids in general: the direction from GJK and EPA (libccd), the contact points from the features that
- * look at each other.
+/* Pairs of convex solids in general: the direction from gjk.c, the contact points from the features that look at each
+ * other.
  *
- * Both solids are swollen by half the margin, so that solids with a gap below it overlap and EPA gives a direction. It
- * is good to about 1e-3 on round surfaces, and its single point does not carry a resting body. Therefore the faces,
- * edges or corners that look along it are taken from the solids themselves: a face lends its exact normal, and what
- * looks at it is clipped at its sides; edges and corners, also inside the skin of a capsule or sphere, give their
- * nearest points. */
-#include <ccd/ccd.h>
-
+ * One point does not carry a resting body. Therefore the faces, edges or corners that look along the direction are
+ * taken from the solids: a face lends its exact normal, and what looks at it is clipped at its sides; edges and
+ * corners, also under the skin of a capsule or of a cylinder's side, give their nearest points. */
 #include "nonsmooth/collide.h"
 
 /* A face is taken as such up to this angle (sine) from the direction of contact. */
 static const double FACE_SLOPE = 0.05;
-
-typedef struct swollen {
-    const yk_solid *solid;
-    double swelling;
-} swollen;
-
-static double core_radius(const yk_solid *solid)
-{
-    return solid->kind == YK_SOLID_SPHERE || solid->kind == YK_SOLID_CAPSULE ? solid->size.x : 0;
-}
-
-static yk_vec3 core_support(const yk_solid *solid, yk_vec3 direction)
-{
-    if (solid->kind == YK_SOLID_SPHERE) return solid->position;
-    if (solid->kind == YK_SOLID_CAPSULE) {
-        yk_vec3 axis = yk_m3_column(&solid->rotation, 2);
-        return yk_v3_axpy(yk_v3_dot(axis, direction) < 0 ? -solid->size.z : solid->size.z, axis, solid->position);
-    }
-    return yk_solid_support(solid, direction);
-}
-
-static yk_vec3 from_ccd(const ccd_vec3_t *v)
-{
-    return yk_v3(ccdVec3X(v), ccdVec3Y(v), ccdVec3Z(v));
-}
-
-static void support(const void *object, const ccd_vec3_t *direction, ccd_vec3_t *point)
-{
-    const swollen *s = object;
-    yk_vec3 d = from_ccd(direction);
-    yk_vec3 p = yk_v3_axpy(s->swelling, yk_v3_unit(d), core_support(s->solid, d));
-    ccdVec3Set(point, p.x, p.y, p.z);
-}
-
-static yk_vec3 middle_of(const yk_solid *solid)
-{
-    if (solid->point_count == 0) return solid->position;
-    yk_vec3 sum = {0, 0, 0};
-    for (int i = 0; i < solid->point_count; i++) sum = yk_v3_add(sum, solid->points[i]);
-    return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, yk_v3_scale(1.0 / solid->point_count, sum)));
-}
-
-static void centre(const void *object, ccd_vec3_t *point)
-{
-    yk_vec3 p = middle_of(((const swollen *)object)->solid);
-    ccdVec3Set(point, p.x, p.y, p.z);
-}
-
-/* Direction from a to b and the gap between the solids along it; false when they are farther apart than the margin. */
-static bool find_direction(const yk_solid *a, const yk_solid *b, double margin, yk_vec3 *direction, double *gap,
-                           yk_vec3 *at)
-{
-    swollen sa = {a, core_radius(a) + margin / 2}, sb = {b, core_radius(b) + margin / 2};
-    ccd_t ccd;
-    CCD_INIT(&ccd);
-    ccd.support1 = support;
-    ccd.support2 = support;
-    ccd.center1 = centre;
-    ccd.center2 = centre;
-    ccd.max_iterations = 200;
-    ccd.epa_tolerance = 1e-9 * fmin(yk_solid_radius(a), yk_solid_radius(b));
-    ccd_real_t depth;
-    ccd_vec3_t dir, pos;
-    if (ccdGJKPenetration(&sa, &sb, &ccd, &depth, &dir, &pos) != 0) return false;
-    *direction = yk_v3_unit(from_ccd(&dir));
-    *gap = margin - depth;
-    *at = from_ccd(&pos);
-    return yk_v3_norm2(*direction) > 0;
-}
 
 /* Faces --------------------------------------------------------------------------------------------------------------
  */
@@ -265,23 +192,42 @@ static yk_vec3 flat_normal(const yk_vec3 *polygon, int count, yk_vec3 near)
 
 /* Edges and corners ------------------------------------------------------------------------------------------------ */
 
-/* Two edges that are nearly parallel touch along a line: its two ends. */
-static int meet_parallel_edges(const yk_vec3 *pa, const yk_vec3 *pb, yk_vec3 n, double margin, yk_touch *list)
+/* The side of a cylinder is, like a capsule, a line with a skin; of its rims only the point that looks along the
+ * direction is known, which says nothing about the direction itself: negative. */
+static double skin_of(const yk_solid *solid, int count)
+{
+    if (solid->kind == YK_SOLID_CYLINDER) return count == 2 ? solid->size.x : -1;
+    return yk_solid_skin(solid);
+}
+
+static void peel(yk_vec3 *polygon, int count, double skin, yk_vec3 outward)
+{
+    for (int i = 0; i < count; i++) polygon[i] = yk_v3_axpy(-skin, outward, polygon[i]);
+}
+
+/* Two edges that are nearly parallel touch along a line: its two ends. Edges with a skin know the direction better than
+ * EPA does. */
+static int meet_parallel_edges(const yk_vec3 *pa, const yk_vec3 *pb, double skin_a, double skin_b, yk_vec3 n,
+                               double margin, yk_touch *list)
 {
     yk_vec3 ea = yk_v3_sub(pa[1], pa[0]), eb = yk_v3_sub(pb[1], pb[0]);
     double length = yk_v3_norm(ea);
     if (yk_v3_norm(yk_v3_cross(ea, eb)) > 2 * FACE_SLOPE * length * yk_v3_norm(eb)) return 0;
     yk_vec3 along = yk_v3_scale(1 / length, ea);
     double from = yk_v3_dot(along, yk_v3_sub(pb[0], pa[0])), to = yk_v3_dot(along, yk_v3_sub(pb[1], pa[0]));
-    double low = fmax(0, fmin(from, to)), high = fmin(length, fmax(from, to));
-    if (high <= low) return 0;
-    double end[2] = {low, high};
+    double end[2] = {fmax(0, fmin(from, to)), fmin(length, fmax(from, to))};
+    if (end[1] <= end[0]) return 0;
     int count = 0;
     for (int i = 0; i < 2; i++) {
         yk_vec3 p = yk_v3_axpy(end[i], along, pa[0]), q = yk_v3_axpy((end[i] - from) / (to - from), eb, pb[0]);
-        double gap = yk_v3_dot(n, yk_v3_sub(q, p));
-        if (gap >= margin) continue;
-        list[count++] = (yk_touch){.point_a = p, .point_b = q, .normal = n, .gap = gap, .feature = 2048u + (uint32_t)i};
+        yk_vec3 apart = yk_v3_sub(q, p), normal = skin_a + skin_b > 0 ? yk_v3_unit(apart) : n;
+        double gap = yk_v3_dot(normal, apart) - skin_a - skin_b;
+        if (gap >= margin || yk_v3_dot(normal, n) < 0.9) continue;
+        list[count++] = (yk_touch){.point_a = yk_v3_axpy(skin_a, normal, p),
+                                   .point_b = yk_v3_axpy(-skin_b, normal, q),
+                                   .normal = normal,
+                                   .gap = gap,
+                                   .feature = 2048u + (uint32_t)i};
     }
     return count;
 }
@@ -304,65 +250,68 @@ static void nearest_points(const yk_vec3 *pa, int na, const yk_vec3 *pb, int nb,
     *q = yk_v3_axpy(t, eb, pb[0]);
 }
 
-/* The place of an edge on a cylinder follows the direction, so that its nearest point says nothing about it. */
-static bool has_fixed_edges(const yk_solid *solid)
-{
-    return solid->kind != YK_SOLID_CYLINDER;
-}
-
-static void shrink_to_core(const yk_solid *solid, yk_vec3 outward, yk_vec3 *polygon, int count)
-{
-    for (int i = 0; i < count; i++) polygon[i] = yk_v3_axpy(-core_radius(solid), outward, polygon[i]);
-}
-
-/* One contact between edges or corners: direction and gap from the nearest points of the cores. */
-static int meet_sharp(const yk_solid *a, const yk_solid *b, yk_vec3 *pa, int na, yk_vec3 *pb, int nb, yk_vec3 n,
+/* One contact between edges or corners: direction and gap from the nearest points under the skins. -1: that says
+ * nothing, because the points nearly coincide or another feature was meant. */
+static int meet_sharp(const yk_vec3 *pa, int na, double skin_a, const yk_vec3 *pb, int nb, double skin_b, yk_vec3 n,
                       double margin, yk_touch *touch)
 {
-    if (!has_fixed_edges(a) || !has_fixed_edges(b)) return -1;
-    shrink_to_core(a, n, pa, na);
-    shrink_to_core(b, yk_v3_neg(n), pb, nb);
     yk_vec3 p, q;
     nearest_points(pa, na, pb, nb, &p, &q);
     yk_vec3 apart = yk_v3_sub(q, p);
     double distance = yk_v3_norm(apart), side = yk_v3_dot(apart, n) < 0 ? -1 : 1;
-    yk_vec3 exact = yk_v3_scale(side / distance, apart);
-    /* Points that nearly coincide, or a guess that was another feature's: the direction of EPA stands. */
-    if (!(distance > 1e-9 * yk_solid_radius(a)) || yk_v3_dot(exact, n) < 0.99) return -1;
-    double gap = side * distance - core_radius(a) - core_radius(b);
+    yk_vec3 normal = yk_v3_scale(side / distance, apart);
+    if (!(distance > 1e-9 * margin) || yk_v3_dot(normal, n) < 0.99) return -1;
+    double gap = side * distance - skin_a - skin_b;
     if (gap >= margin) return 0;
-    *touch = (yk_touch){.point_a = yk_v3_axpy(core_radius(a), exact, p),
-                        .point_b = yk_v3_axpy(-core_radius(b), exact, q),
-                        .normal = exact,
+    *touch = (yk_touch){.point_a = yk_v3_axpy(skin_a, normal, p),
+                        .point_b = yk_v3_axpy(-skin_b, normal, q),
+                        .normal = normal,
                         .gap = gap,
                         .feature = 4096};
     return 1;
 }
 
+static int meet_edges(const yk_solid *a, const yk_solid *b, yk_vec3 *pa, int na, yk_vec3 *pb, int nb, yk_vec3 n,
+                      double margin, yk_touch *list)
+{
+    double skin_a = skin_of(a, na), skin_b = skin_of(b, nb);
+    if (skin_a < 0 || skin_b < 0) return -1;
+    peel(pa, na, skin_a, n);
+    peel(pb, nb, skin_b, yk_v3_neg(n));
+    if (na == 2 && nb == 2) {
+        int count = meet_parallel_edges(pa, pb, skin_a, skin_b, n, margin, list);
+        if (count > 0) return count;
+    }
+    return meet_sharp(pa, na, skin_a, pb, nb, skin_b, n, margin, list);
+}
+
+/* A face of `reference` looks at `incident`: exact normal, and the incident feature as it looks along that. */
+static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incident, yk_vec3 outward, double margin,
+                     yk_touch *list)
+{
+    yk_vec3 polygon[YK_POLYGON_MAX], normal = flat_normal(face, face_count, outward);
+    int count = yk_solid_face(incident, yk_v3_neg(normal), polygon);
+    return yk_clip_polygons(face, face_count, normal, polygon, count, margin, list);
+}
+
 int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
 {
-    yk_vec3 n, at;
-    double gap;
-    if (!find_direction(a, b, margin, &n, &gap, &at)) return 0;
+    yk_vec3 n, on_a;
+    double gap = yk_solid_direction(a, b, &n, &on_a);
+    if (gap >= margin) return 0;
     yk_vec3 pa[YK_POLYGON_MAX], pb[YK_POLYGON_MAX];
     int na = yk_solid_face(a, n, pa), nb = yk_solid_face(b, yk_v3_neg(n), pb), count = 0;
     if (na >= 3) {
-        count = yk_clip_polygons(pa, na, flat_normal(pa, na, n), pb, nb, margin, list);
+        count = meet_face(pa, na, b, n, margin, list);
     } else if (nb >= 3) {
-        count = yk_clip_polygons(pb, nb, flat_normal(pb, nb, yk_v3_neg(n)), pa, na, margin, list);
+        count = meet_face(pb, nb, a, yk_v3_neg(n), margin, list);
         swap_sides(list, count);
     } else {
-        if (na == 2 && nb == 2) count = meet_parallel_edges(pa, pb, n, margin, list);
-        if (count > 0) return count;
-        count = meet_sharp(a, b, pa, na, pb, nb, n, margin, list);
+        count = meet_edges(a, b, pa, na, pb, nb, n, margin, list);
         if (count >= 0) return count;
-        count = 0;
     }
     if (count > 0) return count;
-    list[0] = (yk_touch){.point_a = yk_v3_axpy(-gap / 2, n, at),
-                         .point_b = yk_v3_axpy(gap / 2, n, at),
-                         .normal = n,
-                         .gap = gap,
-                         .feature = 4096};
+    list[0] =
+        (yk_touch){.point_a = on_a, .point_b = yk_v3_axpy(gap, n, on_a), .normal = n, .gap = gap, .feature = 4096};
     return 1;
 }

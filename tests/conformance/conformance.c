@@ -259,6 +259,7 @@ static void halved_steps_converge_with_the_promised_order(void **state)
 {
     const conformance_case *c = *state;
     double balance;
+    if (c->order < 0) skip();
     check_order(answer(c, 1, &balance), answer(c, 2, &balance), answer(c, 4, &balance), c->order, c->scale);
 }
 

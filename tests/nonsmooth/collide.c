@@ -7,6 +7,20 @@
 
 #include "test.h"
 
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *seed;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static double uniform(uint64_t *seed)
+{
+    return (double)(next_random(seed) >> 11) * 0x1p-53;
+}
+
 static yk_solid solid(yk_solid_kind kind, yk_vec3 size, yk_vec3 position)
 {
     return (yk_solid){.kind = kind, .size = size, .position = position, .rotation = yk_m3_identity()};
@@ -209,21 +223,83 @@ static void test_convex_pairs(void **state)
     }
 }
 
+/* Against sums over a fine grid. */
+static void test_masses(void **state)
+{
+    (void)state;
+    static const yk_solid_kind kinds[] = {YK_SOLID_SPHERE, YK_SOLID_CAPSULE, YK_SOLID_BOX, YK_SOLID_CYLINDER};
+    enum { N = 60 };
+    for (int k = 0; k < 4; k++) {
+        yk_solid s = solid(kinds[k], yk_v3(0.72, 0.52, 0.4), yk_v3(0, 0, 0));
+        yk_mat3 inertia;
+        double mass = yk_solid_mass(&s, 3, &inertia), sum = 0, xx = 0, zz = 0, cell = 2.4 / N;
+        for (int i = 0; i < N * N * N; i++) {
+            yk_vec3 p = {(i % N + 0.5) * cell - 1.2, (i / N % N + 0.5) * cell - 1.2, (i / N / N + 0.5) * cell - 1.2};
+            yk_solid dot = solid(YK_SOLID_SPHERE, yk_v3(1e-9, 0, 0), p);
+            yk_touch touch[YK_MANIFOLD_MAX];
+            if (yk_collide(&dot, &s, 0, touch) == 0) continue;
+            double m = 3 * cell * cell * cell;
+            sum += m, xx += m * (p.y * p.y + p.z * p.z), zz += m * (p.x * p.x + p.y * p.y);
+        }
+        assert_relative(mass, sum, 0.02);
+        assert_relative(inertia.m[0][0], xx, 0.03);
+        assert_relative(inertia.m[2][2], zz, 0.03);
+    }
+}
+
+/* Random pairs of all convex kinds: the gap is that of a supporting plane on either side, and no direction of many
+ * tried has a wider one; turning and swapping the pair changes nothing. */
+static yk_solid random_solid(uint64_t *seed, const yk_vec3 *points)
+{
+    static const yk_solid_kind kinds[] = {YK_SOLID_SPHERE,   YK_SOLID_CAPSULE, YK_SOLID_BOX,
+                                          YK_SOLID_CYLINDER, YK_SOLID_HULL,    YK_SOLID_TRIANGLE};
+    yk_solid made = {.kind = kinds[next_random(seed) % 6]};
+    made.size = yk_v3(0.2 + uniform(seed), 0.2 + uniform(seed), 0.2 + uniform(seed));
+    made.rotation = yk_q_matrix(yk_so3_exp(yk_v3(6 * uniform(seed) - 3, 6 * uniform(seed) - 3, 6 * uniform(seed) - 3)));
+    made.position = yk_v3(2 * uniform(seed) - 1, 2 * uniform(seed) - 1, 2 * uniform(seed) - 1);
+    if (made.kind == YK_SOLID_HULL) made.points = points, made.point_count = 12;
+    if (made.kind == YK_SOLID_TRIANGLE) made.points = points, made.point_count = 3;
+    return made;
+}
+
+static double plane_gap(const yk_solid *a, const yk_solid *b, yk_vec3 d)
+{
+    return yk_v3_dot(d, yk_v3_sub(yk_solid_support(b, yk_v3_neg(d)), yk_solid_support(a, d)));
+}
+
+static void test_directions_of_random_pairs(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    yk_vec3 points[12];
+    for (int i = 0; i < 12; i++) {
+        yk_vec3 p = {uniform(&seed) - 0.5, uniform(&seed) - 0.5, uniform(&seed) - 0.5};
+        points[i] = yk_v3_scale(0.7, yk_v3_unit(p));
+    }
+    int apart = 0, shallow = 0;
+    for (int round = 0; round < 20000; round++) {
+        yk_solid a = random_solid(&seed, points), b = random_solid(&seed, points);
+        yk_vec3 d, back, at;
+        double gap = yk_solid_direction(&a, &b, &d, &at);
+        assert_near(yk_v3_norm(d), 1, 1e-12);
+        assert_near(plane_gap(&a, &b, d), gap, 1e-9);
+        assert_near(yk_v3_dot(d, yk_v3_sub(yk_solid_support(&a, d), at)), 0, 1e-7);
+        if (gap < -0.01) continue; /* deep: only a local answer is promised */
+        apart += gap > 0;
+        shallow += gap <= 0;
+        double other = yk_solid_direction(&b, &a, &back, &at);
+        assert_near(other, gap, 1e-7);
+        for (int k = 0; k < 200; k++) {
+            yk_vec3 e = yk_v3_unit(yk_v3(uniform(&seed) - 0.5, uniform(&seed) - 0.5, uniform(&seed) - 0.5));
+            assert_true(plane_gap(&a, &b, e) <= gap + 1e-9);
+            yk_vec3 close = yk_v3_unit(yk_v3_axpy(1e-3, e, d));
+            assert_true(plane_gap(&a, &b, close) <= gap + 1e-9);
+        }
+    }
+    assert_true(apart > 500 && shallow > 10);
+}
+
 /* Broad phase ------------------------------------------------------------------------------------------------------ */
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = *seed;
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static double uniform(uint64_t *seed)
-{
-    return (double)(next_random(seed) >> 11) * 0x1p-53;
-}
 
 enum { BALLS = 600 };
 
@@ -252,7 +328,7 @@ static void test_broad_against_brute_force(void **state)
     for (uint64_t round = 0; round < 5; round++) {
         scatter(balls, round);
         yk_broad_input input = {.finite = BALLS, .unbounded = 1, .balls = balls, .unbounded_solids = &room};
-        assert_int_equal(yk_broad_build(&broad, &input, 0.01), YK_OK);
+        assert_int_equal(yk_broad_build(&broad, &input, 0.01, 0.01), YK_OK);
         memset(listed, 0, sizeof listed);
         size_t walls = 0, expected_walls = 0;
         for (int i = 0; i < BALLS; i++) {
@@ -291,6 +367,8 @@ int main(void)
         cmocka_unit_test(test_standing_and_lying_cylinder),
         cmocka_unit_test(test_box_on_box),
         cmocka_unit_test(test_convex_pairs),
+        cmocka_unit_test(test_masses),
+        cmocka_unit_test(test_directions_of_random_pairs),
         cmocka_unit_test(test_broad_against_brute_force),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,339 @@
+/* The nonsmooth solver: a shaken particle damper and settled heaps of spheres, beside Chrono's figures for the same
+ * work (best of its solvers by time at the residual stated with it, one thread, on a machine of the same kind).
+ *
+ * Heaps start from the settled states that Chrono's were started from where those files are at hand, otherwise from a
+ * packing of our own; larger ones are tiles of these side by side, without the walls in between. Residuals are
+ * natural-map violations of the cone conditions in mm/s. */
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "bench.h"
+#include "nonsmooth/packing.h"
+
+/* CPU time of all threads: other programs on the machine do not count. */
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static const yk_material lead = {.friction = 0.52};
+enum { LEAD_DENSITY = 11344 };
+
+/* What is summed up over the steps that are measured. */
+typedef struct tally {
+    int steps;
+    double cpu, wall, collision, solver;
+    double contacts, sweeps, contact_sweeps;
+    double rms, largest, worst, deepest;
+} tally;
+
+static bool step_and_tally(bench *run, yk_nonsmooth *world, double h, tally *t)
+{
+    double cpu = cpu_seconds();
+    if (!bench_check(run, yk_nonsmooth_step(world, h))) return false;
+    t->cpu += cpu_seconds() - cpu;
+    yk_nonsmooth_report report;
+    yk_nonsmooth_report_read(world, &report);
+    t->steps++;
+    t->wall += report.step_seconds;
+    t->collision += report.collision_seconds;
+    t->solver += report.solver.seconds;
+    t->contacts += (double)report.contacts;
+    t->sweeps += report.solver.iterations;
+    t->contact_sweeps += (double)report.contacts * report.solver.iterations;
+    t->deepest = fmax(t->deepest, report.deepest_overlap);
+    return true;
+}
+
+static void tally_residual(yk_nonsmooth *world, tally *t)
+{
+    double rms, largest;
+    yk_nonsmooth_violation(world, &rms, &largest);
+    t->rms += rms;
+    t->largest += largest;
+    t->worst = fmax(t->worst, largest);
+}
+
+static void note_tally(bench *run, const tally *t, double chrono_ms)
+{
+    double n = t->steps;
+    bench_note(run, "CPU-ms", 1e3 * t->cpu / n);
+    bench_note(run, "contacts", t->contacts / n);
+    bench_note(run, "sweeps", t->sweeps / n);
+    /* The solver's share of the CPU time, so that a loaded machine does not count. */
+    bench_note(run, "ns-per-contact-sweep", 1e9 * t->cpu * t->solver / t->wall / t->contact_sweeps);
+    bench_note(run, "collision-share", t->collision / t->wall);
+    bench_note(run, "residual-rms", 1e3 * t->rms / n);
+    bench_note(run, "residual-max", 1e3 * t->largest / n);
+    bench_note(run, "residual-worst", 1e3 * t->worst);
+    if (chrono_ms <= 0) return;
+    bench_note(run, "Chrono-ms", chrono_ms);
+    bench_note(run, "times-faster", chrono_ms / (1e3 * t->cpu / n));
+}
+
+/* Particle damper -------------------------------------------------------------------------------------------------- */
+
+static const double SHAKE_HZ = 15.5, SHAKE_AMPLITUDE = 2e-3, DAMPER_STEP = 1e-4;
+
+static void shake(void *user, double t, yk_motion *motion)
+{
+    (void)user;
+    double w = 2 * YK_PI * SHAKE_HZ;
+    *motion = (yk_motion){.position = {0, 0, SHAKE_AMPLITUDE * sin(w * t)},
+                          .velocity = {0, 0, SHAKE_AMPLITUDE * w * cos(w * t)},
+                          .orientation = {1, 0, 0, 0}};
+}
+
+static yk_nonsmooth *make_damper(bench *run, int *can)
+{
+    yk_context *context = bench_context(run);
+    yk_nonsmooth_def def = yk_nonsmooth_default();
+    def.threads = 1;
+    def.envelope = 3e-5;
+    yk_packing_def bed = yk_packing_default();
+    bed.size = yk_v3(10e-3, 0, 5.92e-3);
+    bed.count = 147;
+    bed.density = LEAD_DENSITY;
+    bed.material = lead;
+    yk_packing packing = {0};
+    yk_nonsmooth *world = NULL;
+    if (!bench_check(run, yk_packing_make(context, &bed, &packing)) ||
+        !bench_check(run, yk_nonsmooth_create(context, &def, &world)))
+        return NULL;
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.fixed = true;
+    *can = yk_nonsmooth_add_body(world, &body);
+    yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
+    cavity.body = *can;
+    cavity.kind = bed.cavity;
+    cavity.size = bed.size;
+    cavity.material = lead;
+    bench_check(run, (yk_status)yk_nonsmooth_add_shape(world, &cavity));
+    bench_check(run, yk_nonsmooth_prescribe(world, *can, shake, NULL));
+    yk_packing_add(world, &packing, yk_v3(0, 0, 0), LEAD_DENSITY, lead);
+    yk_packing_destroy(context, &packing);
+    return world;
+}
+
+/* Energy lost per cycle and mean force over whole cycles after the first five; a point mass gives 4.578e-4 J. */
+typedef struct cycle_means {
+    int first, last; /* steps */
+    double cycles, lost, force;
+} cycle_means;
+
+static double lost_so_far(yk_nonsmooth *world)
+{
+    yk_energy energy;
+    yk_nonsmooth_energy(world, &energy);
+    return energy.dissipated;
+}
+
+static void run_damper(bench *run, int steps)
+{
+    int can;
+    yk_nonsmooth *world = make_damper(run, &can);
+    if (!world) return;
+    double per_cycle = 1 / (SHAKE_HZ * DAMPER_STEP), whole = floor(steps / per_cycle) - 5;
+    cycle_means means = {.first = (int)lround(5 * per_cycle), .cycles = whole > 0 ? whole : 0};
+    means.last = (int)lround((5 + means.cycles) * per_cycle);
+    tally t = {0};
+    while (bench_repeat(run)) {
+        if (!bench_check(run, yk_nonsmooth_start(world, 0, DAMPER_STEP))) break;
+        t = (tally){0};
+        means.lost = means.force = 0;
+        bench_start(run);
+        for (int i = 0; i < steps; i++) {
+            if (i == means.first) means.lost = -lost_so_far(world);
+            if (i == means.last) means.lost += lost_so_far(world);
+            if (!step_and_tally(run, world, DAMPER_STEP, &t)) break;
+            if (i >= means.first && i < means.last) means.force += yk_nonsmooth_reaction(world, can).force.z;
+            tally_residual(world, &t);
+        }
+        bench_stop(run, steps);
+    }
+    note_tally(run, &t, 1.983);
+    if (means.cycles > 0 && means.last < steps) {
+        double weight = 147 * yk_nonsmooth_body_mass(world, 1) * 9.81;
+        bench_note(run, "J-per-cycle", means.lost / means.cycles);
+        bench_note(run, "of-point-mass", means.lost / means.cycles / 4.578e-4);
+        bench_note(run, "force-over-weight", means.force / (means.last - means.first) / weight);
+    }
+    yk_nonsmooth_destroy(world);
+}
+
+static void damper(bench *run)
+{
+    run_damper(run, 20000);
+}
+
+static void damper_short(bench *run)
+{
+    run_damper(run, 500);
+}
+
+/* Heaps ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct heap {
+    int columns; /* of the box: its inner width is (2.1 columns + 1.2) mm */
+    int tiles;   /* along each side */
+    int threads;
+    int settle, steps;
+    double chrono_ms;
+} heap;
+
+static FILE *open_state(int columns)
+{
+    return fopen(columns == 10 ? YOKE_SOURCE_DIR "/../shared/reference/heaps/heap_1000.csv"
+                               : YOKE_SOURCE_DIR "/../shared/reference/heaps/heap_10000.csv",
+                 "r");
+}
+
+static double box_width(int columns)
+{
+    return (2.1 * columns + 1.2) * 1e-3;
+}
+
+static int add_tiles(yk_nonsmooth *world, const heap *h, yk_vec3 position, yk_vec3 velocity)
+{
+    double width = box_width(h->columns);
+    for (int i = 0; i < h->tiles * h->tiles; i++) {
+        yk_vec3 shift = {(i % h->tiles - 0.5 * (h->tiles - 1)) * width, (i / h->tiles - 0.5 * (h->tiles - 1)) * width,
+                         0};
+        int body = yk_nonsmooth_add_sphere(world, yk_v3_add(position, shift), 1e-3, LEAD_DENSITY, lead);
+        if (body < 0) return body;
+        yk_motion motion = {.position = yk_v3_add(position, shift), .velocity = velocity, .orientation = {1, 0, 0, 0}};
+        yk_nonsmooth_set_motion(world, body, &motion);
+    }
+    return 0;
+}
+
+static bool add_stored(bench *run, yk_nonsmooth *world, const heap *h, FILE *file)
+{
+    yk_vec3 p, v;
+    int status = 0;
+    while (status == 0 && fscanf(file, "%lf,%lf,%lf,%lf,%lf,%lf", &p.x, &p.y, &p.z, &v.x, &v.y, &v.z) == 6)
+        status = add_tiles(world, h, yk_v3_scale(1e-3, p), yk_v3_scale(1e-3, v));
+    fclose(file);
+    return bench_check(run, (yk_status)status);
+}
+
+static bool add_packed(bench *run, yk_nonsmooth *world, const heap *h)
+{
+    yk_packing_def def = yk_packing_default();
+    double width = box_width(h->columns);
+    int layers = h->columns == 10 ? 10 : 25;
+    def.cavity = YK_SOLID_BOX_CAVITY;
+    def.size = yk_v3(width / 2, width / 2, 0.1);
+    def.count = h->columns * h->columns * layers;
+    def.density = LEAD_DENSITY;
+    def.material = lead;
+    def.step = 1e-3;
+    def.rest_speed = 2e-3;
+    yk_packing packing;
+    if (!bench_check(run, yk_packing_make(bench_context(run), &def, &packing))) return false;
+    int status = 0;
+    for (int i = 0; i < packing.count && status == 0; i++)
+        status = add_tiles(world, h, yk_v3_add(packing.positions[i], yk_v3(0, 0, def.size.z)), yk_v3(0, 0, 0));
+    yk_packing_destroy(bench_context(run), &packing);
+    return bench_check(run, (yk_status)status);
+}
+
+static yk_nonsmooth *make_heap(bench *run, const heap *h)
+{
+    yk_nonsmooth_def def = yk_nonsmooth_default();
+    def.threads = h->threads;
+    yk_nonsmooth *world = NULL;
+    if (!bench_check(run, yk_nonsmooth_create(bench_context(run), &def, &world))) return NULL;
+    yk_nonsmooth_shape_def box = yk_nonsmooth_shape_default();
+    double width = box_width(h->columns) * h->tiles;
+    box.kind = YK_SOLID_BOX_CAVITY;
+    box.size = yk_v3(width / 2, width / 2, 1);
+    box.position.z = 1;
+    box.open = YK_OPEN_TOP;
+    box.material = lead;
+    bench_check(run, (yk_status)yk_nonsmooth_add_shape(world, &box));
+    FILE *file = open_state(h->columns);
+    if (file ? !add_stored(run, world, h, file) : !add_packed(run, world, h)) {
+        yk_nonsmooth_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+static void run_heap(bench *run, const heap *h)
+{
+    const double step = 1e-3;
+    yk_nonsmooth *world = make_heap(run, h);
+    if (!world) return;
+    tally t = {0}, ignored = {0}, residual = {0};
+    bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
+    for (int i = 0; good && i < h->settle; i++) good = step_and_tally(run, world, step, &ignored);
+    while (good && bench_repeat(run)) {
+        bench_start(run);
+        for (int i = 0; good && i < h->steps; i++) good = step_and_tally(run, world, step, &t);
+        bench_stop(run, h->steps);
+    }
+    for (int i = 0; good && i < 5; i++) {
+        good = step_and_tally(run, world, step, &ignored);
+        tally_residual(world, &residual);
+    }
+    t.rms = residual.rms / 5 * t.steps;
+    t.largest = residual.largest / 5 * t.steps;
+    t.worst = residual.worst;
+    note_tally(run, &t, h->chrono_ms);
+    bench_note(run, "spheres", yk_nonsmooth_body_count(world));
+    bench_note(run, "bytes-per-sphere", (double)yk_nonsmooth_memory(world) / yk_nonsmooth_body_count(world));
+    bench_note(run, "deepest-um", 1e6 * t.deepest);
+    yk_nonsmooth_destroy(world);
+}
+
+static void heap_1k(bench *run)
+{
+    run_heap(run, &(heap){.columns = 10, .tiles = 1, .threads = 1, .settle = 20, .steps = 20, .chrono_ms = 19.0});
+}
+
+static void heap_10k(bench *run)
+{
+    run_heap(run, &(heap){.columns = 20, .tiles = 1, .threads = 1, .settle = 20, .steps = 10, .chrono_ms = 264});
+}
+
+static void heap_10k_2(bench *run)
+{
+    run_heap(run, &(heap){.columns = 20, .tiles = 1, .threads = 2, .settle = 20, .steps = 10});
+}
+
+static void heap_100k(bench *run)
+{
+    run_heap(run, &(heap){.columns = 10, .tiles = 10, .threads = 1, .settle = 5, .steps = 2});
+}
+
+static void heap_100k_2(bench *run)
+{
+    run_heap(run, &(heap){.columns = 10, .tiles = 10, .threads = 2, .settle = 5, .steps = 2});
+}
+
+static void heap_1m(bench *run)
+{
+    run_heap(run, &(heap){.columns = 20, .tiles = 10, .threads = 1, .settle = 3, .steps = 1});
+}
+
+static void heap_1m_2(bench *run)
+{
+    run_heap(run, &(heap){.columns = 20, .tiles = 10, .threads = 2, .settle = 3, .steps = 1});
+}
+
+const bench_case bench_nonsmooth[] = {
+    {"nonsmooth/damper-short", "step", damper_short, NULL, false},
+    {"nonsmooth/damper", "step", damper, NULL, true},
+    {"nonsmooth/heap-1k", "step", heap_1k, NULL, false},
+    {"nonsmooth/heap-10k", "step", heap_10k, "nonsmooth/heap-1k", true},
+    {"nonsmooth/heap-10k-2-threads", "step", heap_10k_2, "nonsmooth/heap-10k", true},
+    {"nonsmooth/heap-100k", "step", heap_100k, "nonsmooth/heap-10k", true},
+    {"nonsmooth/heap-100k-2-threads", "step", heap_100k_2, "nonsmooth/heap-100k", true},
+    {"nonsmooth/heap-1M", "step", heap_1m, "nonsmooth/heap-100k", true},
+    {"nonsmooth/heap-1M-2-threads", "step", heap_1m_2, "nonsmooth/heap-1M", true},
+    {0},
+};

@@ -1,0 +1,171 @@
+/* Rigid bodies with frictional contact, stepped at the level of impulses and velocities: the nonsmooth subsystem.
+ *
+ * One step from t to t + h (papers tight (18), (19) and explicit (11)), all from the configuration at t:
+ *
+ *   1  collision    pairs that may touch (broad.h), contact points with a gap below the envelope (collide.h)
+ *   2  free motion  v = v(t) + h M^-1 f: gravity, force laws, user forces, gyroscopic torque
+ *   3  rows         contacts  gap/h + u_N >= 0, or u_N >= -e u_N(t) where they bounce; joints  g/h + dg/dt = 0;
+ *                   prescribed motion  (q(t) - u21)/h + v(t + h) - u22 = 0
+ *   4  impulses     cone complementarity or Coulomb problem of all rows together (contact/network.h), started from the
+ *                   impulses of the step before
+ *   5  move         q(t + h) = q(t) + h v(t + h), rotations by the exponential map
+ *
+ * A body whose six motions are all prescribed has a known velocity: it acts like one of infinite mass, and the wrench
+ * that its motion needs is the balance of its momentum, exact to rounding.
+ *
+ * Build a model with the add functions, then hand it to the coupling as a subsystem, or start and step it directly.
+ * After start the model is frozen. Bodies are numbered from 0 in the order of adding. The same bits come out for any
+ * number of threads. Stepping allocates nothing, unless there are more contacts or near pairs than ever before. */
+#ifndef YK_NONSMOOTH_NONSMOOTH_H
+#define YK_NONSMOOTH_NONSMOOTH_H
+
+#include "base/function.h"
+#include "contact/solver.h"
+#include "mechanics/force.h"
+#include "mechanics/joint.h"
+#include "nonsmooth/collide.h"
+
+typedef struct yk_nonsmooth yk_nonsmooth;
+
+enum {
+    YK_WORLD = -1 /* in place of a body: the ground */
+};
+
+typedef struct yk_nonsmooth_def {
+    yk_vec3 gravity;
+    yk_contact_options solver;
+    double envelope;       /* contacts are seen from this gap on; 0: 3 % of the smallest radius that moves */
+    double skin;           /* extra reach of the list of near pairs, so that it serves several steps; 0: chosen */
+    double recovery_speed; /* overlaps are undone no faster than this; 0: one envelope per step */
+    double bounce_speed;   /* restitution acts on approach faster than this; 0: g h */
+    int contact_capacity;  /* contact points that are kept at most; 0: chosen from the number of solids */
+    int threads;           /* 0: as the context says */
+} yk_nonsmooth_def;
+
+/* Of a surface. Of two that touch the smaller values count. */
+typedef struct yk_material {
+    double friction;
+    double restitution;
+    double rolling;  /* resisting torque over normal force, m */
+    double spinning; /* the same about the normal */
+} yk_material;
+
+typedef struct yk_nonsmooth_body_def {
+    const char *name; /* NULL: none; copied */
+    yk_vec3 position; /* of the centre of mass */
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity; /* global axes */
+    double mass;
+    yk_mat3 inertia; /* about the centre of mass, body axes */
+    bool fixed;      /* never moves; mass and inertia are not read */
+} yk_nonsmooth_body_def;
+
+typedef struct yk_nonsmooth_shape_def {
+    int body;           /* or YK_WORLD */
+    yk_solid_kind kind; /* triangle: a mesh of triangles */
+    yk_vec3 position;   /* in the body's frame */
+    yk_quat orientation;
+    yk_vec3 size;          /* see yk_solid_kind */
+    unsigned open;         /* cavities: walls left out, mask of YK_OPEN */
+    const yk_vec3 *points; /* hull, mesh; copied */
+    int point_count;
+    const int (*triangles)[3]; /* mesh; copied */
+    int triangle_count;
+    yk_material material;
+    unsigned group; /* bits; shapes touch where each one's mask has a bit of the other's group */
+    unsigned mask;
+} yk_nonsmooth_shape_def;
+
+typedef struct yk_nonsmooth_joint_def {
+    const char *name;
+    yk_joint_kind kind;
+    int body_a, body_b; /* YK_WORLD is allowed for one of them */
+    yk_marker marker_a, marker_b;
+    double length;        /* distance, rolling */
+    unsigned constrained; /* YK_JOINT_AXES: mask of YK_AXIS, in the axes of a */
+    yk_function drive;    /* driven joints: the prescribed value */
+} yk_nonsmooth_joint_def;
+
+/* A force law of mechanics/force.h; the load is a function of time. */
+typedef struct yk_nonsmooth_force_def {
+    const char *name;
+    yk_force_law law;
+    int body_a, body_b;
+    yk_function load; /* without a function: 0 for springs and bushings, 1 for vectors */
+} yk_nonsmooth_force_def;
+
+/* The motion of a body as a function of time: position, orientation, velocity and angular velocity are read. */
+typedef void (*yk_motion_function)(void *user, double t, yk_motion *motion);
+
+/* The same by its coordinates; velocities are found by differences of fourth order. */
+typedef struct yk_nonsmooth_path {
+    yk_function position[3]; /* displacement from the place at the start */
+    yk_function rotation[3]; /* rotation vector, from the orientation at the start */
+} yk_nonsmooth_path;
+
+typedef struct yk_nonsmooth_report {
+    size_t contacts;        /* points with a gap below the envelope */
+    size_t near_pairs;      /* in the list */
+    bool rebuilt;           /* the list was made anew in this step */
+    double deepest_overlap; /* positive, at the start of the step */
+    double collision_seconds, solve_seconds, step_seconds;
+    yk_contact_report solver;
+} yk_nonsmooth_report;
+
+yk_nonsmooth_def yk_nonsmooth_default(void);
+yk_nonsmooth_body_def yk_nonsmooth_body_default(void);
+yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void);
+yk_nonsmooth_joint_def yk_nonsmooth_joint_default(void);
+yk_nonsmooth_force_def yk_nonsmooth_force_default(void);
+
+yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made);
+void yk_nonsmooth_destroy(yk_nonsmooth *self);
+
+/* Each returns the number of what was added, or a negative yk_status. */
+int yk_nonsmooth_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def);
+int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def);
+int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def);
+int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def);
+/* A solid sphere with its shape, in one call; returns the body. */
+int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density, yk_material material);
+/* A marker that can be coupled; returns the port. */
+int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker);
+/* All six motions of the body follow the function. */
+yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user);
+yk_status yk_nonsmooth_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path);
+
+/* As a subsystem: see yoke/subsystem.h. The object stays the caller's until the subsystem is destroyed. */
+yk_subsystem *yk_nonsmooth_subsystem(yk_nonsmooth *self);
+
+/* Directly, without ports. */
+yk_status yk_nonsmooth_start(yk_nonsmooth *self, double t, double h);
+yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h);
+
+double yk_nonsmooth_time(const yk_nonsmooth *self);
+int yk_nonsmooth_body_count(const yk_nonsmooth *self);
+double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body);
+/* The body with this name, or -1. */
+int yk_nonsmooth_find_body(const yk_nonsmooth *self, const char *name);
+/* Motion of a body's centre of mass; accelerations are (v(t) - v(t - h)) / h of prescribed and ported bodies, else 0.
+ */
+void yk_nonsmooth_body_motion(const yk_nonsmooth *self, int body, yk_motion *motion);
+/* Between steps: places a body anew. */
+void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *motion);
+/* Before start, or between steps: another size of a shape (a lid that is lowered). */
+yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size);
+/* Mean over the last step of the wrench at the centre of mass that held a prescribed body on its course. */
+yk_effort yk_nonsmooth_reaction(const yk_nonsmooth *self, int body);
+/* Mean over the last step of the force of contacts on a body from another one; YK_WORLD counts as a body. */
+yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from);
+/* Mean over the last step of the wrench of joint on body b, about marker b. */
+yk_effort yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint);
+void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy);
+/* Of the last step. */
+void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *report);
+/* Root mean square and largest violation of the cone conditions after the last step, velocities. */
+void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest);
+/* Bytes held, solver included. */
+size_t yk_nonsmooth_memory(const yk_nonsmooth *self);
+
+#endif

@@ -1,0 +1,328 @@
+#include "nonsmooth/packing.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+yk_packing_def yk_packing_default(void)
+{
+    yk_packing_def def = {.cavity = YK_SOLID_CYLINDER_CAVITY,
+                          .size = {10e-3, 10e-3, 10e-3},
+                          .count = 100,
+                          .radius = 1e-3,
+                          .density = 7800,
+                          .material = {.friction = 0.5},
+                          .clearance = 0.1,
+                          .jitter = 0.5,
+                          .seed = 1,
+                          .gravity = 9.81,
+                          .step = 1e-4,
+                          .time_limit = 2,
+                          .shake_frequency = 20};
+    def.solver = yk_nonsmooth_default().solver;
+    def.shake_amplitude = 0.5 * def.radius;
+    return def;
+}
+
+/* SplitMix64 (Steele, Lea, Flood 2014): a small generator of our own, so that a seed means the same everywhere. */
+static double uniform(uint64_t *seed)
+{
+    *seed += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *seed;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-53;
+}
+
+static yk_status check_def(yk_context *context, const yk_packing_def *def)
+{
+    bool box = def->cavity == YK_SOLID_BOX_CAVITY;
+    if ((box || def->cavity == YK_SOLID_CYLINDER_CAVITY) && def->count > 0 && def->radius > 0 && def->size.x > 0 &&
+        (!box || def->size.y > 0) && def->size.z > 0 && def->density > 0 && def->spread >= 0 && def->spread < 1 &&
+        def->clearance > 0 && def->jitter >= 0 && def->jitter <= 1 && def->step > 0)
+        return YK_OK;
+    return yk_fail(context, YK_ERROR_ARGUMENT,
+                   "packing: count, radius, size, density, step and clearance must be positive, spread and jitter lie "
+                   "in [0, 1), the cavity is a box or a cylinder");
+}
+
+static yk_status reserve(yk_context *context, int count, yk_packing *packing)
+{
+    *packing = (yk_packing){.count = count};
+    packing->positions = yk_allocate(context, (size_t)count, sizeof *packing->positions);
+    packing->radii = yk_allocate(context, (size_t)count, sizeof *packing->radii);
+    if (packing->positions && packing->radii) return YK_OK;
+    yk_packing_destroy(context, packing);
+    return YK_ERROR_MEMORY;
+}
+
+void yk_packing_destroy(yk_context *context, yk_packing *packing)
+{
+    yk_release(context, packing->positions);
+    yk_release(context, packing->radii);
+    *packing = (yk_packing){0};
+}
+
+/* Lattice ---------------------------------------------------------------------------------------------------------- */
+
+static bool fits(const yk_packing_def *def, double x, double y, double half_cell)
+{
+    if (def->cavity == YK_SOLID_BOX_CAVITY) return true;
+    double corner = sqrt(x * x + y * y) + half_cell;
+    return corner <= def->size.x;
+}
+
+/* Cells of one size, filled from the floor up, layer by layer, row by row. */
+yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_packing *packing)
+{
+    yk_status status = check_def(context, def);
+    if (status == YK_OK) status = reserve(context, def->count, packing);
+    if (status < 0) return status;
+    double largest = def->radius * (1 + def->spread), half = largest * (1 + def->clearance / 2);
+    double width = def->size.x, depth = def->cavity == YK_SOLID_BOX_CAVITY ? def->size.y : def->size.x;
+    int nx = (int)floor(width / half), ny = (int)floor(depth / half), placed = 0, layer_size = 0;
+    uint64_t seed = def->seed;
+    double room = def->jitter * (half - largest);
+    for (int layer = 0; placed < def->count; layer++) {
+        for (int cell = 0; cell < nx * ny && placed < def->count; cell++) {
+            double x = (2 * (cell % nx) + 1 - nx) * width / nx, y = (2 * (cell / nx) + 1 - ny) * depth / ny;
+            if (!fits(def, x, y, half)) continue;
+            double z = (2 * layer + 1) * half - def->size.z;
+            yk_vec3 shift = {room * (2 * uniform(&seed) - 1), room * (2 * uniform(&seed) - 1),
+                             room * (2 * uniform(&seed) - 1)};
+            packing->radii[placed] = def->radius * (1 + def->spread * (2 * uniform(&seed) - 1));
+            packing->positions[placed++] = yk_v3_add(yk_v3(x, y, z), shift);
+            layer_size++;
+        }
+        if (layer_size == 0) {
+            yk_packing_destroy(context, packing);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "packing: not one sphere of radius %g fits in the cavity",
+                           def->radius);
+        }
+    }
+    for (int i = 0; i < placed; i++)
+        packing->height = fmax(packing->height, packing->positions[i].z + def->size.z + packing->radii[i]);
+    return YK_OK;
+}
+
+/* Settling --------------------------------------------------------------------------------------------------------- */
+
+/* One cycle of a sine that begins and ends at rest in position; then nothing. */
+typedef struct shake {
+    double begin, amplitude, frequency;
+    double centre; /* of the cavity, above the middle of the definition's */
+} shake;
+
+static void shake_motion(void *user, double t, yk_motion *motion)
+{
+    const shake *s = user;
+    double w = 2 * YK_PI * s->frequency, phase = w * (t - s->begin);
+    *motion = (yk_motion){.position = {0, 0, s->centre}, .orientation = {1, 0, 0, 0}};
+    if (!(phase > 0 && phase < 2 * YK_PI)) return;
+    motion->position.z += s->amplitude * sin(phase);
+    motion->velocity.z = s->amplitude * w * cos(phase);
+}
+
+typedef struct bed {
+    const yk_packing_def *def;
+    yk_nonsmooth *world;
+    shake shaker;
+    int container, cavity, first;
+} bed;
+
+static yk_status build_bed(yk_context *context, const yk_packing_def *def, const yk_packing *lattice, bed *made)
+{
+    yk_nonsmooth_def world = yk_nonsmooth_default();
+    world.gravity = yk_v3(0, 0, -def->gravity);
+    world.solver = def->solver;
+    *made = (bed){.def = def};
+    made->shaker = (shake){.begin = INFINITY, .frequency = def->shake_frequency};
+    yk_status status = yk_nonsmooth_create(context, &world, &made->world);
+    if (status < 0) return status;
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.fixed = true;
+    made->container = yk_nonsmooth_add_body(made->world, &body);
+    yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
+    cavity.body = made->container;
+    cavity.kind = def->cavity;
+    cavity.size = def->size;
+    /* The lattice may stand higher than the cavity: it begins tall. */
+    cavity.size.z = fmax(def->size.z, lattice->height / 2 + def->radius);
+    made->shaker.centre = cavity.size.z - def->size.z;
+    cavity.material = def->material;
+    made->cavity = yk_nonsmooth_add_shape(made->world, &cavity);
+    if (made->container < 0 || made->cavity < 0) return YK_ERROR_MEMORY;
+    status = yk_nonsmooth_prescribe(made->world, made->container, shake_motion, &made->shaker);
+    if (status < 0) return status;
+    made->first = yk_packing_add(made->world, lattice, yk_v3(0, 0, 0), def->density, def->material);
+    return made->first < 0 ? (yk_status)made->first : YK_OK;
+}
+
+static double bed_speed(const bed *b)
+{
+    double sum = 0;
+    yk_motion motion;
+    for (int i = 0; i < b->def->count; i++) {
+        yk_nonsmooth_body_motion(b->world, b->first + i, &motion);
+        sum += yk_v3_norm2(motion.velocity);
+    }
+    return sqrt(sum / b->def->count);
+}
+
+/* From the shaker's end, or from now, until the bed rests. */
+static yk_status settle(bed *b, yk_packing *packing)
+{
+    const yk_packing_def *def = b->def;
+    double limit = yk_nonsmooth_time(b->world) + def->time_limit;
+    double rest = def->rest_speed > 0 ? def->rest_speed : 0.1 * def->gravity * def->step;
+    double shaken = isfinite(b->shaker.begin) ? b->shaker.begin + 1 / def->shake_frequency : 0;
+    packing->at_rest = false;
+    while (!packing->at_rest && yk_nonsmooth_time(b->world) < limit) {
+        /* Spheres on a lattice begin at rest: a look after some steps only. */
+        for (int i = 0; i < 50; i++) {
+            yk_status status = yk_nonsmooth_step(b->world, def->step);
+            if (status < 0) return status;
+        }
+        packing->speed = bed_speed(b);
+        packing->at_rest = yk_nonsmooth_time(b->world) > shaken && packing->speed < rest;
+    }
+    return YK_OK;
+}
+
+/* Height of the highest point above the floor, and the places in the cavity's frame. */
+static void measure(const bed *b, yk_packing *packing)
+{
+    yk_motion container, motion;
+    yk_nonsmooth_body_motion(b->world, b->container, &container);
+    double floor = container.position.z - b->shaker.centre - b->def->size.z;
+    packing->height = 0;
+    for (int i = 0; i < b->def->count; i++) {
+        yk_nonsmooth_body_motion(b->world, b->first + i, &motion);
+        packing->height = fmax(packing->height, motion.position.z - floor + packing->radii[i]);
+        packing->positions[i] = motion.position;
+        packing->positions[i].z -= floor + b->def->size.z;
+    }
+    packing->seconds = yk_nonsmooth_time(b->world);
+}
+
+/* The lid comes down on the highest sphere, the floor stays where it is. */
+static yk_status lower_lid(bed *b, double height)
+{
+    yk_vec3 size = b->def->size;
+    size.y = b->def->cavity == YK_SOLID_BOX_CAVITY ? size.y : size.x;
+    size.z = fmax(height * (1 + 1e-6), 2 * b->def->radius) / 2;
+    b->shaker.centre = size.z - b->def->size.z;
+    yk_motion placed;
+    shake_motion(&b->shaker, -INFINITY, &placed);
+    yk_nonsmooth_set_motion(b->world, b->container, &placed);
+    return yk_nonsmooth_resize_shape(b->world, b->cavity, size);
+}
+
+static yk_status compact(bed *b, yk_packing *packing)
+{
+    double lowest = packing->height;
+    for (int i = 0; i < b->def->shakes; i++) {
+        yk_status status = lower_lid(b, packing->height + b->def->radius);
+        b->shaker.begin = yk_nonsmooth_time(b->world);
+        b->shaker.amplitude = b->def->shake_amplitude;
+        if (status == YK_OK) status = settle(b, packing);
+        if (status < 0) return status;
+        measure(b, packing);
+        packing->shakes = i + 1;
+        if (packing->height > lowest * (1 - 1e-3)) break;
+        lowest = packing->height;
+    }
+    return YK_OK;
+}
+
+yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_packing *packing)
+{
+    bed b = {0};
+    yk_status status = yk_packing_lattice(context, def, packing);
+    if (status < 0) return status;
+    status = build_bed(context, def, packing, &b);
+    if (status == YK_OK) status = yk_nonsmooth_start(b.world, 0, def->step);
+    if (status == YK_OK) status = settle(&b, packing);
+    if (status == YK_OK) {
+        measure(&b, packing);
+        status = compact(&b, packing);
+    }
+    yk_nonsmooth_destroy(b.world);
+    if (status < 0) {
+        yk_packing_destroy(context, packing);
+        return status;
+    }
+    if (packing->at_rest) return YK_OK;
+    return yk_fail(context, YK_NOT_CONVERGED,
+                   "packing: the bed still moves with %g m/s after %g s; raise time_limit or rest_speed",
+                   packing->speed, packing->seconds);
+}
+
+int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin, double density, yk_material material)
+{
+    int first = yk_nonsmooth_body_count(self);
+    for (int i = 0; i < packing->count; i++) {
+        int body = yk_nonsmooth_add_sphere(self, yk_v3_add(origin, packing->positions[i]), packing->radii[i], density,
+                                           material);
+        if (body < 0) return body;
+    }
+    return first;
+}
+
+/* Files ------------------------------------------------------------------------------------------------------------ */
+
+static const char HEAD[] = "# packing: x, y, z, radius; from the middle of the cavity\n";
+
+yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+    fputs(HEAD, file);
+    for (int i = 0; i < packing->count; i++) {
+        yk_vec3 p = packing->positions[i];
+        fprintf(file, "%.17g,%.17g,%.17g,%.17g\n", p.x, p.y, p.z, packing->radii[i]);
+    }
+    bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed) return yk_fail(context, YK_ERROR_FILE, "%s: cannot be written to the end", path);
+    return YK_OK;
+}
+
+static int count_lines(FILE *file)
+{
+    int lines = 0;
+    for (int c = fgetc(file); c != EOF; c = fgetc(file)) lines += c == '\n';
+    rewind(file);
+    return lines;
+}
+
+static yk_status read_lines(yk_context *context, FILE *file, const char *path, yk_packing *packing)
+{
+    char line[256];
+    int count = 0, number = 0;
+    while (fgets(line, sizeof line, file)) {
+        number++;
+        if (line[0] == '#' || line[0] == '\n') continue;
+        yk_vec3 *p = &packing->positions[count];
+        double *r = &packing->radii[count];
+        if (count == packing->count || sscanf(line, "%lf,%lf,%lf,%lf", &p->x, &p->y, &p->z, r) != 4 ||
+            !yk_v3_finite(*p) || !(*r > 0) || !isfinite(*r))
+            return yk_fail(context, YK_ERROR_INPUT, "%s:%d: expected x, y, z and a positive radius", path, number);
+        count++;
+    }
+    packing->count = count;
+    return count > 0 ? YK_OK : yk_fail(context, YK_ERROR_INPUT, "%s: there are no spheres in this file", path);
+}
+
+yk_status yk_packing_read(yk_context *context, const char *path, yk_packing *packing)
+{
+    *packing = (yk_packing){0};
+    FILE *file = fopen(path, "r");
+    if (!file) return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+    yk_status status = reserve(context, count_lines(file) + 1, packing);
+    if (status == YK_OK) status = read_lines(context, file, path, packing);
+    fclose(file);
+    if (status < 0) yk_packing_destroy(context, packing);
+    packing->at_rest = status == YK_OK;
+    return status;
+}

@@ -1,0 +1,58 @@
+/* Spheres at rest in a container: the state that a particle damper, a hopper or a heap starts from.
+ *
+ * As in tight 3.2.1: spheres are set on a lattice with clearances and fall; the container is shaken by one cycle of a
+ * sine and its lid lowered to the highest sphere, again and again, until the height of the bed no longer falls. The run
+ * takes place in a world of its own; its result, places in the frame of the cavity, can be written to a file and put
+ * into any number of models. */
+#ifndef YK_NONSMOOTH_PACKING_H
+#define YK_NONSMOOTH_PACKING_H
+
+#include "nonsmooth/nonsmooth.h"
+
+typedef struct yk_packing_def {
+    yk_solid_kind cavity; /* YK_SOLID_BOX_CAVITY or YK_SOLID_CYLINDER_CAVITY, axis z up */
+    yk_vec3 size;         /* as of that solid */
+    int count;
+    double radius;
+    double spread; /* radii are uniform in radius (1 +- spread); 0: equal */
+    double density;
+    yk_material material;
+    double clearance; /* of the lattice, in radii */
+    double jitter;    /* share of the clearance by which spheres are moved at random, in [0, 1] */
+    uint64_t seed;
+    double gravity;
+    double step;
+    double rest_speed;      /* root mean square of the speeds that counts as rest; 0: g h / 10 */
+    double time_limit;      /* for each settling */
+    int shakes;             /* at most; 0: the bed settles once and stays */
+    double shake_amplitude; /* m */
+    double shake_frequency; /* Hz */
+    yk_contact_options solver;
+} yk_packing_def;
+
+typedef struct yk_packing {
+    int count;
+    yk_vec3 *positions; /* from the middle of the cavity */
+    double *radii;
+    double height;  /* of the highest point above the floor of the cavity */
+    double speed;   /* root mean square, of the last step */
+    double seconds; /* simulated */
+    int shakes;
+    bool at_rest; /* false: the time limit came first */
+} yk_packing;
+
+yk_packing_def yk_packing_default(void);
+/* YK_NOT_CONVERGED when the bed was still moving at the time limit; the packing is usable. */
+yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_packing *packing);
+/* Without falling: the lattice alone. */
+yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_packing *packing);
+void yk_packing_destroy(yk_context *context, yk_packing *packing);
+
+/* Adds the spheres to a model whose cavity has its middle at `origin`; returns the first body, or a negative status. */
+int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin, double density, yk_material material);
+
+/* Text: a head line, then x, y, z, radius per sphere, 17 digits. */
+yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const char *path);
+yk_status yk_packing_read(yk_context *context, const char *path, yk_packing *packing);
+
+#endif

@@ -1,0 +1,164 @@
+/* The image of a run: everything that the next step depends on, and the outputs of the last one.
+ *
+ *   bodies   position, orientation, velocity, angular velocity         continuous
+ *   run      time, energies, step
+ *   outputs  of ports, reactions of bodies of known motion, joints
+ *   cache    contacts of the last step with their impulses, up to the capacity
+ *
+ * The list of near pairs is not part of it: contacts do not depend on its age (broad.h). */
+#include <string.h>
+
+#include "nonsmooth/world.h"
+
+enum { BODY_WORDS = sizeof(yk_body_state) / sizeof(double), EFFORT_WORDS = 6, CONTACT_WORDS = 5 };
+
+static size_t known_count(const yk_nonsmooth *self)
+{
+    return self->body_count - self->dynamic_count;
+}
+
+yk_state_layout yk_world_state_layout(const yk_nonsmooth *self)
+{
+    size_t continuous = self->body_count * BODY_WORDS;
+    size_t outputs = 2 * EFFORT_WORDS * self->port_count + EFFORT_WORDS * (known_count(self) + self->joint_count) +
+                     self->joint_row_capacity;
+    size_t cache = 2 + CONTACT_WORDS * self->contact_capacity + 3 * self->general_capacity;
+    return (yk_state_layout){continuous + sizeof self->run / sizeof(double) + outputs + cache, continuous};
+}
+
+/* One walk serves both directions, so that they cannot disagree. */
+typedef struct image_walk {
+    double *at;
+    bool reading; /* from the image */
+} image_walk;
+
+static void copy_words(image_walk *walk, void *data, size_t bytes)
+{
+    if (bytes == 0) return;
+    if (walk->reading)
+        memcpy(data, walk->at, bytes);
+    else
+        memcpy(walk->at, data, bytes);
+    walk->at += (bytes + sizeof(double) - 1) / sizeof(double);
+}
+
+static void walk_outputs(image_walk *walk, yk_nonsmooth *self)
+{
+    for (size_t i = 0; i < self->port_count; i++) {
+        copy_words(walk, &self->ports[i].effort, sizeof self->ports[i].effort);
+        copy_words(walk, &self->ports[i].rate, sizeof self->ports[i].rate);
+    }
+    copy_words(walk, self->reactions, known_count(self) * sizeof *self->reactions);
+    for (size_t i = 0; i < self->joint_count; i++)
+        copy_words(walk, &self->joints[i].effort, sizeof self->joints[i].effort);
+    copy_words(walk, self->joint_impulses, self->joint_row_capacity * sizeof *self->joint_impulses);
+}
+
+static void walk_contacts(image_walk *walk, yk_nonsmooth *self)
+{
+    const yk_contact_list *cache = &self->cache;
+    for (size_t i = 0; i < cache->count; i++) {
+        uint64_t words[2] = {(uint64_t)(uint32_t)cache->keys[i].a << 32 | (uint32_t)cache->keys[i].b,
+                             cache->keys[i].feature};
+        copy_words(walk, words, sizeof words);
+        cache->keys[i] = (yk_contact_key){(int32_t)(words[0] >> 32), (int32_t)(uint32_t)words[0], (uint32_t)words[1]};
+    }
+    copy_words(walk, self->impulses, cache->count * sizeof *self->impulses);
+    if (cache->count > cache->round_count)
+        copy_words(walk, self->torques, (cache->count - cache->round_count) * sizeof *self->torques);
+}
+
+static yk_status walk_image(yk_nonsmooth *self, image_walk *walk)
+{
+    copy_words(walk, self->bodies, self->body_count * sizeof *self->bodies);
+    copy_words(walk, &self->run, sizeof self->run);
+    walk_outputs(walk, self);
+    uint64_t counts[2] = {self->cache.count, self->cache.round_count};
+    copy_words(walk, counts, sizeof counts);
+    if (counts[0] > self->contact_capacity || counts[1] > counts[0] || counts[0] - counts[1] > self->general_capacity)
+        return yk_fail(self->context, YK_ERROR_ARGUMENT, "the state image does not belong to this model");
+    self->cache.count = (size_t)counts[0];
+    self->cache.round_count = (size_t)counts[1];
+    walk_contacts(walk, self);
+    return YK_OK;
+}
+
+void yk_world_state_get(const yk_nonsmooth *self, double *image)
+{
+    image_walk walk = {image, false};
+    walk_image((yk_nonsmooth *)(uintptr_t)self, &walk);
+    double *end = image + yk_world_state_layout(self).words;
+    memset(walk.at, 0, (size_t)(end - walk.at) * sizeof *image);
+}
+
+yk_status yk_world_state_set(yk_nonsmooth *self, const double *image)
+{
+    image_walk walk = {(double *)(uintptr_t)image, true};
+    yk_status status = walk_image(self, &walk);
+    if (status < 0) return status;
+    yk_world_index_cache(self);
+    /* Perturbed quaternions are brought back to unit length; those that are unit to rounding stay as they are. */
+    for (size_t i = 0; i < self->body_count; i++) {
+        double norm = yk_q_norm(self->bodies[i].orientation);
+        if (fabs(norm - 1) > 1e-14 && norm > 0) self->bodies[i].orientation = yk_q_unit(self->bodies[i].orientation);
+    }
+    return YK_OK;
+}
+
+/* Looking and placing between steps -------------------------------------------------------------------------------- */
+
+double yk_nonsmooth_time(const yk_nonsmooth *self)
+{
+    return self->run.time;
+}
+
+double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body)
+{
+    return self->models[self->slot_of ? self->slot_of[body] : body].mass;
+}
+
+void yk_nonsmooth_body_motion(const yk_nonsmooth *self, int body, yk_motion *motion)
+{
+    const yk_body_state *state = self->started ? &self->bodies[self->slot_of[body]] : &self->initial[body];
+    *motion = (yk_motion){.position = state->position,
+                          .velocity = state->velocity,
+                          .orientation = state->orientation,
+                          .angular_velocity = state->angular_velocity};
+}
+
+void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *motion)
+{
+    yk_body_state *state = self->started ? &self->bodies[self->slot_of[body]] : &self->initial[body];
+    *state =
+        (yk_body_state){motion->position, yk_q_unit(motion->orientation), motion->velocity, motion->angular_velocity};
+}
+
+yk_effort yk_nonsmooth_reaction(const yk_nonsmooth *self, int body)
+{
+    size_t slot = (size_t)self->slot_of[body];
+    return slot < self->dynamic_count ? (yk_effort){.force = {0, 0, 0}} : self->reactions[slot - self->dynamic_count];
+}
+
+yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from)
+{
+    yk_vec3 sum = {0, 0, 0};
+    int32_t slot = body < 0 ? -1 : self->slot_of[body], other = from < 0 ? -1 : self->slot_of[from];
+    for (size_t i = 0; i < self->cache.count; i++) {
+        int32_t a = self->parts[self->cache.keys[i].a].body, b = self->parts[self->cache.keys[i].b].body;
+        if (a == slot && b == other) sum = yk_v3_add(sum, self->impulses[i]);
+        if (b == slot && a == other) sum = yk_v3_sub(sum, self->impulses[i]);
+    }
+    return self->run.step > 0 ? yk_v3_scale(1 / self->run.step, sum) : sum;
+}
+
+void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *report)
+{
+    *report = self->report;
+}
+
+void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest)
+{
+    yk_network_violation violation = yk_network_residual(self->network, self->def.solver.friction);
+    *rms = violation.rms;
+    *largest = violation.largest;
+}

@@ -1,0 +1,257 @@
+/* The nonsmooth solver behind the contract of yoke/subsystem.h. */
+#include <string.h>
+
+#include "base/text.h"
+#include "math/polynomial.h"
+#include "math/so3.h"
+#include "nonsmooth/world.h"
+
+static yk_nonsmooth *world_of(yk_subsystem *self)
+{
+    return (yk_nonsmooth *)self;
+}
+
+static const yk_nonsmooth *const_world_of(const yk_subsystem *self)
+{
+    return (const yk_nonsmooth *)self;
+}
+
+static int get_ports(const yk_subsystem *self, const yk_port **list)
+{
+    const yk_nonsmooth *world = const_world_of(self);
+    *list = world->port_list;
+    return (int)world->port_count;
+}
+
+/* Connection ------------------------------------------------------------------------------------------------------- */
+
+/* Rows for the prescribed motions; the input's frame is body b. */
+static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constrained)
+{
+    yk_port_slot *port = &world->ports[index];
+    yk_nonsmooth_joint_def def = yk_nonsmooth_joint_default();
+    def.body_a = port->body;
+    def.marker_a = port->marker;
+    int joint = yk_nonsmooth_add_joint(world, &def);
+    if (joint < 0) return (yk_status)joint;
+    yk_marker input = yk_marker_default();
+    world->joints[joint].joint = yk_joint_of_axes(constrained, &port->marker, &input);
+    world->joints[joint].port = index;
+    port->joint = joint;
+    return YK_OK;
+}
+
+static yk_status connect_port(yk_subsystem *self, int index, yk_causality causality, unsigned constrained)
+{
+    yk_nonsmooth *world = world_of(self);
+    if (index < 0 || (size_t)index >= world->port_count)
+        return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no port %d", index);
+    yk_port_slot *port = &world->ports[index];
+    yk_body_model *body = &world->models[port->body];
+    if (world->started || port->causality != YK_UNCONNECTED)
+        return yk_fail(world->context, YK_ERROR_ARGUMENT, "port %s is connected already, or the run has started",
+                       port->name);
+    if (body->drive != YK_MOVED_BY_FORCES)
+        return yk_fail(world->context, YK_ERROR_ARGUMENT,
+                       "port %s is on a body that is fixed or follows another prescribed motion", port->name);
+    port->causality = causality;
+    port->constrained = constrained;
+    if (causality != YK_TAKES_MOTION) return YK_OK;
+    port->whole_body = (constrained & YK_AXES_ALL) == YK_AXES_ALL;
+    if (!port->whole_body) return add_port_joint(world, index, constrained);
+    body->drive = YK_PRESCRIBED_BY_PORT;
+    return YK_OK;
+}
+
+/* Start ------------------------------------------------------------------------------------------------------------ */
+
+/* The body stands where its marker has the given motion. */
+static void stand_at(yk_body_state *body, const yk_marker *marker, const yk_motion *motion)
+{
+    body->orientation = yk_q_unit(yk_q_mul(motion->orientation, yk_q_conjugate(marker->orientation)));
+    yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset);
+    body->position = yk_v3_sub(motion->position, arm);
+    body->angular_velocity = motion->angular_velocity;
+    body->velocity = yk_v3_sub(motion->velocity, yk_v3_cross(motion->angular_velocity, arm));
+}
+
+static void place_known_bodies(yk_nonsmooth *world, double t, const yk_signal *inputs)
+{
+    yk_marker centre = yk_marker_default();
+    for (size_t i = 0; i < world->prescription_count; i++) {
+        const yk_prescription *p = &world->prescriptions[i];
+        yk_motion motion = yk_world_prescribed(world, p, t);
+        stand_at(&world->bodies[world->slot_of[p->body]], &centre, &motion);
+    }
+    for (size_t i = 0; inputs && i < world->port_count; i++) {
+        const yk_port_slot *port = &world->ports[i];
+        if (!port->whole_body) continue;
+        yk_motion motion = yk_signal_motion(&inputs[i], YK_PORT_MARKER, 0);
+        stand_at(&world->bodies[port->slot], &port->marker, &motion);
+    }
+}
+
+static void clear_outputs(yk_nonsmooth *world)
+{
+    for (size_t i = 0; i < world->port_count; i++) {
+        world->ports[i].effort = (yk_effort){.force = {0, 0, 0}};
+        world->ports[i].rate = (yk_twist){.linear = {0, 0, 0}};
+    }
+    for (size_t i = 0; i < world->joint_count; i++) world->joints[i].effort = (yk_effort){.force = {0, 0, 0}};
+    for (size_t i = 0; i < world->joint_row_capacity; i++) world->joint_impulses[i] = 0;
+    for (size_t i = 0; i < world->body_count - world->dynamic_count; i++)
+        world->reactions[i] = (yk_effort){.force = {0, 0, 0}};
+    world->report = (yk_nonsmooth_report){0};
+}
+
+static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_signal *inputs)
+{
+    if (!(h > 0)) return yk_fail(world->context, YK_ERROR_ARGUMENT, "the step %g must be positive", h);
+    if (world->body_count == 0) return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no body in the model");
+    if (!world->slot_of) {
+        yk_status status = yk_world_layout(world);
+        if (status < 0) {
+            yk_world_release_layout(world);
+            return status;
+        }
+    }
+    world->started = true;
+    for (size_t i = 0; i < world->body_count; i++) world->bodies[i] = world->initial[world->body_of[i]];
+    world->run = (yk_run){.time = t};
+    world->cache.count = world->cache.round_count = 0;
+    yk_world_index_cache(world);
+    clear_outputs(world);
+    place_known_bodies(world, t, inputs);
+    yk_world_forget_list(world);
+    return YK_OK;
+}
+
+static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    return start_world(world_of(self), t, h, inputs);
+}
+
+yk_status yk_nonsmooth_start(yk_nonsmooth *self, double t, double h)
+{
+    return start_world(self, t, h, NULL);
+}
+
+/* Steps ------------------------------------------------------------------------------------------------------------ */
+
+static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    return yk_world_step(world_of(self), t, h, inputs);
+}
+
+yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h)
+{
+    return yk_world_step(self, self->run.time, h, NULL);
+}
+
+/* Outputs ---------------------------------------------------------------------------------------------------------- */
+
+static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate, const yk_marker *marker)
+{
+    yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset), w = body->angular_velocity;
+    yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
+    yk_vec3 tangential = yk_v3_cross(rate->angular, arm);
+    return (yk_motion){.position = yk_v3_add(body->position, arm),
+                       .velocity = yk_v3_add(body->velocity, yk_v3_cross(w, arm)),
+                       .acceleration = yk_v3_add(rate->linear, yk_v3_add(tangential, centripetal)),
+                       .orientation = yk_q_mul(body->orientation, marker->orientation),
+                       .angular_velocity = w,
+                       .angular_acceleration = rate->angular};
+}
+
+static void output(const yk_subsystem *self, int index, yk_port_value *value)
+{
+    const yk_nonsmooth *world = const_world_of(self);
+    const yk_port_slot *port = &world->ports[index];
+    value->motion = marker_motion(&world->bodies[port->slot], &port->rate, &port->marker);
+    value->effort = port->effort;
+}
+
+/* At constant velocity: accelerations of a nonsmooth motion say nothing about the next step. */
+static void predict(const yk_subsystem *self, int index, double h, yk_motion *motion)
+{
+    const yk_nonsmooth *world = const_world_of(self);
+    const yk_port_slot *port = &world->ports[index];
+    yk_body_state body = world->bodies[port->slot];
+    body.position = yk_v3_axpy(h, body.velocity, body.position);
+    body.orientation = yk_q_unit(yk_q_mul(yk_so3_exp(yk_v3_scale(h, body.angular_velocity)), body.orientation));
+    *motion = marker_motion(&body, &port->rate, &port->marker);
+}
+
+static void destroy(yk_subsystem *self)
+{
+    yk_nonsmooth_destroy(world_of(self));
+}
+
+static const char *message(const yk_subsystem *self)
+{
+    return yk_last_message(const_world_of(self)->context);
+}
+
+static yk_state_layout state_layout(const yk_subsystem *self)
+{
+    return yk_world_state_layout(const_world_of(self));
+}
+
+static void state_get(const yk_subsystem *self, double *image)
+{
+    yk_world_state_get(const_world_of(self), image);
+}
+
+static yk_status state_set(yk_subsystem *self, const double *image)
+{
+    return yk_world_state_set(world_of(self), image);
+}
+
+static void energy(const yk_subsystem *self, yk_energy *result)
+{
+    yk_nonsmooth_energy(const_world_of(self), result);
+}
+
+static int get_channels(const yk_subsystem *self, const yk_channel **list)
+{
+    const yk_nonsmooth *world = const_world_of(self);
+    *list = world->channels;
+    return (int)world->channel_count;
+}
+
+static void read_channel(const yk_subsystem *self, int channel, double *values)
+{
+    yk_world_read_channel(const_world_of(self), (size_t)channel, values);
+}
+
+static int get_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
+{
+    return yk_world_shapes(const_world_of(self), list, capacity);
+}
+
+const yk_subsystem_ops *yk_nonsmooth_ops(void)
+{
+    static const yk_subsystem_ops ops = {.size = sizeof ops,
+                                         .kind = "nonsmooth",
+                                         .ports = get_ports,
+                                         .connect = connect_port,
+                                         .start = start,
+                                         .step = step,
+                                         .output = output,
+                                         .destroy = destroy,
+                                         .message = message,
+                                         .state_layout = state_layout,
+                                         .state_get = state_get,
+                                         .state_set = state_set,
+                                         .predict = predict,
+                                         .energy = energy,
+                                         .channels = get_channels,
+                                         .channel_read = read_channel,
+                                         .shapes = get_shapes};
+    return &ops;
+}
+
+yk_subsystem *yk_nonsmooth_subsystem(yk_nonsmooth *self)
+{
+    return &self->base;
+}

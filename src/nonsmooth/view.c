@@ -1,0 +1,159 @@
+/* What can be seen from outside: channels to record, shapes to draw. */
+#include "base/text.h"
+#include "nonsmooth/world.h"
+
+/* Channels --------------------------------------------------------------------------------------------------------- */
+
+typedef enum channel_kind {
+    CHANNEL_CONTACTS,
+    CHANNEL_OVERLAP,
+    CHANNEL_POSITION,
+    CHANNEL_VELOCITY,
+    CHANNEL_REACTION,
+    CHANNEL_JOINT
+} channel_kind;
+
+static yk_status add_channel(yk_nonsmooth *self, channel_kind kind, size_t index, const char *owner, const char *what,
+                             const char *unit, int components)
+{
+    yk_text name = {0};
+    yk_text_add(self->context, &name, "%s%s%s", owner, owner[0] ? "." : "", what);
+    if (name.failed) {
+        yk_text_destroy(self->context, &name);
+        return YK_ERROR_MEMORY;
+    }
+    self->channels[self->channel_count] = (yk_channel){name.data, unit, components};
+    self->channel_sources[self->channel_count++] = (yk_channel_source){(int)kind, index};
+    return YK_OK;
+}
+
+static yk_status name_body_channels(yk_nonsmooth *self, size_t body)
+{
+    const char *name = self->names[body];
+    yk_status status = add_channel(self, CHANNEL_POSITION, body, name, "position", "m", 3);
+    if (status == YK_OK) status = add_channel(self, CHANNEL_VELOCITY, body, name, "velocity", "m/s", 3);
+    if (status == YK_OK && (size_t)self->slot_of[body] >= self->dynamic_count)
+        status = add_channel(self, CHANNEL_REACTION, body, name, "reaction", "N, N m", 6);
+    return status;
+}
+
+yk_status yk_world_name_channels(yk_nonsmooth *self)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < self->body_count; i++) named += self->names[i] != NULL;
+    size_t most = 2 + 3 * named + self->joint_count;
+    self->channels = yk_allocate(self->context, most, sizeof *self->channels);
+    self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
+    if (!self->channels || !self->channel_sources) return YK_ERROR_MEMORY;
+    yk_status status = add_channel(self, CHANNEL_CONTACTS, 0, "", "contacts", "1", 1);
+    if (status == YK_OK) status = add_channel(self, CHANNEL_OVERLAP, 0, "", "overlap", "m", 1);
+    for (size_t i = 0; i < self->body_count && status == YK_OK; i++)
+        if (self->names[i]) status = name_body_channels(self, i);
+    for (size_t i = 0; i < self->joint_count && status == YK_OK; i++)
+        if (self->joints[i].name)
+            status = add_channel(self, CHANNEL_JOINT, i, self->joints[i].name, "reaction", "N, N m", 6);
+    return status;
+}
+
+static void write_vector(double *values, yk_vec3 v)
+{
+    values[0] = v.x;
+    values[1] = v.y;
+    values[2] = v.z;
+}
+
+static void write_effort(double *values, yk_effort effort)
+{
+    write_vector(values, effort.force);
+    write_vector(values + 3, effort.torque);
+}
+
+void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values)
+{
+    const yk_channel_source *source = &self->channel_sources[channel];
+    switch ((channel_kind)source->kind) {
+    case CHANNEL_CONTACTS: values[0] = (double)self->cache.count; break;
+    case CHANNEL_OVERLAP: values[0] = self->report.deepest_overlap; break;
+    case CHANNEL_POSITION: write_vector(values, self->bodies[self->slot_of[source->index]].position); break;
+    case CHANNEL_VELOCITY: write_vector(values, self->bodies[self->slot_of[source->index]].velocity); break;
+    case CHANNEL_REACTION: write_effort(values, yk_nonsmooth_reaction(self, (int)source->index)); break;
+    case CHANNEL_JOINT: write_effort(values, self->joints[source->index].effort); break;
+    }
+}
+
+/* Shapes ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct shape_list {
+    yk_shape *list;
+    int capacity, count;
+} shape_list;
+
+static void add_shape(shape_list *shapes, const yk_shape *shape)
+{
+    if (shapes->count < shapes->capacity) shapes->list[shapes->count] = *shape;
+    shapes->count++;
+}
+
+static void add_line(shape_list *shapes, const yk_solid *solid, yk_vec3 from, yk_vec3 to)
+{
+    yk_vec3 a = yk_v3_add(solid->position, yk_m3_apply(solid->rotation, from));
+    add_shape(shapes, &(yk_shape){.kind = YK_SHAPE_LINE,
+                                  .position = a,
+                                  .orientation = {1, 0, 0, 0},
+                                  .size = yk_m3_apply(solid->rotation, yk_v3_sub(to, from))});
+}
+
+static void add_box_edges(shape_list *shapes, const yk_solid *solid)
+{
+    double half[3] = {solid->size.x, solid->size.y, solid->size.z};
+    for (int edge = 0; edge < 12; edge++) {
+        int along = edge / 4, u = (along + 1) % 3, w = (along + 2) % 3;
+        double from[3], to[3];
+        from[along] = -half[along], to[along] = half[along];
+        from[u] = to[u] = edge & 1 ? half[u] : -half[u];
+        from[w] = to[w] = edge & 2 ? half[w] : -half[w];
+        add_line(shapes, solid, yk_v3(from[0], from[1], from[2]), yk_v3(to[0], to[1], to[2]));
+    }
+}
+
+static void add_rims(shape_list *shapes, const yk_solid *solid)
+{
+    enum { SEGMENTS = 24 };
+    double r = solid->size.x, z = solid->size.z;
+    for (int i = 0; i < SEGMENTS; i++) {
+        double a = 2 * YK_PI * i / SEGMENTS, b = 2 * YK_PI * (i + 1) / SEGMENTS;
+        for (int side = -1; side <= 1; side += 2)
+            add_line(shapes, solid, yk_v3(r * cos(a), r * sin(a), side * z), yk_v3(r * cos(b), r * sin(b), side * z));
+        if (i % 6 == 0) add_line(shapes, solid, yk_v3(r * cos(a), r * sin(a), -z), yk_v3(r * cos(a), r * sin(a), z));
+    }
+}
+
+static void add_solid(shape_list *shapes, const yk_solid *solid, yk_quat orientation)
+{
+    yk_shape shape = {.position = solid->position, .orientation = orientation, .size = solid->size};
+    switch (solid->kind) {
+    case YK_SOLID_SPHERE: shape.kind = YK_SHAPE_SPHERE; break;
+    case YK_SOLID_CAPSULE: shape.kind = YK_SHAPE_CAPSULE; break;
+    case YK_SOLID_BOX: shape.kind = YK_SHAPE_BOX; break;
+    case YK_SOLID_CYLINDER: shape.kind = YK_SHAPE_CYLINDER; break;
+    case YK_SOLID_HULL:
+    case YK_SOLID_TRIANGLE:
+        for (int i = 0; i < solid->point_count; i++)
+            for (int k = 0; k < i; k++) add_line(shapes, solid, solid->points[i], solid->points[k]);
+        return;
+    case YK_SOLID_BOX_CAVITY: add_box_edges(shapes, solid); return;
+    case YK_SOLID_CYLINDER_CAVITY: add_rims(shapes, solid); return;
+    default: return; /* a plane has no edge to draw */
+    }
+    add_shape(shapes, &shape);
+}
+
+int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
+{
+    shape_list shapes = {list, capacity, 0};
+    for (size_t i = 0; i < self->part_count; i++) {
+        yk_solid solid = yk_world_solid(self, i);
+        add_solid(&shapes, &solid, yk_world_part_orientation(self, i));
+    }
+    return shapes.count;
+}

@@ -1,0 +1,283 @@
+/* The inside of the nonsmooth subsystem: what its source files share.
+ *
+ *   model.c      adding bodies, shapes, joints, forces, ports       near.c       solids, list of near pairs
+ *                                                                   contacts.c   from positions to contact rows and
+ * back layout.c     start: slots, solids, reserves                     step.c       the time step rows.c       joints
+ * and partly prescribed ports as rows         state.c      image of the run energy.c     what is stored, lost and
+ * brought in                subsystem.c  ops table packing.c    fill, settle, save view.c       channels and shapes */
+#ifndef YK_NONSMOOTH_WORLD_H
+#define YK_NONSMOOTH_WORLD_H
+
+#include "base/pool.h"
+#include "contact/network.h"
+#include "nonsmooth/broad.h"
+#include "nonsmooth/nonsmooth.h"
+
+enum { YK_BODY_CHUNK = 1024, YK_PAIR_CHUNK = 512 };
+
+/* How a body is moved. */
+typedef enum yk_drive_kind {
+    YK_MOVED_BY_FORCES,
+    YK_FIXED,
+    YK_PRESCRIBED_BY_FUNCTION,
+    YK_PRESCRIBED_BY_PORT
+} yk_drive_kind;
+
+/* What changes from step to step, besides the contact cache. In the order of slots. */
+typedef struct yk_body_state {
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity; /* global axes */
+} yk_body_state;
+
+typedef struct yk_twist {
+    yk_vec3 linear, angular;
+} yk_twist;
+
+/* What does not change. */
+typedef struct yk_body_model {
+    double mass;
+    double radius;  /* of a round body: one centred sphere and equal inertias; 0: not round */
+    double inertia; /* of a round body */
+    int32_t tensor; /* of the others: index in tensors, -1: none */
+    uint8_t drive;  /* yk_drive_kind */
+} yk_body_model;
+
+typedef struct yk_tensor {
+    yk_mat3 body, inverse; /* about the centre of mass, body axes */
+} yk_tensor;
+
+/* A convex solid or an unbounded one on a body; meshes are many. */
+typedef struct yk_part {
+    int32_t body;  /* slot, or -1 for the world */
+    int32_t shape; /* of the user */
+    int32_t material;
+    uint8_t kind;      /* yk_solid_kind */
+    uint8_t round;     /* centred sphere of a round body */
+    int32_t placement; /* index in placements; -1: a centred sphere needs none */
+} yk_part;
+
+/* Where a part sits on its body. */
+typedef struct yk_placement {
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 size;
+    unsigned open, group, mask;
+    int32_t first_point, point_count;
+} yk_placement;
+
+/* A contact point: which solids and which of their features. General ones have their geometry in touches. */
+typedef struct yk_contact_key {
+    int32_t a, b; /* parts */
+    uint32_t feature;
+} yk_contact_key;
+
+/* Contacts of one step in canonical order: the round ones first, in the order of rows of the list of near pairs, then
+ * the general ones in the order of their pairs. */
+typedef struct yk_contact_list {
+    size_t count, round_count;
+    yk_contact_key *keys;
+} yk_contact_list;
+
+typedef struct yk_port_slot {
+    char *name;
+    int body; /* as the user numbers; slot after start in `slot` */
+    int slot;
+    yk_marker marker;
+    yk_causality causality;
+    unsigned constrained;
+    bool whole_body;  /* prescribes all six motions: no rows needed */
+    int joint;        /* rows of a partly prescribed port */
+    yk_effort effort; /* mean of the last step, about the marker */
+    yk_twist rate;    /* acceleration of the body's centre of mass over the last step */
+} yk_port_slot;
+
+typedef struct yk_joint_slot {
+    char *name;
+    yk_nonsmooth_joint_def def;
+    yk_joint joint;
+    int slot_a, slot_b;
+    int port;         /* whose prescribed frame takes the place of body b; -1: none */
+    size_t first_row; /* in joint_rows */
+    yk_effort effort; /* on b at its marker, mean over the last step */
+} yk_joint_slot;
+
+typedef struct yk_force_slot {
+    char *name;
+    yk_nonsmooth_force_def def;
+    int slot_a, slot_b;
+} yk_force_slot;
+
+/* What a channel shows: see view.c. */
+typedef struct yk_channel_source {
+    int kind;
+    size_t index;
+} yk_channel_source;
+
+typedef struct yk_prescription {
+    int body;                    /* the user's number */
+    yk_motion_function function; /* NULL: the path is read */
+    void *user;
+    yk_nonsmooth_path path;
+} yk_prescription;
+
+/* The numbers of the run that are not per body or contact. */
+typedef struct yk_run {
+    double time;
+    double dissipated;
+    double work;
+    double step; /* length of the last own step; 0 before the first */
+} yk_run;
+
+struct yk_nonsmooth {
+    yk_subsystem base;
+    yk_context *context;
+    yk_nonsmooth_def def;
+    yk_pool *pool;
+    bool started;
+
+    /* Model, as the user numbers */
+    size_t body_count, body_capacity;
+    yk_body_state *initial;
+    yk_body_model *models; /* in the order of slots after start */
+    char **names;
+    size_t tensor_count, tensor_capacity;
+    yk_tensor *tensors;
+    size_t part_count, part_capacity, finite_count;
+    yk_part *parts; /* finite ones first after start */
+    size_t placement_count, placement_capacity;
+    yk_placement *placements;
+    size_t point_count, point_capacity;
+    yk_vec3 *points;
+    size_t material_count, material_capacity;
+    yk_material *materials;
+    yk_material *pair_materials; /* of all pairs of materials */
+    size_t shape_count;
+    size_t joint_count, joint_capacity; /* those of ports among them */
+    yk_joint_slot *joints;
+    size_t force_count, force_capacity;
+    yk_force_slot *forces;
+    size_t port_count, port_capacity;
+    yk_port_slot *ports;
+    yk_port *port_list;
+    size_t prescription_count, prescription_capacity;
+    yk_prescription *prescriptions;
+
+    /* Order: neighbours in space are neighbours in memory; bodies moved by forces come first and are the solver's nodes
+     */
+    size_t dynamic_count;
+    int32_t *slot_of;
+    int32_t *body_of;
+
+    /* State */
+    yk_run run;
+    yk_body_state *bodies;
+    yk_contact_list cache;  /* contacts of the last step, for the next to start from */
+    yk_vec3 *impulses;      /* of these contacts: on a, global axes */
+    yk_vec3 *torques;       /* of rolling and spinning friction, on a; general contacts only */
+    double *joint_impulses; /* per row */
+
+    /* Work space of a step */
+    yk_twist *before;     /* velocities at the beginning of the step */
+    yk_effort *applied;   /* per body: force and torque of everything but contacts and joints; NULL: gravity alone */
+    yk_effort *received;  /* per body of known motion: impulses of contacts and joints, about its centre of mass */
+    yk_effort *reactions; /* per body of known motion: mean force and torque that held it on its course */
+    yk_ball *balls;       /* finite parts */
+    yk_ball *listed;      /* the same when the list was made */
+    int32_t *extent_of;
+    yk_vec3 *half_extents;
+    yk_quat *turned; /* orientation of parts that are not spheres when the list was made */
+    yk_solid *unbounded;
+    double listed_wall_margin;
+    double skin;          /* as it was last chosen */
+    size_t list_age;      /* steps */
+    double listed_margin; /* reach of the list; 0: there is none */
+    double reach;         /* from the centre of unbounded solids to the farthest ball */
+    yk_broad broad;
+    uint32_t *row_contacts;      /* first contact of each row of the list, finite + 1 */
+    uint32_t *last_row_contacts; /* those of the cache */
+    yk_contact_list next;
+    size_t general_capacity, general_pair_count, general_pair_capacity;
+    int32_t (*general_pairs)[2];
+    yk_touch *touches; /* of the general contacts */
+    yk_touch *batch;   /* one batch of general pairs */
+    int *batch_counts;
+    yk_pair *pairs;
+    size_t planned_count; /* pairs that the solver's plan is made for */
+    size_t contact_capacity;
+    yk_network *network;
+    int32_t round_kind; /* yk_pair_kind of pairs with lever arms along the normal */
+    yk_node *nodes;
+    yk_joint_row *joint_rows;
+    size_t joint_row_count, joint_row_capacity;
+    double *partials;
+    size_t partial_count;
+    size_t turned_count;
+    double step_work, step_loss, step_supply, step_force_supply; /* see energy.c */
+    double smallest_radius;                                      /* of the parts that move */
+    int32_t *mesh_last, *mesh_link; /* chains of contacts with the triangles of a mesh; NULL: no mesh */
+    double envelope;
+    yk_nonsmooth_report report;
+    size_t channel_count;
+    yk_channel *channels;
+    yk_channel_source *channel_sources;
+};
+
+/* subsystem.c */
+const yk_subsystem_ops *yk_nonsmooth_ops(void);
+
+/* layout.c */
+yk_status yk_world_layout(yk_nonsmooth *self);
+void yk_world_release_layout(yk_nonsmooth *self);
+
+/* state.c */
+yk_state_layout yk_world_state_layout(const yk_nonsmooth *self);
+void yk_world_state_get(const yk_nonsmooth *self, double *image);
+yk_status yk_world_state_set(yk_nonsmooth *self, const double *image);
+
+/* view.c */
+yk_status yk_world_name_channels(yk_nonsmooth *self);
+void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values);
+int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity);
+
+/* near.c: solids at their places and a list of near pairs that is good for gaps up to `reach`. */
+yk_status yk_world_update_list(yk_nonsmooth *self, double h, double *reach);
+yk_solid yk_world_solid(const yk_nonsmooth *self, size_t part);
+yk_quat yk_world_part_orientation(const yk_nonsmooth *self, size_t part);
+void yk_world_forget_list(yk_nonsmooth *self);
+
+/* contacts.c: contacts of the present configuration as rows of the network, which holds the free velocities; after the
+ * solution, the impulses back into the cache and onto bodies of known motion. */
+yk_status yk_world_find_contacts(yk_nonsmooth *self, double h);
+yk_status yk_world_set_contacts(yk_nonsmooth *self, double h);
+void yk_world_take_impulses(yk_nonsmooth *self);
+bool yk_world_resists_turning(const yk_nonsmooth *self, const yk_part *a, const yk_part *b);
+void yk_world_index_cache(yk_nonsmooth *self);
+
+/* rows.c: joints, and ports of which some motions are prescribed, as rows of the network. */
+yk_status yk_world_set_rows(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
+void yk_world_take_reactions(yk_nonsmooth *self, double h);
+yk_frame yk_world_frame(const yk_nonsmooth *self, int slot);
+
+/* energy.c: books the step that has just been solved; false when a velocity is not finite. */
+bool yk_world_account(yk_nonsmooth *self, double h);
+
+/* step.c */
+yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
+yk_motion yk_world_prescribed(const yk_nonsmooth *self, const yk_prescription *prescription, double t);
+/* Derivative of fourth order in `width`. */
+double yk_world_rate(yk_function function, double t, double width);
+
+static inline yk_mat3 yk_world_inverse_inertia(const yk_nonsmooth *self, size_t slot)
+{
+    yk_mat3 r = yk_q_matrix(self->bodies[slot].orientation);
+    return yk_m3_mul(yk_m3_mul(r, self->tensors[self->models[slot].tensor].inverse), yk_m3_transpose(r));
+}
+
+static inline bool yk_world_is_dynamic(const yk_nonsmooth *self, int32_t slot)
+{
+    return slot >= 0 && self->models[slot].drive == YK_MOVED_BY_FORCES;
+}
+
+#endif

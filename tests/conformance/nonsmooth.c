@@ -1,0 +1,87 @@
+/* The nonsmooth solver behind its ports: a body on a spring driven by force, by a whole prescribed motion and by one
+ * prescribed axis, and a bed of spheres in a shaken can. */
+#include "conformance.h"
+
+#include "nonsmooth/nonsmooth.h"
+
+typedef enum scene_kind { SPRING, CAN } scene_kind;
+
+static const scene_kind spring = SPRING, can = CAN;
+
+static yk_status add_sprung_body(yk_nonsmooth *world)
+{
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.name = "block";
+    body.mass = 2;
+    body.inertia = yk_m3_diagonal(0.01, 0.02, 0.025);
+    int block = yk_nonsmooth_add_body(world, &body);
+    yk_nonsmooth_force_def bushing = yk_nonsmooth_force_default();
+    bushing.law.kind = YK_FORCE_BUSHING;
+    bushing.body_b = block;
+    for (int i = 0; i < 6; i++) {
+        bushing.law.bushing_stiffness[i][i] = i < 3 ? 300 : 5;
+        bushing.law.bushing_damping[i][i] = i < 3 ? 1.5 : 0.02;
+    }
+    int force = yk_nonsmooth_add_force(world, &bushing);
+    yk_marker marker = yk_marker_at(0.05, -0.02, 0.03);
+    int port = yk_nonsmooth_add_port(world, "block", block, &marker);
+    return block < 0 || force < 0 || port < 0 ? YK_ERROR_MEMORY : YK_OK;
+}
+
+static yk_status add_can(yk_nonsmooth *world)
+{
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.name = "can";
+    body.mass = 0.5;
+    body.inertia = yk_m3_diagonal(1e-3, 1e-3, 1e-3);
+    int number = yk_nonsmooth_add_body(world, &body);
+    yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
+    cavity.body = number;
+    cavity.kind = YK_SOLID_CYLINDER_CAVITY;
+    cavity.size = yk_v3(0.05, 0.05, 0.05);
+    cavity.material.friction = 0.4;
+    if (yk_nonsmooth_add_shape(world, &cavity) < 0) return YK_ERROR_MEMORY;
+    /* All touch at the start, so that there are never more contacts than then. */
+    for (int i = 0; i < 27; i++) {
+        yk_vec3 at = {-0.02 + 0.02 * (i % 3), -0.02 + 0.02 * (i / 3 % 3), -0.04 + 0.02 * (i / 9)};
+        if (yk_nonsmooth_add_sphere(world, at, 0.01, 2000, cavity.material) < 0) return YK_ERROR_MEMORY;
+    }
+    yk_marker marker = yk_marker_at(0, 0, 0.06);
+    return yk_nonsmooth_add_port(world, "can", number, &marker) < 0 ? YK_ERROR_MEMORY : YK_OK;
+}
+
+static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
+{
+    scene_kind kind = *(const scene_kind *)user;
+    yk_nonsmooth_def def = yk_nonsmooth_default();
+    def.gravity = yk_v3(0, 0, kind == CAN ? -9.81 : 0);
+    yk_nonsmooth *world;
+    yk_status status = yk_nonsmooth_create(context, &def, &world);
+    if (status < 0) return status;
+    status = kind == CAN ? add_can(world) : add_sprung_body(world);
+    if (status < 0) {
+        yk_nonsmooth_destroy(world);
+        return status;
+    }
+    *subsystem = yk_nonsmooth_subsystem(world);
+    return YK_OK;
+}
+
+#define MOTION(axes) .port = 0, .causality = YK_TAKES_MOTION, .constrained = axes, .amplitude = 0.02, .frequency = 9
+
+static const conformance_case cases[] = {
+    {"spring, effort", create, &spring, .port = 0, .causality = YK_TAKES_EFFORT, .constrained = YK_AXES_ALL,
+     .amplitude = 0.5, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},
+    {"spring, all motions", create, &spring, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 400, .order = 1,
+     .energy_order = 1, .scale = 1},
+    {"spring, one motion", create, &spring, MOTION(YK_AXIS_X), .step = 1e-3, .steps = 400, .order = 1,
+     .energy_order = 1, .scale = 1},
+    /* Impacts: no order, the books of energy are tested with the room. */
+    {"can of spheres, all motions", create, &can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200, .order = -1,
+     .energy_order = -1, .scale = 1},
+};
+
+int main(void)
+{
+    return conformance_run(cases, sizeof cases / sizeof *cases);
+}

@@ -1,0 +1,437 @@
+/* Many bodies: determinism, rollback, heaps, packings, joints, prescribed motion, energy. */
+#include "nonsmooth/packing.h"
+#include "scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A heap of spheres and boxes in an open box that is shaken sideways: every kind of contact. */
+static void shake_sideways(void *user, double t, yk_motion *motion)
+{
+    (void)user;
+    double a = 0.02, w = 20;
+    *motion = (yk_motion){
+        .position = {a * sin(w * t), 0, 0}, .velocity = {a * w * cos(w * t), 0, 0}, .orientation = {1, 0, 0, 0}};
+}
+
+static scene mixed_heap(int threads, int count)
+{
+    yk_nonsmooth_def def = scene_default();
+    def.threads = threads;
+    def.solver.iterations = 30;
+    def.solver.tolerance = 0;
+    scene s = scene_make(&def);
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.name = "tray";
+    int tray = yk_nonsmooth_add_body(s.world, &body);
+    yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
+    cavity.body = tray;
+    cavity.kind = YK_SOLID_BOX_CAVITY;
+    cavity.size = yk_v3(0.4, 0.4, 2);
+    cavity.position = yk_v3(0, 0, 2);
+    cavity.open = YK_OPEN_TOP;
+    cavity.material = rough(0.5);
+    assert_true(yk_nonsmooth_add_shape(s.world, &cavity) >= 0);
+    assert_int_equal(yk_nonsmooth_prescribe(s.world, tray, shake_sideways, NULL), YK_OK);
+    for (int i = 0; i < count; i++) {
+        yk_vec3 at = {-0.3 + 0.15 * (i % 5), -0.3 + 0.15 * (i / 5 % 5), 0.1 + 0.15 * (i / 25)};
+        if (i % 7 == 3)
+            add_box(&s, yk_v3(0.06, 0.05, 0.04), at, 0.5, rough(0.4));
+        else
+            add_ball(&s, 0.05 + 0.001 * (i % 13), at, rough(0.6));
+    }
+    start(&s, 1e-3);
+    return s;
+}
+
+static double *image_of(const scene *s, size_t *words)
+{
+    yk_subsystem *subsystem = yk_nonsmooth_subsystem(s->world);
+    *words = subsystem->ops->state_layout(subsystem).words;
+    double *image = malloc(*words * sizeof *image);
+    subsystem->ops->state_get(subsystem, image);
+    return image;
+}
+
+static void test_same_bits_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    size_t words, again;
+    scene one = mixed_heap(1, 150);
+    run(&one, 1e-3, 300);
+    double *expected = image_of(&one, &words);
+    yk_nonsmooth_report report;
+    yk_nonsmooth_report_read(one.world, &report);
+    assert_true(report.contacts > 100);
+    for (int threads = 2; threads <= 5; threads += 3) {
+        scene many = mixed_heap(threads, 150);
+        run(&many, 1e-3, 300);
+        double *image = image_of(&many, &again);
+        assert_int_equal(words, again);
+        assert_memory_equal(image, expected, words * sizeof *image);
+        free(image);
+        scene_end(&many);
+    }
+    free(expected);
+    scene_end(&one);
+}
+
+/* Bits also do not depend on when the list of near pairs was made: the rolled-back run has another list. */
+static void test_rollback_is_exact(void **state)
+{
+    (void)state;
+    scene s = mixed_heap(1, 100);
+    yk_subsystem *subsystem = yk_nonsmooth_subsystem(s.world);
+    run(&s, 1e-3, 150);
+    size_t words;
+    double *begin = image_of(&s, &words);
+    run(&s, 1e-3, 57);
+    double *end = image_of(&s, &words);
+    run(&s, 1e-3, 31);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(subsystem->ops->state_set(subsystem, begin), YK_OK);
+        double *back = image_of(&s, &words);
+        assert_memory_equal(back, begin, words * sizeof *begin);
+        free(back);
+        run(&s, 1e-3, 57);
+        double *again = image_of(&s, &words);
+        assert_memory_equal(again, end, words * sizeof *end);
+        free(again);
+    }
+    free(begin);
+    free(end);
+    scene_end(&s);
+}
+
+/* The force that shakes the tray balances weight and acceleration of everything in it; the books of energy close up to
+ * the first-order error of gravity in semi-implicit Euler. */
+static void test_momentum_and_energy(void **state)
+{
+    (void)state;
+    scene s = mixed_heap(1, 100);
+    run(&s, 1e-3, 100);
+    yk_energy before, after;
+    yk_nonsmooth_energy(s.world, &before);
+    yk_vec3 impulse = {0, 0, 0}, momentum[2] = {{0, 0, 0}, {0, 0, 0}};
+    double weight = 0, h = 1e-3, drift = 0;
+    int steps = 200, bodies = yk_nonsmooth_body_count(s.world);
+    for (int phase = 0; phase < 2; phase++) {
+        for (int i = 0; i < bodies; i++)
+            momentum[phase] =
+                yk_v3_axpy(yk_nonsmooth_body_mass(s.world, i), motion_of(&s, i).velocity, momentum[phase]);
+        if (phase == 1) break;
+        for (int i = 0; i < steps; i++) {
+            double potential = 0;
+            for (int k = 0; k < bodies; k++)
+                potential += yk_nonsmooth_body_mass(s.world, k) * motion_of(&s, k).velocity.z;
+            run(&s, h, 1);
+            impulse = yk_v3_axpy(h, yk_nonsmooth_reaction(s.world, 0).force, impulse);
+            for (int k = 0; k < bodies; k++)
+                potential -= yk_nonsmooth_body_mass(s.world, k) * motion_of(&s, k).velocity.z;
+            drift += 0.5 * h * SCENE_G * potential;
+        }
+    }
+    for (int i = 0; i < bodies; i++) weight += SCENE_G * yk_nonsmooth_body_mass(s.world, i);
+    yk_vec3 change = yk_v3_sub(momentum[1], momentum[0]);
+    assert_near(impulse.x, change.x, 1e-12 * weight);
+    assert_near(impulse.y, change.y, 1e-12 * weight);
+    assert_near(impulse.z - weight * steps * h, change.z, 1e-11 * weight);
+    yk_nonsmooth_energy(s.world, &after);
+    double balance = after.kinetic + after.potential + after.dissipated - after.work -
+                     (before.kinetic + before.potential + before.dissipated - before.work);
+    assert_near(balance, -drift, 1e-12 * after.potential);
+    assert_true(after.dissipated > before.dissipated);
+    scene_end(&s);
+}
+
+static void test_packing_settles_and_survives_a_file(void **state)
+{
+    (void)state;
+    yk_context *context = yk_context_create(NULL);
+    yk_packing_def def = yk_packing_default();
+    def.count = 120;
+    def.size = yk_v3(8e-3, 0, 10e-3);
+    def.shakes = 3;
+    def.step = 2e-4;
+    yk_packing packing, copy;
+    yk_status status = yk_packing_make(context, &def, &packing);
+    if (status != YK_OK) fail_msg("%s", yk_last_message(context));
+    assert_true(packing.at_rest);
+    assert_true(packing.shakes >= 1);
+    double volume = def.count * 4.0 / 3 * YK_PI * pow(def.radius, 3), area = YK_PI * def.size.x * def.size.x;
+    assert_true(packing.height > volume / area && packing.height < 2.6 * volume / area);
+    for (int i = 0; i < packing.count; i++) {
+        yk_vec3 p = packing.positions[i];
+        assert_true(sqrt(p.x * p.x + p.y * p.y) < def.size.x - def.radius + 1e-5);
+        assert_true(p.z > -def.size.z + def.radius - 1e-5);
+    }
+    const char *path = "packing_test.csv";
+    assert_int_equal(yk_packing_write(context, &packing, path), YK_OK);
+    assert_int_equal(yk_packing_read(context, path, &copy), YK_OK);
+    assert_int_equal(copy.count, packing.count);
+    assert_memory_equal(copy.positions, packing.positions, (size_t)copy.count * sizeof *copy.positions);
+    remove(path);
+    yk_packing_destroy(context, &copy);
+    assert_int_equal(yk_packing_read(context, "no such file", &copy), YK_ERROR_FILE);
+    yk_packing_destroy(context, &packing);
+    yk_context_destroy(context);
+}
+
+/* Without torque the energy and the angular momentum of an asymmetric body stay, however it tumbles. */
+static void test_free_rotation(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    def.gravity = yk_v3(0, 0, 0);
+    scene s = scene_make(&def);
+    yk_mat3 inertia = yk_m3_diagonal(1, 2, 3);
+    int body = add_solid(&s, YK_SOLID_BOX, yk_v3(1, 1, 1), yk_v3(0, 0, 0), yk_q_identity(), 1, inertia, rough(0));
+    set_velocity(&s, body, yk_v3(0, 0, 0), yk_v3(0.01, 5, 0.01)); /* about the middle axis: it turns over and over */
+    start(&s, 1e-3);
+    yk_energy begin, end;
+    yk_nonsmooth_energy(s.world, &begin);
+    double least = 1;
+    for (int i = 0; i < 5000; i++) {
+        run(&s, 1e-3, 1);
+        yk_motion m = motion_of(&s, body);
+        least = fmin(least, yk_q_rotate(m.orientation, yk_v3(0, 1, 0)).y);
+    }
+    yk_nonsmooth_energy(s.world, &end);
+    assert_relative(end.kinetic, begin.kinetic, 1e-11);
+    yk_motion m = motion_of(&s, body);
+    yk_vec3 local = yk_q_rotate_back(m.orientation, m.angular_velocity);
+    assert_relative(yk_v3_norm(yk_m3_apply(inertia, local)), sqrt(10 * 10 + 0.01 * 0.01 + 0.03 * 0.03), 1e-11);
+    assert_true(least < -0.9);
+    scene_end(&s);
+}
+
+/* A rod on a hinge: energy to first order, the joint holds to second, the reaction at the lowest point is
+ * m g + m l w^2. */
+static void test_pendulum(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    scene s = scene_make(&def);
+    double m = 2, l = 0.5, inertia = m * l * l / 3, h = 1e-4;
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.position = yk_v3(l, 0, 0);
+    body.mass = m;
+    body.inertia = yk_m3_diagonal(1e-3, inertia, inertia);
+    int rod = yk_nonsmooth_add_body(s.world, &body);
+    yk_nonsmooth_joint_def hinge = yk_nonsmooth_joint_default();
+    hinge.name = "hinge";
+    hinge.kind = YK_JOINT_REVOLUTE;
+    hinge.body_b = rod;
+    yk_quat along_y = {sqrt(0.5), -sqrt(0.5), 0, 0};
+    hinge.marker_a.orientation = along_y;
+    hinge.marker_b = (yk_marker){yk_v3(-l, 0, 0), along_y};
+    int joint = yk_nonsmooth_add_joint(s.world, &hinge);
+    assert_true(joint >= 0);
+    start(&s, h);
+    double speed = 0, drift = 0;
+    yk_vec3 reaction = {0, 0, 0};
+    yk_motion motion = motion_of(&s, rod);
+    while (motion.position.x > 0) {
+        run(&s, h, 1);
+        motion = motion_of(&s, rod);
+        speed = yk_v3_norm(motion.angular_velocity);
+        reaction = yk_nonsmooth_joint_reaction(s.world, joint).force;
+        yk_vec3 end = yk_v3_add(motion.position, yk_q_rotate(motion.orientation, hinge.marker_b.offset));
+        drift = fmax(drift, yk_v3_norm(end));
+    }
+    double exact = sqrt(2 * m * SCENE_G * l / (inertia + m * l * l));
+    assert_relative(speed, exact, 1e-3);
+    assert_relative(reaction.z, m * SCENE_G + m * l * exact * exact, 2e-3);
+    assert_true(drift < 2 * h * h * exact * exact * l);
+    yk_energy energy;
+    yk_nonsmooth_energy(s.world, &energy);
+    assert_near(energy.kinetic + energy.potential, 0, 1e-3 * m * SCENE_G * l);
+    scene_end(&s);
+}
+
+static double steady_spin(void *user, double t)
+{
+    (void)t;
+    return *(const double *)user;
+}
+
+/* A motor that turns a wheel at constant speed against nothing needs no torque; its start needs the angular momentum.
+ */
+static void test_motor(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    def.gravity = yk_v3(0, 0, 0);
+    scene s = scene_make(&def);
+    int wheel = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(0.2, 0.2, 0.05), yk_v3(0, 0, 0), yk_q_identity(), 3,
+                          yk_m3_diagonal(0.1, 0.1, 0.06), rough(0.5));
+    double rate = 7, h = 1e-3;
+    yk_nonsmooth_joint_def joint = yk_nonsmooth_joint_default();
+    joint.kind = YK_JOINT_REVOLUTE;
+    joint.body_b = wheel;
+    assert_true(yk_nonsmooth_add_joint(s.world, &joint) >= 0);
+    joint.kind = YK_JOINT_DRIVEN_SPIN;
+    joint.drive = (yk_function){steady_spin, &rate};
+    int motor = yk_nonsmooth_add_joint(s.world, &joint);
+    start(&s, h);
+    run(&s, h, 1);
+    assert_relative(motion_of(&s, wheel).angular_velocity.z, rate, 1e-9);
+    assert_relative(yk_nonsmooth_joint_reaction(s.world, motor).torque.z, 0.06 * rate / h, 1e-9);
+    yk_energy energy;
+    yk_nonsmooth_energy(s.world, &energy);
+    assert_relative(energy.work, 0.5 * 0.06 * rate * rate, 1e-9);
+    assert_near(energy.dissipated, 0, 1e-12);
+    run(&s, h, 100);
+    assert_near(yk_nonsmooth_joint_reaction(s.world, motor).torque.z, 0, 1e-6);
+    yk_quat q = motion_of(&s, wheel).orientation;
+    assert_near(2 * atan2(q.z, q.w), rate * 101 * h, 1e-9);
+    scene_end(&s);
+}
+
+/* Two jaws on slides press a log with F each: it is held iff 2 mu F >= m g. */
+static double slip_of_log(double press)
+{
+    yk_nonsmooth_def def = scene_default();
+    scene s = scene_make(&def);
+    double mu = 0.4, m = 5, r = 0.1, l = 0.4;
+    yk_mat3 inertia = yk_m3_diagonal(m * (3 * r * r + 4 * l * l) / 12, m * (3 * r * r + 4 * l * l) / 12, m * r * r / 2);
+    yk_quat lying = {sqrt(0.5), sqrt(0.5), 0, 0};
+    int log = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(r, r, l), yk_v3(0, 0, 1), lying, m, inertia, rough(mu));
+    for (int side = -1; side <= 1; side += 2) {
+        int jaw = add_box(&s, yk_v3(0.02, 0.3, 0.1), yk_v3(side * (r + 0.02), 0, 1), 1, rough(mu));
+        yk_nonsmooth_joint_def slide = yk_nonsmooth_joint_default();
+        slide.kind = YK_JOINT_PRISMATIC;
+        slide.body_b = jaw;
+        yk_quat along_x = {sqrt(0.5), 0, sqrt(0.5), 0};
+        slide.marker_a = (yk_marker){yk_v3(0, 0, 1), along_x};
+        slide.marker_b = (yk_marker){yk_v3(-side * (r + 0.02), 0, 0), along_x};
+        assert_true(yk_nonsmooth_add_joint(s.world, &slide) >= 0);
+        yk_nonsmooth_force_def force = yk_nonsmooth_force_default();
+        force.law.vector = yk_v3(-side * press * m * SCENE_G / (2 * mu), 0, 0);
+        force.body_b = jaw;
+        assert_true(yk_nonsmooth_add_force(s.world, &force) >= 0);
+    }
+    start(&s, 1e-3);
+    run(&s, 1e-3, 100);
+    double fall = 1 - motion_of(&s, log).position.z;
+    scene_end(&s);
+    return fall;
+}
+
+static void test_gripper_holds_log(void **state)
+{
+    (void)state;
+    assert_near(slip_of_log(1.02), 0, 1e-6);
+    double fall = 0.5 * 0.05 * SCENE_G * 0.01;
+    assert_relative(slip_of_log(0.95), fall, 0.2);
+}
+
+/* A ball that rolls over the inner edges of a flat mesh does not feel them. */
+static void test_mesh_has_no_bumps(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    scene s = scene_make(&def);
+    enum { N = 8 };
+    static yk_vec3 points[(N + 1) * (N + 1)];
+    static int triangles[2 * N * N][3];
+    for (int i = 0; i <= N; i++)
+        for (int k = 0; k <= N; k++) points[i * (N + 1) + k] = yk_v3(0.23 * i - 0.4, 0.21 * k - 0.8, 0);
+    for (int i = 0; i < N * N; i++) {
+        int a = i / N * (N + 1) + i % N;
+        int quad[6] = {a, a + N + 1, a + N + 2, a, a + N + 2, a + 1};
+        memcpy(triangles[2 * i], quad, sizeof quad);
+    }
+    yk_nonsmooth_shape_def mesh = yk_nonsmooth_shape_default();
+    mesh.kind = YK_SOLID_TRIANGLE;
+    mesh.points = points;
+    mesh.point_count = (N + 1) * (N + 1);
+    mesh.triangles = (const int(*)[3])triangles;
+    mesh.triangle_count = 2 * N * N;
+    mesh.material = rough(0.5);
+    assert_true(yk_nonsmooth_add_shape(s.world, &mesh) >= 0);
+    double r = 0.1, v = 1;
+    int ball = add_ball(&s, r, yk_v3(0, 0.01, r), rough(0.5));
+    set_velocity(&s, ball, yk_v3(v, 0.1, 0), yk_v3(-0.1 / r, v / r, 0));
+    start(&s, 1e-3);
+    run(&s, 1e-3, 1000);
+    yk_motion motion = motion_of(&s, ball);
+    assert_near(motion.position.z, r, 1e-7);
+    assert_relative(motion.velocity.x, v, 1e-6);
+    assert_near(motion.position.x, 1, 1e-5);
+    scene_end(&s);
+}
+
+/* A half-filled drum in steady rotation: what the drive brings in is what friction takes, and the bed leans. */
+static void spin_drum(void *user, double t, yk_motion *motion)
+{
+    (void)user;
+    double w = 2;
+    *motion = (yk_motion){.orientation = {cos(w * t / 2), 0, 0, sin(w * t / 2)}, .angular_velocity = {0, 0, w}};
+}
+
+static void test_drum(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    def.gravity = yk_v3(0, -SCENE_G, 0);
+    def.solver.iterations = 60;
+    def.solver.tolerance = 0;
+    scene s = scene_make(&def);
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.fixed = true;
+    int drum = yk_nonsmooth_add_body(s.world, &body);
+    yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
+    cavity.body = drum;
+    cavity.kind = YK_SOLID_CYLINDER_CAVITY;
+    cavity.size = yk_v3(0.1, 0.1, 0.02);
+    cavity.material = rough(0.6);
+    yk_nonsmooth_add_shape(s.world, &cavity);
+    assert_int_equal(yk_nonsmooth_prescribe(s.world, drum, spin_drum, NULL), YK_OK);
+    int first = -1, count = 0;
+    for (int i = 0; i < 9; i++) {
+        for (int k = 0; k < 9; k++) {
+            yk_vec3 at = {-0.08 + 0.02 * i, -0.085 + 0.02 * k, -0.01};
+            if (sqrt(at.x * at.x + at.y * at.y) > 0.089 || at.y > 0.02) continue;
+            for (int z = 0; z < 2; z++) {
+                int ball = add_ball(&s, 0.0095, yk_v3(at.x, at.y, at.z + 0.02 * z), rough(0.6));
+                if (first < 0) first = ball;
+                count++;
+            }
+        }
+    }
+    double h = 5e-4;
+    start(&s, h);
+    run(&s, h, 1500);
+    yk_energy begin, end;
+    yk_nonsmooth_energy(s.world, &begin);
+    double lean = 0;
+    for (int i = 0; i < 1500; i++) {
+        run(&s, h, 1);
+        for (int k = 0; k < count; k++) lean += motion_of(&s, first + k).position.x / count / 1500;
+    }
+    yk_nonsmooth_energy(s.world, &end);
+    double work = end.work - begin.work, lost = end.dissipated - begin.dissipated;
+    assert_true(work > 0);
+    double stored = end.kinetic + end.potential - begin.kinetic - begin.potential;
+    assert_near(work - lost, stored, 1e-3 * work);
+    assert_true(lean > 0.01); /* the wall drags the bed along, up on the side of +x */
+    scene_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits_for_any_number_of_threads),
+        cmocka_unit_test(test_rollback_is_exact),
+        cmocka_unit_test(test_momentum_and_energy),
+        cmocka_unit_test(test_packing_settles_and_survives_a_file),
+        cmocka_unit_test(test_free_rotation),
+        cmocka_unit_test(test_pendulum),
+        cmocka_unit_test(test_motor),
+        cmocka_unit_test(test_gripper_holds_log),
+        cmocka_unit_test(test_mesh_has_no_bumps),
+        cmocka_unit_test(test_drum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
