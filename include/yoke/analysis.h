@@ -28,11 +28,11 @@ typedef struct yk_run_def {
 } yk_run_def;
 
 typedef struct yk_run_report {
-    int64_t steps;         /* macro steps taken */
-    double time;           /* s, reached */
-    double seconds;        /* s, on the clock */
-    double largest_energy; /* J: kinetic and potential of all subsystems, largest of some looks; NaN if one does not
-                              tell */
+    int64_t steps;  /* macro steps taken */
+    double time;    /* s, reached */
+    double seconds; /* s, on the clock */
+    double
+        largest_energy; /* J: kinetic and potential of all subsystems, largest at a sample; NaN if one does not tell */
 } yk_run_report;
 
 /* Runs a scenario from start to end. A run that fails has its record up to the failure, which the record names. A run

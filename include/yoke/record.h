@@ -9,14 +9,11 @@
  *
  * HDF5 layout, plain enough for h5py, MATLAB and h5dump:
  *
- *   /                        attributes: format, format_version, software, title, complete
- *   /scenario, /command      texts, so that the run can be repeated
+ *   /                        attributes: format, format_version, software, title, command, scenario, complete
  *   /time                    seconds, one per row
  *   /channels/left/position  rows x components (rows alone if there is one component); attributes: name, units,
- *                            labels (if they fit in 60 kB), index. The dots of "left.position" part the groups.
+ *                            labels, index. The dots of "left.position" part the groups.
  *   /summary/steps           one number; attributes: name, units, text, index
- *
- * Texts are UTF-8 of fixed length (h5py shows them as bytes).
  *
  * CSV: one header line with "time [s]" and "left.position:x [m]" (a backslash quotes : [ ] and itself in names), then
  * one line per sample. Both formats keep every bit of every number; CSV keeps neither summary nor scenario, nor the

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "yoke/analysis.h"
 
-/* How often the clock is looked at, how often progress is told, and how many looks at the energy make a run. */
-enum { CLOCK_STRIDE = 64, ENERGY_LOOKS = 1000 };
+/* How often the clock is looked at, and how often progress is told. */
+enum { CLOCK_STRIDE = 64 };
 static const double PROGRESS_SECONDS = 0.1;
 
 typedef struct run {
@@ -67,6 +67,7 @@ static void observe_energy(run *r)
 
 static yk_status sample(run *r)
 {
+    observe_energy(r);
     if (!r->def->recorder) return YK_OK;
     yk_scenario_sample(r->scenario, r->row);
     return yk_recorder_sample(r->def->recorder, yk_system_time(r->system), r->row);
@@ -151,8 +152,6 @@ static bool tell_progress(run *r, int64_t step, bool last)
 
 static yk_status step_to_end(run *r)
 {
-    int64_t energy_stride = r->info->steps / ENERGY_LOOKS + 1;
-    observe_energy(r);
     yk_status status = sample(r);
     for (int64_t n = 1; status >= 0 && n <= r->info->steps; n++) {
         status = yk_system_step(r->system, NULL);
@@ -160,7 +159,6 @@ static yk_status step_to_end(run *r)
         if (status == YK_NOT_CONVERGED) r->converged = false;
         r->report->steps = n;
         bool last = n == r->info->steps;
-        if (n % energy_stride == 0 || last) observe_energy(r);
         if (n % r->info->record_every == 0 || last) status = sample(r);
         if (status >= 0 && !tell_progress(r, n, last) && !last)
             return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",

@@ -1,5 +1,6 @@
 /* solver: smooth, what its section may say. Built by kind_smooth_build.c. */
 #include "model/kind_smooth.h"
+#include "model/mechanics_words.h"
 
 #define VECTOR .least = 3, .most = 3
 #define ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", VECTOR
@@ -129,12 +130,12 @@ static const yk_section *const joint_variants[] = {
     &spherical,        &revolute, &universal,  &prismatic,     &cylindrical, &planar,   &clamp,
     &distance,         &in_line,  &in_plane,   &parallel_axes, &orientation, &rotation, &position,
     &angular_velocity, &velocity, &knife_edge, &rolling,       &axes,        NULL};
-static const yk_field joint_item = {"joint",
-                                    YK_TYPE_VARIANT,
-                                    .section = &pair_section,
-                                    .variants = joint_variants,
-                                    .selector = "type",
-                                    .text = "Ties two markers"};
+const yk_field yk_joint_item = {"joint",
+                                YK_TYPE_VARIANT,
+                                .section = &pair_section,
+                                .variants = joint_variants,
+                                .selector = "type",
+                                .text = "Ties two markers"};
 
 /* Forces ---------------------------------------------------------------------------------------------------------- */
 
@@ -193,8 +194,8 @@ static const yk_section torque = {"torque", "On a body.", torque_fields};
 
 /* In the order of yk_force_kind, as far as it goes. */
 static const yk_section *const force_variants[] = {&spring, &torsion, &bushing, &force, &torque, NULL};
-static const yk_field force_item = {"force", YK_TYPE_VARIANT, .variants = force_variants, .selector = "type",
-                                    .text = "A force law"};
+const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_variants, .selector = "type",
+                                .text = "A force law"};
 
 /* Beams ----------------------------------------------------------------------------------------------------------- */
 
@@ -303,8 +304,8 @@ static const yk_field fields[] = {
     {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, 0]", VECTOR, .text = "acceleration of gravity"},
     {"nodes", YK_TYPE_NAMED, .item = &node_item, .text = "massless or shared nodes; bodies have their own"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
-    {"joints", YK_TYPE_NAMED, .item = &joint_item, .text = "joints and prescribed motions"},
-    {"forces", YK_TYPE_NAMED, .item = &force_item, .text = "forces between bodies and on them"},
+    {"joints", YK_TYPE_NAMED, .item = &yk_joint_item, .text = "joints and prescribed motions"},
+    {"forces", YK_TYPE_NAMED, .item = &yk_force_item, .text = "forces between bodies and on them"},
     {"beams", YK_TYPE_NAMED, .item = &beam_item, .text = "flexible beams"},
     {"ports", YK_TYPE_NAMED, .item = &port_item, .text = "where other subsystems are joined"},
     {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what the viewer draws"},

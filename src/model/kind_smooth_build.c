@@ -5,6 +5,7 @@
 
 #include "math/so3.h"
 #include "model/kind_smooth.h"
+#include "model/mechanics_words.h"
 #include "model/scenario.h"
 #include "model/schema_words.h"
 #include "smooth/smooth.h"
@@ -211,46 +212,17 @@ static yk_smooth_node_def node_at(const maker *m, int node)
     return node == YK_SMOOTH_GROUND ? yk_smooth_node_default() : m->nodes[node];
 }
 
-/* A frame that is given globally, as a marker of the node. */
-static yk_marker seen_from(const maker *m, int node, yk_vec3 position, yk_quat orientation)
-{
-    yk_smooth_node_def frame = node_at(m, node);
-    return (yk_marker){.offset = yk_q_rotate_back(frame.orientation, yk_v3_sub(position, frame.position)),
-                       .orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(frame.orientation), orientation))};
-}
-
-static yk_quat z_along(maker *m, const yk_node *axis)
-{
-    yk_vec3 z = yk_v3(axis->values[0], axis->values[1], axis->values[2]), x, y;
-    if (yk_v3_norm(z) == 0) {
-        fail(m, yk_builder_error(m->builder, axis, "the axis has no length"));
-        return yk_q_identity();
-    }
-    yk_v3_tangents(yk_v3_unit(z), &x, &y);
-    return yk_so3_quat(yk_m3_columns(x, y, yk_v3_unit(z)));
-}
-
-/* Ends and markers of a pair: `markers`, or `at` with `axis` or `orientation`; where nothing is said, the origins. */
 static void read_pair(maker *m, const yk_node *item, int node[2], yk_marker marker[2])
 {
-    const yk_node *between = yk_node_get(item, "between"), *markers = yk_node_get(item, "markers");
-    const yk_node *at = yk_node_get(item, "at"), *axis = yk_node_get(item, "axis");
-    const yk_node *orientation = yk_node_get(item, "orientation");
-    if (markers && (at || axis || orientation))
-        fail(m, yk_builder_error(m->builder, markers, "give either 'markers', or 'at' with 'axis' or 'orientation'"));
-    if (axis && orientation) fail(m, yk_builder_error(m->builder, axis, "give either 'axis' or 'orientation'"));
-    yk_quat frame = axis ? z_along(m, axis) : orientation ? yk_node_orientation(item, "orientation") : yk_q_identity();
+    const yk_node *between = yk_node_get(item, "between");
+    yk_body_place places[2];
     for (int side = 0; side < 2; side++) {
         node[side] = find_node(m, yk_node_at(between, side));
-        marker[side] = yk_marker_default();
-        if (markers) {
-            const yk_node *one = yk_node_at(markers, side);
-            marker[side] = (yk_marker){yk_node_vector(one, "offset"), yk_node_orientation(one, "orientation")};
-        } else {
-            yk_vec3 place = at ? yk_node_vector(item, "at") : node_at(m, node[side]).position;
-            marker[side] = seen_from(m, node[side], place, frame);
-        }
+        yk_smooth_node_def frame = node_at(m, node[side]);
+        places[side] = (yk_body_place){frame.position, frame.orientation};
     }
+    yk_status status = yk_read_markers(m->builder, item, places, marker);
+    if (status != YK_OK) fail(m, status);
     if (node[0] == node[1] && m->status == YK_OK)
         fail(m, yk_builder_error(m->builder, between, "both ends are on '%s'", yk_node_at(between, 0)->text));
 }

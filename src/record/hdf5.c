@@ -1,6 +1,6 @@
 /* HDF5 writer: one extendible dataset per channel, a block of rows at a time, flushed after each block. The layout is
- * in yoke/record.h. Files have the format version of HDF5 1.8: older ones have no checksums, and damage to them crashes
- * the library; newer ones carry a mark that makes a file unreadable when its writer was killed. */
+ * in yoke/record.h. Files have the oldest format version: it is readable everywhere, and has no mark that would make a
+ * file unreadable when its writer was killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -156,14 +156,6 @@ static void find_free_link(hid_t parent, char *link, bool group)
     }
 }
 
-static hid_t create_group(hid_t parent, const char *name)
-{
-    hid_t properties = yk_hdf5_properties(H5P_GROUP_CREATE);
-    hid_t group = H5Gcreate2(parent, name, H5P_DEFAULT, properties, H5P_DEFAULT);
-    H5Pclose(properties);
-    return group;
-}
-
 /* Opens, or makes, the groups that `name` stands in, and leaves the name of its last link in `link`. */
 static hid_t open_groups(hid_t parent, const char *name, char *link)
 {
@@ -171,8 +163,9 @@ static hid_t open_groups(hid_t parent, const char *name, char *link)
     const char *rest = next_link(name, link);
     while (place >= 0 && rest) {
         find_free_link(place, link, true);
-        hid_t group =
-            H5Lexists(place, link, H5P_DEFAULT) > 0 ? H5Gopen2(place, link, H5P_DEFAULT) : create_group(place, link);
+        hid_t group = H5Lexists(place, link, H5P_DEFAULT) > 0
+                          ? H5Gopen2(place, link, H5P_DEFAULT)
+                          : H5Gcreate2(place, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         H5Gclose(place);
         place = group;
         rest = next_link(rest, link);
@@ -200,11 +193,13 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
 
 /* Beginning ---------------------------------------------------------------------------------------------------- */
 
+/* Without times of creation equal runs give equal files. */
 static hid_t table_properties(size_t columns, int rank)
 {
     const hsize_t chunk[2] = {chunk_rows(columns), columns};
-    hid_t properties = yk_hdf5_properties(H5P_DATASET_CREATE);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(properties, rank, chunk);
+    H5Pset_obj_track_times(properties, 0);
     return properties;
 }
 
@@ -223,7 +218,7 @@ static bool create_tables(hdf5_file *self)
 {
     const yk_record_header *header = self->file.header;
     size_t first = 1;
-    hid_t channels = create_group(self->id, "channels");
+    hid_t channels = H5Gcreate2(self->id, "channels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = channels >= 0;
     self->tables[0] = (hdf5_table){create_table(self, self->id, "time", "s", 0, 1), 0, 1};
     self->table_count = 1;
@@ -234,7 +229,7 @@ static bool create_tables(hdf5_file *self)
         hid_t dataset = create_table(self, channels, channel->name, channel->unit, i, columns);
         self->tables[self->table_count++] = (hdf5_table){dataset, first, columns};
         first += columns;
-        done = dataset >= 0 && yk_hdf5_write_texts(self->file.context, dataset, "labels", channel->labels, columns);
+        done = dataset >= 0 && yk_hdf5_write_texts(dataset, "labels", channel->labels, columns);
     }
     if (channels >= 0) H5Gclose(channels);
     return done;
@@ -248,9 +243,8 @@ static bool write_header(hdf5_file *self)
     return yk_hdf5_write_text(self->id, "format", YK_HDF5_FORMAT) &&
            yk_hdf5_write_integer(self->id, "format_version", YK_HDF5_FORMAT_VERSION) &&
            yk_hdf5_write_text(self->id, "software", software) && yk_hdf5_write_text(self->id, "title", header->title) &&
-           yk_hdf5_write_long_text(self->id, "command", header->command) &&
-           yk_hdf5_write_long_text(self->id, "scenario", header->scenario) &&
-           yk_hdf5_write_integer(self->id, "complete", 0);
+           yk_hdf5_write_text(self->id, "command", header->command) &&
+           yk_hdf5_write_text(self->id, "scenario", header->scenario) && yk_hdf5_write_integer(self->id, "complete", 0);
 }
 
 static bool take_memory(hdf5_file *self)
@@ -275,9 +269,10 @@ static yk_status open_file(hdf5_file *self)
     if (!take_memory(self)) return YK_ERROR_MEMORY;
     yk_status status = reserve_for_header(self);
     if (status != YK_OK) return status;
-    hid_t access = yk_hdf5_access(), properties = yk_hdf5_properties(H5P_FILE_CREATE);
-    self->id = H5Fcreate(file->part, H5F_ACC_TRUNC, properties, access);
-    H5Pclose(properties);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG); /* closing the file closes all that is open in it */
+    H5Pset_cache(access, 0, 0, 0, 0);               /* chunks go to the file at once; blocks are collected already */
+    self->id = H5Fcreate(file->part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     if (self->id < 0 || !write_header(self) || !create_tables(self) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
         return library_failed(self);
@@ -328,7 +323,8 @@ static yk_status write_rows(hdf5_file *self)
 
 static bool write_value(hdf5_file *self, hid_t group, const yk_record_value *value, int index)
 {
-    hid_t space = H5Screate(H5S_SCALAR), properties = yk_hdf5_properties(H5P_DATASET_CREATE);
+    hid_t space = H5Screate(H5S_SCALAR), properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(properties, 0);
     hid_t dataset = create_dataset(group, value->name, value->unit, index, space, properties, self->file.context);
     bool done = dataset >= 0 && yk_hdf5_write_text(dataset, "text", value->text) &&
                 H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value->value) >= 0;
@@ -340,7 +336,7 @@ static bool write_value(hdf5_file *self, hid_t group, const yk_record_value *val
 
 static bool write_summary(hdf5_file *self, const yk_record_summary *summary)
 {
-    hid_t group = create_group(self->id, "summary");
+    hid_t group = H5Gcreate2(self->id, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0;
     for (int i = 0; i < summary->count && done; i++) done = write_value(self, group, &summary->values[i], i);
     if (group >= 0) H5Gclose(group);

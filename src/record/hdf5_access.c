@@ -33,38 +33,14 @@ void yk_hdf5_enter(yk_hdf5_session *session)
 
 void yk_hdf5_leave(const yk_hdf5_session *session)
 {
-    /* A damaged file makes the library lose memory, of which it complains on standard error at the exit of the program,
-     * but not if printing is off: so it stays off. */
-    bool quiet = *session->reason != '\0';
-    H5Eset_auto2(H5E_DEFAULT, quiet ? NULL : session->print, quiet ? NULL : session->print_data);
+    H5Eset_auto2(H5E_DEFAULT, session->print, session->print_data);
     pthread_mutex_unlock(&library_lock);
 }
 
-hid_t yk_hdf5_access(void)
-{
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG); /* closing the file closes all that is open in it */
-    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
-    /* No cache of chunks: we read and write large blocks anyway, nothing stays unwritten in it, and its buffers have
-     * the size that the file says, right or wrong. */
-    H5Pset_cache(access, 0, 0, 0, 0);
-    return access;
-}
-
-hid_t yk_hdf5_properties(hid_t class)
-{
-    hid_t properties = H5Pcreate(class);
-    H5Pset_obj_track_times(properties, 0); /* equal runs give equal files */
-    return properties;
-}
-
-/* Texts have a fixed length, filled up with zeros. Those of variable length live in HDF5's global heap, whose reader
- * trusts the file: a few flipped bits there crash the program. */
-static hid_t text_type(size_t length)
+static hid_t text_type(void)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, length ? length : 1);
-    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    H5Tset_size(type, H5T_VARIABLE);
     H5Tset_cset(type, H5T_CSET_UTF8);
     return type;
 }
@@ -83,22 +59,13 @@ static bool write_attribute(hid_t object, const char *name, hid_t type, hid_t sp
 
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text)
 {
-    return write_attribute(object, name, text_type(strlen(text)), H5Screate(H5S_SCALAR), text);
+    return write_attribute(object, name, text_type(), H5Screate(H5S_SCALAR), &text);
 }
 
-bool yk_hdf5_write_texts(yk_context *context, hid_t object, const char *name, const char *const *texts, size_t count)
+bool yk_hdf5_write_texts(hid_t object, const char *name, const char *const *texts, size_t count)
 {
-    size_t longest = 1;
-    for (size_t i = 0; i < count; i++)
-        if (strlen(texts[i]) > longest) longest = strlen(texts[i]);
-    if (longest > YK_HDF5_ATTRIBUTE_BYTES / count) return true;
-    char *packed = yk_allocate(context, count, longest);
-    if (!packed) return false;
-    for (size_t i = 0; i < count; i++) memcpy(packed + i * longest, texts[i], strlen(texts[i]));
     hsize_t size = count;
-    bool written = write_attribute(object, name, text_type(longest), H5Screate_simple(1, &size, NULL), packed);
-    yk_release(context, packed);
-    return written;
+    return write_attribute(object, name, text_type(), H5Screate_simple(1, &size, NULL), texts);
 }
 
 bool yk_hdf5_write_integer(hid_t object, const char *name, int value)
@@ -106,47 +73,32 @@ bool yk_hdf5_write_integer(hid_t object, const char *name, int value)
     return write_attribute(object, name, H5Tcopy(H5T_NATIVE_INT), H5Screate(H5S_SCALAR), &value);
 }
 
-bool yk_hdf5_write_long_text(hid_t file, const char *name, const char *text)
-{
-    hid_t type = text_type(strlen(text)), space = H5Screate(H5S_SCALAR),
-          properties = yk_hdf5_properties(H5P_DATASET_CREATE);
-    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-    bool written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
-    if (dataset >= 0) H5Dclose(dataset);
-    H5Pclose(properties);
-    H5Sclose(space);
-    H5Tclose(type);
-    return written;
-}
-
-/* Length of the texts of this type; 0 if it is none of ours. */
-static size_t text_length(hid_t type)
-{
-    return H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 ? H5Tget_size(type) : 0;
-}
-
 /* One block: the pointers, then the texts. */
-static char **unpack_texts(yk_context *context, const char *packed, size_t count, size_t length)
+static char **pack_texts(yk_context *context, char *const *texts, size_t count)
 {
-    char **texts = yk_allocate(context, count, sizeof *texts + length + 1);
-    if (!texts) return NULL;
-    char *place = (char *)(texts + count);
-    for (size_t i = 0; i < count; i++, place += length + 1) {
-        texts[i] = place;
-        memcpy(place, packed + i * length, length);
+    size_t bytes = count * sizeof *texts;
+    for (size_t i = 0; i < count; i++) bytes += (texts[i] ? strlen(texts[i]) : 0) + 1;
+    char **packed = yk_allocate(context, bytes, 1);
+    if (!packed) return NULL;
+    char *place = (char *)(packed + count);
+    for (size_t i = 0; i < count; i++) {
+        packed[i] = place;
+        if (texts[i]) strcpy(place, texts[i]);
+        place += strlen(place) + 1;
     }
-    return texts;
+    return packed;
 }
 
 static char **read_texts(yk_context *context, hid_t attribute, hid_t type, hid_t space, size_t count)
 {
-    size_t length = text_length(type);
-    if (length == 0 || length > YK_HDF5_ATTRIBUTE_BYTES / count) return NULL;
-    if (H5Sget_simple_extent_npoints(space) != (hssize_t)count) return NULL;
-    char *packed = yk_allocate(context, count, length), **texts = NULL;
-    if (packed && H5Aread(attribute, type, packed) >= 0) texts = unpack_texts(context, packed, count, length);
-    yk_release(context, packed);
-    return texts;
+    if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != (hssize_t)count) return NULL;
+    char **texts = yk_allocate(context, count, sizeof *texts), **packed = NULL;
+    if (texts && H5Aread(attribute, type, texts) >= 0) {
+        packed = pack_texts(context, texts, count);
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
+    }
+    yk_release(context, texts);
+    return packed;
 }
 
 char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, size_t count)
@@ -170,26 +122,6 @@ char *yk_hdf5_read_text(yk_context *context, hid_t object, const char *name)
     /* The one pointer makes way for its text, which is then the block. */
     memmove(texts, text, strlen(text) + 1);
     return (char *)texts;
-}
-
-char *yk_hdf5_read_long_text(yk_context *context, hid_t file, const char *name)
-{
-    if (H5Lexists(file, name, H5P_DEFAULT) <= 0) return NULL;
-    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-    if (dataset < 0) return NULL;
-    hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
-    size_t length = text_length(type);
-    char *text = NULL;
-    if (length > 0 && length <= H5Dget_storage_size(dataset) && H5Sget_simple_extent_npoints(space) == 1)
-        text = yk_allocate(context, length + 1, 1);
-    if (text && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {
-        yk_release(context, text);
-        text = NULL;
-    }
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    H5Dclose(dataset);
-    return text;
 }
 
 bool yk_hdf5_read_integer(hid_t object, const char *name, int *value)

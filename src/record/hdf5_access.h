@@ -20,24 +20,12 @@ typedef struct yk_hdf5_session {
 void yk_hdf5_enter(yk_hdf5_session *session);
 void yk_hdf5_leave(const yk_hdf5_session *session);
 
-/* How files are opened. */
-hid_t yk_hdf5_access(void);
-/* How objects of the class H5P_..._CREATE are made. */
-hid_t yk_hdf5_properties(hid_t class);
-
-/* What an attribute can hold, less some for its name and type. */
-enum { YK_HDF5_ATTRIBUTE_BYTES = 60000 };
-
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text);
-/* Left out where they take more than an attribute can hold. */
-bool yk_hdf5_write_texts(yk_context *context, hid_t object, const char *name, const char *const *texts, size_t count);
+bool yk_hdf5_write_texts(hid_t object, const char *name, const char *const *texts, size_t count);
 bool yk_hdf5_write_integer(hid_t object, const char *name, int value);
-/* A text of any length, as a dataset. */
-bool yk_hdf5_write_long_text(hid_t file, const char *name, const char *text);
 
-/* From the context's memory; NULL if the attribute or dataset is not there, is not a text or memory is short. */
+/* From the context's memory; NULL if the attribute is not there, is not a text or memory is short. */
 char *yk_hdf5_read_text(yk_context *context, hid_t object, const char *name);
-char *yk_hdf5_read_long_text(yk_context *context, hid_t file, const char *name);
 /* An array of `count` texts in one block of memory; NULL as above, or if there are more or fewer of them. */
 char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, size_t count);
 bool yk_hdf5_read_integer(hid_t object, const char *name, int *value);

@@ -34,9 +34,7 @@ typedef struct hdf5_loader {
 
 static yk_status damaged(hdf5_loader *loader, const char *what)
 {
-    const char *reason = loader->session.reason;
-    return yk_fail(loader->context, YK_ERROR_INPUT, "'%s' is a damaged result file: %s%s%s", loader->path, what,
-                   *reason ? "; HDF5 says: " : "", reason);
+    return yk_fail(loader->context, YK_ERROR_INPUT, "'%s' is a damaged result file: %s", loader->path, what);
 }
 
 /* Datasets of a group ------------------------------------------------------------------------------------------ */
@@ -104,11 +102,10 @@ static yk_status collect_link(hdf5_loader *loader, hid_t group, const char *link
 {
     if (depth > DEPTH_MAX || loader->objects++ > OBJECTS_MAX) return damaged(loader, "its groups have no end");
     hid_t object = H5Oopen(group, link, H5P_DEFAULT);
-    if (object < 0) return damaged(loader, "one of its objects cannot be opened");
     H5I_type_t type = H5Iget_type(object);
     if (type == H5I_DATASET) return add_item(loader, object);
     yk_status status = type == H5I_GROUP ? collect(loader, object, depth + 1) : YK_OK;
-    H5Oclose(object);
+    if (object >= 0) H5Oclose(object);
     return status;
 }
 
@@ -152,7 +149,6 @@ static yk_status check_format(hdf5_loader *loader)
     char *format = yk_hdf5_read_text(loader->context, loader->file, "format");
     bool ours = format && strcmp(format, YK_HDF5_FORMAT) == 0;
     yk_release(loader->context, format);
-    if (*loader->session.reason) return damaged(loader, "its attributes cannot be read");
     if (!ours || !yk_hdf5_read_integer(loader->file, "format_version", &version))
         return yk_fail(loader->context, YK_ERROR_INPUT,
                        "'%s' is an HDF5 file of another program: it has no attribute format = \"%s\"", loader->path,
@@ -177,8 +173,8 @@ static yk_status begin_record(hdf5_loader *loader)
                                           .labels = (const char *const *)item->labels};
     }
     char *title = yk_hdf5_read_text(context, loader->file, "title");
-    char *scenario = yk_hdf5_read_long_text(context, loader->file, "scenario");
-    char *command = yk_hdf5_read_long_text(context, loader->file, "command");
+    char *scenario = yk_hdf5_read_text(context, loader->file, "scenario");
+    char *command = yk_hdf5_read_text(context, loader->file, "command");
     yk_record_header header = {title, scenario, command, channels, loader->count};
     yk_status status = yk_recorder_begin(yk_record_recorder(loader->record), &header);
     yk_release(context, command);
@@ -301,9 +297,7 @@ static yk_status load_file(hdf5_loader *loader)
 
 static yk_status open_and_load(hdf5_loader *loader)
 {
-    hid_t access = yk_hdf5_access();
-    loader->file = H5Fopen(loader->path, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
+    loader->file = H5Fopen(loader->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (loader->file < 0)
         return yk_fail(loader->context, YK_ERROR_INPUT,
                        "'%s' is a damaged or truncated HDF5 file, or still being written (%s)", loader->path,

@@ -1,0 +1,40 @@
+/* Markers of pairs, in the spellings that mechanical models share. */
+#include "math/so3.h"
+#include "model/mechanics_words.h"
+
+/* A frame that is given globally, as a marker of the body. */
+static yk_marker seen_from(const yk_body_place *body, yk_vec3 position, yk_quat orientation)
+{
+    return (yk_marker){.offset = yk_q_rotate_back(body->orientation, yk_v3_sub(position, body->position)),
+                       .orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body->orientation), orientation))};
+}
+
+static yk_status z_along(yk_builder *builder, const yk_node *axis, yk_quat *frame)
+{
+    yk_vec3 z = yk_v3(axis->values[0], axis->values[1], axis->values[2]), x, y;
+    if (yk_v3_norm(z) == 0) return yk_builder_error(builder, axis, "the axis has no length");
+    yk_v3_tangents(yk_v3_unit(z), &x, &y);
+    *frame = yk_so3_quat(yk_m3_columns(x, y, yk_v3_unit(z)));
+    return YK_OK;
+}
+
+yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_place places[2], yk_marker markers[2])
+{
+    const yk_node *given = yk_node_get(item, "markers"), *at = yk_node_get(item, "at");
+    const yk_node *axis = yk_node_get(item, "axis"), *orientation = yk_node_get(item, "orientation");
+    if (given && (at || axis || orientation))
+        return yk_builder_error(builder, given, "give either 'markers', or 'at' with 'axis' or 'orientation'");
+    if (axis && orientation) return yk_builder_error(builder, axis, "give either 'axis' or 'orientation'");
+    yk_quat frame = orientation ? yk_node_orientation(item, "orientation") : yk_q_identity();
+    yk_status status = axis ? z_along(builder, axis, &frame) : YK_OK;
+    for (int side = 0; side < 2; side++) {
+        if (given) {
+            const yk_node *one = yk_node_at(given, side);
+            markers[side] = (yk_marker){yk_node_vector(one, "offset"), yk_node_orientation(one, "orientation")};
+        } else {
+            yk_vec3 place = at ? yk_node_vector(item, "at") : places[side].position;
+            markers[side] = seen_from(&places[side], place, frame);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,23 @@
+/* What the kinds of mechanical models have in common: the words for joints and forces, and how markers are given. */
+#ifndef YK_MODEL_MECHANICS_WORDS_H
+#define YK_MODEL_MECHANICS_WORDS_H
+
+#include "mechanics/frame.h"
+#include "model/registry.h"
+
+/* Items of `joints` and `forces`; their choices are in the order of yk_joint_kind and yk_force_kind. (kind_smooth.c) */
+extern const yk_field yk_joint_item;
+extern const yk_field yk_force_item;
+
+/* Where a body's own frame is at the start. */
+typedef struct yk_body_place {
+    yk_vec3 position;
+    yk_quat orientation;
+} yk_body_place;
+
+/* The two markers of an item with `between`: by `markers`, or by `at` with `axis` or `orientation`; where nothing is
+ * said, the bodies' origins with global axes. */
+yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_place places[2],
+                          yk_marker markers[2]);
+
+#endif
