@@ -3,6 +3,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "beam_model.h"
 #include "bench.h"
 #include "models.h"
 #include "smooth/internal.h"
@@ -37,11 +38,11 @@ static void time_parts(yk_smooth *model, double part[4])
 }
 
 /* Runs the model from its start in each sample; returns the smallest time per step in seconds. */
-static double run_model(bench *run, model_kit *kit, double h, int steps)
+static double run_model(bench *run, const yk_smooth_def *def, double h, int steps)
 {
     yk_smooth *model = NULL;
     double least = 1e9;
-    if (!bench_check(run, yk_smooth_create(bench_context(run), kit_def(kit), &model))) return least;
+    if (!bench_check(run, yk_smooth_create(bench_context(run), def, &model))) return least;
     while (bench_repeat(run)) {
         if (!bench_check(run, yk_smooth_start(model, 0, h))) break;
         double began = seconds();
@@ -78,7 +79,7 @@ static void slider_crank(bench *run)
 {
     model_kit kit;
     kit_slider_crank(&kit);
-    beside_mbdyn(run, run_model(run, &kit, 1e-3, 5000), 22);
+    beside_mbdyn(run, run_model(run, kit_def(&kit), 1e-3, 5000), 22);
     kit_close(&kit);
 }
 
@@ -86,8 +87,62 @@ static void double_pendulum(bench *run)
 {
     model_kit kit;
     kit_double_pendulum(&kit);
-    beside_mbdyn(run, run_model(run, &kit, 1e-3, 5000), 12.5);
+    beside_mbdyn(run, run_model(run, kit_def(&kit), 1e-3, 5000), 12.5);
     kit_close(&kit);
+}
+
+static double shaker(void *user, const yk_smooth *model, double t)
+{
+    (void)user, (void)model;
+    return 0.25 * sin(2 * YK_PI * 15.5 * t);
+}
+
+static void cantilever(bench *run)
+{
+    beam_model_def *m = tight_cantilever(10);
+    beam_model_force(m, YK_FORCE_VECTOR, m->def.node_count - 1, yk_v3(0, 1, 0))->load.value = shaker;
+    beside_mbdyn(run, run_model(run, &m->def, 1e-4, 2000), 122);
+}
+
+static void flexible_crank(bench *run)
+{
+    int slider, crank, middle;
+    beam_model_def *m = flexible_slider_crank(&slider, &crank, &middle);
+    beside_mbdyn(run, run_model(run, &m->def, 1e-3, 1000), 89);
+}
+
+/* One element: loads, or loads and Jacobian. */
+static void beam_element(bench *run, bool with_jacobian)
+{
+    beam_model_def *m = tight_cantilever(1);
+    yk_beam_def def = yk_beam_straight(yk_v3(0, 0, 0), yk_v3(0.25, 0, 0), yk_v3(0, 1, 0), &m->beams[0].section[0]);
+    yk_beam beam;
+    if (!bench_check(run, yk_beam_create(bench_context(run), &def, &beam))) return;
+    yk_frame frame[YK_BEAM_NODES];
+    const yk_frame *const node[YK_BEAM_NODES] = {&frame[0], &frame[1], &frame[2]};
+    for (int i = 0; i < YK_BEAM_NODES; i++)
+        frame[i] = (yk_frame){.position = yk_v3(0.125 * i, 0.002 * i * i, 0),
+                              .rotation = yk_so3_exp_matrix(yk_v3(0.01 * i, 0, 0.03 * i))};
+    yk_beam_loads loads;
+    yk_beam_jacobian jacobian;
+    while (bench_repeat(run)) {
+        bench_start(run);
+        for (int i = 0; i < 10000; i++) {
+            yk_beam_evaluate(&beam, node, &loads, with_jacobian ? &jacobian : NULL);
+            bench_keep(&loads);
+        }
+        bench_stop(run, 10000);
+    }
+}
+
+static void beam_loads(bench *run)
+{
+    beam_element(run, false);
+}
+
+static void beam_jacobian(bench *run)
+{
+    beam_element(run, true);
 }
 
 static double chain(bench *run, int links, yk_joint_kind kind, double mbdyn_us)
@@ -95,7 +150,7 @@ static double chain(bench *run, int links, yk_joint_kind kind, double mbdyn_us)
     model_kit kit;
     kit_chain(&kit, links, kind);
     int steps = links <= 100 ? 1000 : 200000 / links;
-    double per_step = run_model(run, &kit, 1e-3, steps);
+    double per_step = run_model(run, kit_def(&kit), 1e-3, steps);
     if (mbdyn_us > 0) beside_mbdyn(run, per_step, mbdyn_us);
     kit_close(&kit);
     return per_step;
@@ -176,6 +231,10 @@ static void spherical_10000(bench *run)
 const bench_case bench_smooth[] = {
     {.name = "smooth/slider-crank", .unit = "step", .run = slider_crank},
     {.name = "smooth/double-pendulum", .unit = "step", .run = double_pendulum},
+    {.name = "smooth/cantilever-21", .unit = "step", .run = cantilever},
+    {.name = "smooth/flexible-slider-crank", .unit = "step", .run = flexible_crank},
+    {.name = "smooth/beam-loads", .unit = "beam", .run = beam_loads},
+    {.name = "smooth/beam-jacobian", .unit = "beam", .run = beam_jacobian, .relative_to = "smooth/beam-loads"},
     {.name = "smooth/revolute-chain-10", .unit = "step", .run = revolute_10},
     {.name = "smooth/revolute-chain-40", .unit = "step", .run = revolute_40},
     {.name = "smooth/revolute-chain-100", .unit = "step", .run = revolute_100},

@@ -29,6 +29,14 @@
 enum { FIRST, MIDDLE, LAST };
 static const int end_node[2] = {FIRST, LAST};
 
+/* Derivatives of a vector by the rotations of the three nodes side by side: nine columns, and one so that rows are
+ * aligned. Loops along the rows become vector instructions; what is computed so is only read so, or number by number,
+ * because reading pairs of numbers that were just written one by one stalls the processor. */
+enum { TURNS = 9, TURN_COLUMNS = 10 };
+typedef struct by_turns {
+    _Alignas(16) double m[3][TURN_COLUMNS];
+} by_turns;
+
 typedef struct element_state {
     yk_vec3 arm[YK_BEAM_NODES];   /* o_i */
     yk_vec3 place[YK_BEAM_NODES]; /* p_i */
@@ -36,6 +44,7 @@ typedef struct element_state {
     yk_vec3 psi[2];               /* of the first and the last node */
     yk_tangent tangent[2];        /* at psi, from here on: Jacobian and damping only */
     yk_mat3 inverse[2];           /* T(psi)^-1 */
+    by_turns psi_by_turns[2];     /* derivative of psi, as seen from the middle node: inverse times (delta - delta_2) */
     yk_vec3 spin[2];              /* angular velocity relative to the middle node */
     yk_vec3 psi_rate[2];          /* as seen from the middle node: inverse * spin */
 } element_state;
@@ -117,6 +126,13 @@ static void prepare_tangents(element_state *element)
     for (int i = 0; i < 2; i++) {
         element->tangent[i] = yk_tangent_at(element->psi[i]);
         element->inverse[i] = yk_tangent_inverse(&element->tangent[i]);
+        by_turns *psi = &element->psi_by_turns[i];
+        memset(psi, 0, sizeof *psi);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                psi->m[r][3 * end_node[i] + c] = element->inverse[i].m[r][c];
+                psi->m[r][3 * MIDDLE + c] = -element->inverse[i].m[r][c];
+            }
     }
 }
 
@@ -250,216 +266,258 @@ typedef struct section_blocks {
     yk_mat3 block[2][2];
 } section_blocks;
 
-/* S D S^T */
-static void rotate_section(const double matrix[6][6], const yk_mat3 *frame, section_blocks *rotated)
+static inline yk_mat3 section_block(const double matrix[6][6], int r, int c)
+{
+    yk_mat3 m;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) m.m[i][j] = matrix[3 * r + i][3 * c + j];
+    return m;
+}
+
+/* S D S^T; the blocks off the diagonal are left out where they are zero. */
+static void rotate_section(const double matrix[6][6], bool coupled, const yk_mat3 *frame, section_blocks *rotated)
 {
     yk_mat3 transposed = yk_m3_transpose(*frame);
     for (int r = 0; r < 2; r++)
         for (int c = 0; c < 2; c++) {
-            yk_mat3 m;
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++) m.m[i][j] = matrix[3 * r + i][3 * c + j];
-            yk_mat3 half = multiply(frame, &m);
+            if (r != c && !coupled) continue;
+            yk_mat3 block = section_block(matrix, r, c);
+            yk_mat3 half = multiply(frame, &block);
             rotated->block[r][c] = multiply(&half, &transposed);
         }
 }
 
-/* Variations at a point: rotation, curvature and strain by the rotation of each node (G, K, X), and the strain by the
- * position of node i, which is slope_i times the identity. */
+/* to += a x v */
+static inline void add_cross(by_turns *to, yk_vec3 a, const by_turns *v)
+{
+    for (int j = 0; j < TURN_COLUMNS; j++) {
+        double x = v->m[0][j], y = v->m[1][j], z = v->m[2][j];
+        to->m[0][j] += a.y * z - a.z * y;
+        to->m[1][j] += a.z * x - a.x * z;
+        to->m[2][j] += a.x * y - a.y * x;
+    }
+}
+
+/* to += a v */
+static inline void add_product(by_turns *to, const yk_mat3 *a, const by_turns *v)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < TURN_COLUMNS; j++)
+            to->m[i][j] += a->m[i][0] * v->m[0][j] + a->m[i][1] * v->m[1][j] + a->m[i][2] * v->m[2][j];
+}
+
+static inline void combine_turns(double a, const by_turns *u, double b, const by_turns *v, by_turns *to)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < TURN_COLUMNS; j++) to->m[i][j] = a * u->m[i][j] + b * v->m[i][j];
+}
+
+/* Adds a block in the columns of one node. */
+static inline void add_turn(by_turns *to, int node, const yk_mat3 *m)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) to->m[i][3 * node + j] += m->m[i][j];
+}
+
+/* Variations at a point: rotation, curvature and strain by the rotation of each node (G, K, X). The strain by the
+ * position of node i is slope_i times the identity. */
 typedef struct point_variation {
-    yk_mat3 rotation[YK_BEAM_NODES];
-    yk_mat3 curvature[YK_BEAM_NODES];
-    yk_mat3 strain[YK_BEAM_NODES];
+    by_turns rotation, curvature, strain;
+    by_turns psi, psi_slope; /* as seen from the middle node */
 } point_variation;
 
 static void vary_point(const yk_beam *beam, const yk_beam_point *point, const element_state *element,
                        const point_state *state, point_variation *v)
 {
-    yk_mat3 forward = yk_tangent_forward(&state->tangent);
+    yk_mat3 forward = yk_tangent_forward(&state->tangent), identity = yk_m3_identity();
     yk_mat3 along = yk_tangent_along(&state->tangent, state->psi_slope);
-    v->rotation[MIDDLE] = yk_m3_identity();
-    v->curvature[MIDDLE] = yk_m3_zero();
-    for (int e = 0; e < 2; e++) {
-        int i = end_node[e];
-        yk_mat3 slope = yk_m3_scale(point->shape[i], along);
-        add_scaled(&slope, point->slope[i], &forward);
-        yk_mat3 turned = multiply(&forward, &element->inverse[e]);
-        v->rotation[i] = yk_m3_scale(point->shape[i], turned);
-        v->curvature[i] = multiply(&slope, &element->inverse[e]);
-        subtract_from(&v->rotation[MIDDLE], &v->rotation[i]);
-        subtract_from(&v->curvature[MIDDLE], &v->curvature[i]);
-    }
-    for (int i = 0; i < YK_BEAM_NODES; i++) {
-        v->strain[i] = cross_columns(state->line, &v->rotation[i]);
-        if (!beam->has_offset) continue;
-        yk_mat3 arm = yk_m3_skew(element->arm[i]);
-        add_scaled(&v->strain[i], -point->slope[i], &arm);
+    const by_turns *first = &element->psi_by_turns[0], *last = &element->psi_by_turns[1];
+    combine_turns(point->shape[FIRST], first, point->shape[LAST], last, &v->psi);
+    combine_turns(point->slope[FIRST], first, point->slope[LAST], last, &v->psi_slope);
+    v->rotation = v->curvature = v->strain = (by_turns){{{0}}};
+    add_product(&v->rotation, &forward, &v->psi);
+    add_product(&v->curvature, &along, &v->psi);
+    add_product(&v->curvature, &forward, &v->psi_slope);
+    add_cross(&v->strain, state->line, &v->rotation);
+    yk_mat3 middle = yk_m3_skew(state->line);
+    add_turn(&v->rotation, MIDDLE, &identity);
+    add_turn(&v->strain, MIDDLE, &middle);
+    for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++) {
+        yk_mat3 arm = yk_m3_skew(yk_v3_scale(-point->slope[i], element->arm[i]));
+        add_turn(&v->strain, i, &arm);
     }
 }
 
-/* Derivatives of force (0) and torque (1) of the section, global components, by position and rotation of each node. */
-typedef struct resultant_blocks {
-    yk_mat3 by_position[2][YK_BEAM_NODES];
-    yk_mat3 by_rotation[2][YK_BEAM_NODES];
-} resultant_blocks;
+/* Derivatives of force (0) and torque (1) of the section, global components: by the rotations of the nodes, and by the
+ * position of node i after division by slope_i. */
+typedef struct resultant_variation {
+    by_turns by_rotation[2];
+    yk_mat3 by_position[2];
+} resultant_variation;
 
-/* rotated section matrix times the variations of the strains */
-static void strain_terms(const yk_beam_point *point, const section_blocks *section, const point_variation *v,
-                         resultant_blocks *blocks)
+/* Adds a rotated section matrix times variations of strain and curvature. */
+static void add_section(const yk_beam_point *point, const section_blocks *section, const by_turns *strain,
+                        const by_turns *curvature, resultant_variation *r)
 {
-    for (int r = 0; r < 2; r++)
-        for (int i = 0; i < YK_BEAM_NODES; i++) {
-            blocks->by_position[r][i] = yk_m3_scale(point->slope[i], section->block[r][0]);
-            yk_mat3 bend = multiply(&section->block[r][1], &v->curvature[i]);
-            blocks->by_rotation[r][i] = multiply(&section->block[r][0], &v->strain[i]);
-            add_to(&blocks->by_rotation[r][i], &bend);
-        }
+    add_product(&r->by_rotation[0], &section->block[0][0], strain);
+    add_product(&r->by_rotation[1], &section->block[1][1], curvature);
+    if (!point->coupled) return;
+    add_product(&r->by_rotation[0], &section->block[0][1], curvature);
+    add_product(&r->by_rotation[1], &section->block[1][0], strain);
+}
+
+static void strain_terms(const yk_beam_point *point, const section_blocks *section, const point_variation *v,
+                         resultant_variation *r)
+{
+    memset(r, 0, sizeof *r);
+    add_section(point, section, &v->strain, &v->curvature, r);
+    r->by_position[0] = section->block[0][0];
+    if (point->coupled) r->by_position[1] = section->block[1][0];
 }
 
 /* The resultants turn with the section. */
-static void turning_terms(const point_state *state, const point_variation *v, resultant_blocks *blocks)
+static void turning_terms(const point_state *state, const point_variation *v, resultant_variation *r)
 {
-    for (int i = 0; i < YK_BEAM_NODES; i++) {
-        yk_mat3 force = cross_columns(state->force, &v->rotation[i]);
-        yk_mat3 torque = cross_columns(state->torque, &v->rotation[i]);
-        subtract_from(&blocks->by_rotation[0][i], &force);
-        subtract_from(&blocks->by_rotation[1][i], &torque);
-    }
+    add_cross(&r->by_rotation[0], yk_v3_neg(state->force), &v->rotation);
+    add_cross(&r->by_rotation[1], yk_v3_neg(state->torque), &v->rotation);
 }
 
 /* Variation of the rotational rates at given angular velocities of the nodes: of the angular velocity of the section,
- * and of the curvature rate as seen from the middle node. With y_i = T(psi_i)^-1 (delta_i - delta_2) the variation of
- * psi_i and u_i the spin of node i, both as seen from the middle node,
- *   d(angular velocity) = sum (N_i L(psi, c) - G_i L(psi_i, c_i)) y_i + (sum G_i skew(u_i) - skew(spin)) delta_2
- * where L(psi, c) = d(T(psi) c)/dpsi and c_i, c are the rates of psi_i, psi; the curvature rate is its derivative along
- * the beam but for the last term. */
+ * and of the curvature rate as seen from the middle node. With u_i the spin of node i relative to the middle one, whose
+ * variation seen from there is u_i x delta_2, and c_i = T(psi_i)^-1 u_i the rate of psi_i,
+ *   d(c_i) = T(psi_i)^-1 (u_i x delta_2 - L(psi_i, c_i) d(psi_i)),   L(psi, c) = d(T(psi) c)/dpsi
+ *   d(angular velocity) = L(psi, c) d(psi) + T(psi) d(c) + delta_2 x spin
+ * and the curvature rate is its derivative along the beam but for the last term. */
 static void vary_rates(const yk_beam_point *point, const element_state *element, const point_state *state,
-                       const point_variation *v, yk_mat3 angular_velocity[], yk_mat3 curvature_rate[])
+                       const point_variation *v, by_turns *angular_velocity, by_turns *curvature_rate)
 {
+    by_turns rate[2], psi_rate, psi_rate_slope;
+    for (int e = 0; e < 2; e++) {
+        yk_mat3 by_psi = yk_tangent_by_psi(&element->tangent[e], element->psi_rate[e]);
+        yk_mat3 minus = multiply(&element->inverse[e], &by_psi), spin = yk_m3_skew(element->spin[e]);
+        minus = yk_m3_scale(-1, minus);
+        spin = multiply(&element->inverse[e], &spin);
+        rate[e] = (by_turns){{{0}}};
+        add_product(&rate[e], &minus, &element->psi_by_turns[e]);
+        add_turn(&rate[e], MIDDLE, &spin);
+    }
+    combine_turns(point->shape[FIRST], &rate[0], point->shape[LAST], &rate[1], &psi_rate);
+    combine_turns(point->slope[FIRST], &rate[0], point->slope[LAST], &rate[1], &psi_rate_slope);
+    yk_mat3 forward = yk_tangent_forward(&state->tangent);
+    yk_mat3 along = yk_tangent_along(&state->tangent, state->psi_slope);
     yk_mat3 by_psi = yk_tangent_by_psi(&state->tangent, state->psi_rate);
     yk_mat3 by_psi_slope = yk_tangent_by_psi(&state->tangent, state->psi_rate_slope);
     yk_mat3 second = yk_tangent_second(&state->tangent, state->psi_rate, state->psi_slope);
+    yk_mat3 middle = yk_m3_skew(yk_v3_neg(state->spin));
     add_to(&by_psi_slope, &second);
-    angular_velocity[MIDDLE] = yk_m3_scale(-1, yk_m3_skew(state->spin));
-    curvature_rate[MIDDLE] = yk_m3_zero();
-    for (int e = 0; e < 2; e++) {
-        int i = end_node[e];
-        yk_mat3 end_by_psi = yk_tangent_by_psi(&element->tangent[e], element->psi_rate[e]);
-        yk_mat3 spin = yk_m3_skew(element->spin[e]);
-        yk_mat3 turn = yk_m3_sub(yk_m3_scale(point->shape[i], by_psi), multiply(&v->rotation[i], &end_by_psi));
-        yk_mat3 bend = yk_m3_sub(yk_m3_scale(point->shape[i], by_psi_slope), multiply(&v->curvature[i], &end_by_psi));
-        add_scaled(&bend, point->slope[i], &by_psi);
-        angular_velocity[i] = multiply(&turn, &element->inverse[e]);
-        curvature_rate[i] = multiply(&bend, &element->inverse[e]);
-        yk_mat3 turn_spin = multiply(&v->rotation[i], &spin), bend_spin = multiply(&v->curvature[i], &spin);
-        subtract_from(&angular_velocity[MIDDLE], &angular_velocity[i]);
-        subtract_from(&curvature_rate[MIDDLE], &curvature_rate[i]);
-        add_to(&angular_velocity[MIDDLE], &turn_spin);
-        add_to(&curvature_rate[MIDDLE], &bend_spin);
-    }
+    *angular_velocity = *curvature_rate = (by_turns){{{0}}};
+    add_product(angular_velocity, &by_psi, &v->psi);
+    add_product(angular_velocity, &forward, &psi_rate);
+    add_turn(angular_velocity, MIDDLE, &middle);
+    add_product(curvature_rate, &by_psi_slope, &v->psi);
+    add_product(curvature_rate, &by_psi, &v->psi_slope);
+    add_product(curvature_rate, &along, &psi_rate);
+    add_product(curvature_rate, &forward, &psi_rate_slope);
 }
 
-/* Adds the damping matrix times the variation of the strain rates, at given velocities, to the blocks. */
+/* Adds the damping matrix times the variation of the strain rates at given velocities. */
 static void damping_terms(const yk_beam *beam, const yk_beam_point *point, const element_state *element,
                           const point_state *state, const yk_frame *const node[], const section_blocks *section,
-                          const point_variation *v, resultant_blocks *blocks)
+                          const point_variation *v, resultant_variation *r)
 {
-    yk_mat3 angular_velocity[YK_BEAM_NODES], curvature_rate[YK_BEAM_NODES];
-    vary_rates(point, element, state, v, angular_velocity, curvature_rate);
-    yk_mat3 section_spin = yk_m3_skew(state->angular_velocity);
-    yk_mat3 middle = yk_m3_skew(state->curvature_rate);
-    subtract_from(&curvature_rate[MIDDLE], &middle);
+    by_turns angular_velocity, curvature_rate, strain_rate = {{{0}}};
+    vary_rates(point, element, state, v, &angular_velocity, &curvature_rate);
+    yk_mat3 middle = yk_m3_skew(yk_v3_neg(state->curvature_rate));
+    add_turn(&curvature_rate, MIDDLE, &middle);
+    add_cross(&curvature_rate, state->curvature_rate, &v->rotation);
+    for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++) {
+        yk_mat3 arm = yk_m3_skew(yk_v3_scale(point->slope[i], element->arm[i]));
+        yk_mat3 swept = cross_columns(yk_v3_sub(state->angular_velocity, node[i]->angular_velocity), &arm);
+        add_turn(&strain_rate, i, &swept);
+    }
+    add_cross(&strain_rate, state->line, &angular_velocity);
+    add_cross(&strain_rate, state->strain_rate, &v->rotation);
+    add_section(point, section, &strain_rate, &curvature_rate, r);
+    yk_mat3 spin = yk_m3_skew(state->angular_velocity);
+    for (int k = 0; k < (point->coupled ? 2 : 1); k++) {
+        yk_mat3 shift = multiply(&section->block[k][0], &spin);
+        subtract_from(&r->by_position[k], &shift);
+    }
+}
+
+/* A share of the rows of a node: set, or added to those of the point before. */
+static inline void put_number(double *to, double sign, bool add, double value)
+{
+    *to = add ? *to + value : sign * value;
+}
+
+/* The six rows of node n beside the point: force, and torque about the node. The arm of the torque changes as point and
+ * node move by (dp - dx) x t; that term has no share in the derivatives by rates, where `force` is zero. */
+static inline void put_rows(const yk_beam *beam, int index, int n, const element_state *element, yk_vec3 arm,
+                            yk_vec3 force, const resultant_variation *r, double sign, bool add,
+                            double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+{
+    const yk_beam_point *point = &beam->point[index];
+    by_turns torque = r->by_rotation[1];
+    add_cross(&torque, arm, &r->by_rotation[0]);
+    yk_mat3 by_position = cross_columns(arm, &r->by_position[0]), force_skew = yk_m3_skew(force);
+    add_to(&by_position, &r->by_position[1]);
     for (int i = 0; i < YK_BEAM_NODES; i++) {
-        yk_mat3 turned = cross_columns(state->curvature_rate, &v->rotation[i]);
-        add_to(&curvature_rate[i], &turned);
-        yk_mat3 strain_rate = cross_columns(state->line, &angular_velocity[i]);
-        turned = cross_columns(state->strain_rate, &v->rotation[i]);
-        add_to(&strain_rate, &turned);
-        if (beam->has_offset) {
-            yk_mat3 arm = yk_m3_skew(element->arm[i]);
-            yk_mat3 swept = cross_columns(yk_v3_sub(state->angular_velocity, node[i]->angular_velocity), &arm);
-            add_scaled(&strain_rate, point->slope[i], &swept);
+        double slope = point->slope[i], share = (i == n ? 1 : 0) - point->shape[i];
+        for (int k = 0; k < 3; k++) {
+            double *force_row = &matrix[6 * n + k][6 * i], *torque_row = &matrix[6 * n + 3 + k][6 * i];
+            for (int j = 0; j < 3; j++) {
+                put_number(&force_row[j], sign, add, slope * r->by_position[0].m[k][j]);
+                put_number(&force_row[3 + j], sign, add, r->by_rotation[0].m[k][3 * i + j]);
+                put_number(&torque_row[j], sign, add, slope * by_position.m[k][j] + share * force_skew.m[k][j]);
+                put_number(&torque_row[3 + j], sign, add, torque.m[k][3 * i + j]);
+            }
         }
-        for (int r = 0; r < 2; r++) {
-            yk_mat3 shift = multiply(&section->block[r][0], &section_spin);
-            yk_mat3 stretch = multiply(&section->block[r][0], &strain_rate);
-            yk_mat3 bend = multiply(&section->block[r][1], &curvature_rate[i]);
-            add_scaled(&blocks->by_position[r][i], -point->slope[i], &shift);
-            add_to(&blocks->by_rotation[r][i], &stretch);
-            add_to(&blocks->by_rotation[r][i], &bend);
-        }
+        if (!beam->has_offset) continue;
+        yk_mat3 offset = yk_m3_skew(yk_v3_scale(sign * point->shape[i], element->arm[i]));
+        yk_mat3 swept = cross_columns(force, &offset);
+        for (int k = 0; k < 3; k++)
+            for (int j = 0; j < 3; j++) matrix[6 * n + 3 + k][6 * i + 3 + j] += swept.m[k][j];
     }
 }
 
-static inline void scatter(double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS], int row, int column, double sign,
-                           const yk_mat3 *m)
+/* The portion on the left of the point feels the resultants, the one on the right their opposite; the middle node has a
+ * point on either side. */
+static void put_point(const yk_beam *beam, int index, const element_state *element, const point_state *state,
+                      const yk_frame *const node[], yk_vec3 force, const resultant_variation *r,
+                      double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) matrix[row + i][column + j] += sign * m->m[i][j];
-}
-
-/* Rows of the two nodes beside the point: the force, and the torque about the node. */
-static void scatter_resultants(int index, const point_state *state, const yk_frame *const node[],
-                               const resultant_blocks *blocks, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
-{
-    for (int side = 0; side < 2; side++) {
-        int row = 6 * (index + side);
-        double sign = side == 0 ? 1 : -1;
-        yk_vec3 arm = yk_v3_sub(state->place, node[index + side]->position);
-        for (int i = 0; i < YK_BEAM_NODES; i++) {
-            yk_mat3 by_position = cross_columns(arm, &blocks->by_position[0][i]);
-            yk_mat3 by_rotation = cross_columns(arm, &blocks->by_rotation[0][i]);
-            add_to(&by_position, &blocks->by_position[1][i]);
-            add_to(&by_rotation, &blocks->by_rotation[1][i]);
-            scatter(matrix, row, 6 * i, sign, &blocks->by_position[0][i]);
-            scatter(matrix, row, 6 * i + 3, sign, &blocks->by_rotation[0][i]);
-            scatter(matrix, row + 3, 6 * i, sign, &by_position);
-            scatter(matrix, row + 3, 6 * i + 3, sign, &by_rotation);
-        }
+    yk_vec3 left = yk_v3_sub(state->place, node[index]->position);
+    yk_vec3 right = yk_v3_sub(state->place, node[index + 1]->position);
+    if (index == 0) {
+        put_rows(beam, 0, FIRST, element, left, force, r, 1, false, matrix);
+        put_rows(beam, 0, MIDDLE, element, right, force, r, -1, false, matrix);
+    } else {
+        put_rows(beam, 1, MIDDLE, element, left, force, r, 1, true, matrix);
+        put_rows(beam, 1, LAST, element, right, force, r, -1, false, matrix);
     }
 }
 
-/* The point moves relative to the node about which the torque is taken: (dp - dx) x t. */
-static void scatter_arm(const yk_beam *beam, int index, const element_state *element, const point_state *state,
-                        double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
-{
-    const double *shape = beam->point[index].shape;
-    yk_mat3 force = yk_m3_skew(state->force);
-    for (int side = 0; side < 2; side++) {
-        int n = index + side, row = 6 * n + 3;
-        double sign = side == 0 ? 1 : -1;
-        scatter(matrix, row, 6 * n, sign, &force);
-        for (int i = 0; i < YK_BEAM_NODES; i++) {
-            scatter(matrix, row, 6 * i, -sign * shape[i], &force);
-            if (!beam->has_offset) continue;
-            yk_mat3 arm = yk_m3_skew(element->arm[i]);
-            yk_mat3 swept = cross_columns(state->force, &arm);
-            scatter(matrix, row, 6 * i + 3, sign * shape[i], &swept);
-        }
-    }
-}
-
-static void differentiate_point(const yk_beam *beam, int index, const element_state *element, const point_state *state,
-                                const yk_frame *const node[], yk_beam_jacobian *jacobian)
+/* Not inlined for each point: twice the code would not fit the processor's instruction cache. */
+__attribute__((noinline)) static void differentiate_point(const yk_beam *beam, int index, const element_state *element,
+                                                          const point_state *state, const yk_frame *const node[],
+                                                          yk_beam_jacobian *jacobian)
 {
     const yk_beam_point *point = &beam->point[index];
     point_variation v;
-    section_blocks section;
-    resultant_blocks blocks;
+    section_blocks section, damping;
+    resultant_variation by_placement, by_rate;
     vary_point(beam, point, element, state, &v);
-    rotate_section(point->stiffness, &state->frame, &section);
-    strain_terms(point, &section, &v, &blocks);
-    turning_terms(state, &v, &blocks);
+    rotate_section(point->stiffness, point->coupled, &state->frame, &section);
+    strain_terms(point, &section, &v, &by_placement);
+    turning_terms(state, &v, &by_placement);
     if (beam->damped) {
-        section_blocks damping;
-        resultant_blocks rate_blocks;
-        rotate_section(point->damping, &state->frame, &damping);
-        damping_terms(beam, point, element, state, node, &damping, &v, &blocks);
-        strain_terms(point, &damping, &v, &rate_blocks);
-        scatter_resultants(index, state, node, &rate_blocks, jacobian->rate);
+        rotate_section(point->damping, point->coupled, &state->frame, &damping);
+        strain_terms(point, &damping, &v, &by_rate);
+        damping_terms(beam, point, element, state, node, &damping, &v, &by_placement);
     }
-    scatter_resultants(index, state, node, &blocks, jacobian->placement);
-    scatter_arm(beam, index, element, state, jacobian->placement);
+    put_point(beam, index, element, state, node, state->force, &by_placement, jacobian->placement);
+    if (beam->damped) put_point(beam, index, element, state, node, yk_v3(0, 0, 0), &by_rate, jacobian->rate);
 }
 
 void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES], yk_beam_loads *loads,
@@ -477,8 +535,6 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
         load_nodes(i, &state[i], node, loads);
     }
     if (!jacobian) return;
-    memset(jacobian->placement, 0, sizeof jacobian->placement);
-    if (beam->damped) memset(jacobian->rate, 0, sizeof jacobian->rate);
     for (int i = 0; i < YK_BEAM_POINTS; i++) differentiate_point(beam, i, &element, &state[i], node, jacobian);
 }
 
@@ -555,7 +611,11 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
         place_point(&element, point->shape, point->slope, &state, point->strain);
         memcpy(point->stiffness, def->section[p].stiffness, sizeof point->stiffness);
         memcpy(point->damping, def->section[p].damping, sizeof point->damping);
-        for (int i = 0; i < 36; i++) beam->damped |= (&point->damping[0][0])[i] != 0;
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 6; j++) {
+                beam->damped |= point->damping[i][j] != 0;
+                if (i / 3 != j / 3) point->coupled |= point->stiffness[i][j] != 0 || point->damping[i][j] != 0;
+            }
     }
     return YK_OK;
 }

@@ -47,6 +47,7 @@ typedef struct yk_beam_point {
     double strain[6];            /* of the reference shape, subtracted */
     double stiffness[6][6];
     double damping[6][6];
+    bool coupled; /* forces depend on curvatures, or moments on strains */
 } yk_beam_point;
 
 typedef struct yk_beam {

@@ -1,12 +1,12 @@
-/* Models made of beams, for tests of dynamics and modes. */
+/* Models made of beams, that tests and benchmarks share. */
 #ifndef YK_TESTS_BEAM_MODEL_H
 #define YK_TESTS_BEAM_MODEL_H
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "math/so3.h"
 #include "smooth/smooth.h"
-#include "test.h"
 
 enum { BEAM_MODEL_NODES = 401, BEAM_MODEL_PARTS = 64 };
 
@@ -112,22 +112,6 @@ static inline yk_smooth_force_def *beam_model_force(beam_model_def *m, yk_force_
     return force;
 }
 
-static inline yk_smooth *beam_model_create(yk_context *context, beam_model_def *m)
-{
-    yk_smooth *model;
-    yk_status status = yk_smooth_create(context, &m->def, &model);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
-    assert_int_equal(status, YK_OK);
-    return model;
-}
-
-static inline void beam_model_start(yk_context *context, yk_smooth *model, double h)
-{
-    yk_status status = yk_smooth_start(model, 0, h);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
-    assert_int_equal(status, YK_OK);
-}
-
 /* The cantilever of tight table 3, with the particles' mass at the tip (see models/cantilever). */
 static inline beam_model_def *tight_cantilever(int beams)
 {
@@ -139,6 +123,52 @@ static inline beam_model_def *tight_cantilever(int beams)
     int tip = beam_model_row(m, root, yk_v3(0.25, 0, 0), beams, &section);
     beam_model_joint(m, YK_JOINT_CLAMP, YK_SMOOTH_GROUND, root);
     beam_model_body(m, tip, 0.0555, yk_m3_diagonal(2.66e-6, 4.85e-6, 2.66e-6));
+    return m;
+}
+
+/* The spatial slider-crank with the rod as five steel beams (see models/flexible-slider-crank); tells the nodes of
+ * slider, crank and the middle of the rod. */
+static inline beam_model_def *flexible_slider_crank(int *slider, int *crank, int *middle)
+{
+    beam_model_def *m = beam_model_new();
+    m->def.gravity = yk_v3(0, 0, -9.81);
+    yk_beam_section_def steel = {
+        .young = 207e9, .poisson = 0.29, .density = 7870, .shear_y = 0.8856, .shear_z = 0.8856};
+    steel.area = 0.5 / (0.3 * steel.density);
+    steel.inertia_y = steel.inertia_z = steel.area * steel.area / (4 * YK_PI);
+    steel.torsion = 2 * steel.inertia_y;
+    yk_beam_section section = yk_beam_section_create(&steel);
+    yk_vec3 a = {0, 0.1, 0.12}, b = {0, 0.1, 0.2}, c = {0.2, 0, 0};
+    *crank = beam_model_node(m, a, yk_q_identity());
+    *slider = beam_model_node(m, c, yk_q_identity());
+    int start = beam_model_node(m, b, yk_beam_straight(b, c, yk_v3(0, 1, 0), &section).orientation[0]);
+    int end = beam_model_row(m, start, c, 5, &section);
+    *middle = start + 5;
+    beam_model_body(m, *crank, 0.12, yk_m3_diagonal(1e-4, 1e-4, 1e-4));
+    beam_model_body(m, *slider, 2, yk_m3_diagonal(1e-4, 1e-4, 1e-4));
+    m->nodes[*crank].angular_velocity = yk_v3(6, 0, 0);
+    m->nodes[*slider].velocity = yk_v3(0.24, 0, 0);
+    /* The rod starts without strain rates, its spin such that the pin of the universal joint stays perpendicular to x.
+     */
+    yk_vec3 e = yk_v3_unit(yk_v3_sub(c, b)), pin = yk_v3_unit(yk_v3_cross(e, yk_v3(1, 0, 0)));
+    yk_vec3 velocity = {0, -0.48, 0}, relative = {0.24, 0.48, 0}, across = yk_v3_cross(pin, yk_v3(1, 0, 0));
+    yk_vec3 omega = yk_v3_scale(1 / 0.3, yk_v3_cross(e, relative));
+    omega = yk_v3_axpy(-yk_v3_dot(omega, across) / yk_v3_dot(e, across), e, omega);
+    for (int i = start; i <= end; i++) {
+        m->nodes[i].angular_velocity = omega;
+        m->nodes[i].velocity = yk_v3_add(velocity, yk_v3_cross(omega, yk_v3_sub(m->nodes[i].position, b)));
+    }
+    yk_quat z_to_x = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
+    yk_smooth_joint_def *joint = beam_model_joint(m, YK_JOINT_REVOLUTE, YK_SMOOTH_GROUND, *crank);
+    joint->marker[0] = (yk_marker){.offset = a, .orientation = z_to_x};
+    joint->marker[1].orientation = z_to_x;
+    joint = beam_model_joint(m, YK_JOINT_SPHERICAL, *crank, start);
+    joint->marker[0].offset = yk_v3(0, 0, 0.08);
+    joint = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_SMOOTH_GROUND, *slider);
+    joint->marker[0].orientation = joint->marker[1].orientation = z_to_x;
+    joint = beam_model_joint(m, YK_JOINT_UNIVERSAL, *slider, end);
+    yk_quat pin_axes = yk_so3_quat(yk_m3_columns(yk_v3_cross(pin, e), pin, e)); /* y along the pin */
+    joint->marker[1].orientation = yk_q_mul(yk_q_conjugate(m->nodes[end].orientation), pin_axes);
     return m;
 }
 

@@ -1,9 +1,8 @@
 /* Modes of models against theory: beams, columns, pendulums, rotors. */
 #include "smooth/modes.h"
 
-#include "beam_model.h"
+#include "beam_run.h"
 #include "math/dense.h"
-#include "math/so3.h"
 
 static yk_modes *find_modes(yk_context *context, yk_smooth *model, int count)
 {
