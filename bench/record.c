@@ -45,7 +45,7 @@ static void to_memory(bench *run, int vectors)
 
 static void to_file(bench *run, yk_record_format format)
 {
-    char path[] = "/tmp/yoke-bench-XXXXXX";
+    char path[] = "yoke-bench-XXXXXX";
     int descriptor = mkstemp(path);
     if (descriptor < 0) {
         bench_fail(run, "no temporary file");

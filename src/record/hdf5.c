@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -40,7 +41,8 @@ static yk_status library_failed(hdf5_file *self)
  *
  * HDF5 does not get over a full disk: what it cannot write it tries again when the file is closed and at the exit of
  * the program, where it crashes. So the space for all that the next call may write is asked from the system first, and
- * refused before HDF5 knows of it. Estimates are on the safe side; what was not used goes back at once. */
+ * refused before HDF5 knows of it. Estimates are on the safe side; what was not used goes back when the file is closed.
+ */
 
 static size_t chunk_rows(size_t columns)
 {
@@ -48,6 +50,7 @@ static size_t chunk_rows(size_t columns)
     return rows < 1 ? 1 : rows > CHUNK_ROWS ? CHUNK_ROWS : rows;
 }
 
+enum { RESERVE_MIN = 1 << 20, RESERVE_MAX = 1 << 26 };
 enum { OBJECT_BYTES = 8192 }; /* a group or dataset with its header, heap, index nodes and short attributes */
 
 static size_t space_for_object(const char *name)
@@ -103,14 +106,25 @@ static void trim(const hdf5_file *self)
     (void)failed; /* a longer file is no worse */
 }
 
-static yk_status reserve(const hdf5_file *self, size_t bytes)
+/* File systems that cannot reserve do not stop us. */
+static int allocate(int descriptor, hsize_t start, hsize_t bytes)
+{
+    int error = posix_fallocate(descriptor, (off_t)start, (off_t)bytes);
+    return error == EINVAL || error == EOPNOTSUPP ? 0 : error;
+}
+
+/* To ask the system costs more than to write a block; so more is taken than is needed now, if there is more. */
+static yk_status reserve(const hdf5_file *self, hsize_t bytes)
 {
     hsize_t size = 0;
+    struct stat there = {0};
+    int descriptor = descriptor_of(self);
     H5Fget_filesize(self->id, &size);
-    int error = posix_fallocate(descriptor_of(self), (off_t)size, (off_t)bytes);
-    if (error == 0 || error == EINVAL || error == EOPNOTSUPP) return YK_OK; /* or the file system cannot tell */
-    trim(self);
-    return yk_file_fail(&self->file, error);
+    if (fstat(descriptor, &there) == 0 && (hsize_t)there.st_size >= size + bytes) return YK_OK;
+    hsize_t ahead = size / 4 < RESERVE_MIN ? RESERVE_MIN : size / 4 > RESERVE_MAX ? RESERVE_MAX : size / 4;
+    if (ahead > bytes && allocate(descriptor, size, ahead) == 0) return YK_OK;
+    int error = allocate(descriptor, size, bytes);
+    return error ? yk_file_fail(&self->file, error) : YK_OK;
 }
 
 /* The same before HDF5 has made the file. */
@@ -118,9 +132,9 @@ static yk_status reserve_for_header(const hdf5_file *self)
 {
     int descriptor = open(self->file.part, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return yk_file_fail(&self->file, errno);
-    int error = posix_fallocate(descriptor, 0, (off_t)space_for_header(self->file.header));
+    int error = allocate(descriptor, 0, space_for_header(self->file.header));
     close(descriptor);
-    return error == 0 || error == EINVAL || error == EOPNOTSUPP ? YK_OK : yk_file_fail(&self->file, error);
+    return error ? yk_file_fail(&self->file, error) : YK_OK;
 }
 
 /* Names -------------------------------------------------------------------------------------------------------- */
@@ -314,9 +328,7 @@ static yk_status write_rows(hdf5_file *self)
     for (int i = 0; i < self->table_count; i++)
         if (!append(self, &self->tables[i])) return library_failed(self);
     self->rows += self->file.block.rows;
-    if (H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0) return library_failed(self);
-    trim(self);
-    return YK_OK;
+    return H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0 ? library_failed(self) : YK_OK;
 }
 
 /* End ---------------------------------------------------------------------------------------------------------- */
@@ -389,7 +401,10 @@ static void hdf5_close(yk_record_file *file)
 {
     hdf5_file *self = (hdf5_file *)file;
     yk_hdf5_enter(&self->session);
-    if (self->id >= 0) H5Fclose(self->id);
+    if (self->id >= 0) {
+        trim(self);
+        H5Fclose(self->id);
+    }
     yk_hdf5_leave(&self->session);
     yk_release(file->context, self->scratch);
     yk_release(file->context, self->tables);
