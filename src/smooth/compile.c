@@ -122,6 +122,19 @@ static void add_joint(yk_smooth *model, const char *name, yk_joint joint, int a,
 
 static double input_distance(void *user, const yk_smooth *model, double t);
 
+static yk_joint joint_of_def(const yk_smooth_joint_def *joint)
+{
+    if (joint->kind == YK_JOINT_AXES) return yk_joint_of_axes(joint->constrained, &joint->marker[0], &joint->marker[1]);
+    return yk_joint_make(joint->kind, &joint->marker[0], &joint->marker[1], joint->length);
+}
+
+/* A marker that takes motion is tied to a prescribed frame; its own axes name the motions. */
+static yk_joint joint_of_port(const port_model *port)
+{
+    yk_marker origin = yk_marker_default();
+    return yk_joint_of_axes(port->constrained, &port->def.marker[0], &origin);
+}
+
 static yk_status compile_joints(yk_smooth *model)
 {
     const yk_smooth_def *def = &model->def;
@@ -131,9 +144,7 @@ static yk_status compile_joints(yk_smooth *model)
     model->row_count = 0;
     for (int i = 0; i < def->joint_count; i++) {
         const yk_smooth_joint_def *joint = &def->joints[i];
-        yk_joint made = joint->kind == YK_JOINT_AXES
-                            ? yk_joint_of_axes(joint->constrained, &joint->marker[0], &joint->marker[1])
-                            : yk_joint_make(joint->kind, &joint->marker[0], &joint->marker[1], joint->length);
+        yk_joint made = joint_of_def(joint);
         add_joint(model, joint->name, made, frame_index(model, joint->node[0]), frame_index(model, joint->node[1]),
                   joint->drive, -1);
     }
@@ -152,10 +163,8 @@ static yk_status compile_joints(yk_smooth *model)
             add_joint(model, port->def.name, port->distance, port->node[0], port->node[1], drive, i);
             continue;
         }
-        yk_marker origin = yk_marker_default();
         port->driver = driver;
-        add_joint(model, port->def.name, yk_joint_of_axes(port->constrained, &port->def.marker[0], &origin),
-                  port->node[0], driver, none, i);
+        add_joint(model, port->def.name, joint_of_port(port), port->node[0], driver, none, i);
         driver++;
     }
     return YK_OK;
@@ -201,19 +210,46 @@ static yk_status compile_forces(yk_smooth *model)
 }
 
 /* The image: all that a step depends on, in one array of doubles. */
+typedef struct image_size {
+    size_t nodes, rows, frames, ports;
+    size_t continuous, words;
+} image_size;
+
+/* From the def and the connections alone, so that callers may ask before start. */
+static image_size image_size_of(const yk_smooth *model)
+{
+    image_size size = {.nodes = (size_t)model->def.node_count, .ports = (size_t)model->def.port_count};
+    size.frames = size.nodes + 1;
+    for (int i = 0; i < model->def.joint_count; i++) size.rows += (size_t)joint_of_def(&model->def.joints[i]).row_count;
+    for (int i = 0; i < model->def.port_count; i++) {
+        const port_model *port = &model->ports[i];
+        if (port->causality != YK_TAKES_MOTION) continue;
+        bool marker = port->def.kind == YK_PORT_MARKER;
+        size.rows += marker ? (size_t)joint_of_port(port).row_count : 1;
+        size.frames += marker;
+    }
+    size_t word = sizeof(double);
+    size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows;
+    size.words = size.continuous + size.ports * sizeof(yk_effort) / word + 2 * size.frames * sizeof(yk_frame) / word +
+                 size.rows + (sizeof(factor_state) + sizeof(clock_state)) / word;
+    return size;
+}
+
+yk_state_layout yk_smooth_layout(const yk_smooth *model)
+{
+    image_size size = image_size_of(model);
+    return (yk_state_layout){.words = size.words, .continuous = size.continuous};
+}
+
 static yk_status compile_state(yk_smooth *model)
 {
-    size_t n = (size_t)model->node_count, m = (size_t)model->row_count;
-    size_t node_words = sizeof(node_state) / sizeof(double);
-    size_t frame_words = (size_t)model->frame_count * sizeof(yk_frame) / sizeof(double);
-    size_t continuous = 2 * n * node_words + 9 * n + 2 * m;
-    size_t ports = (size_t)model->def.port_count * sizeof(yk_effort) / sizeof(double);
-    size_t words =
-        continuous + ports + 2 * frame_words + m + (sizeof(factor_state) + sizeof(clock_state)) / sizeof(double);
+    image_size size = image_size_of(model);
+    size_t n = size.nodes, m = size.rows, words = size.words;
+    size_t node_words = sizeof(node_state) / sizeof(double), ports = size.ports * sizeof(yk_effort) / sizeof(double);
+    size_t frame_words = size.frames * sizeof(yk_frame) / sizeof(double);
     model->image = yk_allocate(model->context, words, sizeof *model->image);
     if (!model->image) return YK_ERROR_MEMORY;
     model->image_words = words;
-    model->image_continuous = continuous;
     double *at = model->image;
     state_view *view = &model->state;
     view->now = (node_state *)at, at += n * node_words;

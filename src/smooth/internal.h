@@ -166,7 +166,7 @@ struct yk_smooth {
 
     /* State. */
     double *image;
-    size_t image_words, image_continuous;
+    size_t image_words;
     state_view state;
 
     /* Trial. */
@@ -186,8 +186,10 @@ struct yk_smooth {
     double damping;    /* artificial, at the end of the step */
     double compliance; /* e of the matrix */
     int iteration;
-    bool refresh;   /* make new factors in the next iteration */
-    bool refreshed; /* factors were made in this step */
+    bool iterated;   /* by calls of iterate: corrections follow inputs that change, and tell nothing of the factors */
+    bool new_inputs; /* since the last correction */
+    bool refresh;    /* make new factors in the next iteration */
+    bool refreshed;  /* factors were made in this step */
     double first_correction, last_correction;
     bool factors_match; /* the matrix holds the factors that belong to the state */
     yk_smooth_report report;
@@ -196,6 +198,7 @@ struct yk_smooth {
 /* compile.c */
 yk_status yk_smooth_compile(yk_smooth *model);
 void yk_smooth_release_compiled(yk_smooth *model);
+yk_state_layout yk_smooth_layout(const yk_smooth *model);
 
 /* assemble.c: right-hand side (minus the scaled residual) of the trial, and the matrix if wanted. */
 typedef enum assembly_level {

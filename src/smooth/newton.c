@@ -118,6 +118,10 @@ static double tolerance(const yk_smooth *model)
 static double contraction(yk_smooth *model, double correction)
 {
     clock_state *clock = model->state.clock;
+    if (model->new_inputs) { /* the last correction was made for other equations */
+        model->new_inputs = false;
+        if (model->iteration > 1) return 1;
+    }
     if (model->iteration == 1) {
         bool jump = correction > 8 * clock->correction;
         if (jump || clock->unmeasured >= measure_every) return 1;
@@ -125,7 +129,7 @@ static double contraction(yk_smooth *model, double correction)
         return rate > 0 ? fmin(rate, 1) : 1;
     }
     double rate = model->last_correction > 0 ? correction / model->last_correction : 0;
-    if (model->iteration == 2) {
+    if (model->iteration == 2 && !model->iterated) {
         clock->unmeasured = 0;
         if (model->refreshed) {
             clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, rounding));
@@ -219,6 +223,6 @@ yk_status yk_smooth_solve_step(yk_smooth *model)
     clock_state *clock = model->state.clock;
     clock->unmeasured += 1;
     clock->age += 1;
-    clock->refresh = model->iteration > kept_iterations;
+    if (!model->iterated) clock->refresh = model->iteration > kept_iterations;
     return YK_OK;
 }

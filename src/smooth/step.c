@@ -161,6 +161,7 @@ void yk_smooth_open_trial(yk_smooth *model, double t, double h)
         model->lambda[r] = last + ratio * (last - model->state.lambda_before[r]);
     }
     model->open = true;
+    model->iterated = model->new_inputs = false;
     model->iteration = 0;
     model->refreshed = false;
     model->refresh = model->state.clock->refresh != 0;
@@ -342,6 +343,7 @@ static yk_status try_step(yk_smooth *model, double begin, double local, double s
     double tolerance = model->def.options.error_tolerance;
     model->input_time = local + size;
     if (!model->open) yk_smooth_open_trial(model, begin + local, size);
+    model->new_inputs = model->iterated;
     yk_smooth_input_frames(model);
     *accepted = false;
     yk_status status = yk_smooth_solve_step(model);

@@ -113,6 +113,7 @@ static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal
     model->inputs = inputs;
     model->input_time = h;
     if (!model->open) yk_smooth_open_trial(model, t, h);
+    model->iterated = model->new_inputs = true;
     yk_smooth_input_frames(model);
     bool converged;
     yk_status status = yk_smooth_iterate_once(model, &converged);
@@ -120,7 +121,7 @@ static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal
     if (status != YK_OK) return status;
     yk_smooth_accelerations(model);
     report->correction = model->report.correction;
-    report->converged = converged;
+    report->converged = converged || model->report.correction <= 1;
     return YK_OK;
 }
 
@@ -166,8 +167,7 @@ static const char *message(const yk_subsystem *self)
 
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
-    const yk_smooth *model = model_of_const(self);
-    return (yk_state_layout){.words = model->image_words, .continuous = model->image_continuous};
+    return yk_smooth_layout(model_of_const(self));
 }
 
 static void state_get(const yk_subsystem *self, double *image)
