@@ -149,7 +149,7 @@ static double chain(bench *run, int links, yk_joint_kind kind, double mbdyn_us)
 {
     model_kit kit;
     kit_chain(&kit, links, kind);
-    int steps = links <= 100 ? 1000 : 200000 / links;
+    int steps = links <= 100 ? 1000 : 50;
     double per_step = run_model(run, kit_def(&kit), 1e-3, steps);
     if (mbdyn_us > 0) beside_mbdyn(run, per_step, mbdyn_us);
     kit_close(&kit);
@@ -163,7 +163,7 @@ static void long_chain(bench *run, int links, yk_joint_kind kind)
     kit_chain(&kit, links / 10, kind);
     yk_smooth *model = NULL;
     double least = 1e9, h = 1e-3;
-    int steps = 200000 / links;
+    int steps = 50;
     if (!bench_check(run, yk_smooth_create(bench_context(run), kit_def(&kit), &model))) return;
     for (int sample = 0; sample < 5; sample++) {
         if (!bench_check(run, yk_smooth_start(model, 0, h))) return;

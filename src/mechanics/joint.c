@@ -349,14 +349,23 @@ static void stiffness_distance(const yk_joint_place *place, double lambda, yk_ma
     stiffness_of_arms(place, e, lambda, stiffness);
 }
 
+/* turned_cross(arm, E_k) has only a column and a diagonal. */
+static void stiffness_point(int k, yk_vec3 arm, double lambda, yk_mat3 *sum)
+{
+    double along = lambda * component(arm, k);
+    sum->m[0][k] += lambda * arm.x;
+    sum->m[1][k] += lambda * arm.y;
+    sum->m[2][k] += lambda * arm.z;
+    for (int i = 0; i < 3; i++) sum->m[i][i] -= along;
+}
+
 void yk_row_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
 {
     switch (row->kind) {
-    case YK_ROW_POINT: {
-        yk_vec3 e = {row->k == 0, row->k == 1, row->k == 2};
-        stiffness_of_arms(place, e, lambda, stiffness);
+    case YK_ROW_POINT:
+        stiffness_point(row->k, place->a.arm, -lambda, &stiffness[TORQUE_A][TORQUE_A]);
+        stiffness_point(row->k, place->b.arm, lambda, &stiffness[TORQUE_B][TORQUE_B]);
         return;
-    }
     case YK_ROW_IN_PLANE: stiffness_in_plane(row, place, lambda, stiffness); return;
     case YK_ROW_AXES: stiffness_axes(row, place, lambda, stiffness); return;
     case YK_ROW_DISTANCE: stiffness_distance(place, lambda, stiffness); return;

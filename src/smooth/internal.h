@@ -105,6 +105,7 @@ typedef struct clock_state {
     double size;       /* of the next internal step, with error control */
     double h_before;   /* size of the step before the last */
     double unchanged;  /* steps since the size changed */
+    double redundant;  /* not zero: joint equations depend on each other, multipliers of least norm are wanted */
     double work, dissipated;
     double supply, loss; /* powers at t */
 } clock_state;
@@ -162,7 +163,6 @@ struct yk_smooth {
     size_t place_count;
     double *unknown_scale; /* of each unknown and equation */
     double *entry_scale;   /* of each entry of the matrix, the product of both */
-    bool redundant;
 
     /* State. */
     double *image;
@@ -191,6 +191,7 @@ struct yk_smooth {
     bool refresh;    /* make new factors in the next iteration */
     bool refreshed;  /* factors were made in this step */
     double first_correction, last_correction;
+    double extent;      /* largest coordinate of a node: what rounding of positions is measured by */
     bool factors_match; /* the matrix holds the factors that belong to the state */
     yk_smooth_report report;
 };
@@ -234,6 +235,7 @@ void yk_smooth_accelerations(yk_smooth *model);
 void yk_smooth_place_node(yk_smooth *model, int node);
 yk_status yk_smooth_advance(yk_smooth *model, double t, double h);
 double yk_smooth_damping_at(const yk_smooth *model, double t);
+double yk_smooth_redundant_compliance(const yk_smooth *model);
 /* Predicted motion of a node at the end of a step of size h. */
 void yk_smooth_predict_node(const yk_smooth *model, int node, double h, trial_node *trial);
 void yk_smooth_trial_from_state(yk_smooth *model);

@@ -11,8 +11,8 @@
 
 #include "smooth/internal.h"
 
-/* Rounding: below this share of the length scale corrections do not get smaller. */
-static const double rounding = 2e-15;
+/* Below this share of the coordinates corrections are rounding and do not get smaller. */
+static const double rounding_share = 2e-15;
 static const double slow_rate = 0.3;
 static const double safety = 2;
 static const int kept_iterations = 2;
@@ -104,13 +104,18 @@ static double update(yk_smooth *model)
     return sqrt(largest);
 }
 
+static double rounding_of(const yk_smooth *model)
+{
+    return rounding_share * fmax(1, model->extent / model->length_scale);
+}
+
 static double tolerance(const yk_smooth *model)
 {
     const yk_smooth_options *options = &model->def.options;
     /* Where joints are redundant, mechanisms pass through positions in which they could change their mode of motion. */
-    double share = options->newton_relative * (model->redundant ? 0.01 : 1);
+    double share = options->newton_relative * (model->state.clock->redundant != 0 ? 0.01 : 1);
     double wanted = fmin(share * model->first_correction, options->newton_absolute);
-    return fmax(wanted, rounding);
+    return fmax(wanted, rounding_of(model));
 }
 
 /* What the next correction would be, as a share of this one. Measured from the second correction on; before, what
@@ -132,9 +137,9 @@ static double contraction(yk_smooth *model, double correction)
     if (model->iteration == 2 && !model->iterated) {
         clock->unmeasured = 0;
         if (model->refreshed) {
-            clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, rounding));
+            clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, rounding_share));
         } else {
-            clock->rate = fmax(rate, rounding) / clock->age;
+            clock->rate = fmax(rate, rounding_share) / clock->age;
         }
     }
     return rate;
@@ -142,7 +147,7 @@ static double contraction(yk_smooth *model, double correction)
 
 static bool good_enough(yk_smooth *model, double correction)
 {
-    double rate = contraction(model, correction), limit = tolerance(model);
+    double rate = contraction(model, correction), limit = tolerance(model), rounding = rounding_of(model);
     model->report.correction = correction / limit;
     if (correction <= rounding) return true;
     if (rate >= 1) return model->iteration > 1 && correction < 100 * rounding;

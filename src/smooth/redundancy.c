@@ -80,11 +80,11 @@ static yk_status report_redundant(yk_smooth *model, const double *basis, int cou
         if (named++ < 12) yk_text_add(model->context, &names, "%s'%s'", named > 1 ? ", " : "", joint->name);
     }
     if (involved > 12) yk_text_add(model->context, &names, " and %d more", involved - 12);
-    yk_status status =
-        yk_fail(model->context, YK_REDUNDANT,
-                "%s: %s%d joint equations are redundant among the joints %s: reactions there are those of "
-                "least norm; replace joints by ones that constrain less where they matter",
-                model->def.name, count == NULL_VECTORS_MAX ? "at least " : "", count, names.data ? names.data : "");
+    yk_status status = yk_fail(model->context, YK_REDUNDANT,
+                               "%s: %s%d joint equation%s redundant among the joints %s: reactions there are those of "
+                               "least norm; replace joints by ones that constrain less where they matter",
+                               model->def.name, count == NULL_VECTORS_MAX ? "at least " : "", count,
+                               count == 1 ? " is" : "s are", names.data ? names.data : "");
     yk_log(model->context, YK_LOG_WARNING, "%s", yk_last_message(model->context));
     yk_text_destroy(model->context, &names);
     return status;
@@ -93,7 +93,7 @@ static yk_status report_redundant(yk_smooth *model, const double *basis, int cou
 yk_status yk_smooth_find_redundant(yk_smooth *model)
 {
     int m = model->row_count;
-    model->redundant = false;
+    model->state.clock->redundant = 0;
     model->report.redundant = 0;
     if (m == 0) return YK_OK;
     size_t capacity = 4;
@@ -113,7 +113,7 @@ yk_status yk_smooth_find_redundant(yk_smooth *model)
         basis = grown;
     }
     model->report.redundant = count;
-    model->redundant = count > 0;
+    model->state.clock->redundant = count > 0;
     yk_status status = count ? report_redundant(model, basis, count) : YK_OK;
     yk_release(model->context, basis);
     return status;

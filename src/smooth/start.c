@@ -208,6 +208,17 @@ static void state_from_trial(yk_smooth *model)
     model->state.clock->loss = model->loss + yk_smooth_beam_loss(model);
 }
 
+/* Pivots for the matrix of a step, chosen here so that steps need only refactor. A matrix that is singular at the start
+ * may be regular in the first step: that one will tell. */
+static yk_status choose_pivots(yk_smooth *model)
+{
+    model->c = yk_two_step_trapezoidal().b0 * model->state.clock->h;
+    model->compliance = yk_smooth_redundant_compliance(model);
+    yk_smooth_assemble(model, LEVEL_STEP, true);
+    yk_status status = yk_sparse_factor(model->matrix, NULL);
+    return status == YK_ERROR_MEMORY ? status : YK_OK;
+}
+
 /* From assembled positions in the trial: velocities, redundancy, accelerations, and the state of a run that begins. */
 yk_status yk_smooth_begin(yk_smooth *model)
 {
@@ -222,10 +233,10 @@ yk_status yk_smooth_begin(yk_smooth *model)
     status = solve_accelerations(model);
     if (status != YK_OK) return status;
     state_from_trial(model);
-    model->compliance = 0;
     model->state.clock->steps = 0;
     model->state.factor->c = 0; /* no factors yet */
-    return outcome;
+    status = choose_pivots(model);
+    return status == YK_OK ? outcome : status;
 }
 
 yk_status yk_smooth_consistent_start(yk_smooth *model, double t, double h)

@@ -75,7 +75,7 @@ yk_status yk_smooth_equilibrium(yk_smooth *model)
     come_to_rest(model);
     model->c = first_step;
     model->factors_match = false;
-    model->compliance = model->redundant ? 1e-11 : 0;
+    model->compliance = model->state.clock->redundant != 0 ? 1e-11 : 0;
     for (int k = 0; k < most_iterations; k++) {
         yk_smooth_assemble(model, LEVEL_STATIC, true);
         left = imbalance(model, &worst);

@@ -133,9 +133,9 @@ double yk_smooth_damping_at(const yk_smooth *model, double t)
 
 /* Where joint equations are redundant: a compliance of 1e-14 length scales per unit of acceleration of the typical mass
  * singles out the multipliers of least norm and opens no gap that is seen; in the units of the matrix. */
-static double redundant_compliance(const yk_smooth *model)
+double yk_smooth_redundant_compliance(const yk_smooth *model)
 {
-    return model->redundant ? fmax(1e-14 * model->length_scale / (model->c * model->c), 1e-14) : 0;
+    return model->state.clock->redundant != 0 ? fmax(1e-14 * model->length_scale / (model->c * model->c), 1e-14) : 0;
 }
 
 void yk_smooth_open_trial(yk_smooth *model, double t, double h)
@@ -144,14 +144,17 @@ void yk_smooth_open_trial(yk_smooth *model, double t, double h)
     model->h = h;
     model->t = t + h;
     model->c = model->method.b0 * h;
-    model->compliance = redundant_compliance(model);
+    model->compliance = yk_smooth_redundant_compliance(model);
     model->damping = yk_smooth_damping_at(model, model->t);
+    model->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &model->trial[i];
         place_past(model, &model->method, i, h, node);
         guess(model, i, h, model->c, node);
         momentum_past(model, &model->method, i, h, node);
         place(&model->state.now[i], model->c, node);
+        yk_vec3 at = node->frame.position;
+        model->extent = fmax(model->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
     /* Multipliers are extrapolated too: what is wrong with them is multiplied by the change of the joints' directions
      * since the factors were made. */
@@ -418,6 +421,12 @@ yk_status yk_smooth_advance(yk_smooth *model, double t, double h)
             continue;
         }
         model->report.rejected++;
+        if (status == YK_ERROR_SINGULAR && clock->redundant == 0) {
+            /* Joints have come to depend on each other on the way: go on with multipliers of least norm. */
+            yk_log(model->context, YK_LOG_WARNING, "%s", yk_last_message(model->context));
+            clock->redundant = 1;
+            continue;
+        }
         size = used * (status != YK_OK ? 0.25 : growth(model, false));
         if (size < smallest_share * fmin(h, 1e3 * (used + done)))
             return status != YK_OK ? status : tolerance_not_met(model, t + done);

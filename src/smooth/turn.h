@@ -18,10 +18,21 @@ static inline yk_turn yk_turn_of(yk_vec3 phi)
     yk_turn turn = {.phi = phi};
     double half; /* sin(|phi|/2) / |phi| */
     if (x < 0.25) {
+        /* Horner's scheme with the reciprocals written out: divisions would cost more than all the rest. */
         double y = 0.25 * x;
-        half = 0.5 * (1 - y / 6 * (1 - y / 20 * (1 - y / 42 * (1 - y / 72 * (1 - y / 110)))));
-        turn.rotation.w = 1 - y / 2 * (1 - y / 12 * (1 - y / 30 * (1 - y / 56 * (1 - y / 90 * (1 - y / 132)))));
-        turn.q = (1 - x / 20 * (1 - x / 42 * (1 - x / 72 * (1 - x / 110 * (1 - x / 156 * (1 - x / 210)))))) / 6;
+        half =
+            0.5 * (1 - y * (1.0 / 6) *
+                           (1 - y * (1.0 / 20) * (1 - y * (1.0 / 42) * (1 - y * (1.0 / 72) * (1 - y * (1.0 / 110))))));
+        turn.rotation.w =
+            1 -
+            y * (1.0 / 2) *
+                (1 - y * (1.0 / 12) *
+                         (1 - y * (1.0 / 30) * (1 - y * (1.0 / 56) * (1 - y * (1.0 / 90) * (1 - y * (1.0 / 132))))));
+        turn.q = (1.0 / 6) *
+                 (1 - x * (1.0 / 20) *
+                          (1 - x * (1.0 / 42) *
+                                   (1 - x * (1.0 / 72) *
+                                            (1 - x * (1.0 / 110) * (1 - x * (1.0 / 156) * (1 - x * (1.0 / 210)))))));
         /* (1 - (|phi|/2) cot(|phi|/2)) / x by the Bernoulli numbers */
         turn.r = 1.0 / 12 +
                  x * (1.0 / 720 +
