@@ -85,7 +85,6 @@ static yk_status report_redundant(yk_smooth *model, const double *basis, int cou
                                "least norm; replace joints by ones that constrain less where they matter",
                                model->def.name, count == NULL_VECTORS_MAX ? "at least " : "", count,
                                count == 1 ? " is" : "s are", names.data ? names.data : "");
-    yk_log(model->context, YK_LOG_WARNING, "%s", yk_last_message(model->context));
     yk_text_destroy(model->context, &names);
     return status;
 }
