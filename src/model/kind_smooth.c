@@ -199,15 +199,26 @@ const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_vari
 
 /* Beams ----------------------------------------------------------------------------------------------------------- */
 
+#define MATERIAL_FIELDS                                                                                               \
+    {"young", YK_TYPE_NUMBER, "Pa", .required = true, .range = YK_POSITIVE, .text = "Young's modulus"},               \
+        {"poisson", YK_TYPE_NUMBER, .fallback = "0.3", .range = YK_BETWEEN(-1, 0.5), .text = "Poisson's ratio"},      \
+        {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_NOT_NEGATIVE, .text = "density"},          \
+    {                                                                                                                 \
+        "damping_ratio", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .text = "damping = this times stiffness" \
+    }
+
 static const yk_field rectangle_fields[] = {
+    MATERIAL_FIELDS,
     {"width_y", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along the section's y"},
     {"width_z", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along its z"},
     {0}};
 static const yk_field tube_fields[] = {
+    MATERIAL_FIELDS,
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "outer radius"},
     {"inner_radius", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE, .text = "inner radius"},
     {0}};
 static const yk_field general_fields[] = {
+    MATERIAL_FIELDS,
     {"area", YK_TYPE_NUMBER, "m²", .required = true, .range = YK_POSITIVE, .text = "of the section"},
     {"inertia_y", YK_TYPE_NUMBER, "m⁴", .required = true, .range = YK_POSITIVE, .text = "bending in x-z"},
     {"inertia_z", YK_TYPE_NUMBER, "m⁴", .required = true, .range = YK_POSITIVE, .text = "bending in x-y"},
@@ -215,25 +226,36 @@ static const yk_field general_fields[] = {
     {"shear_y", YK_TYPE_NUMBER, .fallback = "1", .range = YK_POSITIVE, .text = "shear factor along y"},
     {"shear_z", YK_TYPE_NUMBER, .fallback = "1", .range = YK_POSITIVE, .text = "shear factor along z"},
     {0}};
+static const yk_field matrix_fields[] = {
+    {"stiffness", YK_TYPE_NUMBERS, "N, N m, N m²", .required = true, .least = 6, .most = 36,
+     .text =
+         "from extension, shear along y and z (1), twist, curvature about y and z (1/m) to the force and the moment "
+         "in section axes: six diagonal values, or 36 by rows"},
+    {"damping", YK_TYPE_NUMBERS, "N s, N m s, N m² s", "[0, 0, 0, 0, 0, 0]", .least = 6, .most = 36,
+     .text = "likewise, from their rates"},
+    {"mass", YK_TYPE_NUMBER, "kg/m", .required = true, .range = YK_NOT_NEGATIVE, .text = "per length"},
+    {"centre", YK_TYPE_NUMBERS, "m", "[0, 0]", .least = 2, .most = 2, .text = "of mass: y and z from the beam's line"},
+    {"inertia", YK_TYPE_INERTIA, "kg m", "[0, 0, 0]", .text = "per length, about the centre of mass, section axes"},
+    {0}};
 static const yk_section rectangle = {"rectangle", "Solid, with shear factor 5/6.", rectangle_fields};
 static const yk_section tube = {"tube", "A tube, or a round bar.", tube_fields};
 static const yk_section general = {"general", "By its numbers.", general_fields};
-static const yk_section *const section_variants[] = {&rectangle, &tube, &general, NULL};
-static const yk_field material_fields[] = {
-    {"young", YK_TYPE_NUMBER, "Pa", .required = true, .range = YK_POSITIVE, .text = "Young's modulus"},
-    {"poisson", YK_TYPE_NUMBER, .fallback = "0.3", .range = YK_BETWEEN(-1, 0.5), .text = "Poisson's ratio"},
-    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_NOT_NEGATIVE, .text = "density"},
-    {"damping_ratio", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .text = "damping = this times stiffness"},
-    {0}};
-static const yk_section material_section = {"material", "", material_fields};
+static const yk_section matrix = {"matrix", "Any linear section: eccentric, composite, with coupled strains.",
+                                  matrix_fields};
+static const yk_section *const section_variants[] = {&rectangle, &tube, &general, &matrix, NULL};
 static const yk_field beam_node_item = {"nodes", YK_TYPE_TEXT, .text = "a node or body"};
 static const yk_field beam_fields[] = {
     {"nodes", YK_TYPE_LIST, .required = true, .least = 3, .most = 3, .item = &beam_node_item,
-     .text = "its two ends with the middle between them; free of strain where they start"},
-    {"section", YK_TYPE_VARIANT, .required = true, .section = &material_section, .variants = section_variants,
-     .selector = "shape", .text = "Homogeneous section"},
+     .text =
+         "its two ends with the middle between them; free of strain where they start. Three nodes that are not in a "
+         "line make a curved beam"},
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = section_variants, .selector = "shape",
+     .text = "What it is made of"},
+    {"end_section", YK_TYPE_VARIANT, .variants = section_variants, .selector = "shape",
+     .text = "Section of its second half; where it is absent, that of the first"},
     {"up", YK_TYPE_NUMBERS, .fallback = "[0, 0, 1]", VECTOR,
      .text = "a direction in the section's x-z plane at the start, global; x runs along the beam"},
+    {"offset", ORIGIN, .text = "of the beam's line from its nodes at the start, global"},
     {0},
 };
 static const yk_section beam_section = {"beam", "A geometrically exact three-node beam.", beam_fields};

@@ -297,9 +297,22 @@ static void make_force(maker *m, const yk_node *item, yk_smooth_force_def *force
 
 /* Beams ----------------------------------------------------------------------------------------------------------- */
 
-static yk_beam_section section_of(const yk_node *node)
+static yk_beam_section matrix_section(maker *m, const yk_node *node)
 {
-    enum { RECTANGLE, TUBE, GENERAL };
+    yk_beam_section section = {0};
+    const yk_node *centre = yk_node_get(node, "centre");
+    read_six_by_six(m, node, "stiffness", section.stiffness);
+    read_six_by_six(m, node, "damping", section.damping);
+    section.mass = yk_node_number(node, "mass");
+    section.centre = yk_v3(0, centre->values[0], centre->values[1]);
+    memcpy(section.inertia.m, yk_node_get(node, "inertia")->values, sizeof section.inertia.m);
+    return section;
+}
+
+static yk_beam_section section_of(maker *m, const yk_node *node)
+{
+    enum { RECTANGLE, TUBE, GENERAL, MATRIX };
+    if (node->choice == MATRIX) return matrix_section(m, node);
     yk_beam_section_def def = yk_beam_section_default();
     def.young = yk_node_number(node, "young");
     def.poisson = yk_node_number(node, "poisson");
@@ -320,26 +333,39 @@ static yk_beam_section section_of(const yk_node *node)
     return yk_beam_section_create(&def);
 }
 
+/* Section axes at a node: x along the parabola through the three nodes, z towards `up`. */
+static bool section_axes(const yk_vec3 place[YK_BEAM_NODES], int k, yk_vec3 up, yk_quat *axes)
+{
+    static const double slope[YK_BEAM_NODES][YK_BEAM_NODES] = {{-1.5, 2, -0.5}, {-0.5, 0, 0.5}, {0.5, -2, 1.5}};
+    yk_vec3 tangent = {0, 0, 0};
+    for (int i = 0; i < YK_BEAM_NODES; i++) tangent = yk_v3_axpy(slope[k][i], place[i], tangent);
+    yk_vec3 x = yk_v3_unit(tangent), z = yk_v3_axpy(-yk_v3_dot(up, x), x, up);
+    if (yk_v3_norm(tangent) == 0 || yk_v3_norm(z) < 1e-6 * yk_v3_norm(up)) return false;
+    z = yk_v3_unit(z);
+    *axes = yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
+    return true;
+}
+
 static void make_beam(maker *m, const yk_node *item, yk_smooth_beam_def *beam)
 {
     *beam = yk_smooth_beam_default();
     beam->name = yk_node_name(item);
-    const yk_node *nodes = yk_node_get(item, "nodes");
-    for (int k = 0; k < YK_BEAM_NODES; k++) beam->node[k] = find_node(m, yk_node_at(nodes, k));
-    yk_beam_section section = section_of(yk_node_get(item, "section"));
-    for (int k = 0; k < YK_BEAM_POINTS; k++) beam->section[k] = section;
-    yk_vec3 chord = yk_v3_sub(node_at(m, beam->node[2]).position, node_at(m, beam->node[0]).position);
-    yk_vec3 x = yk_v3_unit(chord), up = yk_node_vector(item, "up");
-    yk_vec3 z = yk_v3_axpy(-yk_v3_dot(up, x), x, up);
-    if (yk_v3_norm(z) < 1e-6 * yk_v3_norm(up) || yk_v3_norm(chord) == 0) {
-        fail(m, yk_builder_error(m->builder, item, "'up' runs along the beam, or its ends are in one place"));
-        return;
-    }
-    z = yk_v3_unit(z);
-    yk_quat axes = yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
+    const yk_node *nodes = yk_node_get(item, "nodes"), *second = yk_node_get(item, "end_section");
+    yk_vec3 place[YK_BEAM_NODES], up = yk_node_vector(item, "up"), offset = yk_node_vector(item, "offset");
     for (int k = 0; k < YK_BEAM_NODES; k++) {
-        yk_quat node = node_at(m, beam->node[k]).orientation;
+        beam->node[k] = find_node(m, yk_node_at(nodes, k));
+        place[k] = node_at(m, beam->node[k]).position;
+    }
+    beam->section[0] = section_of(m, yk_node_get(item, "section"));
+    beam->section[1] = second ? section_of(m, second) : beam->section[0];
+    for (int k = 0; k < YK_BEAM_NODES && m->status == YK_OK; k++) {
+        yk_quat axes, node = node_at(m, beam->node[k]).orientation;
+        if (!section_axes(place, k, up, &axes)) {
+            fail(m, yk_builder_error(m->builder, item, "'up' runs along the beam, or its nodes are in one place"));
+            return;
+        }
         beam->section_frame[k] = yk_q_unit(yk_q_mul(yk_q_conjugate(node), axes));
+        beam->offset[k] = yk_q_rotate_back(node, offset);
     }
 }
 

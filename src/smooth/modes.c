@@ -196,7 +196,7 @@ static void describe(const yk_smooth *model, const yk_linear_system *system, con
         *mode = (yk_mode){.growth = linear->real[i],
                           .omega = linear->imaginary[i],
                           .frequency = linear->imaginary[i] / (2 * YK_PI),
-                          .damping = size > 0 ? -linear->real[i] / size : 0,
+                          .damping = linear->real[i] != 0 ? -linear->real[i] / size : 0,
                           .free_motion = size < linear->floor,
                           .residual = linear->residual[i]};
         participation(system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true), total,
