@@ -227,7 +227,8 @@ static const yk_field fields[] = {
 
 const yk_section yk_nonsmooth_section = {
     "nonsmooth",
-    "Rigid bodies and particles with frictional contact, stepped at the level of impulses. Channels: of named bodies "
-    "`position` and `velocity`, of those with prescribed motion `reaction`; of joints `reaction`; `contacts` and "
-    "`overlap` of all.",
+    "Rigid bodies and particles with frictional contact, stepped at the level of impulses. Channels: of bodies "
+    "`position`, `orientation`, `velocity`, `angular_velocity`, and of those with prescribed motion the `force` and "
+    "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its marker; `contacts`, "
+    "`overlap`.",
     fields};

@@ -275,15 +275,8 @@ void yk_world_release_layout(yk_nonsmooth *self)
     yk_broad_destroy(&self->broad);
     yk_network_destroy(self->network);
     yk_release(self->context, self->general_pairs);
-    for (size_t i = 0; i < self->channel_count; i++)
-        yk_release(self->context, (char *)(uintptr_t)self->channels[i].name);
-    yk_release(self->context, self->channels);
-    yk_release(self->context, self->channel_sources);
     yk_release(self->context, self->slot_of);
     yk_release(self->context, self->body_of);
-    self->channel_count = 0;
-    self->channels = NULL;
-    self->channel_sources = NULL;
     self->network = NULL;
     self->general_pairs = NULL;
     self->slot_of = self->body_of = NULL;
@@ -431,6 +424,5 @@ yk_status yk_world_layout(yk_nonsmooth *self)
     self->round_kind = self->def.solver.friction == YK_FRICTION_BOX ? YK_PAIR_GENERAL : YK_PAIR_ROUND;
     status = yk_broad_create(self->context, self->pool, self->finite_count, &self->broad);
     if (status == YK_OK) status = create_network(self);
-    if (status == YK_OK) status = yk_world_name_channels(self);
     return status;
 }

@@ -76,6 +76,7 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
 {
     if (!self) return;
     yk_world_release_layout(self);
+    yk_world_release_channels(self);
     release_names(self);
     void *blocks[] = {self->initial,    self->models,    self->names,        self->tensors, self->parts,
                       self->placements, self->points,    self->joints,       self->forces,  self->materials,

@@ -214,7 +214,8 @@ static void energy(const yk_subsystem *self, yk_energy *result)
 
 static int get_channels(const yk_subsystem *self, const yk_channel **list)
 {
-    const yk_nonsmooth *world = const_world_of(self);
+    yk_nonsmooth *world = (yk_nonsmooth *)(uintptr_t)self;
+    if (yk_world_name_channels(world) < 0) yk_world_release_channels(world);
     *list = world->channels;
     return (int)world->channel_count;
 }

@@ -8,9 +8,13 @@ typedef enum channel_kind {
     CHANNEL_CONTACTS,
     CHANNEL_OVERLAP,
     CHANNEL_POSITION,
+    CHANNEL_ORIENTATION,
     CHANNEL_VELOCITY,
-    CHANNEL_REACTION,
-    CHANNEL_JOINT
+    CHANNEL_ANGULAR_VELOCITY,
+    CHANNEL_FORCE,
+    CHANNEL_TORQUE,
+    CHANNEL_JOINT_FORCE,
+    CHANNEL_JOINT_TORQUE
 } channel_kind;
 
 static yk_status add_channel(yk_nonsmooth *self, channel_kind kind, size_t index, const char *owner, const char *what,
@@ -27,21 +31,47 @@ static yk_status add_channel(yk_nonsmooth *self, channel_kind kind, size_t index
     return YK_OK;
 }
 
+typedef struct channel_row {
+    channel_kind kind;
+    const char *name, *unit;
+    int components;
+} channel_row;
+
+/* Force and torque of a body are those that hold it on a prescribed motion. */
+static const channel_row body_channels[] = {
+    {CHANNEL_POSITION, "position", "m", 3},   {CHANNEL_ORIENTATION, "orientation", "1", 4},
+    {CHANNEL_VELOCITY, "velocity", "m/s", 3}, {CHANNEL_ANGULAR_VELOCITY, "angular_velocity", "rad/s", 3},
+    {CHANNEL_FORCE, "force", "N", 3},         {CHANNEL_TORQUE, "torque", "N m", 3},
+};
+enum { BODY_CHANNELS = sizeof body_channels / sizeof *body_channels };
+
 static yk_status name_body_channels(yk_nonsmooth *self, size_t body)
 {
-    const char *name = self->names[body];
-    yk_status status = add_channel(self, CHANNEL_POSITION, body, name, "position", "m", 3);
-    if (status == YK_OK) status = add_channel(self, CHANNEL_VELOCITY, body, name, "velocity", "m/s", 3);
-    if (status == YK_OK && (size_t)self->slot_of[body] >= self->dynamic_count)
-        status = add_channel(self, CHANNEL_REACTION, body, name, "reaction", "N, N m", 6);
+    const yk_body_model *model = &self->models[self->slot_of ? (size_t)self->slot_of[body] : body];
+    bool known = model->drive == YK_FIXED || model->drive == YK_PRESCRIBED_BY_FUNCTION;
+    yk_status status = YK_OK;
+    for (int i = 0; i < BODY_CHANNELS && status == YK_OK; i++) {
+        const channel_row *row = &body_channels[i];
+        if (row->kind < CHANNEL_FORCE || known)
+            status = add_channel(self, row->kind, body, self->names[body], row->name, row->unit, row->components);
+    }
     return status;
 }
 
+static yk_status name_joint_channels(yk_nonsmooth *self, size_t joint)
+{
+    const char *name = self->joints[joint].name;
+    yk_status status = add_channel(self, CHANNEL_JOINT_FORCE, joint, name, "force", "N", 3);
+    return status == YK_OK ? add_channel(self, CHANNEL_JOINT_TORQUE, joint, name, "torque", "N m", 3) : status;
+}
+
+/* Named when they are first asked for, which is before start. */
 yk_status yk_world_name_channels(yk_nonsmooth *self)
 {
+    if (self->channels) return YK_OK;
     size_t named = 0;
     for (size_t i = 0; i < self->body_count; i++) named += self->names[i] != NULL;
-    size_t most = 2 + 3 * named + self->joint_count;
+    size_t most = 2 + BODY_CHANNELS * named + 2 * self->joint_count;
     self->channels = yk_allocate(self->context, most, sizeof *self->channels);
     self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
     if (!self->channels || !self->channel_sources) return YK_ERROR_MEMORY;
@@ -50,8 +80,7 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
     for (size_t i = 0; i < self->body_count && status == YK_OK; i++)
         if (self->names[i]) status = name_body_channels(self, i);
     for (size_t i = 0; i < self->joint_count && status == YK_OK; i++)
-        if (self->joints[i].name)
-            status = add_channel(self, CHANNEL_JOINT, i, self->joints[i].name, "reaction", "N, N m", 6);
+        if (self->joints[i].name) status = name_joint_channels(self, i);
     return status;
 }
 
@@ -62,10 +91,34 @@ static void write_vector(double *values, yk_vec3 v)
     values[2] = v.z;
 }
 
-static void write_effort(double *values, yk_effort effort)
+static void write_quaternion(double *values, yk_quat q)
 {
-    write_vector(values, effort.force);
-    write_vector(values + 3, effort.torque);
+    values[0] = q.w;
+    write_vector(values + 1, yk_v3(q.x, q.y, q.z));
+}
+
+static void read_body_channel(const yk_nonsmooth *self, channel_kind kind, size_t body, double *values)
+{
+    const yk_body_state *state = &self->bodies[self->slot_of[body]];
+    switch (kind) {
+    case CHANNEL_POSITION: write_vector(values, state->position); break;
+    case CHANNEL_ORIENTATION: write_quaternion(values, state->orientation); break;
+    case CHANNEL_VELOCITY: write_vector(values, state->velocity); break;
+    case CHANNEL_ANGULAR_VELOCITY: write_vector(values, state->angular_velocity); break;
+    case CHANNEL_FORCE: write_vector(values, yk_nonsmooth_reaction(self, (int)body).force); break;
+    default: write_vector(values, yk_nonsmooth_reaction(self, (int)body).torque); break;
+    }
+}
+
+void yk_world_release_channels(yk_nonsmooth *self)
+{
+    for (size_t i = 0; i < self->channel_count; i++)
+        yk_release(self->context, (char *)(uintptr_t)self->channels[i].name);
+    yk_release(self->context, self->channels);
+    yk_release(self->context, self->channel_sources);
+    self->channels = NULL;
+    self->channel_sources = NULL;
+    self->channel_count = 0;
 }
 
 void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values)
@@ -74,10 +127,9 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     switch ((channel_kind)source->kind) {
     case CHANNEL_CONTACTS: values[0] = (double)self->cache.count; break;
     case CHANNEL_OVERLAP: values[0] = self->report.deepest_overlap; break;
-    case CHANNEL_POSITION: write_vector(values, self->bodies[self->slot_of[source->index]].position); break;
-    case CHANNEL_VELOCITY: write_vector(values, self->bodies[self->slot_of[source->index]].velocity); break;
-    case CHANNEL_REACTION: write_effort(values, yk_nonsmooth_reaction(self, (int)source->index)); break;
-    case CHANNEL_JOINT: write_effort(values, self->joints[source->index].effort); break;
+    case CHANNEL_JOINT_FORCE: write_vector(values, self->joints[source->index].effort.force); break;
+    case CHANNEL_JOINT_TORQUE: write_vector(values, self->joints[source->index].effort.torque); break;
+    default: read_body_channel(self, (channel_kind)source->kind, source->index, values);
     }
 }
 

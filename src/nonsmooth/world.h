@@ -238,6 +238,7 @@ yk_status yk_world_state_set(yk_nonsmooth *self, const double *image);
 
 /* view.c */
 yk_status yk_world_name_channels(yk_nonsmooth *self);
+void yk_world_release_channels(yk_nonsmooth *self);
 void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values);
 int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity);
 

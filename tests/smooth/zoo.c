@@ -31,6 +31,22 @@ static const zoo_case cases[] = {
     {"beam-circle", 1.5e-4, 0, 0},
     {"princeton-beam", 1e-6, 0, 0},
     {"flexible-slider-crank", 1e-6, 2e-2, 0.25},
+    {"rolling-sphere", 0, 1e-7, 0},
+    {"sliding-block", 1e-8, 0, 0},
+    {"tipping-box", 0, 5e-4, 0},
+    {"thrown-sphere", 1e-6, 1e-8, 0},
+    {"oblique-impact", 0, 1e-9, 0},
+    {"bouncing-ball", 1e-3, 0, 0},
+    {"three-balls", 0, 1e-9, 0},
+    {"painleve-rod", 0, 2e-4, 0},
+    {"rough-oscillator", 5e-4, 0, 0},
+    {"box-stack", 1e-5, 0, 0},
+    {"cylinder-pile", 1e-5, 0, 0},
+    {"heap", 2e-3, 0, 0},
+    {"hopper", 2e-2, 0, 0},
+    {"drum", 3, 0, 0},
+    {"particle-damper", 9e-5, 0, 0},
+    {"gripper", 1e-4, 2e-3, 0},
 };
 
 typedef struct zoo_run {
