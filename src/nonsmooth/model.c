@@ -104,7 +104,7 @@ static yk_status make_room(yk_nonsmooth *self, void *array, size_t *capacity, si
 
 static yk_status check_open(const yk_nonsmooth *self, const char *what)
 {
-    if (!self->started) return YK_OK;
+    if (!self->slot_of) return YK_OK;
     return yk_fail(self->context, YK_ERROR_ARGUMENT, "%s cannot be added after start: the model is frozen", what);
 }
 

@@ -48,7 +48,7 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
         return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no port %d", index);
     yk_port_slot *port = &world->ports[index];
     yk_body_model *body = &world->models[port->body];
-    if (world->started || port->causality != YK_UNCONNECTED)
+    if (world->slot_of || port->causality != YK_UNCONNECTED)
         return yk_fail(world->context, YK_ERROR_ARGUMENT, "port %s is connected already, or the run has started",
                        port->name);
     if (body->drive != YK_MOVED_BY_FORCES)
@@ -104,17 +104,21 @@ static void clear_outputs(yk_nonsmooth *world)
     world->report = (yk_nonsmooth_report){0};
 }
 
+/* Once, when the state's size is asked for or at the first start. */
+static yk_status lay_out(yk_nonsmooth *world)
+{
+    if (world->slot_of) return YK_OK;
+    if (world->body_count == 0) return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no body in the model");
+    yk_status status = yk_world_layout(world);
+    if (status < 0) yk_world_release_layout(world);
+    return status;
+}
+
 static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_signal *inputs)
 {
     if (!(h > 0)) return yk_fail(world->context, YK_ERROR_ARGUMENT, "the step %g must be positive", h);
-    if (world->body_count == 0) return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no body in the model");
-    if (!world->slot_of) {
-        yk_status status = yk_world_layout(world);
-        if (status < 0) {
-            yk_world_release_layout(world);
-            return status;
-        }
-    }
+    yk_status status = lay_out(world);
+    if (status < 0) return status;
     world->started = true;
     for (size_t i = 0; i < world->body_count; i++) world->bodies[i] = world->initial[world->body_of[i]];
     world->run = (yk_run){.time = t};
@@ -192,9 +196,12 @@ static const char *message(const yk_subsystem *self)
     return yk_last_message(const_world_of(self)->context);
 }
 
+/* Asked for when a system is wired, before start: the model is frozen then. */
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
-    return yk_world_state_layout(const_world_of(self));
+    yk_nonsmooth *world = (yk_nonsmooth *)(uintptr_t)self;
+    if (lay_out(world) < 0) return (yk_state_layout){0};
+    return yk_world_state_layout(world);
 }
 
 static void state_get(const yk_subsystem *self, double *image)
