@@ -18,6 +18,7 @@ struct yk_sparse {
     klu_symbolic *symbolic;
     klu_numeric *numeric; /* NULL when the last factorisation failed */
     double growth;        /* reciprocal pivot growth of the last full factorisation */
+    double spread;        /* ratio of the smallest to the largest pivot when the growth was looked at last */
 };
 
 /* Old pivots are kept while the pivot growth stays within this factor of what fresh pivots had: at worst three digits
@@ -239,7 +240,19 @@ static double pivot_growth(yk_sparse *matrix)
     klu_rgrowth(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, matrix->numeric, &matrix->common);
     double growth = matrix->common.rgrowth;
     klu_rcond(matrix->symbolic, matrix->numeric, &matrix->common);
+    matrix->spread = matrix->common.rcond;
     return matrix->common.rcond > 0 && isfinite(growth) ? growth : 0;
+}
+
+/* Whether the old pivots served well once more. The growth, which takes a look at every entry, is asked for only when
+ * the pivots themselves have changed in size. */
+static bool pivots_still_good(yk_sparse *matrix)
+{
+    if (matrix->common.status != KLU_OK) return false;
+    klu_rcond(matrix->symbolic, matrix->numeric, &matrix->common);
+    double change = matrix->common.rcond / matrix->spread;
+    if (change > 0.5 && change < 2) return true;
+    return pivot_growth(matrix) > growth_loss * matrix->growth;
 }
 
 static yk_status full_factor(yk_sparse *matrix, int *column)
@@ -274,8 +287,7 @@ yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
     if (matrix->numeric) {
         bool done = klu_refactor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, matrix->numeric,
                                  &matrix->common);
-        if (done && matrix->common.status == KLU_OK && pivot_growth(matrix) > growth_loss * matrix->growth)
-            return YK_OK;
+        if (done && pivots_still_good(matrix)) return YK_OK;
     }
     return full_factor(matrix, column);
 }

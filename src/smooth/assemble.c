@@ -326,24 +326,30 @@ static inline void force_pass(yk_smooth *model, const force_model *force, const 
 
 /* Beams ----------------------------------------------------------------------------------------------------------- */
 
+/* Six rows of one node in one column. */
+static inline void beam_rows(const beam_model *beam, const scales *s, const yk_beam_jacobian *jacobian, int i, int j,
+                             int row, int column, sink *to, sink_mode mode)
+{
+    if (mode == SINK_RECORD) {
+        for (int k = 0; k < 6; k++) put(to, mode, row + k, column, 0);
+        return;
+    }
+    const int *place = to->place + to->cursor;
+    for (int k = 0; k < 6; k++) to->values[place[k]] -= s->node * jacobian->placement[i + k][j];
+    for (int k = 0; k < 6 && beam->beam.damped; k++) to->values[place[k]] -= s->rate * jacobian->rate[i + k][j];
+    to->cursor += 6;
+}
+
 static inline void beam_blocks(const yk_smooth *model, const beam_model *beam, const scales *s,
                                const yk_beam_jacobian *jacobian, sink *to, sink_mode mode)
 {
-    for (int b = 0; b < YK_BEAM_NODES; b++) {
-        int column = model->nodes[beam->node[b]].unknown;
-        if (column < 0) continue;
-        for (int j = 0; j < 6; j++)
-            for (int i = 0; i < YK_BEAM_UNKNOWNS; i++) {
-                int row = model->nodes[beam->node[i / 6]].unknown;
-                if (row < 0) continue;
-                double value = 0;
-                if (mode == SINK_ADD) {
-                    value = -s->node * jacobian->placement[i][6 * b + j];
-                    if (beam->beam.damped) value -= s->rate * jacobian->rate[i][6 * b + j];
-                }
-                put(to, mode, row + i % 6, column + j, value);
-            }
-    }
+    int unknown[YK_BEAM_NODES];
+    for (int k = 0; k < YK_BEAM_NODES; k++) unknown[k] = model->nodes[beam->node[k]].unknown;
+    for (int b = 0; b < YK_BEAM_NODES; b++)
+        for (int j = 0; j < 6 && unknown[b] >= 0; j++)
+            for (int a = 0; a < YK_BEAM_NODES; a++)
+                if (unknown[a] >= 0)
+                    beam_rows(beam, s, jacobian, 6 * a, 6 * b + j, unknown[a], unknown[b] + j, to, mode);
 }
 
 static inline void beam_pass(yk_smooth *model, const beam_model *beam, const scales *s, sink *to, sink_mode mode)
