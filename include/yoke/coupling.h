@@ -47,7 +47,8 @@ typedef struct yk_inputs {
 #define YK_INPUTS_INDEX_2 ((yk_inputs){true, 1, 1, 0})
 #define YK_INPUTS_INDEX_3 ((yk_inputs){true, 1, 0, 0})
 
-/* How a tight iteration uses the iterations before it; what is relaxed are all efforts on one subsystem together. */
+/* How a tight iteration uses the iterations before it; what is relaxed are all efforts on one subsystem together. With
+ * none, effort sides make one iteration of their own solver per sweep where they can; with the others, whole steps. */
 typedef enum yk_relaxation {
     YK_RELAXATION_NONE,        /* the plain fixed point of paper tight 3.1 */
     YK_RELAXATION_AITKEN,      /* one factor from the last two changes */

@@ -1,11 +1,15 @@
 #include "coupling/acceleration.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "math/dense.h"
 
-/* A difference that the others explain up to this fraction says nothing new, and would spoil the least squares. */
-static const double INDEPENDENT = 1e-8;
+/* A difference that the others explain up to this fraction says nothing new: it is mostly what iterative solvers leave
+ * unconverged, and would spoil the least squares. */
+static const double INDEPENDENT = 1e-6;
+/* A step so many times the residual is not one of a fixed point that converges, but noise that was extrapolated. */
+static const double LONGEST = 1e3;
 
 struct yk_accelerator {
     yk_relaxation kind;
@@ -140,6 +144,11 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
         const double *di = a->dimage + (size_t)(a->count - 1 - k) * size;
         for (size_t i = 0; i < size; i++) next[i] += a->alpha[k] * di[i];
     }
+    double way = 0;
+    for (size_t i = 0; i < size; i++) way += (next[i] - x[i]) * (next[i] - x[i]);
+    if (sqrt(way) <= LONGEST * yk_dense_norm(size, a->residual)) return;
+    memcpy(next, hx, size * sizeof(double));
+    a->count = 0;
 }
 
 void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const double *hx, double *next)

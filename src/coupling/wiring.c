@@ -72,7 +72,8 @@ static yk_status create_member(yk_system *system, yk_member *member, yk_subsyste
         member->inputs[i].orientation.w = 1;
         member->own_inputs[i].orientation.w = 1;
     }
-    member->iterates = subsystem->ops->iterate != NULL;
+    /* Acceleration learns from how the answer depends on the effort, so it must be the converged answer. */
+    member->iterates = subsystem->ops->iterate && system->scheme.relaxation == YK_RELAXATION_NONE;
     return YK_OK;
 }
 
