@@ -80,7 +80,7 @@ yk_status yk_smooth_equilibrium(yk_smooth *model)
         yk_smooth_assemble(model, LEVEL_STATIC, true);
         left = imbalance(model, &worst);
         if (left < balance && change < 1e-4) return YK_OK;
-        if (left < 1e3 * balance && change < settled && model->c >= last_step) return YK_OK;
+        if (left < 1e6 * balance && change < settled && model->c >= last_step) return YK_OK;
         yk_status status = relax(model, &change);
         if (status != YK_OK) return status;
         double factor = change < last ? 2 : change > 0.2 ? 0.5 : 1.2;
