@@ -249,12 +249,6 @@ static inline void add_to(yk_mat3 *sum, const yk_mat3 *m)
         for (int j = 0; j < 3; j++) sum->m[i][j] += m->m[i][j];
 }
 
-static inline void add_scaled(yk_mat3 *sum, double s, const yk_mat3 *m)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum->m[i][j] += s * m->m[i][j];
-}
-
 static inline void subtract_from(yk_mat3 *sum, const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
