@@ -49,6 +49,19 @@ static yk_status compile_beams(yk_smooth *model)
     return YK_OK;
 }
 
+/* A mass without inertia, a point, would leave its rotation undetermined: it gets the inertia of a small ball, a
+ * hundred-thousandth of the length scale in size. */
+static void round_off_points(yk_smooth *model)
+{
+    double radius = 1e-5 * model->length_scale;
+    for (int i = 0; i < model->node_count; i++) {
+        yk_inertia *inertia = &model->nodes[i].inertia;
+        double least = inertia->mass * radius * radius;
+        if (inertia->mass == 0 || yk_inertia_least(inertia) >= least) continue;
+        for (int k = 0; k < 3; k++) inertia->tensor.m[k][k] += least;
+    }
+}
+
 static yk_status compile_nodes(yk_smooth *model, int drivers)
 {
     const yk_smooth_def *def = &model->def;
@@ -69,6 +82,7 @@ static yk_status compile_nodes(yk_smooth *model, int drivers)
     }
     yk_status status = compile_beams(model);
     if (status != YK_OK) return status;
+    round_off_points(model);
     double mass = 0;
     int massive = 0;
     for (int i = 0; i < model->node_count; i++) {

@@ -302,6 +302,8 @@ void yk_smooth_trial_from_state(yk_smooth *model)
 
 /* Smallest share of a step that is tried before the step is given up. */
 static const double smallest_share = 1e-4;
+/* The same under error control, where the whole may be a thousand steps. */
+static const double smallest_controlled = 1e-9;
 
 /* Third derivative from the moves of three steps, by divided differences. */
 static yk_vec3 third_derivative(const double h[3], yk_vec3 last, yk_vec3 middle, yk_vec3 first)
@@ -428,7 +430,7 @@ yk_status yk_smooth_advance(yk_smooth *model, double t, double h)
             continue;
         }
         size = used * (status != YK_OK ? 0.25 : growth(model, false));
-        if (size < smallest_share * fmin(h, 1e3 * (used + done)))
+        if (size < (controlled ? smallest_controlled : smallest_share) * h)
             return status != YK_OK ? status : tolerance_not_met(model, t + done);
     }
     clock->t = t + h;

@@ -612,6 +612,29 @@ static void locked_mechanism_is_reported(void **state)
     run_stop(&r);
 }
 
+/* Nothing decides where a massless node goes: the step ends with its name, at once. */
+static void undetermined_node_is_reported(void **state)
+{
+    (void)state;
+    run r;
+    kit_open(&r.kit, 4);
+    kit_node(&r.kit, "bead", yk_v3(0, 0, 0), yk_q_identity());
+    kit_body(&r.kit, 0, 1, 0, 0, 0); /* a point: its rotation is nobody's concern */
+    r.kit.nodes[0].velocity = yk_v3(1, 0, 0);
+    run_start(&r, 1e-3);
+    run_to(&r, 0.1);
+    assert_near(run_motion(&r, 0).position.x, 0.1, 1e-12);
+    run_stop(&r);
+    kit_open(&r.kit, 4);
+    kit_node(&r.kit, "bead", yk_v3(0, 0, 0), yk_q_identity());
+    kit_body(&r.kit, 0, 1, 1, 1, 1);
+    kit_node(&r.kit, "ghost", yk_v3(1, 0, 0), yk_q_identity());
+    run_start(&r, 1e-3);
+    assert_int_equal(yk_smooth_step(r.model, 0, 1e-3), YK_ERROR_SINGULAR);
+    assert_non_null(strstr(yk_last_message(r.context), "node 'ghost'"));
+    run_stop(&r);
+}
+
 static void bad_definitions_are_refused_by_name(void **state)
 {
     (void)state;
@@ -663,6 +686,7 @@ int main(void)
         cmocka_unit_test(parts_merge_into_the_whole),
         cmocka_unit_test(open_mechanism_is_reported_with_its_joint),
         cmocka_unit_test(locked_mechanism_is_reported),
+        cmocka_unit_test(undetermined_node_is_reported),
         cmocka_unit_test(bad_definitions_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

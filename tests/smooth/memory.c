@@ -1,0 +1,80 @@
+/* Every allocation of creation and start fails once: the error is reported and nothing leaks (the sanitizers look). */
+#include <stdlib.h>
+
+#include "models.h"
+#include "test.h"
+
+typedef struct failing {
+    int left; /* allocations that succeed before one fails; negative: all do */
+    int live;
+} failing;
+
+static void *allocate(void *user, void *block, size_t bytes)
+{
+    failing *f = user;
+    if (!bytes) {
+        if (block) f->live--;
+        free(block);
+        return NULL;
+    }
+    if (f->left == 0) return NULL;
+    if (f->left > 0) f->left--;
+    void *made = realloc(block, bytes);
+    if (made && !block) f->live++;
+    return made;
+}
+
+static bool run_with(int allowed, void (*make)(model_kit *kit), int *live)
+{
+    failing f = {.left = -1};
+    yk_context_def def = yk_context_default();
+    def.allocate = allocate;
+    def.allocate_user = &f;
+    yk_context *context = yk_context_create(&def);
+    model_kit kit;
+    make(&kit);
+    int before = f.live;
+    f.left = allowed;
+    yk_smooth *model = NULL;
+    yk_status status = yk_smooth_create(context, kit_def(&kit), &model);
+    if (status == YK_OK) status = yk_smooth_start(model, 0, 1e-3);
+    if (status >= 0) status = yk_smooth_step(model, 0, 1e-3);
+    bool done = status >= 0;
+    if (!done) assert_int_equal(status, YK_ERROR_MEMORY);
+    if (!done) assert_true(yk_last_message(context)[0]);
+    yk_smooth_destroy(model);
+    *live = f.live - before;
+    yk_context_destroy(context);
+    kit_close(&kit);
+    return done;
+}
+
+static void check(void (*make)(model_kit *kit))
+{
+    bool done = false;
+    for (int allowed = 0; !done; allowed++) {
+        int live;
+        done = run_with(allowed, make, &live);
+        assert_int_equal(live, 0);
+        assert_true(allowed < 1000);
+    }
+}
+
+static void slider_crank_survives(void **state)
+{
+    (void)state;
+    check(kit_slider_crank);
+}
+
+/* With redundant joints, whose report takes memory too. */
+static void squeezer_survives(void **state)
+{
+    (void)state;
+    check(kit_andrews);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slider_crank_survives), cmocka_unit_test(squeezer_survives)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

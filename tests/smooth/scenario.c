@@ -1,0 +1,133 @@
+/* Smooth models from scenario files: words, mistakes with their places, and loads that depend on the model. */
+#include "../model/loading.h"
+
+#define HEAD                       \
+    "time: {end: 1, step: 1e-3}\n" \
+    "subsystems:\n"                \
+    "  mechanism:\n"               \
+    "    solver: smooth\n"
+
+static void assert_mistake(const char *text, const char *place, const char *message)
+{
+    loading l = load_text(text);
+    assert_int_equal(l.status, YK_ERROR_INPUT);
+    if (!strstr(l.text, place) || !strstr(l.text, message)) print_error("%s", l.text);
+    assert_non_null(strstr(l.text, place));
+    assert_non_null(strstr(l.text, message));
+    unload(&l);
+}
+
+static void unknown_bodies_are_reported_with_the_nearest(void **state)
+{
+    (void)state;
+    assert_mistake(HEAD "    bodies:\n"
+                        "      crank: {mass: 1}\n"
+                        "    joints:\n"
+                        "      pin: {type: revolute, between: [ground, crnk]}\n",
+                   "file.yaml:8:", "did you mean 'crank'");
+}
+
+static void contradictions_are_reported_at_their_place(void **state)
+{
+    (void)state;
+    assert_mistake(HEAD "    bodies:\n"
+                        "      a: {mass: 1}\n"
+                        "    joints:\n"
+                        "      pin: {type: revolute, between: [ground, a], at: [0, 0, 0], markers: [{}, {}]}\n",
+                   "file.yaml:8:", "give either 'markers'");
+    assert_mistake(HEAD "    bodies:\n"
+                        "      a: {mass: 1}\n"
+                        "    joints:\n"
+                        "      pin: {type: revolute, between: [a, a]}\n",
+                   "file.yaml:8:", "both ends");
+    assert_mistake(HEAD "    bodies:\n"
+                        "      a: {mass: 1}\n"
+                        "    joints:\n"
+                        "      pin: {type: revolut, between: [ground, a]}\n",
+                   "file.yaml:8:", "revolute");
+    assert_mistake(HEAD "    nodes:\n"
+                        "      a: {}\n"
+                        "    bodies:\n"
+                        "      a: {mass: 1}\n",
+                   "file.yaml", "are named 'a'");
+    assert_mistake(HEAD "    bodies:\n"
+                        "      a: {mass: 1, inertia: [1, 1, -1]}\n",
+                   "file.yaml", "negative principal moment");
+    assert_mistake(HEAD
+                   "    bodies:\n"
+                   "      a: {mass: 1}\n"
+                   "    forces:\n"
+                   "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.place.x}, value: -x}}\n",
+                   "file.yaml:8:", "there is no channel 'a.place.x'");
+    assert_mistake(
+        HEAD "    bodies:\n"
+             "      a: {mass: 1}\n"
+             "    forces:\n"
+             "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.position.x}, value: -y}}\n",
+        "file.yaml:8:", "y");
+}
+
+static double run_to_end(loading *l, double *sample)
+{
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(l->scenario, &system), YK_OK);
+    assert_true(yk_system_start(system) >= 0);
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    for (int64_t i = 0; i < info->steps; i++) assert_true(yk_system_step(system, NULL) >= 0);
+    yk_scenario_sample(l->scenario, sample);
+    return yk_system_time(system);
+}
+
+/* A controller on position and velocity is a spring and a damper: m x'' + c x' + k x = 0. */
+static void feedback_makes_a_damped_spring(void **state)
+{
+    (void)state;
+    loading l = load_good("parameters: {k: 40, c: 0.4}\n" HEAD "    bodies:\n"
+                          "      cart: {mass: 0.4, position: [0.1, 0, 0]}\n"
+                          "    forces:\n"
+                          "      controller:\n"
+                          "        type: force\n"
+                          "        on: cart\n"
+                          "        vector: [1, 0, 0]\n"
+                          "        feedback: {inputs: {x: cart.position.x, v: cart.velocity.x}, value: -k*x - c*v}\n"
+                          "record: {signals: [mechanism.cart.position.x]}\n");
+    double x, t = run_to_end(&l, &x);
+    double decay = 0.5, omega = sqrt(100 - decay * decay);
+    double exact = 0.1 * exp(-decay * t) * (cos(omega * t) + decay / omega * sin(omega * t));
+    assert_near(x, exact, 3e-5);
+    unload(&l);
+}
+
+/* The same spring as a spring, between a shared node and the ground; the load is a preload that moves the equilibrium.
+ */
+static void springs_nodes_and_preloads(void **state)
+{
+    (void)state;
+    loading l = load_good(
+        HEAD "    nodes:\n"
+             "      hook: {position: [1, 0, 0]}\n"
+             "    bodies:\n"
+             "      left: {node: hook, mass: 0.3}\n"
+             "      right: {node: hook, mass: 0.1}\n"
+             "    joints:\n"
+             "      rail: {type: prismatic, between: [ground, hook], at: [1, 0, 0], axis: [1, 0, 0]}\n"
+             "    forces:\n"
+             "      spring: {type: spring, between: [ground, hook], stiffness: 40, free_length: 0.9, load: 4}\n"
+             "record: {signals: [mechanism.hook.position.x, mechanism.spring.stretch]}\n");
+    double sample[2], t = run_to_end(&l, sample);
+    /* Equilibrium at 0.9 - 4/40 = 0.8: released 0.2 beyond it. */
+    assert_near(sample[0], 0.8 + 0.2 * cos(10 * t), 1e-4);
+    assert_near(sample[1], sample[0], 1e-12);
+    unload(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unknown_bodies_are_reported_with_the_nearest),
+        cmocka_unit_test(contradictions_are_reported_at_their_place),
+        cmocka_unit_test(feedback_makes_a_damped_spring),
+        cmocka_unit_test(springs_nodes_and_preloads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
