@@ -129,6 +129,9 @@ static const yk_field particle_fields[] = {
     {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE, .text = "of the spheres"},
     {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
     {"position", ORIGIN, .text = "of the middle of their cavity, global"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR, .text = "at that middle, at the start"},
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR,
+     .text = "of all as one rigid body about that middle, at the start"},
     {0},
 };
 static const yk_section particle_section = {"particles", "", particle_fields};
@@ -230,5 +233,5 @@ const yk_section yk_nonsmooth_section = {
     "Rigid bodies and particles with frictional contact, stepped at the level of impulses. Channels: of bodies "
     "`position`, `orientation`, `velocity`, `angular_velocity`, and of those with prescribed motion the `force` and "
     "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its marker; `contacts`, "
-    "`overlap`.",
+    "`overlap`; `particles`: x, y, z of every particle, one after the other.",
     fields};

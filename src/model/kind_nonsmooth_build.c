@@ -241,6 +241,20 @@ static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_materia
     return def;
 }
 
+/* All bodies from `first` on begin as parts of one rigid body: particles at rest in a container that moves. */
+static void carry_along(maker *m, const yk_node *item, int first)
+{
+    yk_vec3 origin = yk_node_vector(item, "position"), velocity = yk_node_vector(item, "velocity");
+    yk_vec3 spin = yk_node_vector(item, "angular_velocity");
+    for (int i = first; i < yk_nonsmooth_body_count(m->world); i++) {
+        yk_motion motion;
+        yk_nonsmooth_body_motion(m->world, i, &motion);
+        motion.velocity = yk_v3_add(velocity, yk_v3_cross(spin, yk_v3_sub(motion.position, origin)));
+        motion.angular_velocity = spin;
+        yk_nonsmooth_set_motion(m->world, i, &motion);
+    }
+}
+
 static void make_particles(maker *m, const yk_node *item)
 {
     yk_context *context = yk_builder_context(m->builder);
@@ -260,9 +274,10 @@ static void make_particles(maker *m, const yk_node *item)
         added(m, item, (int)status);
         return;
     }
-    added(m, item,
-          yk_packing_add(m->world, &packing, yk_node_vector(item, "position"), yk_node_number(item, "density"),
-                         material));
+    int first = added(m, item,
+                      yk_packing_add(m->world, &packing, yk_node_vector(item, "position"),
+                                     yk_node_number(item, "density"), material));
+    if (first >= 0) carry_along(m, item, first);
     yk_packing_destroy(context, &packing);
 }
 
