@@ -1,4 +1,5 @@
 /* Status list, context, arena, text and the deterministic pool. */
+#include "context.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -148,18 +149,6 @@ static void pool_gives_the_same_bits_for_any_number_of_threads(void **state)
         yk_pool_destroy(pool);
     }
     free(partials);
-}
-
-static int create_context(void **state)
-{
-    *state = yk_context_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int destroy_context(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
 }
 
 int main(void)

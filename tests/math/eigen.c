@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "test.h"
 
 static int ascending(const void *a, const void *b)
@@ -127,18 +128,6 @@ static void indefinite_mass_is_named(void **state)
     double a[4] = {1, 0, 0, 1}, b[4] = {1, 0, 0, 0}, values[2];
     assert_int_equal(yk_eigen_symmetric_pair(*state, 2, a, b, values), YK_ERROR_SINGULAR);
     assert_non_null(strstr(yk_last_message(*state), "minor 2"));
-}
-
-static int create_context(void **state)
-{
-    *state = yk_context_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int destroy_context(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "test.h"
 
 /* A matrix with its entries and the map into its values. */
@@ -312,18 +313,6 @@ static void every_failed_allocation_is_reported(void **state)
         failures++;
     }
     assert_int_equal(failures, 7);
-}
-
-static int create_context(void **state)
-{
-    *state = yk_context_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int destroy_context(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
 }
 
 int main(void)

@@ -1,4 +1,5 @@
 /* Expressions: known values, every kind of mistake with its place, and no allocation while evaluating. */
+#include "context.h"
 #include "test.h"
 
 #include <locale.h>
@@ -271,18 +272,6 @@ static void reference_names_every_function(void **state)
         assert_non_null(yk_expression_reserved(names[i]));
     }
     (void)state;
-}
-
-static int create_context(void **state)
-{
-    *state = yk_context_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int destroy_context(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
 }
 
 int main(void)
