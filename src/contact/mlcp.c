@@ -327,8 +327,7 @@ static bool solve_equations(lemke *s)
     return true;
 }
 
-/* The path ----------------------------------------------------------------------------------------------------------
- */
+/* The path --------------------------------------------------------------------------------------------------------- */
 
 /* A basic variable that must stay between 0 and a limit; equations' variables and the w of fixed rows are free. */
 static bool is_bounded(const lemke *s, int variable, double *limit)
@@ -446,8 +445,7 @@ static outcome follow(lemke *s, int left)
     return TOO_LONG;
 }
 
-/* The result ---------------------------------------------------------------------------------------------------------
- */
+/* The result ------------------------------------------------------------------------------------------------------- */
 
 static yk_mlcp_state state_of(const lemke *s, int i)
 {

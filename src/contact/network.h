@@ -10,11 +10,12 @@
  *
  * Each step of a simulation:
  *
- *   nodes = yk_network_nodes(network, count)              fill with the velocities that the nodes would have without
- * contacts yk_network_plan(network, pairs, n)                    who touches whom: finds the order of work (skip it
- * while the pairs stay the same) yk_network_set(network, i, &contact)  for all i       geometry, bias, friction, start
- * value of the impulse; any thread yk_network_solve(network, &options, &report) nodes[k].velocity,
- * yk_network_impulse(network, i)
+ *   nodes = yk_network_nodes(network, count)          fill with the velocities that they have without contacts
+ *   yk_network_plan(network, pairs, n)                who touches whom: finds the order of work (skip it while the pairs
+ *                                                     stay the same)
+ *   yk_network_set(network, i, &contact)  for all i   geometry, bias, friction, start value of the impulse; any thread
+ *   yk_network_solve(network, &options, &report)
+ *   nodes[k].velocity, yk_network_impulse(network, i)
  *
  * Memory. A node is one cache line of 64 bytes. A contact between two spheres takes 72 bytes in the solver, one of a
  * sphere with a prescribed surface 88, softness 8 more, a general contact 640; the plan adds 25 to each. One

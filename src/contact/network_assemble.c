@@ -262,8 +262,7 @@ yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem)
     return status;
 }
 
-/* Impulses to and fro ------------------------------------------------------------------------------------------------
- */
+/* Impulses to and fro ---------------------------------------------------------------------------------------------- */
 
 static void lane_frame(const yk_network *network, place at, yk_vec3 frame[3])
 {

@@ -163,8 +163,7 @@ void yk_general_diagonal(const yk_network *network, const block *b, double parti
     }
 }
 
-/* Joints ------------------------------------------------------------------------------------------------------------
- */
+/* Joints ----------------------------------------------------------------------------------------------------------- */
 
 static bool same_joint(const yk_joint_row *a, const yk_joint_row *b)
 {

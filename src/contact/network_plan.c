@@ -286,8 +286,7 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
     out->general_end = (uint32_t)network->general_count;
 }
 
-/* Colours ------------------------------------------------------------------------------------------------------------
- */
+/* Colours ---------------------------------------------------------------------------------------------------------- */
 
 /* Calls for every block of nodes that block `number` touches, once: gathers masks, or adds the colour to them. */
 static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t stamp)

@@ -233,8 +233,7 @@ void yk_round_sweep(yk_network *network, const block *b, const round_options *op
         sweep_block_baseline(network, b, options);
 }
 
-/* The impulses that the contacts start with ---------------------------------------------------------------------------
- */
+/* The impulses that the contacts start with ------------------------------------------------------------------------ */
 
 void yk_round_apply(yk_network *s, const block *b)
 {
@@ -267,8 +266,7 @@ void yk_round_clear(yk_network *s, const block *b)
         memset(&s->singles[g].impulse, 0, sizeof s->singles[g].impulse);
 }
 
-/* Residual ------------------------------------------------------------------------------------------------------------
- */
+/* Residual --------------------------------------------------------------------------------------------------------- */
 
 typedef struct four_violations {
     yk_v4 largest2, sum2;

@@ -20,8 +20,7 @@ static double seconds_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Phases in parallel ------------------------------------------------------------------------------------------------
- */
+/* Phases in parallel ----------------------------------------------------------------------------------------------- */
 
 typedef enum task { TASK_CLEAR, TASK_APPLY, TASK_SWEEP, TASK_RESIDUAL, TASK_DIAGONAL } task;
 
@@ -123,8 +122,7 @@ static void run_task(yk_network *network, const yk_contact_options *options, tas
     }
 }
 
-/* Residual ----------------------------------------------------------------------------------------------------------
- */
+/* Residual --------------------------------------------------------------------------------------------------------- */
 
 static double natural_rho(yk_network *network, const yk_contact_options *options)
 {
@@ -159,8 +157,7 @@ yk_network_violation yk_network_residual(yk_network *network, yk_friction_model 
     return measure(network, &options, natural_rho(network, &options));
 }
 
-/* Solvers ------------------------------------------------------------------------------------------------------------
- */
+/* Solvers ---------------------------------------------------------------------------------------------------------- */
 
 static void start_impulses(yk_network *network, const yk_contact_options *options)
 {

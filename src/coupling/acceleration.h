@@ -2,8 +2,9 @@
  *
  *   Aitken        x + factor (H(x) - x), the factor from the last two residuals; exact after two iterations in one
  *                 dimension, whatever the slope
- *   quasi-Newton  IQN-ILS (Degroote, Bathe, Vierendeels 2009): the combination of all earlier differences of the
- * residual that cancels the present one in the least-squares sense, applied to the differences of H(x)
+ *   quasi-Newton  IQN-ILS (Degroote, Bathe, Vierendeels 2009): the combination of all earlier differences of
+ *                 the residual that cancels the present one in the least-squares sense, applied to the differences of
+ *                 H(x)
  *
  * Nothing is carried from one macro step to the next, so that a step depends on the state alone. */
 #ifndef YK_COUPLING_ACCELERATION_H

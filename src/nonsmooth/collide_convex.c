@@ -9,8 +9,7 @@
 /* A face is taken as such up to this angle (sine) from the direction of contact. */
 static const double FACE_SLOPE = 0.05;
 
-/* Faces --------------------------------------------------------------------------------------------------------------
- */
+/* Faces ------------------------------------------------------------------------------------------------------------ */
 
 static int box_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
@@ -98,8 +97,7 @@ int yk_solid_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLY
     return count;
 }
 
-/* Clipping -----------------------------------------------------------------------------------------------------------
- */
+/* Clipping --------------------------------------------------------------------------------------------------------- */
 
 typedef struct clip_point {
     yk_vec3 at;

@@ -47,8 +47,7 @@ static yk_vec3 core_support(const core *c, yk_vec3 d)
     return yk_v3_add(at, c->shift);
 }
 
-/* Nearest point of a simplex to the origin: keeps the points that carry it. -----------------------------------------
- */
+/* Nearest point of a simplex to the origin: keeps the points that carry it. ---------------------------------------- */
 
 typedef struct simplex {
     yk_vec3 point[4]; /* of b minus a */

@@ -1,10 +1,16 @@
 /* The inside of the nonsmooth subsystem: what its source files share.
  *
- *   model.c      adding bodies, shapes, joints, forces, ports       near.c       solids, list of near pairs
- *                                                                   contacts.c   from positions to contact rows and
- * back layout.c     start: slots, solids, reserves                     step.c       the time step rows.c       joints
- * and partly prescribed ports as rows         state.c      image of the run energy.c     what is stored, lost and
- * brought in                subsystem.c  ops table packing.c    fill, settle, save view.c       channels and shapes */
+ *   model.c      adding bodies, shapes, joints, forces, ports
+ *   layout.c     start: slots, solids, reserves
+ *   near.c       solids, list of near pairs
+ *   contacts.c   from positions to contact rows and back
+ *   rows.c       joints and partly prescribed ports as rows
+ *   step.c       the time step
+ *   state.c      image of the run
+ *   energy.c     what is stored, lost and brought in
+ *   packing.c    fill, settle, save
+ *   subsystem.c  ops table
+ *   view.c       channels and shapes */
 #ifndef YK_NONSMOOTH_WORLD_H
 #define YK_NONSMOOTH_WORLD_H
 

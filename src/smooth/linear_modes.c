@@ -272,8 +272,7 @@ static void release_space(yk_context *context, space *s, ritz *r)
     yk_release(context, r->order);
 }
 
-/* Ritz pairs --------------------------------------------------------------------------------------------------------
- */
+/* Ritz pairs ------------------------------------------------------------------------------------------------------- */
 
 /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite frequencies,
  * whose eigenvalue is zero up to rounding, are left out. Returns the number of candidates. */
@@ -358,8 +357,7 @@ static void eigenvalue(const problem *p, double re, double im, double *s_re, dou
     if (*s_im == 0) *s_re = fabs(*s_re);
 }
 
-/* Result ------------------------------------------------------------------------------------------------------------
- */
+/* Result ----------------------------------------------------------------------------------------------------------- */
 
 static yk_status create_modes(const problem *p, int count, yk_linear_modes **modes)
 {

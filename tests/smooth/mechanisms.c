@@ -18,8 +18,7 @@ static void assert_second_order(double coarse, double fine)
     assert_true(order >= 1.8 && order <= 2.3);
 }
 
-/* Pendulum: a point of 1 kg on a massless rod of 1 m, released horizontally. ----------------------------------------
- */
+/* Pendulum: a point of 1 kg on a massless rod of 1 m, released horizontally. --------------------------------------- */
 
 static double pendulum_period(double h)
 {
@@ -98,8 +97,7 @@ static void slider_crank_is_of_second_order(void **state)
     assert_second_order(v[0], v[1]);
 }
 
-/* Andrews' squeezer: nine redundant equations, as all its pins are revolute joints in space. ------------------------
- */
+/* Andrews' squeezer: nine redundant equations, as all its pins are revolute joints in space. ----------------------- */
 
 static void squeezer_angles(double h, double angle[7])
 {
@@ -131,8 +129,7 @@ static void squeezer_meets_the_test_set(void **state)
     assert_true(order > 1.8 && order < 2.3);
 }
 
-/* N-four-bar: passes through positions where it could change its mode. ----------------------------------------------
- */
+/* N-four-bar: passes through positions where it could change its mode. --------------------------------------------- */
 
 static void four_bars_follow_one_degree_of_freedom(void **state)
 {
@@ -219,8 +216,7 @@ static void bricard_meets_the_reference(void **state)
     assert_second_order(yk_v3_norm(coarse), yk_v3_norm(fine));
 }
 
-/* Curves of the reference folder: skipped where it is absent. -------------------------------------------------------
- */
+/* Curves of the reference folder: skipped where it is absent. ------------------------------------------------------ */
 
 static FILE *open_reference(const char *name)
 {

@@ -86,8 +86,7 @@ static void heavy_top_precesses_steadily(void **state)
     assert_second_order(coarse, fine);
 }
 
-/* Flyball governor: two arms with balls on a free shaft, links to a sleeve, a spring; redundant loops. --------------
- */
+/* Flyball governor: two arms with balls on a free shaft, links to a sleeve, a spring; redundant loops. ------------- */
 
 static double governor_spin(const run *r)
 {
