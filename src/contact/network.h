@@ -11,8 +11,8 @@
  * Each step of a simulation:
  *
  *   nodes = yk_network_nodes(network, count)          fill with the velocities that they have without contacts
- *   yk_network_plan(network, pairs, n)                who touches whom: finds the order of work (skip it while the pairs
- *                                                     stay the same)
+ *   yk_network_plan(network, pairs, n)                who touches whom: finds the order of work (skip it while the
+ *                                                     pairs stay the same)
  *   yk_network_set(network, i, &contact)  for all i   geometry, bias, friction, start value of the impulse; any thread
  *   yk_network_solve(network, &options, &report)
  *   nodes[k].velocity, yk_network_impulse(network, i)
