@@ -458,8 +458,12 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
     if (m.status != YK_OK) return m.status;
     yk_smooth *model;
     yk_status status = yk_smooth_create(yk_builder_context(builder), &m.def, &model);
-    if (status == YK_OK) status = check_inputs(&m, model);
     if (status != YK_OK) return status;
+    status = check_inputs(&m, model);
+    if (status != YK_OK) {
+        yk_smooth_destroy(model);
+        return status;
+    }
     *subsystem = yk_smooth_subsystem(model);
     return YK_OK;
 }
