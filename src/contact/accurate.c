@@ -401,8 +401,8 @@ static double centring(interior *s)
     return fmin(1, fmax(1e-6, ratio * ratio * ratio));
 }
 
-/* Returns the length of the step. */
-static double interior_step(interior *s)
+/* Direction and length of a step from the point that was measured. */
+static double plan_step(interior *s)
 {
     factor_scaled(s);
     double target = 0;
@@ -411,9 +411,35 @@ static double interior_step(interior *s)
         target = centring(s) * s->complementarity;
     }
     find_direction(s, target, s->part_count > 0);
-    double step = fmin(1, 0.995 * longest_step(s));
-    const yk_contact_problem *problem = s->newton.problem;
-    for (int k = 0; k < problem->row_count; k++) s->r[k] += step * s->newton.step[k];
+    return fmin(1, 0.995 * longest_step(s));
+}
+
+/* The lift as the iterate has it. */
+static void freeze_own_lift(interior *s)
+{
+    memset(s->frozen_lift, 0, (size_t)s->newton.problem->contact_count * sizeof *s->frozen_lift);
+    for (int i = 0; i < s->part_count; i++) {
+        const cone_part *p = &s->parts[i];
+        double norm = 0;
+        for (int k = 1; k < p->dim; k++) norm += p->z[k] * p->z[k];
+        s->frozen_lift[p->contact] += p->mu * sqrt(norm);
+    }
+}
+
+/* Returns the length of the step. Where the linearised lift leads straight out of the cones, which it may as the
+ * problem is not monotone, the step is made with the lift held. */
+static double interior_step(interior *s)
+{
+    double step = plan_step(s);
+    if (step < 1e-2 && s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen) {
+        freeze_own_lift(s);
+        s->lift_is_frozen = true;
+        measure(s);
+        step = plan_step(s);
+        s->lift_is_frozen = false;
+        s->iterations++;
+    }
+    for (int k = 0; k < s->newton.problem->row_count; k++) s->r[k] += step * s->newton.step[k];
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
         for (int k = 0; k < p->dim; k++) p->z[k] += step * p->dz[k];
@@ -543,9 +569,8 @@ static bool run_cascade(interior *s, const double *start)
         if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
     }
     if (s->newton.friction == YK_FRICTION_BOX) return alternate(s, 8);
-    if (warm_up(s, 10) || follow_path(s, 60, 1) || follow_path(s, 60, 100)) return true;
-    if (s->newton.friction == YK_FRICTION_COULOMB && iterate_lift(s, 25)) return true;
-    return alternate(s, 7);
+    if (warm_up(s, 10) || follow_path(s, 60, 30) || alternate(s, 6) || follow_path(s, 60, 1)) return true;
+    return s->newton.friction == YK_FRICTION_COULOMB && iterate_lift(s, 8);
 }
 
 yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_problem *problem,
