@@ -15,6 +15,7 @@ static const command_row commands[] = {
     {"converge", "errors of a scenario against an exact solution, for several steps", command_converge},
     {"modes", "eigenfrequencies, damping and shapes of a mechanism", command_modes},
     {"sweep", "run a scenario for many values, in parallel, and tabulate measures", command_sweep},
+    {"contact", "solve stored contact and complementarity problems", command_contact},
     {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},
 };
 
