@@ -419,6 +419,73 @@ static void test_drum(void **state)
     scene_end(&s);
 }
 
+/* Rolling resistance M = rolling * N slows a rolling sphere by 5/7 rolling g / r, spinning resistance its spin by
+ * 5/2 spinning g / r^2, both constant until it stops. */
+static void test_rolling_and_spinning_friction(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    def.solver.friction = YK_FRICTION_COULOMB;
+    scene s = scene_make(&def);
+    yk_material felt = {.friction = 0.5, .rolling = 2e-3, .spinning = 1e-3};
+    double r = 0.1, v = 1, w = 5, h = 1e-3;
+    add_floor(&s, felt);
+    int rolls = add_ball(&s, r, yk_v3(0, 0, r), felt), spins = add_ball(&s, r, yk_v3(0, 5, r), felt);
+    set_velocity(&s, rolls, yk_v3(v, 0, 0), yk_v3(0, v / r, 0));
+    set_velocity(&s, spins, yk_v3(0, 0, 0), yk_v3(0, 0, w));
+    start(&s, h);
+    run(&s, h, 500);
+    yk_motion rolling = motion_of(&s, rolls), spinning = motion_of(&s, spins);
+    assert_relative(rolling.velocity.x, v - 5.0 / 7 * felt.rolling * SCENE_G / r * 0.5, 1e-6);
+    assert_relative(rolling.angular_velocity.y, rolling.velocity.x / r, 1e-6);
+    assert_relative(spinning.angular_velocity.z, w - 2.5 * felt.spinning * SCENE_G / (r * r) * 0.5, 1e-6);
+    run(&s, h, 8000);
+    assert_near(motion_of(&s, rolls).velocity.x, 0, 1e-9);
+    assert_near(motion_of(&s, spins).angular_velocity.z, 0, 1e-9);
+    scene_end(&s);
+}
+
+/* A bed at rest stays at rest: no overlap grows, no energy is created. */
+static void test_settled_bed_stays(void **state)
+{
+    (void)state;
+    yk_packing_def bed = yk_packing_default();
+    bed.count = 100;
+    bed.size = yk_v3(7e-3, 0, 20e-3);
+    bed.step = 5e-4;
+    yk_packing packing;
+    yk_nonsmooth_def def = yk_nonsmooth_default();
+    def.threads = 1;
+    scene s = scene_make(&def);
+    assert_int_equal(yk_packing_make(s.context, &bed, &packing), YK_OK);
+    yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
+    cavity.kind = bed.cavity;
+    cavity.size = yk_v3(7e-3, 7e-3, 20e-3);
+    cavity.material = bed.material;
+    assert_true(yk_nonsmooth_add_shape(s.world, &cavity) >= 0);
+    assert_true(yk_packing_add(s.world, &packing, yk_v3(0, 0, 0), bed.density, bed.material) >= 0);
+    double h = 5e-4;
+    start(&s, h);
+    run(&s, h, 200);
+    yk_energy begin, end;
+    yk_nonsmooth_energy(s.world, &begin);
+    double deepest = 0, fastest = 0;
+    for (int i = 0; i < 2000; i++) {
+        run(&s, h, 1);
+        yk_nonsmooth_report report;
+        yk_nonsmooth_report_read(s.world, &report);
+        deepest = fmax(deepest, report.deepest_overlap);
+        yk_nonsmooth_energy(s.world, &end);
+        fastest = fmax(fastest, end.kinetic);
+    }
+    double scale = 100 * bed.density * 4.2 * pow(bed.radius, 3) * SCENE_G * bed.radius;
+    assert_true(deepest < 1e-6 * bed.radius);
+    assert_true(fastest < 1e-9 * scale);
+    assert_near(end.potential, begin.potential, 1e-5 * scale);
+    yk_packing_destroy(s.context, &packing);
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +499,8 @@ int main(void)
         cmocka_unit_test(test_gripper_holds_log),
         cmocka_unit_test(test_mesh_has_no_bumps),
         cmocka_unit_test(test_drum),
+        cmocka_unit_test(test_rolling_and_spinning_friction),
+        cmocka_unit_test(test_settled_bed_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
