@@ -35,6 +35,7 @@ typedef struct bench_case {
 
 /* Each file of cases exports one table, ended by a case without name; cases.c lists the tables, ended by NULL. */
 extern const bench_case bench_base[];
+extern const bench_case bench_contact[];
 extern const bench_case bench_coupling[];
 extern const bench_case bench_nonsmooth[];
 extern const bench_case bench_record[];

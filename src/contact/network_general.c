@@ -77,6 +77,9 @@ void yk_general_prepare(yk_network *network)
         memset(c->w, 0, sizeof c->w);
         add_local(network, c, c->a, false);
         add_local(network, c, c->b, true);
+        double a = c->w[c->dim + 1], b = c->w[c->dim + 2], d = c->w[2 * c->dim + 2];
+        c->dn = c->w[0] + c->softness;
+        c->dt = (a + d) / 2 + hypot((a - d) / 2, b) + c->softness;
     }
 }
 
@@ -85,19 +88,57 @@ static yk_cone general_cone(const general_contact *c)
     return (yk_cone){.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
 }
 
-static void solve_general(yk_network *network, general_contact *c, yk_friction_model friction, double relaxation,
-                          bool exact)
+/* A step of one contact with sliding friction in the metric diag(dn, dt, dt), as network_round.c has it. Any metric has the same
+ * fixed point; this one is at least half of w, so that steps cannot grow. */
+static void metric_step(const general_contact *c, bool coulomb, double relaxation, const double *u, const double *p,
+                        double *next)
+{
+    double a = c->dn * p[0] - relaxation * u[0];
+    double b[2] = {c->dt * p[1] - relaxation * u[1], c->dt * p[2] - relaxation * u[2]};
+    double length = sqrt(b[0] * b[0] + b[1] * b[1]), press = coulomb ? fmax(a, 0) : a;
+    double normal, share;
+    if (length * c->dn <= c->mu * press * c->dt) {
+        normal = press / c->dn;
+        share = 1 / c->dt;
+    } else {
+        normal = coulomb ? press / c->dn : fmax(0, a + c->mu * length) / (c->dn + c->mu * c->mu * c->dt);
+        share = length > 0 ? c->mu * normal / length : 0;
+    }
+    next[0] = normal;
+    next[1] = share * b[0];
+    next[2] = share * b[1];
+}
+
+/* Some steps on the contact's own problem: the coupling of its normal and tangents is weak, so few are as good as its solution. */
+static void solve_sliding(const general_contact *c, bool coulomb, double relaxation, bool exact, double *u,
+                          double *next)
+{
+    int dim = c->dim;
+    memcpy(next, c->impulse, 3 * sizeof *next);
+    for (int step = 0; step < (exact ? 4 : 1); step++) {
+        double change[3], moved[3];
+        metric_step(c, coulomb, step == 0 ? relaxation : 1, u, next, moved);
+        for (int k = 0; k < 3; k++) {
+            change[k] = moved[k] - next[k];
+            next[k] = moved[k];
+        }
+        if (!exact || fabs(change[0]) + fabs(change[1]) + fabs(change[2]) <= 1e-3 * fabs(next[0])) return;
+        for (int k = 0; k < 3; k++)
+            u[k] += c->w[k * dim] * change[0] + c->w[k * dim + 1] * change[1] + c->w[k * dim + 2] * change[2] +
+                    c->softness * change[k];
+    }
+}
+
+/* Box friction, spinning and rolling: by the local solver. */
+static void solve_locally(const general_contact *c, yk_friction_model friction, double relaxation, bool exact,
+                          double *u, double *next)
 {
     int dim = c->dim;
     yk_cone cone = general_cone(c);
-    double u[YK_CONTACT_DIM_MAX], next[YK_CONTACT_DIM_MAX], w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
-    yk_general_velocity(network, c, u);
+    double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
     memcpy(w, c->w, (size_t)(dim * dim) * sizeof *w);
-    for (int k = 0; k < dim; k++) {
-        if (k < 3) w[k * dim + k] += c->softness;
-        if (k < 3) u[k] += c->softness * c->impulse[k];
-        next[k] = c->impulse[k];
-    }
+    for (int k = 0; k < 3; k++) w[k * dim + k] += c->softness;
+    memcpy(next, c->impulse, (size_t)dim * sizeof *next);
     if (exact) {
         for (int k = 0; k < dim; k++)
             for (int l = 0; l < dim; l++) u[k] -= w[k * dim + l] * c->impulse[l];
@@ -105,15 +146,25 @@ static void solve_general(yk_network *network, general_contact *c, yk_friction_m
     } else {
         yk_local_step(&cone, friction, w, u, next);
     }
-    double change[YK_CONTACT_DIM_MAX];
-    if (relaxation != 1) {
-        for (int k = 0; k < dim; k++) next[k] = c->impulse[k] + relaxation * (next[k] - c->impulse[k]);
-        if (friction == YK_FRICTION_BOX)
-            yk_box_project(&cone, next[0], next, next);
-        else
-            yk_cone_project(&cone, next, next);
-    }
-    for (int k = 0; k < dim; k++) {
+    if (relaxation == 1) return;
+    for (int k = 0; k < dim; k++) next[k] = c->impulse[k] + relaxation * (next[k] - c->impulse[k]);
+    if (friction == YK_FRICTION_BOX)
+        yk_box_project(&cone, next[0], next, next);
+    else
+        yk_cone_project(&cone, next, next);
+}
+
+static void solve_general(yk_network *network, general_contact *c, yk_friction_model friction, double relaxation,
+                          bool exact)
+{
+    double u[YK_CONTACT_DIM_MAX], next[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
+    yk_general_velocity(network, c, u);
+    for (int k = 0; k < 3; k++) u[k] += c->softness * c->impulse[k];
+    if (c->dim == 3 && friction != YK_FRICTION_BOX)
+        solve_sliding(c, friction == YK_FRICTION_COULOMB, relaxation, exact, u, next);
+    else
+        solve_locally(c, friction, relaxation, exact, u, next);
+    for (int k = 0; k < c->dim; k++) {
         change[k] = next[k] - c->impulse[k];
         c->impulse[k] = next[k];
     }
