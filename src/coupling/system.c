@@ -355,6 +355,29 @@ static yk_status start_consistently(yk_system *system)
     return YK_OK;
 }
 
+/* A start gap (rad) beyond which the markers are not misplaced by rounding or a guess but turned against each other. */
+static const double TURNED = 0.01;
+/* Gaps (m, rad) that are worth a word. */
+static const double NOTABLE = 1e-6;
+
+static yk_status check_start_gap(yk_system *system, yk_link *link)
+{
+    observe_link(system, link);
+    const yk_interface_error *gap = &link->statistics.largest;
+    const char *name = link->def.name;
+    if (gap->rotation > TURNED)
+        return yk_fail(
+            system->context, YK_ERROR_ARGUMENT,
+            "interface '%s': its two markers start %.3g rad apart; turn one of them (orientation of the port), or "
+            "free that rotation",
+            name, gap->rotation);
+    if (gap->position > NOTABLE || gap->rotation > NOTABLE)
+        yk_log(system->context, YK_LOG_WARNING,
+               "interface '%s': its two sides start %.3g m and %.3g rad apart; the first steps pull them together",
+               name, gap->position, gap->rotation);
+    return YK_OK;
+}
+
 yk_status yk_system_start(yk_system *system)
 {
     system->step_count = 0;
@@ -369,6 +392,8 @@ yk_status yk_system_start(yk_system *system)
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < system->member_count; i++) status = start_member(system, i, NULL);
     yk_system_keep_motions(system);
+    /* Before the motion sides are told where to be: some go there at once. */
+    for (int i = 0; status == YK_OK && i < system->link_count; i++) status = check_start_gap(system, &system->links[i]);
     if (status == YK_OK && system->link_count > 0) status = start_consistently(system);
     if (status == YK_OK) status = yk_system_prepare_states(system);
     if (status < 0) return status;
