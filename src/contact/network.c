@@ -69,7 +69,8 @@ void yk_network_destroy(yk_network *network)
                        &network->pairs_array,         &network->singles_array,         &network->generals_array,
                        &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
                        &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
-                       &network->partials_array,      &network->gradient_array,        &network->plan_array};
+                       &network->partials_array,      &network->gradient_array,        &network->gradient_nodes_array,
+                       &network->plan_array};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(network->context, arrays[i]->raw);
     yk_release(network->context, network);
 }
@@ -81,7 +82,8 @@ size_t yk_network_memory(const yk_network *network)
         &network->pairs_array,         &network->singles_array,         &network->generals_array,
         &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
         &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
-        &network->partials_array,      &network->gradient_array,        &network->plan_array};
+        &network->partials_array,      &network->gradient_array,        &network->gradient_nodes_array,
+        &network->plan_array};
     size_t bytes = sizeof *network;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) bytes += arrays[i]->capacity * arrays[i]->size;
     return bytes;

@@ -122,16 +122,30 @@ struct yk_network {
     joint_block *joint_blocks;
     size_t joint_block_count;
     double *partials; /* per block and joint phase: largest, sum of squares, rows */
-    double *gradient; /* projected gradient: see network_solve.c */
     array nodes_array, extras_array, places_array, pairs_array, singles_array, generals_array, pair_softness_array,
         single_softness_array, blocks_array, colours_array, joint_rows_array, joint_blocks_array, partials_array,
-        gradient_array, plan_array;
+        gradient_array, gradient_nodes_array, plan_array;
 };
 
 /* Room for `count` elements, old contents lost; false when out of memory. Takes an eighth more than asked for. */
 bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size);
 /* The same, keeping the first `used` elements. */
 bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count);
+
+/* Calls `work` for all blocks, `repeats` times; blocks of one colour at the same time. `after` follows the last colour of each
+ * repetition (may be NULL). */
+typedef void (*yk_block_work)(yk_network *network, size_t block, void *user);
+typedef void (*yk_network_work)(yk_network *network, void *user);
+void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user, int repeats);
+
+/* 1 / mean of the diagonal of W, and the violation with that. */
+double yk_network_rho(yk_network *network);
+yk_network_violation yk_network_measure(yk_network *network, yk_friction_model friction, double rho);
+/* Adds what the impulses do to the nodes, or sets them to zero. */
+void yk_network_start(yk_network *network, bool warm_start);
+void yk_report_note(const yk_contact_options *options, yk_contact_report *report, double residual);
+
+yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options, yk_contact_report *report);
 
 /* Kernels of round contacts over [begin, end) groups. */
 typedef struct round_options {
@@ -157,11 +171,15 @@ void yk_general_clear(yk_network *network, const block *b);
 void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction, double rho,
                          double partial[3]);
 void yk_general_diagonal(const yk_network *network, const block *b, double partial[3]);
-/* Relative velocity in the frame, of velocities and (dim 6) spins. */
-void yk_general_velocity(const yk_network *network, const general_contact *c, double *u);
+/* Relative velocity in the frame, of velocities and (dim 6) spins, when the nodes move like these. */
+void yk_general_velocity(const yk_node *nodes, const general_contact *c, double *u);
 void yk_general_add(yk_network *network, const general_contact *c, const double *change);
 
 yk_status yk_joints_prepare(yk_network *network);
+/* Rate of a row when the nodes move like these; what an impulse does to the nodes; x M^-1 y of two rows on the same nodes. */
+double yk_joint_rate(const yk_network *network, const yk_node *nodes, size_t row, double impulse);
+void yk_joint_kick(yk_network *network, size_t row, double impulse);
+double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x, const joint_row *y);
 void yk_joints_sweep(yk_network *network, double relaxation);
 void yk_joints_apply(yk_network *network);
 void yk_joints_residual(const yk_network *network, double rho, double partial[3]);

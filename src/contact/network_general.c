@@ -12,9 +12,9 @@ static yk_vec3 point_velocity(const yk_node *node, yk_vec3 arm)
     return yk_v3_add(node->velocity, yk_v3_cross(node->spin, arm));
 }
 
-void yk_general_velocity(const yk_network *network, const general_contact *c, double *u)
+void yk_general_velocity(const yk_node *nodes, const general_contact *c, double *u)
 {
-    const yk_node *a = &network->nodes[c->a], *b = c->b >= 0 ? &network->nodes[c->b] : NULL;
+    const yk_node *a = &nodes[c->a], *b = c->b >= 0 ? &nodes[c->b] : NULL;
     yk_vec3 velocity = point_velocity(a, c->arm_a), turn = yk_v3_scale(c->inverse_length_a, a->spin);
     if (b) {
         velocity = yk_v3_sub(velocity, point_velocity(b, c->arm_b));
@@ -158,7 +158,7 @@ static void solve_general(yk_network *network, general_contact *c, yk_friction_m
                           bool exact)
 {
     double u[YK_CONTACT_DIM_MAX], next[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
-    yk_general_velocity(network, c, u);
+    yk_general_velocity(network->nodes, c, u);
     for (int k = 0; k < 3; k++) u[k] += c->softness * c->impulse[k];
     if (c->dim == 3 && friction != YK_FRICTION_BOX)
         solve_sliding(c, friction == YK_FRICTION_COULOMB, relaxation, exact, u, next);
@@ -196,7 +196,7 @@ void yk_general_residual(const yk_network *network, const block *b, yk_friction_
         const general_contact *c = &network->generals[i];
         yk_cone cone = general_cone(c);
         double u[YK_CONTACT_DIM_MAX], map[YK_CONTACT_DIM_MAX], sum = 0;
-        yk_general_velocity(network, c, u);
+        yk_general_velocity(network->nodes, c, u);
         for (int k = 0; k < 3; k++) u[k] += c->softness * c->impulse[k];
         yk_cone_natural_map(&cone, friction, rho, c->impulse, u, map);
         for (int k = 0; k < c->dim; k++) sum += map[k] * map[k] / (rho * rho);
@@ -232,7 +232,7 @@ static void scale_row(const yk_network *network, const yk_joint_row *row, joint_
     if (node_is_dynamic(network, row->b)) out->kick_b = node_spin_response(network, row->b, out->spin_b);
 }
 
-static double row_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x, const joint_row *y)
+double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x, const joint_row *y)
 {
     double sum =
         network->nodes[nodes->a].inverse_mass * yk_v3_dot(x->linear_a, y->linear_a) + yk_v3_dot(x->spin_a, y->kick_a);
@@ -250,7 +250,7 @@ static void invert_block(const yk_network *network, joint_block *b)
     const yk_joint_row *rows = network->joints + b->first;
     const joint_row *scaled = network->joint_rows + b->first;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) w[i * n + j] = row_product(network, &rows[i], &scaled[i], &scaled[j]);
+        for (int j = 0; j < n; j++) w[i * n + j] = yk_joint_product(network, &rows[i], &scaled[i], &scaled[j]);
     for (int i = 0; i < n; i++) largest = fmax(largest, w[i * n + i]);
     for (int i = 0; i < n; i++) w[i * n + i] += rows[i].softness + 1e-12 * largest + 1e-300;
     for (int j = 0; j < n; j++) {
@@ -287,19 +287,19 @@ yk_status yk_joints_prepare(yk_network *network)
 }
 
 /* Rate of a row with bias and softness. */
-static double row_rate(const yk_network *network, size_t i)
+double yk_joint_rate(const yk_network *network, const yk_node *nodes, size_t i, double impulse)
 {
     const yk_joint_row *row = &network->joints[i];
     const joint_row *scaled = &network->joint_rows[i];
-    const yk_node *a = &network->nodes[row->a];
-    double rate = row->bias + row->softness * row->impulse + yk_v3_dot(scaled->linear_a, a->velocity) +
+    const yk_node *a = &nodes[row->a];
+    double rate = row->bias + row->softness * impulse + yk_v3_dot(scaled->linear_a, a->velocity) +
                   yk_v3_dot(scaled->spin_a, a->spin);
     if (row->b < 0) return rate;
-    const yk_node *b = &network->nodes[row->b];
+    const yk_node *b = &nodes[row->b];
     return rate + yk_v3_dot(scaled->linear_b, b->velocity) + yk_v3_dot(scaled->spin_b, b->spin);
 }
 
-static void kick_row(yk_network *network, size_t i, double impulse)
+void yk_joint_kick(yk_network *network, size_t i, double impulse)
 {
     const yk_joint_row *row = &network->joints[i];
     const joint_row *scaled = &network->joint_rows[i];
@@ -316,13 +316,16 @@ static void solve_joint_block(yk_network *network, const joint_block *b, double 
 {
     int n = (int)b->count;
     double rate[YK_CONTACT_DIM_MAX];
-    for (int i = 0; i < n; i++) rate[i] = row_rate(network, b->first + (size_t)i);
+    for (int i = 0; i < n; i++) {
+        size_t row = b->first + (size_t)i;
+        rate[i] = yk_joint_rate(network, network->nodes, row, network->joints[row].impulse);
+    }
     for (int i = 0; i < n; i++) {
         yk_joint_row *row = &network->joints[b->first + (size_t)i];
         double change = 0;
         for (int j = 0; j < n; j++) change -= relaxation * b->inverse[i * n + j] * rate[j];
         double next = fmin(row->upper, fmax(row->lower, row->impulse + change));
-        kick_row(network, b->first + (size_t)i, next - row->impulse);
+        yk_joint_kick(network, b->first + (size_t)i, next - row->impulse);
         row->impulse = next;
     }
 }
@@ -335,15 +338,16 @@ void yk_joints_sweep(yk_network *network, double relaxation)
 
 void yk_joints_apply(yk_network *network)
 {
-    for (size_t i = 0; i < network->joint_count; i++) kick_row(network, i, network->joints[i].impulse);
+    for (size_t i = 0; i < network->joint_count; i++) yk_joint_kick(network, i, network->joints[i].impulse);
 }
 
 void yk_joints_residual(const yk_network *network, double rho, double partial[3])
 {
     for (size_t i = 0; i < network->joint_count; i++) {
         const yk_joint_row *row = &network->joints[i];
-        double moved = fmin(row->upper, fmax(row->lower, row->impulse - rho * row_rate(network, i)));
-        double violation = isinf(row->lower) && isinf(row->upper) ? row_rate(network, i) : (row->impulse - moved) / rho;
+        double rate = yk_joint_rate(network, network->nodes, i, row->impulse);
+        double moved = fmin(row->upper, fmax(row->lower, row->impulse - rho * rate));
+        double violation = isinf(row->lower) && isinf(row->upper) ? rate : (row->impulse - moved) / rho;
         partial[0] = fmax(partial[0], violation * violation);
         partial[1] += violation * violation;
     }

@@ -4,7 +4,7 @@
  * threads stay together for the whole solution and wait for each other at a spinning barrier between colours; who does
  * which block does not matter for the result.
  *
- * The accurate method and the projected gradient run on the assembled problem. */
+ * The projected gradient is in network_gradient.c; the accurate method runs on the assembled problem. */
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -20,64 +20,26 @@ static double seconds_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Phases in parallel ----------------------------------------------------------------------------------------------- */
-
-typedef enum task { TASK_CLEAR, TASK_APPLY, TASK_SWEEP, TASK_RESIDUAL, TASK_DIAGONAL } task;
+/* Phases in parallel ------------------------------------------------------------------------------------------------
+ */
 
 typedef struct crew {
     yk_network *network;
-    const yk_contact_options *options;
-    task task;
-    int repeats;
-    double rho;
-    int members;
+    yk_block_work work;
+    yk_network_work after;
+    void *user;
+    int repeats, members;
     atomic_int arrived;
     atomic_uint phase;
     atomic_size_t next; /* block of the colour that is worked on */
 } crew;
 
-static void work_block(crew *c, size_t index)
-{
-    yk_network *network = c->network;
-    const block *b = &network->blocks[index];
-    const yk_contact_options *options = c->options;
-    double *partial = network->partials + 3 * index;
-    switch (c->task) {
-    case TASK_CLEAR:
-        yk_round_clear(network, b);
-        yk_general_clear(network, b);
-        break;
-    case TASK_APPLY:
-        yk_round_apply(network, b);
-        yk_general_apply(network, b);
-        break;
-    case TASK_SWEEP: {
-        round_options how = {.coulomb = options->friction == YK_FRICTION_COULOMB,
-                             .baseline = network->baseline,
-                             .relaxation = options->relaxation};
-        yk_round_sweep(network, b, &how);
-        yk_general_sweep(network, b, options->friction, options->relaxation, options->exact_local);
-        break;
-    }
-    case TASK_RESIDUAL:
-        memset(partial, 0, 3 * sizeof *partial);
-        yk_round_residual(network, b, options->friction == YK_FRICTION_COULOMB, c->rho, partial);
-        yk_general_residual(network, b, options->friction, c->rho, partial);
-        break;
-    case TASK_DIAGONAL:
-        memset(partial, 0, 3 * sizeof *partial);
-        yk_round_diagonal(network, b, partial);
-        yk_general_diagonal(network, b, partial);
-        break;
-    }
-}
-
 /* All members wait for the last, which prepares what comes next. */
-static void wait_for_all(crew *c, bool joints)
+static void wait_for_all(crew *c, bool last_colour)
 {
     unsigned phase = atomic_load_explicit(&c->phase, memory_order_acquire);
     if (atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1 == c->members) {
-        if (joints) yk_joints_sweep(c->network, c->options->relaxation);
+        if (last_colour && c->after) c->after(c->network, c->user);
         atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
         atomic_store_explicit(&c->next, 0, memory_order_relaxed);
         atomic_store_explicit(&c->phase, phase + 1, memory_order_release);
@@ -100,16 +62,16 @@ static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
             for (;;) {
                 size_t k = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
                 if (k >= count) break;
-                work_block(c, first + k);
+                c->work(c->network, first + k, c->user);
             }
-            wait_for_all(c, c->task == TASK_SWEEP && colour + 1 == network->colour_count);
+            wait_for_all(c, colour + 1 == network->colour_count);
         }
 }
 
 /* One chunk per thread: none can end before all have begun, as they wait for each other. */
-static void run_task(yk_network *network, const yk_contact_options *options, task what, int repeats, double rho)
+void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user, int repeats)
 {
-    crew c = {.network = network, .options = options, .task = what, .repeats = repeats, .rho = rho};
+    crew c = {.network = network, .work = work, .after = after, .user = user, .repeats = repeats};
     bool together = network->pool && network->block_count > 1;
     c.members = together ? yk_pool_threads(network->pool) : 1;
     if (c.members > 1) {
@@ -117,17 +79,57 @@ static void run_task(yk_network *network, const yk_contact_options *options, tas
         return;
     }
     for (int repeat = 0; repeat < repeats; repeat++) {
-        for (size_t k = 0; k < network->block_count; k++) work_block(&c, k);
-        if (what == TASK_SWEEP) yk_joints_sweep(network, options->relaxation);
+        for (size_t k = 0; k < network->block_count; k++) work(network, k, user);
+        if (after) after(network, user);
     }
+}
+
+static void clear_block(yk_network *network, size_t index, void *user)
+{
+    (void)user;
+    yk_round_clear(network, &network->blocks[index]);
+    yk_general_clear(network, &network->blocks[index]);
+}
+
+static void apply_block(yk_network *network, size_t index, void *user)
+{
+    (void)user;
+    yk_round_apply(network, &network->blocks[index]);
+    yk_general_apply(network, &network->blocks[index]);
+}
+
+static void sweep_block(yk_network *network, size_t index, void *user)
+{
+    const yk_contact_options *options = user;
+    const block *b = &network->blocks[index];
+    round_options how = {.coulomb = options->friction == YK_FRICTION_COULOMB,
+                         .baseline = network->baseline,
+                         .relaxation = options->relaxation};
+    yk_round_sweep(network, b, &how);
+    yk_general_sweep(network, b, options->friction, options->relaxation, options->exact_local);
+}
+
+static void sweep_joints(yk_network *network, void *user)
+{
+    const yk_contact_options *options = user;
+    yk_joints_sweep(network, options->relaxation);
 }
 
 /* Residual --------------------------------------------------------------------------------------------------------- */
 
-static double natural_rho(yk_network *network, const yk_contact_options *options)
+static void sum_diagonal(yk_network *network, size_t index, void *user)
+{
+    (void)user;
+    double *partial = network->partials + 3 * index;
+    memset(partial, 0, 3 * sizeof *partial);
+    yk_round_diagonal(network, &network->blocks[index], partial);
+    yk_general_diagonal(network, &network->blocks[index], partial);
+}
+
+double yk_network_rho(yk_network *network)
 {
     double sum = 0, rows = 0;
-    run_task(network, options, TASK_DIAGONAL, 1, 0);
+    yk_network_run(network, sum_diagonal, NULL, NULL, 1);
     for (size_t k = 0; k < network->block_count; k++) {
         sum += network->partials[3 * k + 1];
         rows += network->partials[3 * k + 2];
@@ -135,10 +137,26 @@ static double natural_rho(yk_network *network, const yk_contact_options *options
     return sum > 0 ? rows / sum : 1;
 }
 
-static yk_network_violation measure(yk_network *network, const yk_contact_options *options, double rho)
+typedef struct measurement {
+    yk_friction_model friction;
+    double rho;
+} measurement;
+
+static void measure_block(yk_network *network, size_t index, void *user)
+{
+    const measurement *m = user;
+    const block *b = &network->blocks[index];
+    double *partial = network->partials + 3 * index;
+    memset(partial, 0, 3 * sizeof *partial);
+    yk_round_residual(network, b, m->friction == YK_FRICTION_COULOMB, m->rho, partial);
+    yk_general_residual(network, b, m->friction, m->rho, partial);
+}
+
+yk_network_violation yk_network_measure(yk_network *network, yk_friction_model friction, double rho)
 {
     double total[3] = {0};
-    run_task(network, options, TASK_RESIDUAL, 1, rho);
+    measurement m = {friction, rho};
+    yk_network_run(network, measure_block, NULL, &m, 1);
     for (size_t k = 0; k < network->block_count; k++) {
         total[0] = fmax(total[0], network->partials[3 * k]);
         total[1] += network->partials[3 * k + 1];
@@ -152,25 +170,23 @@ static yk_network_violation measure(yk_network *network, const yk_contact_option
 
 yk_network_violation yk_network_residual(yk_network *network, yk_friction_model friction)
 {
-    yk_contact_options options = yk_contact_options_default();
-    options.friction = friction;
-    return measure(network, &options, natural_rho(network, &options));
+    return yk_network_measure(network, friction, yk_network_rho(network));
 }
 
 /* Solvers ---------------------------------------------------------------------------------------------------------- */
 
-static void start_impulses(yk_network *network, const yk_contact_options *options)
+void yk_network_start(yk_network *network, bool warm_start)
 {
-    if (options->warm_start) {
-        run_task(network, options, TASK_APPLY, 1, 0);
+    if (warm_start) {
+        yk_network_run(network, apply_block, NULL, NULL, 1);
         yk_joints_apply(network);
         return;
     }
-    run_task(network, options, TASK_CLEAR, 1, 0);
+    yk_network_run(network, clear_block, NULL, NULL, 1);
     for (size_t i = 0; i < network->joint_count; i++) network->joints[i].impulse = 0;
 }
 
-static void note(const yk_contact_options *options, yk_contact_report *report, double residual)
+void yk_report_note(const yk_contact_options *options, yk_contact_report *report, double residual)
 {
     report->residual = residual;
     if (options->history && report->history_count < options->history_capacity)
@@ -181,13 +197,14 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options, y
 {
     int limit = options->iterations > 0 ? options->iterations : 50;
     int interval = options->check_interval > 0 && options->tolerance > 0 ? options->check_interval : limit;
-    double rho = natural_rho(network, options);
-    start_impulses(network, options);
+    double rho = yk_network_rho(network);
+    yk_contact_options how = *options;
+    yk_network_start(network, options->warm_start);
     while (report->iterations < limit) {
         int sweeps = interval < limit - report->iterations ? interval : limit - report->iterations;
-        run_task(network, options, TASK_SWEEP, sweeps, 0);
+        yk_network_run(network, sweep_block, sweep_joints, &how, sweeps);
         report->iterations += sweeps;
-        note(options, report, measure(network, options, rho).largest);
+        yk_report_note(options, report, yk_network_measure(network, options->friction, rho).largest);
         if (!(report->residual > options->tolerance)) break;
     }
     if (isfinite(report->residual)) return YK_OK;
@@ -212,9 +229,8 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
         status = yk_contact_solve(network->context, &problem, &relative, r, NULL, report);
         if (status >= 0) {
             yk_network_give_impulses(network, &problem, r);
-            run_task(network, options, TASK_APPLY, 1, 0);
-            yk_joints_apply(network);
-            report->residual = measure(network, options, natural_rho(network, options)).largest;
+            yk_network_start(network, true);
+            report->residual = yk_network_residual(network, options->friction).largest;
         }
     }
     yk_release(network->context, r);
@@ -247,6 +263,8 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
     if (sweeps) {
         report->method = YK_CONTACT_GAUSS_SEIDEL;
         status = sweep(network, options, report);
+    } else if (options->method == YK_CONTACT_PROJECTED_GRADIENT) {
+        status = yk_network_solve_gradient(network, options, report);
     } else {
         status = solve_assembled(network, options, report);
     }

@@ -2,12 +2,14 @@
  *
  *   gauss-seidel        block Gauss-Seidel with over-relaxation; cheapest to 1e-3 or 1e-4
  *   projected-gradient  accelerated projected gradient: Nesterov with adaptive restart and backtracking
- *   accurate            reaches 1e-8 and less on hard, rank-deficient problems (see accurate.c)
- *   pivot               box friction by pivoting on the mixed linear complementarity problem (mlcp.h)
- *   automatic           a short Gauss-Seidel phase and, where that is not enough, the accurate method
+ *   accurate            reaches 1e-8 and less on hard, rank-deficient problems (accurate.c)
+ *   pivot               box friction by pivoting on the mixed linear complementarity problem (pivot.c, mlcp.c)
+ *   automatic           assembled problems: Gauss-Seidel for loose tolerances, then the accurate method, then for box friction
+ *                       pivoting; networks: Gauss-Seidel
  *
- * The gradient method solves the convex problem; true Coulomb friction is reached by an outer fixed point on the term
- * mu |u_T| which the projection of the next iterate takes from the last. */
+ * All solve the convex cone problem and true Coulomb friction; the gradient method lets the term mu |u_T| follow its iterates. Sweeps and
+ * gradient steps on Coulomb's problem need not converge: with much friction they may run in circles near the solution. Networks (network.h)
+ * take the same options; there the gradient and Gauss-Seidel need no W, the accurate method assembles it. */
 #ifndef YK_CONTACT_SOLVER_H
 #define YK_CONTACT_SOLVER_H
 
@@ -28,7 +30,7 @@ typedef struct yk_contact_options {
                            iterations */
     int iterations;     /* at most; 0: the method's own limit */
     double relaxation;  /* Gauss-Seidel: factor on the local step, in (0, 2) */
-    bool exact_local;   /* Gauss-Seidel: solve each contact's own problem exactly, not by one projected step */
+    bool exact_local;   /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
     bool warm_start;    /* start from the given impulses, not from zero */
     int check_interval; /* Gauss-Seidel: sweeps between looks at the residual */
     double *history;    /* NULL, or room for the residual after each check */

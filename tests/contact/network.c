@@ -137,15 +137,16 @@ static yk_node *fill(yk_network *network, const cloud *c)
     return nodes;
 }
 
-/* Runs 30 sweeps and copies the bits of the result. */
-static void run_bits(yk_context *context, const cloud *c, int threads, bool baseline, yk_node *result)
+/* Runs 20 iterations and copies the bits of the result. */
+static void run_bits(yk_context *context, const cloud *c, yk_contact_method method, int threads, bool baseline,
+                     yk_node *result)
 {
     yk_pool *pool = NULL;
     if (threads > 1) assert_int_equal(yk_pool_create(context, threads, &pool), YK_OK);
     yk_network *network = make_network(context, pool, false);
     network->baseline = baseline;
     yk_node *nodes = fill(network, c);
-    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 0, 30);
+    solve(context, network, method, YK_FRICTION_COULOMB, 0, 20);
     memcpy(result, nodes, c->nodes * sizeof *nodes);
     yk_network_destroy(network);
     yk_pool_destroy(pool);
@@ -157,13 +158,16 @@ static void same_bits_for_any_number_of_threads(void **state)
     yk_context *context = make_context();
     cloud c = make_cloud(16, 12, 16); /* 3072 nodes: several blocks */
     yk_node *one = calloc(c.nodes, sizeof *one), *other = calloc(c.nodes, sizeof *other);
-    run_bits(context, &c, 1, false, one);
-    for (int threads = 2; threads <= 4; threads++) {
-        run_bits(context, &c, threads, false, other);
+    const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT};
+    for (int m = 0; m < 2; m++) {
+        run_bits(context, &c, methods[m], 1, false, one);
+        for (int threads = 2; threads <= 4; threads++) {
+            run_bits(context, &c, methods[m], threads, false, other);
+            assert_memory_equal(one, other, c.nodes * sizeof *one);
+        }
+        run_bits(context, &c, methods[m], 1, true, other);
         assert_memory_equal(one, other, c.nodes * sizeof *one);
     }
-    run_bits(context, &c, 1, true, other);
-    assert_memory_equal(one, other, c.nodes * sizeof *one);
     free(other);
     free(one);
     free_cloud(&c);
@@ -212,13 +216,20 @@ static void assembled_and_swept_agree(void **state)
         /* sweeps of Coulomb's problem with more friction than this run in circles */
         for (size_t i = 0; i < c.contacts; i++) c.data[i].mu = model == YK_FRICTION_COULOMB ? 0.1 : 0.5;
         yk_network *swept = make_network(context, NULL, false), *exact = make_network(context, NULL, false);
-        yk_node *a = fill(swept, &c), *b = fill(exact, &c);
+        yk_network *descended = make_network(context, NULL, false);
+        yk_node *a = fill(swept, &c), *b = fill(exact, &c), *d = fill(descended, &c);
         solve(context, swept, YK_CONTACT_GAUSS_SEIDEL, (yk_friction_model)model, 1e-9, 20000);
         solve(context, exact, YK_CONTACT_ACCURATE, (yk_friction_model)model, 1e-9, 0);
+        yk_contact_report report =
+            solve(context, descended, YK_CONTACT_PROJECTED_GRADIENT, (yk_friction_model)model, 1e-8, 20000);
+        assert_true(report.iterations < 5000);
         for (size_t i = 0; i < c.nodes; i++) {
             assert_near(yk_v3_norm(yk_v3_sub(a[i].velocity, b[i].velocity)), 0, 1e-5);
             assert_near(yk_v3_norm(yk_v3_sub(a[i].spin, b[i].spin)), 0, 1e-5);
+            assert_near(yk_v3_norm(yk_v3_sub(d[i].velocity, b[i].velocity)), 0, 1e-5);
+            assert_near(yk_v3_norm(yk_v3_sub(d[i].spin, b[i].spin)), 0, 1e-5);
         }
+        yk_network_destroy(descended);
         yk_network_destroy(exact);
         yk_network_destroy(swept);
     }
@@ -298,19 +309,19 @@ static void softness_yields(void **state)
 {
     (void)state;
     yk_context *context = make_context();
-    for (int kind = 0; kind < 4; kind++) { /* single, pair, general, over-relaxed single */
+    for (int kind = 0; kind < 6; kind++) { /* single, pair, general, over-relaxed single, gradient: single, general */
         yk_network *network = make_network(context, NULL, true);
         yk_node *nodes = yk_network_nodes(network, 2);
         nodes[0] = unit_sphere(yk_v3(0, 0, -3));
         nodes[1] = (yk_node){.inverse_mass = 1e-12, .spin_inverse_mass = 1e-12};
-        yk_pair pair = {0, kind == 1 ? 1 : YK_NODE_NONE, kind == 2 ? YK_PAIR_GENERAL : YK_PAIR_ROUND};
+        yk_pair pair = {0, kind == 1 ? 1 : YK_NODE_NONE, kind == 2 || kind == 5 ? YK_PAIR_GENERAL : YK_PAIR_ROUND};
         assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
         yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.3, .softness = 0.5, .arm_a = {0, 0, -1}};
         yk_network_set(network, 0, &contact);
         yk_contact_options options = yk_contact_options_default();
-        options.method = YK_CONTACT_GAUSS_SEIDEL;
-        options.iterations = 100;
-        options.tolerance = 1e-12;
+        options.method = kind < 4 ? YK_CONTACT_GAUSS_SEIDEL : YK_CONTACT_PROJECTED_GRADIENT;
+        options.iterations = 200;
+        options.tolerance = 1e-11;
         options.relaxation = kind == 3 ? 1.3 : 1;
         yk_contact_report report;
         assert_int_equal(yk_network_solve(network, &options, &report), YK_OK);
@@ -365,7 +376,8 @@ static void joints_and_contacts_together(void **state)
 {
     (void)state;
     yk_context *context = make_context();
-    for (int accurate = 0; accurate < 2; accurate++) {
+    const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT, YK_CONTACT_ACCURATE};
+    for (int m = 0; m < 3; m++) {
         yk_network *network = make_network(context, NULL, false);
         yk_node *nodes = yk_network_nodes(network, 2);
         nodes[0] = (yk_node){.velocity = {0, 0, -1}, .inverse_mass = 1};
@@ -381,8 +393,7 @@ static void joints_and_contacts_together(void **state)
                 .a = 0, .b = 1, .linear_a = axis, .linear_b = yk_v3_neg(axis), .lower = -INFINITY, .upper = INFINITY};
         }
         assert_int_equal(yk_network_joints(network, rows, 3), YK_OK);
-        solve(context, network, accurate ? YK_CONTACT_ACCURATE : YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 1e-11,
-              500);
+        solve(context, network, methods[m], YK_FRICTION_COULOMB, 1e-11, 500);
         assert_near(yk_network_impulse(network, 0).z, 5, 1e-9);
         assert_near(rows[2].impulse, -4, 1e-9); /* mass 2 at speed 2 pushes node 0 down */
         assert_near(nodes[0].velocity.x, 1. / 3, 1e-10);

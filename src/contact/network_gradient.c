@@ -1,0 +1,380 @@
+/* Accelerated projected gradient on a network, without W (Mazhar, Heyn, Negrut, Tasora 2015; see gradient.c for the method).
+ *
+ * The gradient at a point y is the contacts' velocity when the nodes have the velocities that belong to y. These are linear in y, so
+ * the extrapolated point takes its nodes' velocities from those of the last two iterates, and one pass over the contacts per
+ * iteration does all: read the velocities of y, project, add the change to the velocities of the next iterate. A second pass, which
+ * reads only, finds the Lipschitz test and the direction of the momentum.
+ *
+ * The metric of a contact is the mean of its own diagonal of W: 48 bytes more per contact and 128 per node. */
+#include <math.h>
+#include <string.h>
+
+#include "contact/cone.h"
+#include "contact/network_lanes.h"
+
+typedef struct descent {
+    bool coulomb;
+    double lipschitz, theta, beta;
+    size_t node_count;    /* with those of lanes that are not used */
+    yk_node *of_y, *of_r; /* velocities that belong to y and to the last iterate; network->nodes: to the next */
+    lane_vectors *pair_y, *pair_next, *single_y, *single_next;
+    double *general_y, *general_next; /* YK_CONTACT_DIM_MAX each */
+    double *joint_y, *joint_next;
+    double sums[3]; /* of the last measuring pass: |d|^2, d W d, momentum */
+} descent;
+
+static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
+{
+    size_t dummies = 2 * (network->node_count / 64 + 4);
+    *s = (descent){.coulomb = coulomb, .lipschitz = 1, .theta = 1, .node_count = network->node_count + dummies};
+    size_t lanes = sizeof(lane_vectors) / sizeof(double), pairs = network->pair_groups * lanes,
+           singles = network->single_groups * lanes, generals = network->general_count * YK_CONTACT_DIM_MAX,
+           joints = network->joint_count;
+    if (!yk_array_reserve(network->context, &network->gradient_array, 2 * (pairs + singles + generals + joints) + 1,
+                          sizeof(double)) ||
+        !yk_array_reserve(network->context, &network->gradient_nodes_array, 2 * s->node_count, sizeof(yk_node)))
+        return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for the gradient of %zu contacts",
+                       network->contact_count);
+    double *at = network->gradient_array.data;
+    s->pair_y = (lane_vectors *)at;
+    s->pair_next = (lane_vectors *)(at += pairs);
+    s->single_y = (lane_vectors *)(at += pairs);
+    s->single_next = (lane_vectors *)(at += singles);
+    s->general_y = at += singles;
+    s->general_next = at += generals;
+    s->joint_y = at += generals;
+    s->joint_next = at + joints;
+    s->of_y = network->gradient_nodes_array.data;
+    s->of_r = s->of_y + s->node_count;
+    return YK_OK;
+}
+
+/* y = r, with the nodes' velocities. */
+static void begin_at_iterate(yk_network *network, descent *s)
+{
+    for (size_t g = 0; g < network->pair_groups; g++) s->pair_y[g] = network->pairs[g].impulse;
+    for (size_t g = 0; g < network->single_groups; g++) s->single_y[g] = network->singles[g].impulse;
+    for (size_t i = 0; i < network->general_count; i++)
+        memcpy(s->general_y + YK_CONTACT_DIM_MAX * i, network->generals[i].impulse,
+               sizeof network->generals[i].impulse);
+    for (size_t i = 0; i < network->joint_count; i++) s->joint_y[i] = network->joints[i].impulse;
+    memcpy(s->of_y, network->nodes, s->node_count * sizeof *s->of_y);
+    memcpy(s->of_r, network->nodes, s->node_count * sizeof *s->of_r);
+}
+
+/* The step of round contacts ------------------------------------------------------------------------------------------ */
+
+/* next = P(y - u^ / (L metric)), Euclidean. */
+YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric, yk_v4 soft, yk_v4 *u, yk_v4 bias,
+                            const yk_v4 *y, yk_v4 *next)
+{
+    for (int k = 0; k < 3; k++) u[k] += soft * y[k];
+    yk_v4 along = dot(n, u), normal = along + bias, stiff = metric * yk_v4_set(s->lipschitz);
+    if (s->coulomb) {
+        yk_v4 slide2 = yk_v4_set(0);
+        for (int k = 0; k < 3; k++) {
+            yk_v4 t = u[k] - along * n[k];
+            slide2 += t * t;
+        }
+        normal += mu * square_root(slide2);
+    }
+    solve_four(false, 1, n, mu, stiff, stiff, yk_v4_set(0), u, normal, y, next);
+}
+
+YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t begin, uint32_t end)
+{
+    for (uint32_t g = begin; g < end; g++) {
+        const pair_group *group = &network->pairs[g];
+        four_nodes a, b;
+        yk_v4 n[3], y[3], u[3], next[3], change[3];
+        load_nodes(s->of_y, group->a, &a);
+        load_nodes(s->of_y, group->b, &b);
+        load_lanes(&group->normal, n);
+        load_lanes(&s->pair_y[g], y);
+        pair_velocity(&a, &b, n, u);
+        yk_v4 soft = network->pair_softness ? yk_v4_load(network->pair_softness[g]) : yk_v4_set(0);
+        yk_v4 metric = a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]) + soft;
+        descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_load(group->bias), y, next);
+        for (int k = 0; k < 3; k++) {
+            change[k] = next[k] - y[k];
+            yk_v4_store(s->pair_next[g].c[k], next[k]);
+        }
+        load_nodes(network->nodes, group->a, &a);
+        load_nodes(network->nodes, group->b, &b);
+        kick_pair(n, change, &a, &b);
+        store_nodes(network->nodes, group->a, &a);
+        store_nodes(network->nodes, group->b, &b);
+    }
+}
+
+YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t begin, uint32_t end)
+{
+    for (uint32_t g = begin; g < end; g++) {
+        const single_group *group = &network->singles[g];
+        four_nodes a;
+        yk_v4 n[3], y[3], u[3], surface[3], next[3], change[3];
+        load_nodes(s->of_y, group->a, &a);
+        load_lanes(&group->normal, n);
+        load_lanes(&group->velocity, surface);
+        load_lanes(&s->single_y[g], y);
+        single_velocity(&a, surface, n, u);
+        yk_v4 soft = network->single_softness ? yk_v4_load(network->single_softness[g]) : yk_v4_set(0);
+        yk_v4 metric = a.linear[3] + yk_v4_set(2. / 3) * a.angular[3] + soft;
+        descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_set(0), y, next);
+        for (int k = 0; k < 3; k++) {
+            change[k] = next[k] - y[k];
+            yk_v4_store(s->single_next[g].c[k], next[k]);
+        }
+        load_nodes(network->nodes, group->a, &a);
+        kick_single(n, change, &a);
+        store_nodes(network->nodes, group->a, &a);
+    }
+}
+
+static void descend_round_baseline(yk_network *network, const descent *s, const block *b)
+{
+    descend_pairs(network, s, b->pair_begin, b->pair_end);
+    descend_singles(network, s, b->single_begin, b->single_end);
+}
+
+YK_TARGET_AVX2 static void descend_round_avx2(yk_network *network, const descent *s, const block *b)
+{
+    descend_pairs(network, s, b->pair_begin, b->pair_end);
+    descend_singles(network, s, b->single_begin, b->single_end);
+}
+
+/* The step of general contacts and joints ------------------------------------------------------------------------------ */
+
+static double general_metric(const general_contact *c)
+{
+    double sum = 0;
+    for (int k = 0; k < c->dim; k++) sum += c->w[k * c->dim + k];
+    return sum / c->dim + c->softness;
+}
+
+static void descend_general(yk_network *network, const descent *s, uint32_t i)
+{
+    general_contact *c = &network->generals[i];
+    const double *y = s->general_y + YK_CONTACT_DIM_MAX * (size_t)i;
+    double *next = s->general_next + YK_CONTACT_DIM_MAX * (size_t)i, u[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
+    yk_cone cone = {.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
+    yk_general_velocity(s->of_y, c, u);
+    for (int k = 0; k < 3; k++) u[k] += c->softness * y[k];
+    double map[YK_CONTACT_DIM_MAX], rho = 1 / (s->lipschitz * general_metric(c));
+    yk_cone_natural_map(&cone, s->coulomb ? YK_FRICTION_COULOMB : YK_FRICTION_CONE, rho, y, u, map);
+    for (int k = 0; k < c->dim; k++) {
+        next[k] = y[k] - map[k];
+        change[k] = -map[k];
+    }
+    yk_general_add(network, c, change);
+}
+
+static double joint_metric(const yk_network *network, size_t i)
+{
+    const yk_joint_row *row = &network->joints[i];
+    const joint_row *scaled = &network->joint_rows[i];
+    return fmax(1e-300, yk_joint_product(network, row, scaled, scaled) + row->softness);
+}
+
+static void descend_joints(yk_network *network, void *user)
+{
+    const descent *s = user;
+    for (size_t i = 0; i < network->joint_count; i++) {
+        const yk_joint_row *row = &network->joints[i];
+        double rate = yk_joint_rate(network, s->of_y, i, s->joint_y[i]);
+        double moved = s->joint_y[i] - rate / (s->lipschitz * joint_metric(network, i));
+        s->joint_next[i] = fmin(row->upper, fmax(row->lower, moved));
+        yk_joint_kick(network, i, s->joint_next[i] - s->joint_y[i]);
+    }
+}
+
+static void descend_block(yk_network *network, size_t index, void *user)
+{
+    const descent *s = user;
+    const block *b = &network->blocks[index];
+    if (!network->baseline && yk_have_avx2())
+        descend_round_avx2(network, s, b);
+    else
+        descend_round_baseline(network, s, b);
+    for (uint32_t i = b->general_begin; i < b->general_end; i++) descend_general(network, s, i);
+}
+
+/* Lipschitz test and momentum ------------------------------------------------------------------------------------------ */
+
+/* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y. */
+static void add_sums(double metric, double soft, int dim, const double *y, const double *next, const double *r,
+                     const double *change_of_u, double sums[3])
+{
+    for (int k = 0; k < dim; k++) {
+        double d = next[k] - y[k];
+        sums[0] += metric * d * d;
+        sums[1] += d * change_of_u[k] + (k < 3 ? soft * d * d : 0);
+        sums[2] -= metric * d * (next[k] - r[k]);
+    }
+}
+
+/* Velocity of a round contact from the velocities of its nodes, without bias or motion of a surface. */
+static yk_vec3 round_velocity(const yk_node *nodes, int32_t a, int32_t b, yk_vec3 n)
+{
+    yk_vec3 v = nodes[a].velocity, spin = nodes[a].spin;
+    if (b >= 0) {
+        v = yk_v3_sub(v, nodes[b].velocity);
+        spin = yk_v3_add(spin, nodes[b].spin);
+    }
+    return yk_v3_add(v, yk_v3_cross(n, spin));
+}
+
+static void sum_lane(const yk_network *network, const descent *s, int32_t a, int32_t b, int lane,
+                     const lane_vectors *normal, double soft, const lane_vectors *y, const lane_vectors *next,
+                     const lane_vectors *r, double sums[3])
+{
+    yk_vec3 n = yk_v3(normal->c[0][lane], normal->c[1][lane], normal->c[2][lane]);
+    yk_vec3 u = yk_v3_sub(round_velocity(network->nodes, a, b, n), round_velocity(s->of_y, a, b, n));
+    const yk_node *x = &network->nodes[a], *z = b >= 0 ? &network->nodes[b] : NULL;
+    double metric = x->inverse_mass + (z ? z->inverse_mass : 0) +
+                    2. / 3 * (x->spin_inverse_mass + (z ? z->spin_inverse_mass : 0)) + soft;
+    const double own_y[3] = {y->c[0][lane], y->c[1][lane], y->c[2][lane]},
+                 own_next[3] = {next->c[0][lane], next->c[1][lane], next->c[2][lane]},
+                 own_r[3] = {r->c[0][lane], r->c[1][lane], r->c[2][lane]}, change[3] = {u.x, u.y, u.z};
+    add_sums(metric, soft, 3, own_y, own_next, own_r, change, sums);
+}
+
+static void sum_general(const yk_network *network, const descent *s, uint32_t i, double sums[3])
+{
+    const general_contact *c = &network->generals[i];
+    size_t at = YK_CONTACT_DIM_MAX * (size_t)i;
+    double u[YK_CONTACT_DIM_MAX], before[YK_CONTACT_DIM_MAX];
+    yk_general_velocity(network->nodes, c, u);
+    yk_general_velocity(s->of_y, c, before);
+    for (int k = 0; k < c->dim; k++) u[k] -= before[k];
+    add_sums(general_metric(c), c->softness, c->dim, s->general_y + at, s->general_next + at, c->impulse, u, sums);
+}
+
+static void sum_block(yk_network *network, size_t index, void *user)
+{
+    const descent *s = user;
+    const block *b = &network->blocks[index];
+    double *sums = network->partials + 3 * index;
+    memset(sums, 0, 3 * sizeof *sums);
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
+        for (int lane = 0; lane < LANES; lane++) {
+            const pair_group *group = &network->pairs[g];
+            sum_lane(network, s, group->a[lane], group->b[lane], lane, &group->normal,
+                     network->pair_softness ? network->pair_softness[g][lane] : 0, &s->pair_y[g], &s->pair_next[g],
+                     &group->impulse, sums);
+        }
+    for (uint32_t g = b->single_begin; g < b->single_end; g++)
+        for (int lane = 0; lane < LANES; lane++) {
+            const single_group *group = &network->singles[g];
+            sum_lane(network, s, group->a[lane], YK_NODE_NONE, lane, &group->normal,
+                     network->single_softness ? network->single_softness[g][lane] : 0, &s->single_y[g],
+                     &s->single_next[g], &group->impulse, sums);
+        }
+    for (uint32_t i = b->general_begin; i < b->general_end; i++) sum_general(network, s, i, sums);
+}
+
+static void measure_step(yk_network *network, descent *s)
+{
+    memset(s->sums, 0, sizeof s->sums);
+    yk_network_run(network, sum_block, NULL, s, 1);
+    for (size_t k = 0; k < network->block_count; k++)
+        for (int i = 0; i < 3; i++) s->sums[i] += network->partials[3 * k + (size_t)i];
+    for (size_t i = 0; i < network->joint_count; i++) {
+        double change = yk_joint_rate(network, network->nodes, i, 0) - yk_joint_rate(network, s->of_y, i, 0);
+        add_sums(joint_metric(network, i), network->joints[i].softness, 1, &s->joint_y[i], &s->joint_next[i],
+                 &network->joints[i].impulse, &change, s->sums);
+    }
+}
+
+/* The next point --------------------------------------------------------------------------------------------------------- */
+
+/* y = next + beta (next - r), r = next */
+static void extrapolate(size_t count, double beta, const double *next, double *r, double *y)
+{
+    for (size_t k = 0; k < count; k++) {
+        y[k] = next[k] + beta * (next[k] - r[k]);
+        r[k] = next[k];
+    }
+}
+
+static void extrapolate_block(yk_network *network, size_t index, void *user)
+{
+    const descent *s = user;
+    const block *b = &network->blocks[index];
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
+        extrapolate(3 * LANES, s->beta, s->pair_next[g].c[0], network->pairs[g].impulse.c[0], s->pair_y[g].c[0]);
+    for (uint32_t g = b->single_begin; g < b->single_end; g++)
+        extrapolate(3 * LANES, s->beta, s->single_next[g].c[0], network->singles[g].impulse.c[0], s->single_y[g].c[0]);
+    for (uint32_t i = b->general_begin; i < b->general_end; i++)
+        extrapolate((size_t)network->generals[i].dim, s->beta, s->general_next + YK_CONTACT_DIM_MAX * (size_t)i,
+                    network->generals[i].impulse, s->general_y + YK_CONTACT_DIM_MAX * (size_t)i);
+}
+
+static void extrapolate_nodes(yk_network *network, descent *s)
+{
+    for (size_t i = 0; i < s->node_count; i++) {
+        const yk_node *next = &network->nodes[i];
+        yk_node *r = &s->of_r[i], *y = &s->of_y[i];
+        y->velocity = yk_v3_axpy(s->beta, yk_v3_sub(next->velocity, r->velocity), next->velocity);
+        y->spin = yk_v3_axpy(s->beta, yk_v3_sub(next->spin, r->spin), next->spin);
+        *r = *next;
+    }
+}
+
+static void next_point(yk_network *network, descent *s)
+{
+    double square = s->theta * s->theta, theta = (-square + s->theta * sqrt(square + 4)) / 2;
+    s->beta = s->theta * (1 - s->theta) / (square + theta);
+    s->theta = theta;
+    if (s->sums[2] > 0) { /* momentum leads uphill */
+        s->theta = 1;
+        s->beta = 0;
+    }
+    yk_network_run(network, extrapolate_block, NULL, s, 1);
+    for (size_t i = 0; i < network->joint_count; i++)
+        extrapolate(1, s->beta, &s->joint_next[i], &network->joints[i].impulse, &s->joint_y[i]);
+    extrapolate_nodes(network, s);
+}
+
+static void step(yk_network *network, descent *s)
+{
+    size_t bytes = s->node_count * sizeof *s->of_y;
+    s->lipschitz *= 0.95;
+    for (int tries = 0; tries < 60; tries++) {
+        memcpy(network->nodes, s->of_y, bytes);
+        yk_network_run(network, descend_block, descend_joints, s, 1);
+        measure_step(network, s);
+        if (!(s->sums[1] > s->lipschitz * s->sums[0] * (1 + 1e-10))) break;
+        s->lipschitz *= 1.6;
+    }
+    next_point(network, s);
+}
+
+yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
+{
+    descent s;
+    yk_status status = descent_create(network, options->friction == YK_FRICTION_COULOMB, &s);
+    if (status != YK_OK) return status;
+    if (options->friction == YK_FRICTION_BOX)
+        return yk_fail(network->context, YK_ERROR_ARGUMENT,
+                       "contact: the gradient method knows no box friction on networks");
+    int limit = options->iterations > 0 ? options->iterations : 200;
+    int interval = options->check_interval > 0 && options->tolerance > 0 ? options->check_interval : limit;
+    double rho = yk_network_rho(network);
+    yk_network_start(network, options->warm_start);
+    begin_at_iterate(network, &s);
+    while (report->iterations < limit) {
+        step(network, &s);
+        report->iterations++;
+        if (report->iterations % interval != 0 && report->iterations < limit) continue;
+        memcpy(network->nodes, s.of_r, s.node_count * sizeof *s.of_r);
+        yk_report_note(options, report, yk_network_measure(network, options->friction, rho).largest);
+        if (!(report->residual > options->tolerance)) break;
+    }
+    return isfinite(report->residual)
+               ? YK_OK
+               : yk_fail(network->context, YK_ERROR_NOT_FINITE,
+                         "contact network: velocities are not finite after %d gradient steps; check "
+                         "masses, normals and biases",
+                         report->iterations);
+}
