@@ -186,9 +186,8 @@ static const yk_field port_item = {"port", YK_TYPE_SECTION, .section = &port_sec
 
 /* The solver ------------------------------------------------------------------------------------------------------- */
 
-/* In the order of yk_contact_method without the last, and of yk_friction_model. */
-static const yk_word method_words[] = {{"automatic", "Gauss-Seidel, and the accurate method where that is not enough"},
-                                       {"gauss-seidel", "cheapest for many bodies"},
+/* In the order of yk_contact_method without its first and last, and of yk_friction_model. */
+static const yk_word method_words[] = {{"gauss-seidel", "cheapest for many bodies"},
                                        {"projected-gradient", "accelerated projected gradient"},
                                        {"accurate", "to rounding, for small hard problems"},
                                        {NULL, NULL}};

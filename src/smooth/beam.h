@@ -11,9 +11,9 @@
  * ends only is solved exactly in the limit of small deflections. Rotations are interpolated as rotation vectors
  * relative to the middle node: rigid motions of any size cause no strain, and constant curvature is exact.
  *
- * The stiffness matrix is not symmetric: equilibrium is collocated, not derived from an energy. Where the element is
- * about three sections long, or under strains beyond a tenth, high modes of an undamped mesh may therefore grow, by
- * less than a hundredth of critical damping; a damping of the section or of the integrator holds them down.
+ * The stiffness matrix is not symmetric: equilibrium is collocated, not derived from an energy. High modes of an undamped
+ * mesh may therefore grow: by about a hundredth of critical damping where elements are about three sections long, and fast
+ * under axial strains beyond 0.2, which are not for this element.
  *
  * A beam knows no solver: it takes the motion of three nodes, returns the loads on them and their derivatives. */
 #ifndef YK_SMOOTH_BEAM_H
