@@ -53,13 +53,13 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
     return YK_OK;
 }
 
-/* Block (i, j) of a dense matrix has something in it, or is on the diagonal. */
+/* Block (i, j) of a dense matrix or its mirror image has something in it, or is on the diagonal. */
 static bool dense_block_used(const double *w, int n, const int *first, int i, int j)
 {
     if (i == j) return true;
-    for (int r = first[i]; r < first[i + 1]; r++)
-        for (int c = first[j]; c < first[j + 1]; c++)
-            if (w[(size_t)r * (size_t)n + (size_t)c] != 0) return true;
+    for (size_t r = (size_t)first[i]; r < (size_t)first[i + 1]; r++)
+        for (size_t c = (size_t)first[j]; c < (size_t)first[j + 1]; c++)
+            if (w[r * (size_t)n + c] != 0 || w[c * (size_t)n + r] != 0) return true;
     return false;
 }
 
@@ -133,6 +133,23 @@ static yk_status check_block_row(yk_context *context, const yk_contact_problem *
     return YK_OK;
 }
 
+/* The blocks of row i have their mirror images. */
+static bool row_is_mirrored(const yk_block_matrix *w, int i)
+{
+    for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+        int j = w->column[k], low = w->start[j], high = w->start[j + 1] - 1;
+        while (low < high) {
+            int middle = (low + high) / 2;
+            if (w->column[middle] < i)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low > high || w->column[low] != i) return false;
+    }
+    return true;
+}
+
 static yk_status check_numbers(yk_context *context, const char *what, const double *values, size_t count,
                                bool non_negative)
 {
@@ -152,6 +169,11 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
         yk_status status = check_block_row(context, problem, i);
         if (status != YK_OK) return status;
     }
+    for (int i = 0; i < w->block_rows; i++)
+        if (!row_is_mirrored(w, i))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "contact problem: block row %d has a block whose mirror image is missing; add zero blocks",
+                           i);
     size_t values = 0;
     for (int i = 0; i < w->block_rows; i++)
         for (int k = w->start[i]; k < w->start[i + 1]; k++)

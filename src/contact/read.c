@@ -222,65 +222,74 @@ static void read_vector(reader *in, double *values, int count, const char *what)
 
 /* Contact problems --------------------------------------------------------------------------------------------- */
 
-/* Rising columns with the diagonal among them: what the solvers rely on. Places each stored block, or none (-1). */
-static int order_block_row(const stored_matrix *m, int i, int *columns, int *blocks)
+/* A place of W: a stored block, or none (-1) where the diagonal or a block's mirror image was left out of the file. */
+typedef struct place {
+    int row, column;
+    int block;
+} place;
+
+static int compare_places(const void *a, const void *b)
 {
-    int count = 0;
-    bool diagonal = false;
-    for (int k = m->start[i]; k < m->start[i + 1]; k++) {
-        int at = count++;
-        while (at > 0 && columns[at - 1] > m->column[k]) {
-            columns[at] = columns[at - 1];
-            blocks[at] = blocks[at - 1];
-            at--;
+    const place *x = a, *y = b;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    if (x->column != y->column) return x->column < y->column ? -1 : 1;
+    return (x->block < y->block) - (x->block > y->block); /* stored ones first */
+}
+
+/* All places in rising order, each once, with the diagonal and symmetric: what the solvers rely on. Returns their number. */
+static int list_places(reader *in, const stored_matrix *m, place *places)
+{
+    int listed = 0, count = 0;
+    for (int i = 0; i < m->block_rows; i++) {
+        places[listed++] = (place){i, i, -1};
+        for (int k = m->start[i]; k < m->start[i + 1]; k++) {
+            places[listed++] = (place){i, m->column[k], k};
+            places[listed++] = (place){m->column[k], i, -1};
         }
-        columns[at] = m->column[k];
-        blocks[at] = k;
-        diagonal |= m->column[k] == i;
     }
-    if (diagonal) return count;
-    int at = count++;
-    for (; at > 0 && columns[at - 1] > i; at--) {
-        columns[at] = columns[at - 1];
-        blocks[at] = blocks[at - 1];
+    qsort(places, (size_t)listed, sizeof *places, compare_places);
+    for (int k = 0; k < listed; k++) {
+        const place *last = count > 0 ? &places[count - 1] : NULL;
+        if (!last || last->row != places[k].row || last->column != places[k].column)
+            places[count++] = places[k];
+        else if (places[k].block >= 0)
+            refuse(in, "a block of W is given twice");
     }
-    columns[at] = i;
-    blocks[at] = -1;
     return count;
 }
 
-static void check_block_rows(reader *in, const stored_matrix *m, int dim, const int *start, const int *columns)
+static void create_from_places(reader *in, const stored_matrix *m, int dim, const place *places, int count,
+                               yk_contact_problem *problem)
 {
-    for (int i = 0; i < m->block_rows && in->status == YK_OK; i++) {
-        if (block_size(m->end, i) != dim) refuse(in, "the blocks of W are not those of the contacts");
-        for (int k = start[i] + 1; k < start[i + 1]; k++)
-            if (columns[k] == columns[k - 1]) refuse(in, "a block of W is given twice");
+    size_t rows = (size_t)m->block_rows;
+    int *start = reserve(in, rows + 1, sizeof *start), *columns = reserve(in, (size_t)count, sizeof *columns);
+    int *dims = reserve(in, rows, sizeof *dims);
+    if (in->status == YK_OK) {
+        for (int k = 0; k < count; k++) {
+            columns[k] = places[k].column;
+            start[places[k].row + 1] = k + 1;
+        }
+        for (size_t i = 0; i < rows; i++) dims[i] = dim;
+        in->status =
+            yk_contact_problem_create(in->context, m->block_rows, m->block_rows, dims, start, columns, problem);
     }
+    for (int k = 0; in->status == YK_OK && k < count; k++)
+        if (places[k].block >= 0)
+            memcpy(problem->w.value + problem->w.offset[k], m->value + m->offset[places[k].block],
+                   (size_t)dim * (size_t)dim * sizeof(double));
+    yk_release(in->context, dims);
+    yk_release(in->context, columns);
+    yk_release(in->context, start);
 }
 
 static void problem_from_blocks(reader *in, const stored_matrix *m, int dim, yk_contact_problem *problem)
 {
-    size_t rows = (size_t)m->block_rows, room = (size_t)m->filled + rows;
-    int *start = reserve(in, rows + 1, sizeof *start), *columns = reserve(in, room, sizeof *columns);
-    int *blocks = reserve(in, room, sizeof *blocks), *dims = reserve(in, rows, sizeof *dims);
-    if (in->status == YK_OK) {
-        for (int i = 0; i < m->block_rows; i++) {
-            start[i + 1] = start[i] + order_block_row(m, i, columns + start[i], blocks + start[i]);
-            dims[i] = dim;
-        }
-        check_block_rows(in, m, dim, start, columns);
-    }
-    if (in->status == YK_OK)
-        in->status =
-            yk_contact_problem_create(in->context, m->block_rows, m->block_rows, dims, start, columns, problem);
-    for (int k = 0; in->status == YK_OK && k < start[m->block_rows]; k++)
-        if (blocks[k] >= 0)
-            memcpy(problem->w.value + problem->w.offset[k], m->value + m->offset[blocks[k]],
-                   (size_t)dim * (size_t)dim * sizeof(double));
-    yk_release(in->context, dims);
-    yk_release(in->context, blocks);
-    yk_release(in->context, columns);
-    yk_release(in->context, start);
+    for (int i = 0; i < m->block_rows; i++)
+        if (block_size(m->end, i) != dim) refuse(in, "the blocks of W are not those of the contacts");
+    place *places = reserve(in, 2 * (size_t)m->filled + (size_t)m->block_rows, sizeof *places);
+    int count = in->status == YK_OK ? list_places(in, m, places) : 0;
+    if (in->status == YK_OK) create_from_places(in, m, dim, places, count, problem);
+    yk_release(in->context, places);
 }
 
 static void read_contact_problem(reader *in, stored_matrix *m, yk_contact_problem *problem)

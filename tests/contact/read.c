@@ -26,6 +26,25 @@ static void storages_are_read(void **state)
     yk_context_destroy(context);
 }
 
+/* A file may leave out blocks: the diagonal of the first contact, and the mirror image of block (0, 1). */
+static void missing_blocks_are_zero(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    static const char text[] =
+        "2 2\n1 4 4\n2 2 2\n2 4\n2 4\n3 2\n0 1 2\n1 1\n0\n1 2 3 4\n1\n3 0 0 3\n-1 0 -2 0\n0.4 0.5\n";
+    yk_contact_problem problem;
+    assert_int_equal(yk_contact_parse(context, "sparse", text, strlen(text), &problem), YK_OK);
+    assert_int_equal(yk_contact_problem_check(context, &problem), YK_OK);
+    assert_int_equal(problem.w.start[2], 4);
+    assert_near(problem.w.value[0], 0, 0);
+    assert_near(problem.w.value[5], 3, 0); /* block (0, 1), column-major in the file */
+    assert_near(problem.w.value[8], 0, 0);
+    assert_near(problem.w.value[12], 3, 0);
+    yk_contact_problem_destroy(context, &problem);
+    yk_context_destroy(context);
+}
+
 /* Every truncation of a file is an error and nothing worse; so is every single byte replaced (unless it still makes
  * sense). */
 static void damaged_files_are_refused(void **state)
@@ -89,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(storages_are_read),
+        cmocka_unit_test(missing_blocks_are_zero),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(errors_say_what_and_where),
     };
