@@ -61,7 +61,7 @@ static bool report_missing(const picture *p, int file, const char *word)
     const char *nearest = names ? yk_text_nearest(word, names) : NULL;
     fprintf(stderr, "yoke: %s has no signal '%s'", p->files[file], word);
     if (nearest) fprintf(stderr, ", did you mean '%s'?", nearest);
-    fprintf(stderr, " It has:");
+    fprintf(stderr, "%s It has:", nearest ? "" : ".");
     for (int i = 0; i < header->channel_count; i++) fprintf(stderr, "%s %s", i ? "," : "", header->channels[i].name);
     fprintf(stderr, "\n");
     free(names);

@@ -114,7 +114,7 @@ static void print_verdict(const yk_scenario_info *info, yk_system *system, const
     for (int i = 0; i < info->interface_count; i++) created += yk_system_interface_statistics(system, i).energy_created;
     double share = created / report->largest_energy;
     if (!isfinite(share)) return;
-    printf("\n  the coupling %s %.3g J, %.3g %% of the largest energy in the system (%.3g J)\n",
+    printf("\n  the coupling %s %.3g J, %.3g %% of the energy that moves in the system (%.3g J)\n",
            created < 0 ? "destroyed" : "created", fabs(created), 100 * fabs(share), report->largest_energy);
     if (share > 0.1)
         printf("  DO NOT TRUST this run: the coupling drives the system. Try a smaller time.step, coupling.inputs "

@@ -19,6 +19,7 @@ typedef struct run {
     yk_run_report *report;
     double *row;
     double begun, told;
+    double largest_kinetic, lowest_potential, highest_potential;
     bool converged;
 } run;
 
@@ -55,14 +56,20 @@ static yk_status begin_record(run *r)
     return status;
 }
 
+/* Only differences of potential energy mean something, so its range counts. */
 static void observe_energy(run *r)
 {
-    double sum = 0;
+    double kinetic = 0, potential = 0;
     for (int i = 0; i < r->info->subsystem_count; i++) {
         yk_energy energy;
-        sum += yk_system_energy(r->system, i, &energy) ? energy.kinetic + energy.potential : NAN;
+        bool told = yk_system_energy(r->system, i, &energy);
+        kinetic += told ? energy.kinetic : NAN;
+        potential += energy.potential;
     }
-    if (!(sum <= r->report->largest_energy)) r->report->largest_energy = sum;
+    if (!(kinetic <= r->largest_kinetic)) r->largest_kinetic = kinetic;
+    r->lowest_potential = fmin(r->lowest_potential, potential);
+    r->highest_potential = fmax(r->highest_potential, potential);
+    r->report->largest_energy = r->largest_kinetic + (r->highest_potential - r->lowest_potential);
 }
 
 static yk_status sample(run *r)
@@ -176,6 +183,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
              .def = def,
              .report = report ? report : &own,
              .begun = seconds_now(),
+             .lowest_potential = INFINITY,
+             .highest_potential = -INFINITY,
              .converged = true};
     *r.report = (yk_run_report){0};
     yk_status status = yk_scenario_system(scenario, &r.system);

@@ -145,13 +145,17 @@ yk_status yk_system_blame(yk_system *system, int member)
 {
     const yk_member *m = &system->members[member];
     const char *why = member_message(m);
+    double t = system->t + system->h;
+    long long step = (long long)system->step_count + 1;
+    if (system->link_count == 0)
+        return yk_fail(system->context, m->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t, step,
+                       m->name, why);
     const char *remedy = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED
                              ? "; the coupling may be unstable: try a smaller time.step, coupling.inputs index-1 or "
                                "coupling.scheme tight, and see `yoke stability`"
                              : "";
-    return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s%s",
-                   system->t + system->h, (long long)system->step_count + 1, schemes[system->scheme.kind].name, m->name,
-                   why, remedy);
+    return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s%s", t,
+                   step, schemes[system->scheme.kind].name, m->name, why, remedy);
 }
 
 /* Stepping --------------------------------------------------------------------------------------------------------- */
