@@ -1,8 +1,8 @@
 /* A scenario from start to end: steps, samples, and what is worth knowing afterwards. */
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "yoke/analysis.h"
 
@@ -22,13 +22,6 @@ typedef struct run {
     double largest_kinetic, lowest_potential, highest_potential;
     bool converged;
 } run;
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Record --------------------------------------------------------------------------------------------------------- */
 
@@ -149,7 +142,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
 static bool tell_progress(run *r, int64_t step, bool last)
 {
     if (!r->def->progress || (!last && step % CLOCK_STRIDE != 0)) return true;
-    double now = seconds_now();
+    double now = yk_clock_seconds();
     if (!last && now - r->told < PROGRESS_SECONDS) return true;
     r->told = now;
     yk_run_progress progress = {
@@ -182,7 +175,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
              .info = yk_scenario_get(scenario),
              .def = def,
              .report = report ? report : &own,
-             .begun = seconds_now(),
+             .begun = yk_clock_seconds(),
              .lowest_potential = INFINITY,
              .highest_potential = -INFINITY,
              .converged = true};
@@ -196,7 +189,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (status >= 0) {
         status = step_to_end(&r);
         r.report->time = yk_system_time(r.system);
-        r.report->seconds = seconds_now() - r.begun;
+        r.report->seconds = yk_clock_seconds() - r.begun;
         /* The message of a failed step must survive whatever ending the record has to say. */
         char *failure = status == YK_OK ? NULL : yk_text_copy(context, yk_last_message(context));
         yk_status ended = end_record(&r, status, failure);

@@ -18,8 +18,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "math/dense.h"
 
 yk_mlcp_options yk_mlcp_options_default(void)
@@ -696,8 +696,7 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
 yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options, double *z,
                         double *w, yk_mlcp_state *state, yk_mlcp_report *report)
 {
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    double start = yk_clock_seconds();
     *report = (yk_mlcp_report){.residual = INFINITY};
     yk_status status = check_problem(context, problem);
     if (status != YK_OK) return status;
@@ -709,7 +708,6 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
     }
     report->pivots = s.pivots;
     lemke_destroy(context, &s);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    report->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    report->seconds = yk_clock_seconds() - start;
     return status;
 }

@@ -9,16 +9,9 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "contact/network_data.h"
-
-static double seconds_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Phases in parallel ------------------------------------------------------------------------------------------------
  */
@@ -252,7 +245,7 @@ static yk_status check_options(yk_network *network, const yk_contact_options *op
 
 yk_status yk_network_solve(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
 {
-    double start = seconds_now();
+    double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
     yk_status status = check_options(network, options);
     if (status != YK_OK) return status;
@@ -268,7 +261,7 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
     } else {
         status = solve_assembled(network, options, report);
     }
-    report->seconds = seconds_now() - start;
+    report->seconds = yk_clock_seconds() - start;
     if (status == YK_OK && options->tolerance > 0 && report->residual > options->tolerance)
         return yk_fail(network->context, YK_NOT_CONVERGED,
                        "contact network: violation %.3g after %d iterations, wanted %.3g", report->residual,

@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "contact/accurate.h"
 #include "contact/gauss_seidel.h"
 #include "contact/gradient.h"
@@ -29,13 +29,6 @@ const char *yk_friction_model_name(yk_friction_model friction)
 {
     static const char *const names[] = {"cone", "coulomb", "box"};
     return (unsigned)friction < sizeof names / sizeof *names ? names[friction] : "unknown";
-}
-
-static double seconds_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static yk_status check_options(yk_context *context, const yk_contact_options *options)
@@ -93,7 +86,7 @@ static yk_status dispatch(yk_context *context, const yk_contact_problem *problem
 yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem, const yk_contact_options *options,
                            double *r, double *u, yk_contact_report *report)
 {
-    double start = seconds_now();
+    double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
     yk_status status = check_options(context, options);
     if (status == YK_OK) status = yk_contact_problem_check(context, problem);
@@ -105,6 +98,6 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     if (!own_u) return YK_ERROR_MEMORY;
     status = dispatch(context, problem, options, r, own_u, report);
     if (!u) yk_release(context, own_u);
-    report->seconds = seconds_now() - start;
+    report->seconds = yk_clock_seconds() - start;
     return status;
 }

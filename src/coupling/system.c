@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "coupling/interface.h"
 #include "coupling/placement.h"
 #include "math/polynomial.h"
@@ -38,13 +38,6 @@ yk_scheme_def yk_scheme_default(void)
 }
 
 /* Verbs ------------------------------------------------------------------------------------------------------------ */
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void yk_system_gather(yk_member *member)
 {
@@ -116,9 +109,9 @@ static inline yk_status call_member(yk_system *system, int member, member_move m
     yk_member *m = &system->members[member];
     yk_subsystem_statistics *s = &m->statistics;
     bool timed = s->calls % TIMING_STRIDE == 0 || s->seconds > SHORT_STEP * (double)m->timed_calls;
-    double begin = timed ? seconds_now() : 0;
+    double begin = timed ? yk_clock_seconds() : 0;
     m->status = move(system, m);
-    if (timed) s->seconds += seconds_now() - begin, m->timed_calls++;
+    if (timed) s->seconds += yk_clock_seconds() - begin, m->timed_calls++;
     s->calls++;
     yk_system_gather(m);
     for (int port = 0; m->substeps > 1 && port < m->port_count; port++) m->values[port].effort = m->mean_efforts[port];

@@ -1,17 +1,10 @@
 /* The time step: semi-implicit Euler at the level of impulses, tight (19), explicit (11). See nonsmooth.h. */
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Known motion ----------------------------------------------------------------------------------------------------- */
 
@@ -276,17 +269,17 @@ static yk_status blame_body(yk_nonsmooth *self)
 
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
 {
-    double start = seconds_now();
+    double start = yk_clock_seconds();
     yk_status status = yk_world_find_contacts(self, h);
-    self->report.collision_seconds = seconds_now() - start;
+    self->report.collision_seconds = yk_clock_seconds() - start;
     if (status < 0) return status;
     set_free_motion(self, t, h, inputs);
-    double rows = seconds_now();
+    double rows = yk_clock_seconds();
     status = yk_world_set_contacts(self, h);
     if (status == YK_OK) status = yk_world_set_rows(self, t, h, inputs);
     if (status < 0) return status;
     yk_status outcome = yk_network_solve(self->network, &self->def.solver, &self->report.solver);
-    self->report.solve_seconds = seconds_now() - rows;
+    self->report.solve_seconds = yk_clock_seconds() - rows;
     if (outcome < 0) return outcome;
     yk_pool_run(self->pool, self->dynamic_count, YK_BODY_CHUNK, take_chunk, self);
     yk_world_take_impulses(self);
@@ -299,6 +292,6 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal 
     yk_pool_run(self->pool, self->body_count, YK_BODY_CHUNK, move_chunk, &job);
     self->run.time = t + h;
     self->run.step = h;
-    self->report.step_seconds = seconds_now() - start;
+    self->report.step_seconds = yk_clock_seconds() - start;
     return YK_OK;
 }

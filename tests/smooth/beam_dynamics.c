@@ -1,6 +1,7 @@
 /* Beams in motion: driven cantilever and flexible slider-crank beside MBDyn, rotating cantilever beside a series
  * solution, energy. */
 #include "beam_run.h"
+#include "context.h"
 #include "math/eigen.h"
 #include "reference_table.h"
 #include "smooth/modes.h"
@@ -252,18 +253,6 @@ static void structural_damping_decays_the_first_mode(void **state)
     yk_smooth_destroy(model);
 }
 
-static int set_up(void **state)
-{
-    *state = yk_context_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,5 +262,5 @@ int main(void)
         cmocka_unit_test(free_flight_keeps_energy),
         cmocka_unit_test(structural_damping_decays_the_first_mode),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

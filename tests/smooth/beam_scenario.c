@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -146,18 +147,6 @@ static void a_section_of_seven_numbers_is_refused(void **state)
     yk_diagnostics_destroy(diagnostics);
 }
 
-static int set_up(void **state)
-{
-    *state = yk_context_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,5 +157,5 @@ int main(void)
         cmocka_unit_test(tapered_beams),
         cmocka_unit_test(a_section_of_seven_numbers_is_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

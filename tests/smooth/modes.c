@@ -2,6 +2,7 @@
 #include "smooth/modes.h"
 
 #include "beam_run.h"
+#include "context.h"
 #include "math/dense.h"
 
 static yk_modes *find_modes(yk_context *context, yk_smooth *model, int count)
@@ -257,18 +258,6 @@ static void finding_modes_leaves_the_state_alone(void **state)
     assert_near(with.velocity.y, without.velocity.y, 1e-10);
 }
 
-static int set_up(void **state)
-{
-    *state = yk_context_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,5 +270,5 @@ int main(void)
         cmocka_unit_test(damper_gives_the_damping_ratio),
         cmocka_unit_test(finding_modes_leaves_the_state_alone),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, create_context, destroy_context);
 }
