@@ -199,6 +199,13 @@ typedef struct yk_subsystem_ops {
      * unconnected. The parts stay as they are. The reference of every coupling scheme. */
     yk_status (*merge)(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
                        yk_subsystem **merged);
+    /* As step, and the derivatives of the motions at t + h of all ports that take an effort, by the coefficients 0 to
+     * `degree` of their inputs. Row-major. Rows: per such port, in the order of the ports, position 3, rotation 3 (a
+     * rotation vector in global axes), velocity 3, angular velocity 3, acceleration 3, angular acceleration 3; of a
+     * scalar port position, velocity, acceleration. Columns: per such port, per power of time, force 3 and torque 3; of
+     * a scalar port one. */
+    yk_status (*step_sensitivity)(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
+                                  double *matrix);
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

@@ -46,6 +46,7 @@ typedef struct oscillator oscillator;
 typedef struct integrator_row {
     void (*step_effort)(oscillator *self, double t, double h, const yk_signal *input);
     void (*step_motion)(oscillator *self, double t, double h, const yk_signal *input);
+    void (*response)(const oscillator *self, double h, int power, double response[3]);
 } integrator_row;
 
 struct oscillator {
@@ -161,6 +162,8 @@ static void semi_implicit_motion(oscillator *self, double t, double h, const yk_
 
 /* Exact ---------------------------------------------------------------------------------------------------------- */
 
+static const double factorial[YK_SIGNAL_COEFFICIENTS] = {1, 1, 2, 6};
+
 /* exp of h [A B; 0 N] where N differentiates the input: u, u', u'', u''' are appended to (x, v) as states. */
 static void exact_prepare(oscillator *self, double h)
 {
@@ -188,13 +191,11 @@ static void add_external_force(const oscillator *self, double t, double h, doubl
     double times[4] = {0, h / 4, 3 * h / 4, h}, values[4], c[4];
     for (int i = 0; i < 4; i++) values[i] = external_force(self, t + times[i]);
     yk_poly_interpolate(times, values, 3, c);
-    static const double factorial[4] = {1, 1, 2, 6};
     for (int i = 0; i < 4; i++) derivatives[i] += factorial[i] * c[i];
 }
 
 static void exact_effort(oscillator *self, double t, double h, const yk_signal *input)
 {
-    static const double factorial[YK_SIGNAL_COEFFICIENTS] = {1, 1, 2, 6};
     if (self->exact.step != h) exact_prepare(self, h);
     double u[YK_SIGNAL_COEFFICIENTS] = {0};
     for (int i = 0; input && i <= input->degree; i++) u[i] = factorial[i] * input->linear[i].x;
@@ -234,10 +235,34 @@ static void exact_motion(oscillator *self, double t, double h, const yk_signal *
     accept(self, h, x, v, a);
 }
 
+/* How strongly the motion at the end follows the input's term u(t) = t^power: position, velocity, acceleration. */
+static void two_step_response(const oscillator *self, double h, int power, double response[3])
+{
+    double known_x, known_v;
+    double b = h * two_step_known(self, h, &known_x, &known_v).b0;
+    response[2] = pow(h, power) / (self->def.mass + b * (self->def.damping + b * self->def.stiffness));
+    response[1] = b * response[2];
+    response[0] = b * response[1];
+}
+
+static void semi_implicit_response(const oscillator *self, double h, int power, double response[3])
+{
+    response[2] = pow(h, power) / (power + 1) / self->def.mass;
+    response[1] = h * response[2];
+    response[0] = h * response[1];
+}
+
+static void exact_response(const oscillator *self, double h, int power, double response[3])
+{
+    double x = factorial[power] * self->exact.input[0][power], v = factorial[power] * self->exact.input[1][power];
+    response[0] = x, response[1] = v;
+    response[2] = (pow(h, power) - self->def.stiffness * x - self->def.damping * v) / self->def.mass;
+}
+
 static const integrator_row integrators[] = {
-    [YK_OSCILLATOR_TWO_STEP] = {two_step_effort, two_step_motion},
-    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_effort, semi_implicit_motion},
-    [YK_OSCILLATOR_EXACT] = {exact_effort, exact_motion},
+    [YK_OSCILLATOR_TWO_STEP] = {two_step_effort, two_step_motion, two_step_response},
+    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_effort, semi_implicit_motion, semi_implicit_response},
+    [YK_OSCILLATOR_EXACT] = {exact_effort, exact_motion, exact_response},
 };
 
 /* Operations ----------------------------------------------------------------------------------------------------- */
@@ -307,6 +332,20 @@ static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h, co
     self->now.time = t + h;
     add_energies(self, t, h, &before, inputs);
     return isfinite(self->now.x + self->now.v + self->now.effort) ? YK_OK : YK_ERROR_NOT_FINITE;
+}
+
+static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs,
+                                             int degree, double *matrix)
+{
+    oscillator *self = (oscillator *)subsystem;
+    if (self->causality != YK_TAKES_EFFORT) return oscillator_step(subsystem, t, h, inputs);
+    if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h) exact_prepare(self, h);
+    for (int power = 0; power <= degree; power++) {
+        double response[3];
+        self->integrator->response(self, h, power, response);
+        for (int row = 0; row < 3; row++) matrix[row * (degree + 1) + power] = response[row];
+    }
+    return oscillator_step(subsystem, t, h, inputs);
 }
 
 static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_value *value)
@@ -530,4 +569,5 @@ static const yk_subsystem_ops oscillator_ops = {
     .energy = oscillator_energy,
     .shapes = oscillator_shapes,
     .merge = oscillator_merge,
+    .step_sensitivity = oscillator_step_sensitivity,
 };

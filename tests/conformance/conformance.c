@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "math/polynomial.h"
+#include "math/so3.h"
 #include "math/vec3.h"
 #include "test.h"
 
@@ -324,6 +325,102 @@ static void prediction_approaches_the_step(void **state)
     assert_true(errors[1] < errors[0] / 3.5 || errors[0] < 1e-12 * c->scale);
 }
 
+enum { MOTIONS = 18, SCALAR_MOTIONS = 3, EFFORTS = 6, DEGREE = 3 };
+
+/* The motion of the driven port as the rows of step_sensitivity, its rotation counted from `from`; returns the
+ * orientation. */
+static yk_quat motion_rows(const bed *b, bool scalar, const yk_quat *from, double rows[MOTIONS])
+{
+    yk_port_value value = {.motion.orientation.w = 1};
+    b->subsystem->ops->output(b->subsystem, b->c->port, &value);
+    const yk_motion *m = &value.motion;
+    yk_vec3 turn = from ? yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from))) : yk_v3(0, 0, 0);
+    const yk_vec3 all[] = {
+        m->position, turn, m->velocity, m->angular_velocity, m->acceleration, m->angular_acceleration};
+    for (int i = 0; i < 6 && !scalar; i++)
+        rows[3 * i] = all[i].x, rows[3 * i + 1] = all[i].y, rows[3 * i + 2] = all[i].z;
+    for (int i = 0; i < 3 && scalar; i++) rows[i] = all[2 * i].x;
+    return m->orientation;
+}
+
+static double *input_component(yk_signal *input, int power, int component)
+{
+    yk_vec3 *v = component < 3 ? &input->linear[power] : &input->angular[power];
+    return component % 3 == 0 ? &v->x : component % 3 == 1 ? &v->y : &v->z;
+}
+
+/* One column by central differences from the marked state. */
+static void difference_column(bed *b, const double *mark, double t, bool scalar, int power, int component,
+                              double column[MOTIONS])
+{
+    const conformance_case *c = b->c;
+    double size = 1e-3 * c->amplitude / pow(c->step, power), rows[2][MOTIONS] = {{0}};
+    yk_quat first;
+    double *place = input_component(&b->inputs[c->port], power, component), kept = *place;
+    for (int side = 0; side < 2; side++) {
+        *place = kept + (side ? size : -size);
+        b->subsystem->ops->state_set(b->subsystem, mark);
+        assert_true(b->subsystem->ops->step(b->subsystem, t, c->step, b->inputs) >= 0);
+        yk_quat reached = motion_rows(b, scalar, side ? &first : NULL, rows[side]);
+        if (side == 0) first = reached;
+    }
+    *place = kept;
+    for (int i = 0; i < MOTIONS; i++) column[i] = (rows[1][i] - rows[0][i]) / (2 * size);
+}
+
+static void check_column(const double *matrix, int columns, int column, bool scalar, const double expected[MOTIONS])
+{
+    int height = scalar ? 1 : EFFORTS;
+    for (int level = 0; level < 3; level++) {
+        double scale = 0;
+        for (int i = 0; i < height; i++) scale = fmax(scale, fabs(expected[level * height + i]));
+        for (int i = 0; i < height; i++) {
+            int row = level * height + i;
+            assert_near(matrix[row * columns + column], expected[row], 1e-4 * scale + 1e-14);
+        }
+    }
+}
+
+static void sensitivities_are_the_derivatives_of_the_step(void **state)
+{
+    const conformance_case *c = *state;
+    bed b;
+    bed_open(&b, c);
+    const yk_subsystem_ops *ops = b.subsystem->ops;
+    if (!ops->step_sensitivity || c->causality != YK_TAKES_EFFORT) {
+        bed_close(&b);
+        skip();
+    }
+    const yk_port *ports;
+    ops->ports(b.subsystem, &ports);
+    bool scalar = ports[c->port].kind == YK_PORT_SCALAR;
+    int width = scalar ? 1 : EFFORTS, columns = width * (DEGREE + 1);
+    yk_motion origin;
+    int steps = c->steps / 2;
+    double t = steps * c->step, matrix[MOTIONS * EFFORTS * (DEGREE + 1)], column[MOTIONS];
+    bed_start(&b, c->step, &origin);
+    bed_steps(&b, 0, steps, c->step, &origin);
+    drive(&b, t, c->step, &origin);
+    yk_state_layout layout = ops->state_layout(b.subsystem);
+    double *mark = malloc(layout.words * sizeof *mark);
+    ops->state_get(b.subsystem, mark);
+    yk_port_value plain[PORTS_MAX], with_sensitivity[PORTS_MAX];
+    assert_true(ops->step(b.subsystem, t, c->step, b.inputs) >= 0);
+    read_all(&b, plain);
+    ops->state_set(b.subsystem, mark);
+    assert_true(ops->step_sensitivity(b.subsystem, t, c->step, b.inputs, DEGREE, matrix) >= 0);
+    read_all(&b, with_sensitivity);
+    assert_memory_equal(plain, with_sensitivity, sizeof plain);
+    for (int power = 0; power <= DEGREE; power++) {
+        for (int component = 0; component < width; component++) {
+            difference_column(&b, mark, t, scalar, power, component, column);
+            check_column(matrix, columns, power * width + component, scalar, column);
+        }
+    }
+    free(mark);
+    bed_close(&b);
+}
+
 int conformance_run(const conformance_case *cases, int count)
 {
     int failed = 0;
@@ -338,6 +435,7 @@ int conformance_run(const conformance_case *cases, int count)
             cmocka_unit_test_prestate(energy_of_the_ports_balances, c),
             cmocka_unit_test_prestate(prediction_approaches_the_step, c),
             cmocka_unit_test_prestate(stepping_allocates_nothing, c),
+            cmocka_unit_test_prestate(sensitivities_are_the_derivatives_of_the_step, c),
         };
         failed += cmocka_run_group_tests_name(cases[i].name, tests, NULL, NULL);
     }
