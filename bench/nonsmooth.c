@@ -196,6 +196,8 @@ typedef struct heap {
     int threads;
     int settle, steps;
     double chrono_ms;
+    bool sleeps;  /* asleep when the steps are measured */
+    bool visited; /* while a ball begins to fall towards it */
 } heap;
 
 static FILE *open_state(int columns)
@@ -259,6 +261,7 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
 {
     yk_nonsmooth_def def = yk_nonsmooth_default();
     def.threads = h->threads;
+    if (h->sleeps) def.sleeping = (yk_sleeping){.speed = 0.02, .angular_speed = 20, .after = 0.02};
     yk_nonsmooth *world = NULL;
     if (!bench_check(run, yk_nonsmooth_create(bench_context(run), &def, &world))) return NULL;
     yk_nonsmooth_shape_def box = yk_nonsmooth_shape_default();
@@ -275,6 +278,34 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
         return NULL;
     }
     return world;
+}
+
+/* Steps of a heap that sleeps, against those of the same heap awake. */
+static void run_sleeping(bench *run, const heap *h)
+{
+    const double step = 1e-3;
+    yk_nonsmooth *world = make_heap(run, h);
+    if (!world) return;
+    tally t = {0};
+    yk_nonsmooth_report report = {0};
+    int ball = h->visited ? yk_nonsmooth_add_sphere(world, yk_v3(0, 0, 0.5), 1e-3, LEAD_DENSITY, lead) : -1;
+    bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
+    yk_motion high = {.position = {0, 0, 0.5}, .orientation = {1, 0, 0, 0}};
+    for (int i = 0; good && i < h->settle; i++) {
+        if (ball >= 0) yk_nonsmooth_set_motion(world, ball, &high);
+        good = bench_check(run, yk_nonsmooth_step(world, step));
+    }
+    while (good && bench_repeat(run)) {
+        if (ball >= 0) yk_nonsmooth_set_motion(world, ball, &high);
+        bench_start(run);
+        for (int i = 0; good && i < h->steps; i++) good = step_and_tally(run, world, step, &t);
+        bench_stop(run, h->steps);
+    }
+    yk_nonsmooth_report_read(world, &report);
+    bench_note(run, "CPU-ms", 1e3 * t.cpu / t.steps);
+    bench_note(run, "contacts", (double)report.contacts);
+    bench_note(run, "asleep", (double)report.asleep);
+    yk_nonsmooth_destroy(world);
 }
 
 static void run_heap(bench *run, const heap *h)
@@ -307,6 +338,18 @@ static void run_heap(bench *run, const heap *h)
 static void heap_1k(bench *run)
 {
     run_heap(run, &(heap){.columns = 10, .tiles = 1, .threads = 1, .settle = 20, .steps = 20, .chrono_ms = 19.0});
+}
+
+static void heap_1k_asleep(bench *run)
+{
+    run_sleeping(run, &(heap){.columns = 10, .tiles = 1, .threads = 1, .settle = 400, .steps = 2000, .sleeps = true});
+}
+
+static void heap_1k_visited(bench *run)
+{
+    run_sleeping(
+        run,
+        &(heap){.columns = 10, .tiles = 1, .threads = 1, .settle = 400, .steps = 30, .sleeps = true, .visited = true});
 }
 
 static void heap_10k(bench *run)
@@ -345,6 +388,8 @@ const bench_case bench_nonsmooth[] = {
     {"nonsmooth/damper-tight", "step", damper_tight, "nonsmooth/damper", true},
     {"nonsmooth/damper-50-sweeps", "step", damper_50, "nonsmooth/damper", true},
     {"nonsmooth/heap-1k", "step", heap_1k, NULL, false},
+    {"nonsmooth/heap-1k-asleep", "step", heap_1k_asleep, "nonsmooth/heap-1k", false},
+    {"nonsmooth/heap-1k-one-awake", "step", heap_1k_visited, "nonsmooth/heap-1k", false},
     {"nonsmooth/heap-10k", "step", heap_10k, "nonsmooth/heap-1k", true},
     {"nonsmooth/heap-10k-2-threads", "step", heap_10k_2, "nonsmooth/heap-10k", true},
     {"nonsmooth/heap-100k", "step", heap_100k, "nonsmooth/heap-10k", true},

@@ -214,6 +214,21 @@ static const yk_field contact_fields[] = {
 };
 static const yk_section contact_section = {"contact", "How contacts are found and solved.", contact_fields};
 
+static const yk_field sleeping_fields[] = {
+    {"speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "bodies slower than this rest; 0: no body ever sleeps"},
+    {"angular_speed", YK_TYPE_NUMBER, "rad/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "and turning slower than this; 0: the speed over the smallest radius that moves"},
+    {"after", YK_TYPE_NUMBER, "s", "0.5", .range = YK_NOT_NEGATIVE,
+     .text = "for so long, with everything that they touch or are joined to"},
+    {0},
+};
+static const yk_section sleeping_section = {
+    "sleeping",
+    "Bodies that have come to rest with all their neighbours cost next to nothing until contact with a body that is "
+    "awake, a moving partner, a changing load or drive, or a port disturbs them.",
+    sleeping_fields};
+
 static const yk_field fields[] = {
     {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", VECTOR, .text = "acceleration of gravity"},
     {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
@@ -224,6 +239,7 @@ static const yk_field fields[] = {
     {"forces", YK_TYPE_NAMED, .item = &yk_force_item, .text = "forces between bodies and on them, without `feedback`"},
     {"ports", YK_TYPE_NAMED, .item = &port_item, .text = "where other subsystems are joined"},
     {"contact", YK_TYPE_SECTION, .fallback = "{}", .section = &contact_section, .text = "contact and its solution"},
+    {"sleeping", YK_TYPE_SECTION, .fallback = "{}", .section = &sleeping_section, .text = "bodies at rest"},
     {0},
 };
 
@@ -232,5 +248,6 @@ const yk_section yk_nonsmooth_section = {
     "Rigid bodies and particles with frictional contact, stepped at the level of impulses. Channels: of bodies "
     "`position`, `orientation`, `velocity`, `angular_velocity`, and of those with prescribed motion the `force` and "
     "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its marker; `contacts`, "
-    "`overlap`; `particles`: x, y, z of every particle, one after the other.",
+    "`overlap`, and `asleep`, the number of bodies, where they may sleep; `particles`: x, y, z of every particle, one "
+    "after the other.",
     fields};

@@ -400,6 +400,10 @@ static yk_nonsmooth_def read_def(const maker *m)
     def.recovery_speed = yk_node_number(contact, "recovery_speed");
     def.bounce_speed = yk_node_number(contact, "bounce_speed");
     def.contact_capacity = yk_node_integer(contact, "capacity");
+    const yk_node *sleeping = yk_node_get(m->section, "sleeping");
+    def.sleeping.speed = yk_node_number(sleeping, "speed");
+    def.sleeping.angular_speed = yk_node_number(sleeping, "angular_speed");
+    def.sleeping.after = yk_node_number(sleeping, "after");
     return def;
 }
 

@@ -109,6 +109,12 @@ static void meet_walls(const round_search *search, size_t i, size_t j, uint32_t 
     }
 }
 
+/* What neither moves nor can be moved does not meet anew. */
+static bool pair_sleeps(const yk_nonsmooth *self, size_t a, size_t b)
+{
+    return self->sleep.asleep > 0 && self->sleep.still[a] && self->sleep.still[b];
+}
+
 static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
@@ -121,6 +127,7 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
             int32_t j = broad->partners[k];
             if (j < 0) continue;
             size_t other = (size_t)(j & ~MEETS);
+            if (pair_sleeps(self, i, other)) continue;
             if (other >= self->finite_count) {
                 meet_walls(search, i, other, &count);
             } else if (search->counting) {
@@ -154,7 +161,7 @@ static yk_status find_round(yk_nonsmooth *self, double h, double reach)
         sum += self->row_contacts[i];
         self->row_contacts[i] = (uint32_t)sum;
     }
-    yk_status status = check_capacity(self, (size_t)sum, self->contact_capacity);
+    yk_status status = check_capacity(self, (size_t)sum + self->sleep.frozen.count, self->contact_capacity);
     if (status < 0) return status;
     self->next.round_count = self->next.count = (size_t)sum;
     search.counting = false;
@@ -194,6 +201,8 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
     yk_nonsmooth *self = search->self;
     for (size_t k = begin; k < end; k++) {
         const int32_t *pair = self->general_pairs[search->first + k];
+        self->batch_counts[k] = 0;
+        if (pair_sleeps(self, (size_t)pair[0], (size_t)pair[1])) continue;
         yk_solid a = yk_world_solid(self, (size_t)pair[0]), b = yk_world_solid(self, (size_t)pair[1]);
         double margin = pair_margin(self, &self->parts[pair[0]], &self->parts[pair[1]], search->h);
         self->batch_counts[k] = yk_collide(&a, &b, margin, self->batch + k * YK_MANIFOLD_MAX);
@@ -208,8 +217,11 @@ static yk_status append_touches(yk_nonsmooth *self, const int32_t *pair, const y
     if (!yk_world_is_dynamic(self, node_b)) node_b = YK_NODE_NONE;
     int32_t kind = has_round_arms(self, a, b) ? self->round_kind : YK_PAIR_GENERAL;
     size_t general = self->next.count - self->next.round_count;
-    yk_status status = check_capacity(self, self->next.count + (size_t)count, self->contact_capacity);
-    if (status == YK_OK) status = check_capacity(self, general + (size_t)count, self->general_capacity);
+    const yk_contact_list *frozen = &self->sleep.frozen;
+    yk_status status = check_capacity(self, self->next.count + frozen->count + (size_t)count, self->contact_capacity);
+    if (status == YK_OK)
+        status =
+            check_capacity(self, general + frozen->count - frozen->round_count + (size_t)count, self->general_capacity);
     for (int i = 0; i < count && status == YK_OK; i++) {
         size_t at = self->next.count++;
         self->next.keys[at] = (yk_contact_key){pair[0], pair[1], list[i].feature};
@@ -304,22 +316,24 @@ static void drop_ghosts(yk_nonsmooth *self)
 yk_status yk_world_find_contacts(yk_nonsmooth *self, double h)
 {
     double reach;
-    self->next.count = self->next.round_count = 0;
     yk_status status = yk_world_update_list(self, h, &reach);
-    if (status == YK_OK) status = find_round(self, h, reach);
-    if (status == YK_OK) status = find_general(self, h);
-    if (status == YK_OK) drop_ghosts(self);
-    self->report.contacts = self->next.count;
+    do {
+        self->next.count = self->next.round_count = 0;
+        if (status == YK_OK) status = find_round(self, h, reach);
+        if (status == YK_OK) status = find_general(self, h);
+        if (status == YK_OK) drop_ghosts(self);
+    } while (status == YK_OK && self->sleep.calm && yk_sleep_was_touched(self, h));
+    self->report.contacts = self->next.count + self->sleep.frozen.count;
     self->report.near_pairs = self->broad.partner_count;
     return status;
 }
 
 /* Rows ------------------------------------------------------------------------------------------------------------- */
 
-static yk_touch touch_of(const yk_nonsmooth *self, size_t contact)
+yk_touch yk_world_touch(const yk_nonsmooth *self, const yk_contact_list *list, size_t contact)
 {
-    if (contact >= self->next.round_count) return self->touches[contact - self->next.round_count];
-    const yk_contact_key *key = &self->next.keys[contact];
+    if (contact >= list->round_count) return self->touches[contact - list->round_count];
+    const yk_contact_key *key = &list->keys[contact];
     const yk_ball *a = &self->balls[key->a];
     yk_touch touch = {.gap = 0};
     if ((size_t)key->b >= self->finite_count) {
@@ -411,7 +425,7 @@ static void start_from_cache(const yk_nonsmooth *self, const yk_contact_key *key
 static void make_contact(const yk_nonsmooth *self, size_t i, double h, yk_contact *contact)
 {
     const yk_contact_key *key = &self->next.keys[i];
-    yk_touch touch = touch_of(self, i);
+    yk_touch touch = yk_world_touch(self, &self->next, i);
     contact_sides sides = sides_of(self, key, &touch);
     const yk_material *material = pair_material(self, sides.p, sides.q);
     contact->normal = sides.flipped ? touch.normal : yk_v3_neg(touch.normal);
@@ -477,18 +491,26 @@ static void receive(yk_nonsmooth *self, const yk_part *part, yk_vec3 at, yk_vec3
     sum->torque = yk_v3_add(sum->torque, yk_v3_add(torque, yk_v3_cross(arm, impulse)));
 }
 
-void yk_world_take_impulses(yk_nonsmooth *self)
+/* What sleeping bodies bring is there from the start. */
+void yk_world_clear_received(yk_nonsmooth *self, double h)
+{
+    for (size_t i = 0; i < yk_world_known_count(self); i++) {
+        const yk_effort nothing = {.force = {0, 0, 0}}, *held = self->sleep.calm ? &self->sleep.received[i] : &nothing;
+        self->received[i] = (yk_effort){yk_v3_scale(h, held->force), yk_v3_scale(h, held->torque)};
+    }
+}
+
+void yk_world_take_impulses(yk_nonsmooth *self, double h)
 {
     yk_contact_list *next = &self->next;
-    for (size_t i = 0; i < self->body_count - self->dynamic_count; i++)
-        self->received[i] = (yk_effort){.force = {0, 0, 0}};
+    yk_world_clear_received(self, h);
     for (size_t i = 0; i < next->count; i++) {
         const yk_part *a = &self->parts[next->keys[i].a], *b = &self->parts[next->keys[i].b];
         bool flip = !yk_world_is_dynamic(self, a->body);
         yk_vec3 impulse = yk_network_impulse(self->network, i), torque = {0, 0, 0};
         if (self->pairs[i].kind == YK_PAIR_GENERAL) torque = yk_network_torque(self->network, i);
         if (self->pairs[i].b == YK_NODE_NONE) {
-            yk_touch touch = touch_of(self, i);
+            yk_touch touch = yk_world_touch(self, next, i);
             receive(self, flip ? a : b, flip ? touch.point_a : touch.point_b, yk_v3_neg(impulse), yk_v3_neg(torque));
         }
         self->impulses[i] = flip ? yk_v3_neg(impulse) : impulse;

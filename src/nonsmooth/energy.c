@@ -7,7 +7,7 @@
  * potential energy: gravity moves a body by h v1 and not by h (v0 + v1)/2. */
 #include "nonsmooth/world.h"
 
-static double body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w)
+double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w)
 {
     const yk_body_model *model = &self->models[slot];
     double linear = model->mass * yk_v3_norm2(v);
@@ -37,13 +37,14 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
     const yk_nonsmooth *self = job->self;
     double sum = 0;
     for (size_t i = begin; i < end; i++) {
+        if (yk_world_is_asleep(self, (int32_t)i)) continue;
         const yk_body_state *body = &self->bodies[i];
         const yk_twist *before = &self->before[i];
         yk_effort f = applied_to(self, i);
         double other = yk_v3_dot(f.force, yk_v3_add(body->velocity, before->linear)) +
                        yk_v3_dot(f.torque, yk_v3_add(body->angular_velocity, before->angular));
-        sum += body_kinetic(self, i, body->velocity, body->angular_velocity) -
-               body_kinetic(self, i, before->linear, before->angular) - 0.5 * job->h * other;
+        sum += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity) -
+               yk_world_body_kinetic(self, i, before->linear, before->angular) - 0.5 * job->h * other;
     }
     return sum;
 }
@@ -94,7 +95,7 @@ void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)
     *energy = (yk_energy){.dissipated = self->run.dissipated, .work = self->run.work};
     for (size_t i = 0; i < self->body_count; i++) {
         const yk_body_state *body = &self->bodies[i];
-        energy->kinetic += body_kinetic(self, i, body->velocity, body->angular_velocity);
+        energy->kinetic += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity);
         energy->potential -= self->models[i].mass * yk_v3_dot(self->def.gravity, body->position);
     }
     for (size_t i = 0; i < self->force_count; i++) {

@@ -187,7 +187,7 @@ typedef struct reserve {
     size_t count, size;
 } reserve;
 
-enum { RESERVES_MAX = 32 };
+enum { RESERVES_MAX = 48 };
 
 static size_t joint_row_total(const yk_nonsmooth *self)
 {
@@ -214,13 +214,17 @@ static size_t list_reserves(yk_nonsmooth *self, reserve *list)
 {
     size_t bodies = self->body_count, finite = self->finite_count, contacts = self->contact_capacity;
     size_t general = self->general_capacity, unbounded = self->part_count - finite, others = general_parts(self);
-    bool plain = self->force_count == 0 && self->port_count == 0;
+    size_t known = bodies - self->dynamic_count;
+    bool plain = self->force_count == 0 && self->port_count == 0, sleeps = self->def.sleeping.speed > 0;
+    size_t kept = sleeps ? contacts : 0, general_kept = sleeps ? general : 0,
+           movable = sleeps ? self->dynamic_count : 0;
+    yk_sleep *sleep = &self->sleep;
     const reserve all[] = {
         {&self->bodies, bodies, sizeof *self->bodies},
         {&self->before, bodies, sizeof *self->before},
         {&self->applied, plain ? 0 : bodies, sizeof *self->applied},
-        {&self->received, bodies - self->dynamic_count, sizeof *self->received},
-        {&self->reactions, bodies - self->dynamic_count, sizeof *self->reactions},
+        {&self->received, known, sizeof *self->received},
+        {&self->reactions, known, sizeof *self->reactions},
         {&self->balls, finite, sizeof *self->balls},
         {&self->listed, self->part_count, sizeof *self->listed},
         {&self->turned, self->turned_count, sizeof *self->turned},
@@ -243,6 +247,23 @@ static size_t list_reserves(yk_nonsmooth *self, reserve *list)
         {&self->joint_impulses, self->joint_row_capacity, sizeof *self->joint_impulses},
         {&self->pair_materials, self->material_count * self->material_count, sizeof *self->pair_materials},
         {&self->partials, self->partial_count, sizeof *self->partials},
+        {&sleep->calm, movable, sizeof *sleep->calm},
+        {&sleep->efforts, plain ? 0 : movable, sizeof *sleep->efforts},
+        {&sleep->root, movable, sizeof *sleep->root},
+        {&sleep->stirred, sleeps ? bodies : 0, sizeof *sleep->stirred},
+        {&sleep->still, sleeps ? self->part_count : 0, sizeof *sleep->still},
+        {&sleep->places, sleeps ? known + self->port_count : 0, sizeof *sleep->places},
+        {&sleep->ahead, sleeps ? known : 0, sizeof *sleep->ahead},
+        {&sleep->received, sleeps ? known : 0, sizeof *sleep->received},
+        {&sleep->drives, sleeps ? self->joint_count : 0, sizeof *sleep->drives},
+        {&sleep->frozen.keys, kept, sizeof *sleep->frozen.keys},
+        {&sleep->forces, kept, sizeof *sleep->forces},
+        {&sleep->torques, general_kept, sizeof *sleep->torques},
+        {&sleep->points, kept, sizeof *sleep->points},
+        {&sleep->spare_keys, kept, sizeof *sleep->spare_keys},
+        {&sleep->spare_forces, kept, sizeof *sleep->spare_forces},
+        {&sleep->spare_torques, general_kept, sizeof *sleep->spare_torques},
+        {&sleep->spare_points, kept, sizeof *sleep->spare_points},
     };
     memcpy(list, all, sizeof all);
     return sizeof all / sizeof *all;

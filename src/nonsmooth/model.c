@@ -12,7 +12,7 @@ yk_nonsmooth_def yk_nonsmooth_default(void)
     solver.iterations = 50;
     solver.tolerance = 0;
     solver.warm_start = true;
-    return (yk_nonsmooth_def){.gravity = {0, 0, -9.81}, .solver = solver};
+    return (yk_nonsmooth_def){.gravity = {0, 0, -9.81}, .solver = solver, .sleeping = {.after = 0.5}};
 }
 
 yk_nonsmooth_body_def yk_nonsmooth_body_default(void)
@@ -379,6 +379,7 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
             break;
         self->placements[part->placement].size = size;
         yk_world_forget_list(self);
+        if (self->started) yk_sleep_wake(self, -1);
         return YK_OK;
     }
     return yk_fail(self->context, YK_ERROR_ARGUMENT,

@@ -15,7 +15,13 @@
  *
  * Build a model with the add functions, then hand it to the coupling as a subsystem, or start and step it directly.
  * After start the model is frozen. Bodies are numbered from 0 in the order of adding. The same bits come out for any
- * number of threads. Stepping allocates nothing, unless there are more contacts or near pairs than ever before. */
+ * number of threads. Stepping allocates nothing, unless there are more contacts or near pairs than ever before.
+ *
+ * Sleeping, off by default. Bodies that contacts, joints and force laws connect are an island; one whose bodies have
+ * all been slow for a while comes to rest exactly and costs next to nothing until it is disturbed: by contact with a
+ * body that is awake, by a partner of known motion, a drive or a load that changes, by a port, by set_motion and
+ * resize_shape. It then goes on from the impulses that it had. Motion slower than the limits is lost where nothing
+ * from outside keeps it up, and booked as dissipated. */
 #ifndef YK_NONSMOOTH_NONSMOOTH_H
 #define YK_NONSMOOTH_NONSMOOTH_H
 
@@ -31,6 +37,13 @@ enum {
     YK_WORLD = -1 /* in place of a body: the ground */
 };
 
+/* When bodies go to sleep. Choose the limits above the noise of the solver and below any creeping that matters. */
+typedef struct yk_sleeping {
+    double speed;         /* m/s; 0: bodies never sleep */
+    double angular_speed; /* rad/s; 0: the speed over the smallest radius that moves */
+    double after;         /* all bodies of an island slower than this for so many seconds */
+} yk_sleeping;
+
 typedef struct yk_nonsmooth_def {
     yk_vec3 gravity;
     yk_contact_options solver;
@@ -40,6 +53,7 @@ typedef struct yk_nonsmooth_def {
     double bounce_speed;   /* restitution acts on approach faster than this; 0: g h */
     int contact_capacity;  /* contact points that are kept at most; 0: chosen from the number of solids */
     int threads;           /* 0: as the context says */
+    yk_sleeping sleeping;
 } yk_nonsmooth_def;
 
 /* Of a surface. Of two that touch the smaller values count. */
@@ -105,7 +119,8 @@ typedef struct yk_nonsmooth_path {
 } yk_nonsmooth_path;
 
 typedef struct yk_nonsmooth_report {
-    size_t contacts;        /* points with a gap below the envelope */
+    size_t contacts;        /* points with a gap below the envelope, those of sleeping bodies among them */
+    size_t asleep;          /* bodies, at the end of the step */
     size_t near_pairs;      /* in the list */
     bool rebuilt;           /* the list was made anew in this step */
     double deepest_overlap; /* positive, at the start of the step */

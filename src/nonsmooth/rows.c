@@ -57,19 +57,26 @@ static void set_row(const yk_nonsmooth *self, const yk_joint_slot *joint, const 
                           .bias = bias,
                           .lower = -INFINITY,
                           .upper = INFINITY,
-                          .impulse = self->joint_impulses[joint->first_row + (size_t)k]};
+                          .impulse = self->joint_impulses[joint->own_row + (size_t)k]};
     if (!both) return;
     row->linear_b = g.force[second];
     row->angular_b = g.torque[second];
 }
 
+static bool joint_sleeps(const yk_nonsmooth *self, const yk_joint_slot *joint)
+{
+    return yk_world_is_asleep(self, joint->slot_a) || yk_world_is_asleep(self, joint->slot_b);
+}
+
 yk_status yk_world_set_rows(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
 {
     size_t count = 0;
-    for (size_t i = 0; i < self->joint_count; i++) {
+    for (size_t i = 0, own = 0; i < self->joint_count; own += (size_t)self->joints[i++].joint.row_count) {
         yk_joint_slot *joint = &self->joints[i];
         joint->first_row = count;
+        joint->own_row = own;
         if (!yk_world_is_dynamic(self, joint->slot_a) && !yk_world_is_dynamic(self, joint->slot_b)) continue;
+        if (joint_sleeps(self, joint)) continue;
         yk_frame a = known_frame(self, joint->slot_a);
         yk_frame b = joint->port >= 0 ? input_frame(&inputs[joint->port], h) : known_frame(self, joint->slot_b);
         yk_drive drive = joint_drive(joint, t, h);
@@ -78,7 +85,7 @@ yk_status yk_world_set_rows(yk_nonsmooth *self, double t, double h, const yk_sig
         for (int k = 0; k < joint->joint.row_count; k++) set_row(self, joint, &place, k, h, &self->joint_rows[count++]);
     }
     self->joint_row_count = count;
-    return count > 0 ? yk_network_joints(self->network, self->joint_rows, count) : YK_OK;
+    return self->joint_count > 0 ? yk_network_joints(self->network, self->joint_rows, count) : YK_OK;
 }
 
 /* Reactions -------------------------------------------------------------------------------------------------------- */
@@ -127,10 +134,12 @@ static yk_effort at_marker(const yk_nonsmooth *self, int slot, yk_vec3 offset, c
 
 void yk_world_take_reactions(yk_nonsmooth *self, double h)
 {
-    for (size_t i = 0; i < self->joint_row_count; i++) self->joint_impulses[i] = self->joint_rows[i].impulse;
     for (size_t i = 0; i < self->joint_count; i++) {
         yk_joint_slot *joint = &self->joints[i];
         if (!yk_world_is_dynamic(self, joint->slot_a) && !yk_world_is_dynamic(self, joint->slot_b)) continue;
+        if (joint_sleeps(self, joint)) continue;
+        for (int k = 0; k < joint->joint.row_count; k++)
+            self->joint_impulses[joint->own_row + (size_t)k] = self->joint_rows[joint->first_row + (size_t)k].impulse;
         yk_effort wrench[2];
         joint_impulses(self, joint, wrench);
         int slots[2] = {joint->slot_a, joint->port >= 0 ? -1 : joint->slot_b};

@@ -9,10 +9,8 @@
 /* Known motion ----------------------------------------------------------------------------------------------------- */
 
 /* explicit (18): v(t + h) = u22 - (q(t) - u21) / h, rotations on SO(3); the frame is that of a marker on the body. */
-static void follow(yk_nonsmooth *self, size_t slot, const yk_marker *marker, const yk_motion *begin,
-                   const yk_motion *end, double h)
+static void follow(yk_body_state *body, const yk_marker *marker, const yk_motion *begin, const yk_motion *end, double h)
 {
-    yk_body_state *body = &self->bodies[slot];
     yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset);
     yk_vec3 at = yk_v3_add(body->position, arm);
     yk_quat turned = yk_q_mul(body->orientation, marker->orientation);
@@ -62,25 +60,31 @@ yk_motion yk_world_prescribed(const yk_nonsmooth *self, const yk_prescription *p
     return motion;
 }
 
-static void follow_functions(yk_nonsmooth *self, double t, double h)
+static void follow_functions(const yk_nonsmooth *self, double t, double h, yk_body_state *known)
 {
     yk_marker centre = yk_marker_default();
     for (size_t i = 0; i < self->prescription_count; i++) {
         const yk_prescription *p = &self->prescriptions[i];
         yk_motion begin = yk_world_prescribed(self, p, t), end = yk_world_prescribed(self, p, t + h);
-        follow(self, (size_t)self->slot_of[p->body], &centre, &begin, &end, h);
+        follow(&known[(size_t)self->slot_of[p->body] - self->dynamic_count], &centre, &begin, &end, h);
     }
 }
 
-static void follow_ports(yk_nonsmooth *self, double h, const yk_signal *inputs)
+static void follow_ports(const yk_nonsmooth *self, double h, const yk_signal *inputs, yk_body_state *known)
 {
     for (size_t i = 0; i < self->port_count; i++) {
         const yk_port_slot *port = &self->ports[i];
         if (!port->whole_body || !inputs) continue;
         yk_motion begin = yk_signal_motion(&inputs[i], YK_PORT_MARKER, 0);
         yk_motion end = yk_signal_motion(&inputs[i], YK_PORT_MARKER, h);
-        follow(self, (size_t)port->slot, &port->marker, &begin, &end, h);
+        follow(&known[(size_t)port->slot - self->dynamic_count], &port->marker, &begin, &end, h);
     }
+}
+
+void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_signal *inputs, yk_body_state *known)
+{
+    follow_functions(self, t, h, known);
+    follow_ports(self, h, inputs, known);
 }
 
 /* Forces ----------------------------------------------------------------------------------------------------------- */
@@ -182,6 +186,10 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
         const yk_effort *f = self->applied ? &self->applied[i] : NULL;
         yk_vec3 v = yk_v3_axpy(h, self->def.gravity, body->velocity), w = body->angular_velocity;
         self->before[i] = (yk_twist){body->velocity, body->angular_velocity};
+        if (yk_world_is_asleep(self, (int32_t)i)) {
+            self->nodes[i].velocity = self->nodes[i].spin = yk_v3(0, 0, 0);
+            continue;
+        }
         if (f) v = yk_v3_axpy(h / model->mass, f->force, v);
         if (model->radius > 0) {
             if (f) w = yk_v3_axpy(h / model->inertia, f->torque, w);
@@ -197,20 +205,20 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-static void set_free_motion(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+static void apply_efforts(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
 {
     self->step_loss = self->step_supply = self->step_force_supply = 0;
-    if (self->applied) {
-        memset(self->applied, 0, self->body_count * sizeof *self->applied);
-        apply_laws(self, t, h);
-        apply_ports(self, h, inputs);
-    }
-    free_job job = {self, h};
-    yk_pool_run(self->pool, self->dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
+    if (!self->applied) return;
+    memset(self->applied, 0, self->body_count * sizeof *self->applied);
+    apply_laws(self, t, h);
+    apply_ports(self, h, inputs);
+}
+
+static void set_known_motion(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+{
     for (size_t i = self->dynamic_count; i < self->body_count; i++)
         self->before[i] = (yk_twist){self->bodies[i].velocity, self->bodies[i].angular_velocity};
-    follow_functions(self, t, h);
-    follow_ports(self, h, inputs);
+    yk_world_follow(self, t, h, inputs, self->bodies + self->dynamic_count);
 }
 
 /* Move ------------------------------------------------------------------------------------------------------------- */
@@ -232,6 +240,7 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
     (void)chunk;
     const free_job *job = user;
     for (size_t i = begin; i < end; i++) {
+        if (yk_world_is_asleep(job->self, (int32_t)i)) continue;
         yk_body_state *body = &job->self->bodies[i];
         body->position = yk_v3_axpy(job->h, body->velocity, body->position);
         yk_quat turn = yk_so3_exp(yk_v3_scale(job->h, body->angular_velocity));
@@ -267,13 +276,16 @@ static yk_status blame_body(yk_nonsmooth *self)
                    self->run.time, body, name);
 }
 
-yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+/* Stages 1 to 4: contacts, free motion, rows, impulses. */
+static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
 {
     double start = yk_clock_seconds();
     yk_status status = yk_world_find_contacts(self, h);
     self->report.collision_seconds = yk_clock_seconds() - start;
     if (status < 0) return status;
-    set_free_motion(self, t, h, inputs);
+    free_job job = {self, h};
+    yk_pool_run(self->pool, self->dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
+    set_known_motion(self, t, h, inputs);
     double rows = yk_clock_seconds();
     status = yk_world_set_contacts(self, h);
     if (status == YK_OK) status = yk_world_set_rows(self, t, h, inputs);
@@ -282,14 +294,37 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal 
     self->report.solve_seconds = yk_clock_seconds() - rows;
     if (outcome < 0) return outcome;
     yk_pool_run(self->pool, self->dynamic_count, YK_BODY_CHUNK, take_chunk, self);
-    yk_world_take_impulses(self);
+    yk_world_take_impulses(self, h);
     yk_world_take_reactions(self, h);
+    return YK_OK;
+}
+
+/* In their place where everything sleeps and nothing moves. */
+static void stay_at_rest(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+{
+    self->report = (yk_nonsmooth_report){.contacts = self->sleep.frozen.count, .near_pairs = self->broad.partner_count};
+    for (size_t i = 0; i < self->port_count; i++) self->before[self->ports[i].slot] = (yk_twist){.linear = {0, 0, 0}};
+    set_known_motion(self, t, h, inputs);
+    yk_world_clear_received(self, h);
+}
+
+yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+{
+    double start = yk_clock_seconds();
+    apply_efforts(self, t, h, inputs);
+    if (self->sleep.calm && yk_sleep_begin(self, t, h, inputs)) {
+        stay_at_rest(self, t, h, inputs);
+    } else {
+        yk_status status = find_impulses(self, t, h, inputs);
+        if (status < 0) return status;
+    }
     book_ports(self, h);
     self->step_supply += self->step_force_supply;
     if (!yk_world_account(self, h)) return blame_body(self);
     set_port_outputs(self, h);
     free_job job = {self, h};
     yk_pool_run(self->pool, self->body_count, YK_BODY_CHUNK, move_chunk, &job);
+    if (self->sleep.calm) yk_sleep_end(self, h);
     self->run.time = t + h;
     self->run.step = h;
     self->report.step_seconds = yk_clock_seconds() - start;

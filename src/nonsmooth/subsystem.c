@@ -126,6 +126,7 @@ static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_s
     yk_world_index_cache(world);
     clear_outputs(world);
     place_known_bodies(world, t, inputs);
+    yk_sleep_start(world, t, inputs);
     yk_world_forget_list(world);
     return YK_OK;
 }

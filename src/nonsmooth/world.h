@@ -5,6 +5,8 @@
  *   near.c       solids, list of near pairs
  *   contacts.c   from positions to contact rows and back
  *   rows.c       joints and partly prescribed ports as rows
+ *   sleep.c      islands that come to rest and what wakes them
+ *   frozen.c     the contacts of those that sleep
  *   step.c       the time step
  *   state.c      image of the run
  *   energy.c     what is stored, lost and brought in
@@ -105,7 +107,8 @@ typedef struct yk_joint_slot {
     yk_joint joint;
     int slot_a, slot_b;
     int port;         /* whose prescribed frame takes the place of body b; -1: none */
-    size_t first_row; /* in joint_rows */
+    size_t first_row; /* in joint_rows; those of sleeping bodies are not there */
+    size_t own_row;   /* in joint_impulses */
     yk_effort effort; /* on b at its marker, mean over the last step */
 } yk_joint_slot;
 
@@ -114,6 +117,35 @@ typedef struct yk_force_slot {
     yk_nonsmooth_force_def def;
     int slot_a, slot_b;
 } yk_force_slot;
+
+typedef struct yk_place {
+    yk_vec3 position;
+    yk_quat orientation;
+} yk_place;
+
+/* Sleeping bodies: see sleep.c. Where sleeping is off there is no `calm`. */
+typedef struct yk_sleep {
+    size_t asleep; /* bodies */
+
+    /* State */
+    double *calm;           /* per body that forces move: seconds below the limits; infinite: asleep */
+    yk_place *places;       /* of bodies of known motion, then of inputs of ports: when they were last seen moving */
+    yk_effort *efforts;     /* per body that forces move: applied when last seen changing; NULL: gravity alone */
+    double *drives;         /* per joint, the same */
+    yk_contact_list frozen; /* contacts of sleeping bodies, canonical order */
+    yk_vec3 *forces;        /* mean over the last step, on a */
+    yk_vec3 *torques;       /* general contacts only */
+    yk_vec3 *points;        /* on the side of known motion, if there is one */
+
+    /* Work space */
+    yk_body_state *ahead; /* bodies of known motion, with the velocity of the step */
+    yk_effort *received;  /* per body of known motion: from sleeping bodies, mean force and torque */
+    uint8_t *stirred;     /* per body: disturbed from outside; of known motion: moves in this step */
+    uint8_t *still;       /* per part: sleeps or does not move in this step */
+    int32_t *root;        /* of the island, per body that forces move */
+    yk_contact_key *spare_keys;
+    yk_vec3 *spare_forces, *spare_torques, *spare_points;
+} yk_sleep;
 
 /* What a channel shows: see view.c. */
 typedef struct yk_channel_source {
@@ -183,6 +215,8 @@ struct yk_nonsmooth {
     yk_vec3 *impulses;      /* of these contacts: on a, global axes */
     yk_vec3 *torques;       /* of rolling and spinning friction, on a; general contacts only */
     double *joint_impulses; /* per row */
+
+    yk_sleep sleep;
 
     /* Work space of a step */
     yk_twist *before;     /* velocities at the beginning of the step */
@@ -258,9 +292,29 @@ void yk_world_forget_list(yk_nonsmooth *self);
  * solution, the impulses back into the cache and onto bodies of known motion. */
 yk_status yk_world_find_contacts(yk_nonsmooth *self, double h);
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h);
-void yk_world_take_impulses(yk_nonsmooth *self);
+void yk_world_take_impulses(yk_nonsmooth *self, double h);
+void yk_world_clear_received(yk_nonsmooth *self, double h);
 bool yk_world_resists_turning(const yk_nonsmooth *self, const yk_part *a, const yk_part *b);
 void yk_world_index_cache(yk_nonsmooth *self);
+
+/* The geometry of a contact of the last search, or of a round one by its key. */
+yk_touch yk_world_touch(const yk_nonsmooth *self, const yk_contact_list *list, size_t contact);
+
+/* sleep.c. At the beginning of a step, with the applied efforts in place: what is disturbed wakes; true when everything
+ * rests and there is nothing to find. After the contacts were found: true when some woke and the search must be
+ * repeated. At the end: who has been calm for long enough falls asleep. */
+bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
+bool yk_sleep_was_touched(yk_nonsmooth *self, double h);
+void yk_sleep_end(yk_nonsmooth *self, double h);
+void yk_sleep_start(yk_nonsmooth *self, double t, const yk_signal *inputs);
+/* Between steps; a slot, or -1 for all. */
+void yk_sleep_wake(yk_nonsmooth *self, int32_t slot);
+
+/* frozen.c: contacts change lists where their bodies fell asleep or woke. */
+void yk_frozen_take(yk_nonsmooth *self, double h);
+void yk_frozen_return(yk_nonsmooth *self, double h);
+/* Once the state has been set: what follows from it. */
+void yk_frozen_sum(yk_nonsmooth *self);
 
 /* rows.c: joints, and ports of which some motions are prescribed, as rows of the network. */
 yk_status yk_world_set_rows(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
@@ -268,11 +322,14 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h);
 yk_frame yk_world_frame(const yk_nonsmooth *self, int slot);
 
 /* energy.c: books the step that has just been solved; false when a velocity is not finite. */
+double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w);
 bool yk_world_account(yk_nonsmooth *self, double h);
 
 /* step.c */
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
 yk_motion yk_world_prescribed(const yk_nonsmooth *self, const yk_prescription *prescription, double t);
+/* Velocities over the step of the bodies of known motion; they stand where they are. */
+void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_signal *inputs, yk_body_state *known);
 /* Derivative of fourth order in `width`. */
 double yk_world_rate(yk_function function, double t, double width);
 
@@ -285,6 +342,16 @@ static inline yk_mat3 yk_world_inverse_inertia(const yk_nonsmooth *self, size_t 
 static inline bool yk_world_is_dynamic(const yk_nonsmooth *self, int32_t slot)
 {
     return slot >= 0 && self->models[slot].drive == YK_MOVED_BY_FORCES;
+}
+
+static inline bool yk_world_is_asleep(const yk_nonsmooth *self, int32_t slot)
+{
+    return self->sleep.calm && slot >= 0 && (size_t)slot < self->dynamic_count && isinf(self->sleep.calm[slot]);
+}
+
+static inline size_t yk_world_known_count(const yk_nonsmooth *self)
+{
+    return self->body_count - self->dynamic_count;
 }
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "nonsmooth/nonsmooth.h"
 
-typedef enum scene_kind { SPRING, CAN } scene_kind;
+typedef enum scene_kind { SPRING, CAN, SLEEPING_CAN } scene_kind;
 
-static const scene_kind spring = SPRING, can = CAN;
+static const scene_kind spring = SPRING, can = CAN, sleeping_can = SLEEPING_CAN;
 
 static yk_status add_sprung_body(yk_nonsmooth *world)
 {
@@ -54,11 +54,13 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
 {
     scene_kind kind = *(const scene_kind *)user;
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    def.gravity = yk_v3(0, 0, kind == CAN ? -9.81 : 0);
+    bool has_can = kind == CAN || kind == SLEEPING_CAN;
+    def.gravity = yk_v3(0, 0, has_can ? -9.81 : 0);
+    if (kind == SLEEPING_CAN) def.sleeping = (yk_sleeping){.speed = 1e-2, .angular_speed = 1, .after = 0.01};
     yk_nonsmooth *world;
     yk_status status = yk_nonsmooth_create(context, &def, &world);
     if (status < 0) return status;
-    status = kind == CAN ? add_can(world) : add_sprung_body(world);
+    status = has_can ? add_can(world) : add_sprung_body(world);
     if (status < 0) {
         yk_nonsmooth_destroy(world);
         return status;
@@ -79,6 +81,9 @@ static const conformance_case cases[] = {
     /* Impacts: no order, the books of energy are tested with the room. */
     {"can of spheres, all motions", create, &can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200, .order = -1,
      .energy_order = -1, .scale = 1},
+    /* The can holds still, and the bed falls asleep in it. */
+    {"sleeping can", create, &sleeping_can, .port = 0, .causality = YK_TAKES_MOTION, .constrained = YK_AXES_ALL,
+     .amplitude = 0, .frequency = 9, .step = 1e-3, .steps = 400, .order = -1, .energy_order = -1, .scale = 1},
 };
 
 int main(void)
