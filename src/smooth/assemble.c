@@ -256,7 +256,7 @@ static inline void joint_pass(yk_smooth *model, const joint_model *joint, assemb
     yk_joint_place place;
     yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame,
                       driven ? &drive : NULL, &place);
-    int first = 6 * model->node_count + joint->row;
+    int first = model->motion_count + joint->row;
     const double *lambda = &model->lambda[joint->row];
     yk_effort *load_a = &model->load[joint->node[0]], *load_b = &model->load[joint->node[1]];
     for (int r = 0; r < joint->joint.row_count; r++) {
@@ -437,7 +437,7 @@ void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
     scales s = scales_of(model, in_time ? model->c : 0);
     model->supply = model->loss = model->potential = 0;
-    memset(model->right, 0, (size_t)(6 * model->node_count) * sizeof *model->right);
+    memset(model->right, 0, (size_t)model->motion_count * sizeof *model->right);
     node_loads(model, &model->potential);
     port_loads(model);
     if (with_matrix) {

@@ -66,6 +66,7 @@ static yk_status compile_nodes(yk_smooth *model, int drivers)
 {
     const yk_smooth_def *def = &model->def;
     model->node_count = def->node_count;
+    model->motion_count = 6 * def->node_count;
     model->frame_count = def->node_count + 1 + drivers;
     model->nodes = yk_allocate(model->context, (size_t)model->frame_count, sizeof *model->nodes);
     if (!model->nodes) return YK_ERROR_MEMORY;
@@ -291,7 +292,7 @@ static void scale_unknowns(yk_smooth *model)
         for (int r = 0; r < joint->joint.row_count; r++) {
             yk_row_kind kind = joint->joint.row[r].kind;
             bool angle = kind == YK_ROW_AXES || kind == YK_ROW_SPIN;
-            model->unknown_scale[6 * model->node_count + joint->row + r] = angle ? model->gyration : 1;
+            model->unknown_scale[model->motion_count + joint->row + r] = angle ? model->gyration : 1;
         }
     }
 }
@@ -299,7 +300,7 @@ static void scale_unknowns(yk_smooth *model)
 static yk_status compile_trial(yk_smooth *model)
 {
     yk_context *context = model->context;
-    model->unknown_count = 6 * model->node_count + model->row_count;
+    model->unknown_count = model->motion_count + model->row_count;
     model->trial = yk_allocate(context, (size_t)model->frame_count, sizeof *model->trial);
     model->lambda = yk_allocate(context, (size_t)model->row_count, sizeof *model->lambda);
     model->load = yk_allocate(context, (size_t)model->frame_count, sizeof *model->load);
@@ -382,11 +383,11 @@ static void write_order(const yk_smooth *model, const elimination *e, int *next,
         for (int u = 0; u < 6; u++) order[at++] = 6 * node + u;
         for (int i = head[node]; i >= 0; i = next[i])
             for (int r = 0; r < model->joints[i].joint.row_count; r++)
-                order[at++] = 6 * model->node_count + model->joints[i].row + r;
+                order[at++] = model->motion_count + model->joints[i].row + r;
     }
     for (int i = 0; i < model->joint_count; i++)
         for (int r = 0; r < model->joints[i].joint.row_count && e->owner[i] < 0; r++)
-            order[at++] = 6 * model->node_count + model->joints[i].row + r;
+            order[at++] = model->motion_count + model->joints[i].row + r;
 }
 
 static yk_status elimination_order(yk_smooth *model, int *order)
@@ -414,7 +415,7 @@ static void scale_entries(yk_smooth *model)
     const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
     for (int j = 0; j < model->unknown_count; j++)
         for (int k = starts[j]; k < starts[j + 1]; k++) {
-            bool compliance = rows[k] == j && j >= 6 * model->node_count;
+            bool compliance = rows[k] == j && j >= model->motion_count;
             model->entry_scale[k] = compliance ? 1 : model->unknown_scale[j] * model->unknown_scale[rows[k]];
         }
 }

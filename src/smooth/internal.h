@@ -156,6 +156,7 @@ struct yk_smooth {
     yk_channel *channels;
     int channel_count;
     char *channel_names;
+    int motion_count; /* unknowns of motion, six per node; multipliers come after them */
     int row_count;
     int unknown_count;
     yk_sparse *matrix;

@@ -37,9 +37,9 @@ static double largest(const yk_smooth *model, const double *values)
 {
     const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
     double size = 0;
-    for (int j = 0; j < 6 * model->node_count; j++)
+    for (int j = 0; j < model->motion_count; j++)
         for (int k = starts[j]; k < starts[j + 1]; k++)
-            if (rows[k] < 6 * model->node_count) size = fmax(size, fabs(values[k]));
+            if (rows[k] < model->motion_count) size = fmax(size, fabs(values[k]));
     return size;
 }
 
@@ -56,7 +56,7 @@ static double diagonal_size(const yk_smooth *model, const pencil *p, int i, doub
 static yk_status read_damping(yk_smooth *model, pencil *p)
 {
     const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
-    int n = 6 * model->node_count;
+    int n = model->motion_count;
     double *size = yk_allocate(model->context, (size_t)n, sizeof *size);
     if (!size) return YK_ERROR_MEMORY;
     double mass = largest(model, p->mass), stiffness = largest(model, p->stiffness);
@@ -75,7 +75,7 @@ static yk_status read_damping(yk_smooth *model, pencil *p)
 static size_t list_block(const yk_smooth *model, const double *values, bool constraints, yk_linear_entry *entries)
 {
     const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
-    int n = 6 * model->node_count;
+    int n = model->motion_count;
     size_t count = 0;
     for (int j = 0; j < n; j++)
         for (int k = starts[j]; k < starts[j + 1]; k++) {
@@ -105,7 +105,7 @@ static yk_status fill_system(const yk_smooth *model, pencil *p, yk_linear_system
 {
     yk_linear_entry *list[4];
     for (int i = 0; i < 4; i++) list[i] = p->entries + (size_t)i * p->count;
-    *system = (yk_linear_system){.unknowns = 6 * model->node_count, .constraints = model->row_count};
+    *system = (yk_linear_system){.unknowns = model->motion_count, .constraints = model->row_count};
     system->mass = (yk_linear_matrix){list[0], list_block(model, p->mass, false, list[0])};
     system->damping = (yk_linear_matrix){list[1], list_block(model, p->damping, false, list[1])};
     system->stiffness = (yk_linear_matrix){list[2], list_block(model, p->stiffness, false, list[2])};

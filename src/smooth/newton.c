@@ -99,7 +99,7 @@ static double update(yk_smooth *model)
         largest = size > largest || isnan(size) ? size : largest;
     }
     double scale = model->mass_scale * inverse * inverse;
-    const double *change = &model->right[6 * model->node_count];
+    const double *change = &model->right[model->motion_count];
     for (int r = 0; r < model->row_count; r++) model->lambda[r] += scale * change[r];
     return sqrt(largest);
 }
@@ -194,7 +194,7 @@ static int worst_unknown(const yk_smooth *model)
 {
     int worst = 0;
     double largest = -1;
-    for (int i = 0; i < 6 * model->node_count; i++) {
+    for (int i = 0; i < model->motion_count; i++) {
         double size = fabs(model->right[i]) * (i % 6 < 3 ? 1 / model->length_scale : 1);
         if (size > largest) largest = size, worst = i;
     }

@@ -48,7 +48,7 @@ static bool orthonormalise(int m, const double *basis, int count, double *y)
 /* The next vector of the null space, into y; false if there is no other. */
 static bool next_null_vector(yk_smooth *model, const double *basis, int count, uint64_t *seed, double *y)
 {
-    int n = 6 * model->node_count, m = model->row_count;
+    int n = model->motion_count, m = model->row_count;
     double *full = model->right, *image = model->work_vector;
     for (int i = 0; i < m; i++) y[i] = random_number(seed);
     for (int k = 0; k < INVERSE_ITERATIONS; k++) {

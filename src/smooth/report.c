@@ -5,7 +5,7 @@
 
 const char *yk_smooth_owner(const yk_smooth *model, int unknown, char *buffer, size_t capacity)
 {
-    int rows = 6 * model->node_count;
+    int rows = model->motion_count;
     if (unknown < rows) {
         snprintf(buffer, capacity, "node '%s'", model->nodes[unknown / 6].name);
         return buffer;

@@ -38,7 +38,7 @@ static void initial_state(yk_smooth *model, double t, double h)
 static void residual_without_compliance(yk_smooth *model, const double *x, const double *b, double *residual)
 {
     yk_sparse_multiply(model->matrix, x, residual);
-    for (int i = 6 * model->node_count; i < model->unknown_count; i++) residual[i] += model->compliance * x[i];
+    for (int i = model->motion_count; i < model->unknown_count; i++) residual[i] += model->compliance * x[i];
     for (int i = 0; i < model->unknown_count; i++) residual[i] = b[i] - residual[i];
 }
 
@@ -75,16 +75,16 @@ static int worst_row(const yk_smooth *model, const double *right, double *size)
     int worst = 0;
     *size = 0;
     for (int r = 0; r < model->row_count; r++) {
-        double value = fabs(right[6 * model->node_count + r]);
+        double value = fabs(right[model->motion_count + r]);
         if (value > *size || isnan(value)) *size = value, worst = r;
     }
-    return 6 * model->node_count + worst;
+    return model->motion_count + worst;
 }
 
 double yk_smooth_largest_change(const yk_smooth *model)
 {
     double largest = 0;
-    for (int i = 0; i < 6 * model->node_count; i++)
+    for (int i = 0; i < model->motion_count; i++)
         largest = fmax(largest, fabs(model->right[i]) * (i % 6 < 3 ? 1 / model->length_scale : 1));
     return largest;
 }
@@ -183,7 +183,7 @@ static yk_status solve_accelerations(yk_smooth *model)
         momenta_from(model, i);
     }
     for (int r = 0; r < model->row_count; r++)
-        model->lambda[r] = model->mass_scale * model->right[6 * model->node_count + r];
+        model->lambda[r] = model->mass_scale * model->right[model->motion_count + r];
     return YK_OK;
 }
 

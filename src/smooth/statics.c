@@ -39,11 +39,11 @@ static double imbalance(const yk_smooth *model, int *worst)
 {
     double scale = model->mass_scale / (model->c * model->c), force = 0, gap = 0;
     *worst = 0;
-    for (int i = 0; i < 6 * model->node_count; i++) {
+    for (int i = 0; i < model->motion_count; i++) {
         double size = scale * fabs(model->right[i]) / (i % 6 < 3 ? 1 : model->length_scale);
         if (size > force) force = size, *worst = i;
     }
-    for (int i = 6 * model->node_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(model->right[i]));
+    for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(model->right[i]));
     double load = typical_load(model, force);
     return fmax(load > 0 ? force / load : 0, gap / model->length_scale);
 }
@@ -64,7 +64,7 @@ static yk_status relax(yk_smooth *model, double *change)
     double share = *change > 0.2 ? 0.2 / *change : 1;
     yk_smooth_move_nodes(model, share);
     double scale = share * model->mass_scale / (model->c * model->c);
-    for (int r = 0; r < model->row_count; r++) model->lambda[r] += scale * model->right[6 * model->node_count + r];
+    for (int r = 0; r < model->row_count; r++) model->lambda[r] += scale * model->right[model->motion_count + r];
     return YK_OK;
 }
 
