@@ -149,6 +149,7 @@ static void node_loads(yk_smooth *model, double potential[1])
         }
     }
     for (int i = model->node_count; i < model->frame_count; i++) model->load[i] = (yk_effort){0};
+    for (int k = 0; k < model->coordinate_count; k++) model->coordinates[k].load = 0;
 }
 
 static void node_right(yk_smooth *model, assembly_level level, const scales *s)
@@ -174,6 +175,12 @@ static void node_right(yk_smooth *model, assembly_level level, const scales *s)
         }
         subtract(right, force, -scale);
         subtract(right + 3, torque, -scale);
+    }
+    bool rates = level != LEVEL_ACCELERATION;
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const trial_coordinate *trial = &model->coordinates[k];
+        double force = trial->load - (rates ? trial->momentum_rate : 0);
+        model->right[model->coordinate_first + k] += (rates ? s->node : s->inertia) * force;
     }
 }
 

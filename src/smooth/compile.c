@@ -66,7 +66,6 @@ static yk_status compile_nodes(yk_smooth *model, int drivers)
 {
     const yk_smooth_def *def = &model->def;
     model->node_count = def->node_count;
-    model->motion_count = 6 * def->node_count;
     model->frame_count = def->node_count + 1 + drivers;
     model->nodes = yk_allocate(model->context, (size_t)model->frame_count, sizeof *model->nodes);
     if (!model->nodes) return YK_ERROR_MEMORY;
@@ -226,14 +225,22 @@ static yk_status compile_forces(yk_smooth *model)
 
 /* The image: all that a step depends on, in one array of doubles. */
 typedef struct image_size {
-    size_t nodes, rows, frames, ports;
+    size_t nodes, coordinates, rows, frames, ports;
     size_t continuous, words;
 } image_size;
+
+/* Generalised coordinates beyond those of the nodes; no element brings any yet. */
+static int coordinates_of(const yk_smooth_def *def)
+{
+    (void)def;
+    return 0;
+}
 
 /* From the def and the connections alone, so that callers may ask before start. */
 static image_size image_size_of(const yk_smooth *model)
 {
     image_size size = {.nodes = (size_t)model->def.node_count, .ports = (size_t)model->def.port_count};
+    size.coordinates = (size_t)coordinates_of(&model->def);
     size.frames = size.nodes + 1;
     for (int i = 0; i < model->def.joint_count; i++) size.rows += (size_t)joint_of_def(&model->def.joints[i]).row_count;
     for (int i = 0; i < model->def.port_count; i++) {
@@ -244,9 +251,11 @@ static image_size image_size_of(const yk_smooth *model)
         size.frames += marker;
     }
     size_t word = sizeof(double);
-    size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows;
+    size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows +
+                      2 * size.coordinates * sizeof(coordinate_state) / word;
     size.words = size.continuous + size.ports * sizeof(yk_effort) / word + 2 * size.frames * sizeof(yk_frame) / word +
-                 size.rows + (sizeof(factor_state) + sizeof(clock_state)) / word;
+                 size.coordinates * sizeof(coordinate_reference) / word + size.rows +
+                 (sizeof(factor_state) + sizeof(clock_state)) / word;
     return size;
 }
 
@@ -261,6 +270,7 @@ static yk_status compile_state(yk_smooth *model)
     image_size size = image_size_of(model);
     size_t n = size.nodes, m = size.rows, words = size.words;
     size_t node_words = sizeof(node_state) / sizeof(double), ports = size.ports * sizeof(yk_effort) / sizeof(double);
+    size_t coordinate_words = size.coordinates * sizeof(coordinate_state) / sizeof(double);
     size_t frame_words = size.frames * sizeof(yk_frame) / sizeof(double);
     model->image = yk_allocate(model->context, words, sizeof *model->image);
     if (!model->image) return YK_ERROR_MEMORY;
@@ -269,6 +279,8 @@ static yk_status compile_state(yk_smooth *model)
     state_view *view = &model->state;
     view->now = (node_state *)at, at += n * node_words;
     view->before = (node_state *)at, at += n * node_words;
+    view->coordinate_now = (coordinate_state *)at, at += coordinate_words;
+    view->coordinate_before = (coordinate_state *)at, at += coordinate_words;
     view->turn = (yk_vec3 *)at, at += 3 * n;
     view->older_move = (yk_vec3 *)at, at += 3 * n;
     view->older_turn = (yk_vec3 *)at, at += 3 * n;
@@ -277,6 +289,8 @@ static yk_status compile_state(yk_smooth *model)
     view->effort = (yk_effort *)at, at += ports;
     view->driven = (yk_frame *)at, at += frame_words;
     view->reference = (yk_frame *)at, at += frame_words;
+    view->reference_coordinate = (coordinate_reference *)at;
+    at += size.coordinates * sizeof(coordinate_reference) / sizeof(double);
     view->reference_lambda = at, at += m;
     view->factor = (factor_state *)at, at += sizeof(factor_state) / sizeof(double);
     view->clock = (clock_state *)at;
@@ -286,7 +300,8 @@ static yk_status compile_state(yk_smooth *model)
 /* Rotations count as arcs of the radius of gyration; equations on angles likewise. */
 static void scale_unknowns(yk_smooth *model)
 {
-    for (int i = 0; i < 6 * model->node_count; i++) model->unknown_scale[i] = i % 6 < 3 ? 1 : 1 / model->gyration;
+    for (int i = 0; i < model->motion_count; i++)
+        model->unknown_scale[i] = yk_smooth_turns(model, i) ? 1 / model->gyration : 1;
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
         for (int r = 0; r < joint->joint.row_count; r++) {
@@ -300,15 +315,19 @@ static void scale_unknowns(yk_smooth *model)
 static yk_status compile_trial(yk_smooth *model)
 {
     yk_context *context = model->context;
+    model->coordinate_count = coordinates_of(&model->def);
+    model->coordinate_first = 6 * model->node_count;
+    model->motion_count = model->coordinate_first + model->coordinate_count;
     model->unknown_count = model->motion_count + model->row_count;
+    model->coordinates = yk_allocate(context, (size_t)model->coordinate_count, sizeof *model->coordinates);
     model->trial = yk_allocate(context, (size_t)model->frame_count, sizeof *model->trial);
     model->lambda = yk_allocate(context, (size_t)model->row_count, sizeof *model->lambda);
     model->load = yk_allocate(context, (size_t)model->frame_count, sizeof *model->load);
     model->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *model->right);
     model->unknown_scale = yk_allocate(context, (size_t)model->unknown_count, sizeof *model->unknown_scale);
     model->work_vector = yk_allocate(context, 2 * (size_t)model->unknown_count, sizeof *model->work_vector);
-    if (!model->trial || !model->lambda || !model->load || !model->right || !model->work_vector ||
-        !model->unknown_scale)
+    if (!model->coordinates || !model->trial || !model->lambda || !model->load || !model->right ||
+        !model->work_vector || !model->unknown_scale)
         return YK_ERROR_MEMORY;
     scale_unknowns(model);
     for (int i = 0; i < model->frame_count; i++) {
@@ -373,6 +392,7 @@ static void write_order(const yk_smooth *model, const elimination *e, int *next,
     /* Joints of each node as linked lists. */
     for (int i = 0; i < model->node_count; i++) head[i] = -1;
     int at = 0;
+    for (int k = 0; k < model->coordinate_count; k++) order[at++] = model->coordinate_first + k;
     for (int i = model->joint_count - 1; i >= 0; i--) {
         if (e->owner[i] < 0) continue;
         next[i] = head[e->owner[i]];
@@ -454,6 +474,7 @@ void yk_smooth_release_compiled(yk_smooth *model)
     yk_release(context, model->beams), model->beams = NULL;
     yk_release(context, model->image), model->image = NULL;
     yk_release(context, model->trial), model->trial = NULL;
+    yk_release(context, model->coordinates), model->coordinates = NULL;
     yk_release(context, model->lambda), model->lambda = NULL;
     yk_release(context, model->load), model->load = NULL;
     yk_release(context, model->right), model->right = NULL;

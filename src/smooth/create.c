@@ -220,6 +220,8 @@ static yk_status check_ports(yk_context *context, const yk_smooth_def *def)
 static yk_status check_options(yk_context *context, const yk_smooth_def *def)
 {
     const yk_smooth_options *options = &def->options;
+    if ((unsigned)options->integrator >= YK_SMOOTH_INTEGRATORS)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the integrator is of no known kind", def->name);
     if (!(options->rho_inf >= 0 && options->rho_inf <= 1))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: rho_inf must be between 0 and 1, not %g", def->name,
                        options->rho_inf);
@@ -356,6 +358,7 @@ yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smo
     yk_smooth *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
+    made->integrator = yk_smooth_integrator_of(def->options.integrator);
     made->base.ops = yk_smooth_ops();
     status = copy_def(made, def);
     if (status == YK_OK) status = make_ports(made);

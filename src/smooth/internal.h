@@ -17,7 +17,32 @@
  *
  * keeps its condition as h goes to zero. Rotations are further scaled by a radius of gyration, so that all pivots of a
  * body are of one size. e is zero unless constraints are redundant (redundancy.c). At c = 0 the same matrix is that of
- * the consistent start: assembly of positions, velocities, accelerations. */
+ * the consistent start: assembly of positions, velocities, accelerations.
+ *
+ * The seam of the integrators. A model is made of elements (nodes with their inertia, forces, beams, joints, ports), and
+ * an integrator carries it through time without knowing any of them:
+ *
+ *   unknowns      nodes first, six each (displacement, rotation); then generalised coordinates, one each, from
+ *                 coordinate_first (what a flexible body has beyond its nodes: modal amplitudes, gradients); together
+ *                 motion_count. Then one multiplier per constraint row, from motion_count. Changes, rates and
+ *                 accelerations of all of them lie in this order in model->right.
+ *   placement     model->trial (nodes, then ground, then prescribed frames) and model->coordinates: where the elements
+ *                 read positions and velocities, and where an integrator writes them before it assembles.
+ *   inertia       as momenta in a step (yk_smooth_inertias: p of each node and coordinate, and p' = (p - past) / c), as
+ *                 mass matrix and velocity-dependent forces at LEVEL_ACCELERATION.
+ *   loads         summed up by the passes of assemble.c into model->load[frame] and model->coordinates[k].load.
+ *   constraints   rows of joints, motion ports, and whatever element ties coordinates to nodes: value, rate, bias and
+ *                 gradient, by level. An element owns row_count rows from its first.
+ *
+ *   yk_smooth_assemble(model, level, with_matrix)    right-hand side, and the matrix | M/s ..  G^T; G  -e | at the trial
+ *   LEVEL_STEP            the equations of an implicit step with weight c = model->c
+ *   LEVEL_ACCELERATION    | M G^T; G -e | (a, lambda/s) = (f - bias, -bias of the rows) at the trial's positions and velocities
+ *   LEVEL_POSITION, LEVEL_VELOCITY    gaps of the rows and their rates, for projections in the metric of the masses
+ *
+ * A new element adds its share to each pass of assemble.c (RECORD, ADD, NONE: pattern, matrix and residual cannot differ),
+ * its momenta to yk_smooth_inertias, its coordinates to coordinates_of() in compile.c and its initial values to start.c.
+ * A new integrator adds a row to the table of integrator.c. Its state is the image: `now` is what elements and outputs
+ * are read from, `before` and the rest belong to the two-step method. */
 #ifndef YK_SMOOTH_INTERNAL_H
 #define YK_SMOOTH_INTERNAL_H
 
@@ -37,6 +62,27 @@ typedef struct node_state {
     yk_vec3 acceleration;
     yk_vec3 angular_acceleration;
 } node_state;
+
+/* A generalised coordinate at an accepted time; doubles only, part of the image. */
+typedef struct coordinate_state {
+    double value, rate;
+    double momentum, momentum_rate;
+    double acceleration;
+} coordinate_state;
+
+/* A generalised coordinate in the step that is being solved. */
+typedef struct trial_coordinate {
+    double value, rate;
+    double value_past, momentum_past;
+    double momentum, momentum_rate;
+    double acceleration;
+    double load;
+} trial_coordinate;
+
+/* Where a coordinate was when the matrix was assembled. */
+typedef struct coordinate_reference {
+    double value, rate;
+} coordinate_reference;
 
 /* A node in the step that is being solved. */
 typedef struct trial_node {
@@ -120,6 +166,7 @@ typedef struct factor_state {
 /* Pointers into the flat image. */
 typedef struct state_view {
     node_state *now, *before;
+    coordinate_state *coordinate_now, *coordinate_before;
     yk_vec3 *turn;                    /* rotation from before to now */
     yk_vec3 *older_move, *older_turn; /* the same one step earlier, for the local error */
     double *lambda;                   /* multipliers of now */
@@ -127,10 +174,23 @@ typedef struct state_view {
     yk_effort *effort;   /* that each port took */
     yk_frame *driven;    /* prescribed frames */
     yk_frame *reference; /* frames and multipliers at the last assembly of the matrix */
+    coordinate_reference *reference_coordinate;
     double *reference_lambda;
     factor_state *factor;
     clock_state *clock;
 } state_view;
+
+/* How a model moves through time; all operations with model->inputs set. */
+typedef struct integrator {
+    /* After a consistent start: factors and memory of the first step. */
+    yk_status (*begin)(yk_smooth *model);
+    /* From the accepted state at t to t + h; an open trial is carried to convergence. */
+    yk_status (*advance)(yk_smooth *model, double t, double h);
+    /* One iteration towards t + h; the outcome stays in the trial, which is open then. */
+    yk_status (*iterate)(yk_smooth *model, double t, double h, yk_iteration *report);
+    /* The motion of a node at t + h before the inputs are known. */
+    void (*predict)(const yk_smooth *model, int node, double h, trial_node *trial);
+} integrator;
 
 struct yk_smooth {
     yk_subsystem base; /* first: the object is a subsystem */
@@ -143,6 +203,7 @@ struct yk_smooth {
     double gyration; /* typical radius of gyration: scales rotations in the matrix */
 
     /* Compiled by start, from def and the connections. */
+    const integrator *integrator;
     bool compiled;
     node_model *nodes; /* model nodes, then ground, then prescribed frames */
     int node_count;    /* free nodes */
@@ -156,8 +217,9 @@ struct yk_smooth {
     yk_channel *channels;
     int channel_count;
     char *channel_names;
-    int motion_count; /* unknowns of motion, six per node; multipliers come after them */
     int row_count;
+    int coordinate_count, coordinate_first;
+    int motion_count; /* unknowns before the multipliers */
     int unknown_count;
     yk_sparse *matrix;
     int *place;
@@ -175,6 +237,7 @@ struct yk_smooth {
     double t, h, c; /* end of the step being solved, its size, b0 h */
     yk_two_step method;
     trial_node *trial;
+    trial_coordinate *coordinates;
     double *lambda;
     yk_effort *load; /* per frame: applied forces */
     double *right;   /* right-hand side and solution */
@@ -224,22 +287,28 @@ void yk_smooth_solve(yk_smooth *model, double *vector);
 yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged);
 yk_status yk_smooth_solve_step(yk_smooth *model);
 
-/* step.c */
-void yk_smooth_open_trial(yk_smooth *model, double t, double h);
-void yk_smooth_close_trial(yk_smooth *model);
+/* Whether an unknown is a rotation, counted in radians; the others are lengths, or what modes count in. */
+static inline bool yk_smooth_turns(const yk_smooth *model, int unknown)
+{
+    return unknown < model->coordinate_first && unknown % 6 >= 3;
+}
+
+/* trial.c */
+double yk_smooth_damping_at(const yk_smooth *model, double t);
 /* Adds the power of prescribed motions to model->supply. */
 void yk_smooth_drive_powers(yk_smooth *model);
-/* What ports took and prescribed, to the state and back. */
+/* What ports took and prescribed, to the state. */
 void yk_smooth_keep_inputs(yk_smooth *model);
-/* Of all nodes in the trial, as the method ties them to the velocities. */
-void yk_smooth_accelerations(yk_smooth *model);
-void yk_smooth_place_node(yk_smooth *model, int node);
-yk_status yk_smooth_advance(yk_smooth *model, double t, double h);
-double yk_smooth_damping_at(const yk_smooth *model, double t);
-double yk_smooth_redundant_compliance(const yk_smooth *model);
-/* Predicted motion of a node at the end of a step of size h. */
-void yk_smooth_predict_node(const yk_smooth *model, int node, double h, trial_node *trial);
 void yk_smooth_trial_from_state(yk_smooth *model);
+void yk_smooth_state_from_trial(yk_smooth *model);
+
+/* integrator.c */
+const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind);
+
+/* two_step.c */
+extern const integrator yk_smooth_two_step;
+void yk_smooth_place_node(yk_smooth *model, int node);
+double yk_smooth_redundant_compliance(const yk_smooth *model);
 
 /* start.c, redundancy.c, statics.c */
 void yk_smooth_move_nodes(yk_smooth *model, double share);

@@ -27,7 +27,26 @@ static void remember_factors(yk_smooth *model)
     factor->damping = model->damping;
     model->factors_match = true;
     for (int i = 0; i < model->frame_count; i++) model->state.reference[i] = model->trial[i].frame;
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->state.reference_coordinate[k] =
+            (coordinate_reference){.value = model->coordinates[k].value, .rate = model->coordinates[k].rate};
     memcpy(model->state.reference_lambda, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
+}
+
+/* Exchanges the placement of the trial with that of the last assembly of the matrix. */
+static void swap_reference(yk_smooth *model)
+{
+    for (int i = 0; i < model->frame_count; i++) {
+        yk_frame swap = model->trial[i].frame;
+        model->trial[i].frame = model->state.reference[i];
+        model->state.reference[i] = swap;
+    }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        coordinate_reference *kept = &model->state.reference_coordinate[k], swap = *kept;
+        *kept = (coordinate_reference){.value = model->coordinates[k].value, .rate = model->coordinates[k].rate};
+        model->coordinates[k].value = swap.value;
+        model->coordinates[k].rate = swap.rate;
+    }
 }
 
 static yk_status factor_failed(yk_smooth *model, yk_status status, int column)
@@ -62,24 +81,15 @@ static yk_status restore_factors(yk_smooth *model)
 {
     factor_state *wanted = model->state.factor;
     double c = model->c, t = model->t, damping = model->damping;
-    yk_frame *frames = model->state.reference;
     double *lambda = model->lambda;
-    for (int i = 0; i < model->frame_count; i++) {
-        yk_frame swap = model->trial[i].frame;
-        model->trial[i].frame = frames[i];
-        frames[i] = swap;
-    }
+    swap_reference(model);
     model->c = wanted->c, model->t = wanted->t, model->damping = wanted->damping;
     model->lambda = model->state.reference_lambda;
     yk_smooth_assemble(model, LEVEL_STEP, true);
     yk_status status = factor(model);
     model->lambda = lambda;
     model->c = c, model->t = t, model->damping = damping;
-    for (int i = 0; i < model->frame_count; i++) {
-        yk_frame swap = model->trial[i].frame;
-        model->trial[i].frame = frames[i];
-        frames[i] = swap;
-    }
+    swap_reference(model);
     model->factors_match = status == YK_OK;
     return status;
 }
@@ -97,6 +107,12 @@ static double update(yk_smooth *model)
         yk_smooth_place_node(model, i);
         double size = fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(turn));
         largest = size > largest || isnan(size) ? size : largest;
+    }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        double move = model->right[model->coordinate_first + k], share = move * inverse_length;
+        model->coordinates[k].rate += inverse * move;
+        model->coordinates[k].value = model->coordinates[k].value_past + model->c * model->coordinates[k].rate;
+        largest = share * share > largest || isnan(share) ? share * share : largest;
     }
     double scale = model->mass_scale * inverse * inverse;
     const double *change = &model->right[model->motion_count];
@@ -195,7 +211,7 @@ static int worst_unknown(const yk_smooth *model)
     int worst = 0;
     double largest = -1;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = fabs(model->right[i]) * (i % 6 < 3 ? 1 / model->length_scale : 1);
+        double size = fabs(model->right[i]) * (yk_smooth_turns(model, i) ? 1 : 1 / model->length_scale);
         if (size > largest) largest = size, worst = i;
     }
     return worst;

@@ -6,8 +6,12 @@
 const char *yk_smooth_owner(const yk_smooth *model, int unknown, char *buffer, size_t capacity)
 {
     int rows = model->motion_count;
-    if (unknown < rows) {
+    if (unknown < model->coordinate_first) {
         snprintf(buffer, capacity, "node '%s'", model->nodes[unknown / 6].name);
+        return buffer;
+    }
+    if (unknown < rows) {
+        snprintf(buffer, capacity, "coordinate %d", unknown - model->coordinate_first);
         return buffer;
     }
     for (int i = 0; i < model->joint_count; i++) {

@@ -97,7 +97,13 @@ typedef struct yk_smooth_port_def {
     yk_marker marker[2];
 } yk_smooth_port_def;
 
+typedef enum yk_smooth_integrator {
+    YK_SMOOTH_TWO_STEP, /* implicit, second order, with numerical damping: the default */
+    YK_SMOOTH_INTEGRATORS
+} yk_smooth_integrator;
+
 typedef struct yk_smooth_options {
+    yk_smooth_integrator integrator;
     double rho_inf;         /* asymptotic spectral radius, 0 to 1 */
     double newton_relative; /* iterations stop when what remains is this share of the step's truncation error */
     double newton_absolute; /* and below this change of position (m) and rotation (rad) */

@@ -85,7 +85,7 @@ double yk_smooth_largest_change(const yk_smooth *model)
 {
     double largest = 0;
     for (int i = 0; i < model->motion_count; i++)
-        largest = fmax(largest, fabs(model->right[i]) * (i % 6 < 3 ? 1 / model->length_scale : 1));
+        largest = fmax(largest, fabs(model->right[i]) * (yk_smooth_turns(model, i) ? 1 : 1 / model->length_scale));
     return largest;
 }
 
@@ -99,6 +99,8 @@ void yk_smooth_move_nodes(yk_smooth *model, double share)
         node->orientation = yk_q_unit(yk_q_mul(turn.rotation, node->orientation));
         node->frame.rotation = yk_q_matrix(node->orientation);
     }
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->coordinates[k].value += share * model->right[model->coordinate_first + k];
 }
 
 /* Gauss-Newton with steps of at most half a length scale or half a radian. */
@@ -142,6 +144,8 @@ static yk_status project_velocities(yk_smooth *model)
         frame->angular_velocity = yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
         speed = fmax(speed, yk_v3_norm(frame->velocity) + model->length_scale * yk_v3_norm(frame->angular_velocity));
     }
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->coordinates[k].rate += model->right[model->coordinate_first + k];
     yk_smooth_assemble(model, LEVEL_VELOCITY, false);
     double rate;
     int worst = worst_row(model, model->right, &rate);
@@ -182,41 +186,19 @@ static yk_status solve_accelerations(yk_smooth *model)
         node->angular_acceleration = yk_v3(value[3], value[4], value[5]);
         momenta_from(model, i);
     }
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->coordinates[k].acceleration = model->right[model->coordinate_first + k];
     for (int r = 0; r < model->row_count; r++)
         model->lambda[r] = model->mass_scale * model->right[model->motion_count + r];
     return YK_OK;
 }
 
-static void state_from_trial(yk_smooth *model)
+static void keep_start(yk_smooth *model)
 {
-    for (int i = 0; i < model->node_count; i++) {
-        const trial_node *node = &model->trial[i];
-        model->state.now[i] = (node_state){.position = node->frame.position,
-                                           .orientation = node->orientation,
-                                           .velocity = node->frame.velocity,
-                                           .angular_velocity = node->frame.angular_velocity,
-                                           .momentum = node->momentum,
-                                           .momentum_rate = node->momentum_rate,
-                                           .acceleration = node->acceleration,
-                                           .angular_acceleration = node->angular_acceleration};
-    }
-    memcpy(model->state.lambda, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
-    memcpy(model->state.lambda_before, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
-    yk_smooth_keep_inputs(model);
+    yk_smooth_state_from_trial(model);
     yk_smooth_drive_powers(model);
     model->state.clock->supply = model->supply;
     model->state.clock->loss = model->loss + yk_smooth_beam_loss(model);
-}
-
-/* Pivots for the matrix of a step, chosen here so that steps need only refactor. A matrix that is singular at the start
- * may be regular in the first step: that one will tell. */
-static yk_status choose_pivots(yk_smooth *model)
-{
-    model->c = yk_two_step_trapezoidal().b0 * model->state.clock->h;
-    model->compliance = yk_smooth_redundant_compliance(model);
-    yk_smooth_assemble(model, LEVEL_STEP, true);
-    yk_status status = yk_sparse_factor(model->matrix, NULL);
-    return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
 /* From assembled positions in the trial: velocities, redundancy, accelerations, and the state of a run that begins. */
@@ -232,10 +214,9 @@ yk_status yk_smooth_begin(yk_smooth *model)
     if (outcome < 0) return outcome;
     status = solve_accelerations(model);
     if (status != YK_OK) return status;
-    state_from_trial(model);
+    keep_start(model);
     model->state.clock->steps = 0;
-    model->state.factor->c = 0; /* no factors yet */
-    status = choose_pivots(model);
+    status = model->integrator->begin(model);
     return status == YK_OK ? outcome : status;
 }
 

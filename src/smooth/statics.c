@@ -23,6 +23,8 @@ static void come_to_rest(yk_smooth *model)
         node->acceleration = node->angular_acceleration = yk_v3(0, 0, 0);
         node->momentum = node->momentum_rate = (yk_momentum){0};
     }
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->coordinates[k] = (trial_coordinate){.value = model->coordinates[k].value};
 }
 
 /* The largest load that is at work: weights, multipliers, or what is not balanced yet. */
@@ -40,7 +42,7 @@ static double imbalance(const yk_smooth *model, int *worst)
     double scale = model->mass_scale / (model->c * model->c), force = 0, gap = 0;
     *worst = 0;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = scale * fabs(model->right[i]) / (i % 6 < 3 ? 1 : model->length_scale);
+        double size = scale * fabs(model->right[i]) / (yk_smooth_turns(model, i) ? model->length_scale : 1);
         if (size > force) force = size, *worst = i;
     }
     for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(model->right[i]));

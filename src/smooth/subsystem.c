@@ -101,7 +101,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *i
             return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but gets no input",
                            model->def.name, model->ports[i].def.name);
     model->inputs = inputs;
-    yk_status status = yk_smooth_advance(model, t, h);
+    yk_status status = model->integrator->advance(model, t, h);
     model->inputs = NULL;
     return status;
 }
@@ -111,18 +111,9 @@ static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal
     yk_smooth *model = model_of(self);
     if (!model->started) return not_started(model);
     model->inputs = inputs;
-    model->input_time = h;
-    if (!model->open) yk_smooth_open_trial(model, t, h);
-    model->iterated = model->new_inputs = true;
-    yk_smooth_input_frames(model);
-    bool converged;
-    yk_status status = yk_smooth_iterate_once(model, &converged);
+    yk_status status = model->integrator->iterate(model, t, h, report);
     model->inputs = NULL;
-    if (status != YK_OK) return status;
-    yk_smooth_accelerations(model);
-    report->correction = model->report.correction;
-    report->converged = converged || model->report.correction <= 1;
-    return YK_OK;
+    return status;
 }
 
 static void scalar_output(const yk_smooth *model, const port_model *port, yk_port_value *value)
@@ -199,7 +190,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     for (int side = 0; side < 2; side++) {
         int i = port->node[side];
         node[side] = model->trial[i];
-        if (i < model->node_count) yk_smooth_predict_node(model, i, h, &node[side]);
+        if (i < model->node_count) model->integrator->predict(model, i, h, &node[side]);
         yk_smooth_motion_of(&node[side], &port->def.marker[side], &end[side]);
         if (port->def.kind == YK_PORT_MARKER) {
             *motion = end[0];

@@ -1,8 +1,7 @@
-/* One step of the two-step method: what the past contributes, the Hermite prediction (explicit (33)-(35), tight
+/* The two-step integrator. One step: what the past contributes, the Hermite prediction (explicit (33)-(35), tight
  * (5)-(6)), acceptance; and the loop that cuts steps where Newton's method fails or the local error is too large. */
 #include <string.h>
 
-#include "math/polynomial.h"
 #include "smooth/internal.h"
 
 static yk_vec3 combine(double a, yk_vec3 u, double b, yk_vec3 v)
@@ -72,7 +71,7 @@ static yk_vec3 hermite_rate(double ratio, yk_vec3 change, yk_vec3 rate, yk_vec3 
 }
 
 /* The prediction of the papers, which explicit schemes pass to the partners. */
-void yk_smooth_predict_node(const yk_smooth *model, int i, double h, trial_node *node)
+static void predict_node(const yk_smooth *model, int i, double h, trial_node *node)
 {
     const node_state *now = &model->state.now[i], *before = &model->state.before[i];
     const clock_state *clock = model->state.clock;
@@ -104,31 +103,24 @@ static void momentum_past(const yk_smooth *model, const yk_two_step *m, int i, d
     node->momentum_past.angular = yk_v3_add(node->momentum_past.angular, angular);
 }
 
-/* Frames that the inputs prescribe, at the end of the trial. */
-void yk_smooth_input_frames(yk_smooth *model)
+/* The same for a coordinate, which needs no chart. */
+static void open_coordinate(const yk_smooth *model, int k)
 {
-    if (!model->inputs) return;
-    for (int i = 0; i < model->def.port_count; i++) {
-        const port_model *port = &model->ports[i];
-        if (port->driver < 0) continue;
-        yk_motion motion = yk_signal_motion(&model->inputs[i], YK_PORT_MARKER, model->input_time);
-        trial_node *node = &model->trial[port->driver];
-        node->frame = (yk_frame){.position = motion.position,
-                                 .rotation = yk_q_matrix(yk_q_unit(motion.orientation)),
-                                 .velocity = motion.velocity,
-                                 .angular_velocity = motion.angular_velocity};
-        node->orientation = motion.orientation;
-        node->acceleration = motion.acceleration;
-        node->angular_acceleration = motion.angular_acceleration;
+    const yk_two_step *m = &model->method;
+    const coordinate_state *now = &model->state.coordinate_now[k], *before = &model->state.coordinate_before[k];
+    const clock_state *clock = model->state.clock;
+    trial_coordinate *trial = &model->coordinates[k];
+    double h = model->h;
+    bool first = clock->steps == 0;
+    double half = first ? 0 : 0.5 * h / clock->h;
+    trial->value_past = now->value + m->b1 * h * now->rate;
+    trial->momentum_past = m->a1 * now->momentum + m->b1 * h * now->momentum_rate;
+    if (!first) {
+        trial->value_past += m->a2 * (before->value - now->value) + m->b2 * h * before->rate;
+        trial->momentum_past += m->a2 * before->momentum + m->b2 * h * before->momentum_rate;
     }
-}
-
-double yk_smooth_damping_at(const yk_smooth *model, double t)
-{
-    const yk_smooth_options *options = &model->def.options;
-    if (options->damping == 0 || t >= options->damping_end) return 0;
-    if (t <= options->damping_start) return options->damping;
-    return options->damping * (options->damping_end - t) / (options->damping_end - options->damping_start);
+    trial->rate = now->rate + h * ((1 + half) * now->acceleration - half * before->acceleration);
+    trial->value = trial->value_past + model->c * trial->rate;
 }
 
 /* Where joint equations are redundant: a compliance of 1e-14 length scales per unit of acceleration of the typical mass
@@ -138,7 +130,7 @@ double yk_smooth_redundant_compliance(const yk_smooth *model)
     return model->state.clock->redundant != 0 ? fmax(1e-14 * model->length_scale / (model->c * model->c), 1e-14) : 0;
 }
 
-void yk_smooth_open_trial(yk_smooth *model, double t, double h)
+static void open_trial(yk_smooth *model, double t, double h)
 {
     model->method = method_for(model, h);
     model->h = h;
@@ -156,6 +148,7 @@ void yk_smooth_open_trial(yk_smooth *model, double t, double h)
         yk_vec3 at = node->frame.position;
         model->extent = fmax(model->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
+    for (int k = 0; k < model->coordinate_count; k++) open_coordinate(model, k);
     /* Multipliers are extrapolated too: what is wrong with them is multiplied by the change of the joints' directions
      * since the factors were made. */
     double ratio = model->state.clock->steps > 1 ? h / model->state.clock->h : 0;
@@ -173,33 +166,6 @@ void yk_smooth_open_trial(yk_smooth *model, double t, double h)
 void yk_smooth_place_node(yk_smooth *model, int i)
 {
     place(&model->state.now[i], model->c, &model->trial[i]);
-}
-
-/* Power that prescribed motions bring in: minus the multiplier times the speed along its row. */
-static double drive_power(const yk_smooth *model, const joint_model *joint)
-{
-    yk_drive drive = {0};
-    bool driven = joint->drive.value != NULL;
-    if (driven) drive = yk_smooth_drive(model, joint, model->t, false);
-    yk_frame still = model->trial[joint->node[1]].frame;
-    if (joint->port >= 0 && !driven) still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
-    yk_joint_place where;
-    yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &still, driven ? &drive : NULL, &where);
-    double power = 0;
-    for (int r = 0; r < joint->joint.row_count; r++) {
-        const yk_row *row = &joint->joint.row[r];
-        double speed = yk_row_rate(row, &where);
-        if (yk_row_on_velocity(row->kind)) speed += where.drive.value;
-        power -= model->lambda[joint->row + r] * speed;
-    }
-    return power;
-}
-
-void yk_smooth_drive_powers(yk_smooth *model)
-{
-    for (int i = 0; i < model->joint_count; i++)
-        if (model->joints[i].drive.value || model->joints[i].port >= 0)
-            model->supply += drive_power(model, &model->joints[i]);
 }
 
 static void account(yk_smooth *model)
@@ -222,13 +188,7 @@ static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 no
     return yk_v3_scale(1 / m->b0, yk_v3_sub(yk_v3_scale(1 / h, yk_v3_sub(value, past)), rates));
 }
 
-void yk_smooth_keep_inputs(yk_smooth *model)
-{
-    for (int i = 0; i < model->def.port_count; i++) model->state.effort[i] = model->ports[i].effort;
-    for (int i = model->node_count; i < model->frame_count; i++) model->state.driven[i] = model->trial[i].frame;
-}
-
-void yk_smooth_accelerations(yk_smooth *model)
+static void accelerations(yk_smooth *model)
 {
     const yk_two_step *m = &model->method;
     for (int i = 0; i < model->node_count; i++) {
@@ -240,33 +200,30 @@ void yk_smooth_accelerations(yk_smooth *model)
             rate_of(m, model->h, node->frame.angular_velocity, now->angular_velocity, before->angular_velocity,
                     now->angular_acceleration, before->angular_acceleration);
     }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const coordinate_state *now = &model->state.coordinate_now[k], *before = &model->state.coordinate_before[k];
+        double change = (model->coordinates[k].rate - m->a1 * now->rate - m->a2 * before->rate) / model->h;
+        model->coordinates[k].acceleration =
+            (change - m->b1 * now->acceleration - m->b2 * before->acceleration) / m->b0;
+    }
 }
 
-void yk_smooth_close_trial(yk_smooth *model)
+static void close_trial(yk_smooth *model)
 {
     yk_smooth_inertias(model, true);
     account(model);
-    yk_smooth_accelerations(model);
+    accelerations(model);
     for (int i = 0; i < model->node_count; i++) {
-        const trial_node *node = &model->trial[i];
-        node_state *now = &model->state.now[i];
+        const node_state *now = &model->state.now[i];
         model->state.older_move[i] = yk_v3_sub(now->position, model->state.before[i].position);
         model->state.older_turn[i] = model->state.turn[i];
         model->state.before[i] = *now;
-        *now = (node_state){.position = node->frame.position,
-                            .orientation = node->orientation,
-                            .velocity = node->frame.velocity,
-                            .angular_velocity = node->frame.angular_velocity,
-                            .momentum = node->momentum,
-                            .momentum_rate = node->momentum_rate,
-                            .acceleration = node->acceleration,
-                            .angular_acceleration = node->angular_acceleration};
-        model->state.turn[i] = node->turn.phi;
+        model->state.turn[i] = model->trial[i].turn.phi;
     }
-    size_t bytes = (size_t)model->row_count * sizeof *model->lambda;
-    memcpy(model->state.lambda_before, model->state.lambda, bytes);
-    memcpy(model->state.lambda, model->lambda, bytes);
-    yk_smooth_keep_inputs(model);
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->state.coordinate_before[k] = model->state.coordinate_now[k];
+    memcpy(model->state.lambda_before, model->state.lambda, (size_t)model->row_count * sizeof *model->lambda);
+    yk_smooth_state_from_trial(model);
     clock_state *clock = model->state.clock;
     clock->t = model->t;
     clock->unchanged = clock->h == model->h ? clock->unchanged + 1 : 0;
@@ -275,28 +232,6 @@ void yk_smooth_close_trial(yk_smooth *model)
     clock->steps++;
     clock->correction = model->first_correction;
     model->report.steps++;
-    model->open = false;
-}
-
-void yk_smooth_trial_from_state(yk_smooth *model)
-{
-    for (int i = 0; i < model->node_count; i++) {
-        const node_state *now = &model->state.now[i];
-        trial_node *node = &model->trial[i];
-        node->frame = (yk_frame){.position = now->position,
-                                 .rotation = yk_q_matrix(yk_q_unit(now->orientation)),
-                                 .velocity = now->velocity,
-                                 .angular_velocity = now->angular_velocity};
-        node->orientation = now->orientation;
-        node->momentum = now->momentum;
-        node->momentum_rate = now->momentum_rate;
-        node->acceleration = now->acceleration;
-        node->angular_acceleration = now->angular_acceleration;
-    }
-    memcpy(model->lambda, model->state.lambda, (size_t)model->row_count * sizeof *model->lambda);
-    for (int i = 0; i < model->def.port_count; i++) model->ports[i].effort = model->state.effort[i];
-    for (int i = model->node_count; i < model->frame_count; i++) model->trial[i].frame = model->state.driven[i];
-    model->t = model->state.clock->t;
     model->open = false;
 }
 
@@ -347,7 +282,7 @@ static yk_status try_step(yk_smooth *model, double begin, double local, double s
 {
     double tolerance = model->def.options.error_tolerance;
     model->input_time = local + size;
-    if (!model->open) yk_smooth_open_trial(model, begin + local, size);
+    if (!model->open) open_trial(model, begin + local, size);
     model->new_inputs = model->iterated;
     yk_smooth_input_frames(model);
     *accepted = false;
@@ -358,7 +293,7 @@ static yk_status try_step(yk_smooth *model, double begin, double local, double s
     }
     *accepted = true;
     if (tolerance == 0) return YK_OK;
-    if (model->state.clock->steps < 2) yk_smooth_accelerations(model);
+    if (model->state.clock->steps < 2) accelerations(model);
     model->report.error = local_error(model);
     *accepted = model->report.error <= tolerance;
     if (!*accepted) yk_smooth_trial_from_state(model);
@@ -402,7 +337,7 @@ static yk_status tolerance_not_met(yk_smooth *model, double t)
                    model->def.name, model->def.options.error_tolerance, t);
 }
 
-yk_status yk_smooth_advance(yk_smooth *model, double t, double h)
+static yk_status advance(yk_smooth *model, double t, double h)
 {
     clock_state *clock = model->state.clock;
     bool controlled = model->def.options.error_tolerance > 0;
@@ -415,7 +350,7 @@ yk_status yk_smooth_advance(yk_smooth *model, double t, double h)
         if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
         if (status == YK_OK && accepted) {
             double factor = controlled ? growth(model, true) : 2;
-            yk_smooth_close_trial(model);
+            close_trial(model);
             done = used >= left ? h : done + used;
             /* The end of the whole must not shorten the steps after it. */
             size = used < 0.9 * size ? size : used * factor;
@@ -436,3 +371,33 @@ yk_status yk_smooth_advance(yk_smooth *model, double t, double h)
     clock->t = t + h;
     return YK_OK;
 }
+
+static yk_status iterate(yk_smooth *model, double t, double h, yk_iteration *report)
+{
+    model->input_time = h;
+    if (!model->open) open_trial(model, t, h);
+    model->iterated = model->new_inputs = true;
+    yk_smooth_input_frames(model);
+    bool converged;
+    yk_status status = yk_smooth_iterate_once(model, &converged);
+    if (status != YK_OK) return status;
+    accelerations(model);
+    report->correction = model->report.correction;
+    report->converged = converged || model->report.correction <= 1;
+    return YK_OK;
+}
+
+/* Pivots for the matrix of a step, chosen at the start so that steps need only refactor. A matrix that is singular there
+ * may be regular in the first step: that one will tell. */
+static yk_status begin(yk_smooth *model)
+{
+    memcpy(model->state.lambda_before, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
+    model->state.factor->c = 0; /* no factors yet */
+    model->c = yk_two_step_trapezoidal().b0 * model->state.clock->h;
+    model->compliance = yk_smooth_redundant_compliance(model);
+    yk_smooth_assemble(model, LEVEL_STEP, true);
+    yk_status status = yk_sparse_factor(model->matrix, NULL);
+    return status == YK_ERROR_MEMORY ? status : YK_OK;
+}
+
+const integrator yk_smooth_two_step = {.begin = begin, .advance = advance, .iterate = iterate, .predict = predict_node};
