@@ -154,6 +154,23 @@ typedef struct yk_merge_joint {
     unsigned constrained; /* YK_AXIS mask in the frame of b; scalar ports: YK_AXIS_X */
 } yk_merge_joint;
 
+/* A mechanism as its partners feel it over the next step (see interface_model): the velocities w of its connected
+ * effort ports, all of them coupled, under efforts f that stay over the time tau <= h,
+ *
+ *   w(t + tau) = w(t) + tau (rate + inverse_mass f)
+ *
+ * Rows and columns: connected effort ports in port order, velocity 3 and angular velocity 3 (force 3 and torque 3) of a
+ * marker, one of a scalar port. inverse_mass is the inverse of the effective mass, which exists where the effective
+ * mass does not (motions that joints suppress); the effective force is its inverse times `rate`. */
+typedef struct yk_interface_model {
+    int size;             /* set by the caller, as are the arrays */
+    double *inverse_mass; /* size x size, row-major */
+    double *rate;         /* size: acceleration without efforts at these ports */
+    /* Where the ports will be: x(t + tau) = x(t) + tau ((1 - lead) w(t) + lead w(t + tau)), as the subsystem's own
+     * method moves them in one step. 1: semi-implicit Euler; 1/2: methods of second order. */
+    double lead;
+} yk_interface_model;
+
 typedef struct yk_subsystem_ops {
     size_t size;      /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
     const char *kind; /* "oscillator", "smooth", ... */
@@ -206,6 +223,12 @@ typedef struct yk_subsystem_ops {
      * a scalar port one. */
     yk_status (*step_sensitivity)(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
                                   double *matrix);
+    /* The reduced interface model for a step from t to t + h, at the present state: papers rim (5)-(7), with contact
+     * and friction (36)-(44). Contacts keep the state that they had in the last step, sticking, slipping or open; a step
+     * in which they do keep it gives the velocities of the model, up to terms of second order in the rotations over h.
+     * Of the inputs those of motion ports are read, efforts count as zero. State and outputs stay as they are. */
+    yk_status (*interface_model)(yk_subsystem *self, double t, double h, const yk_signal *inputs,
+                                 yk_interface_model *model);
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

@@ -7,16 +7,6 @@
 
 #include "contact/network_data.h"
 
-/* A block of rows: up to six, on node a and perhaps b. */
-typedef struct element {
-    int32_t node[2];
-    int dim;
-    yk_vec3 linear[2][YK_CONTACT_DIM_MAX], spin[2][YK_CONTACT_DIM_MAX];
-    double free_rate[YK_CONTACT_DIM_MAX]; /* bias and prescribed motion */
-    double softness[YK_CONTACT_DIM_MAX];
-    double mu, mu_spin, mu_roll;
-} element;
-
 static yk_vec3 lane_vector(const lane_vectors *lanes, uint32_t index)
 {
     return yk_v3(lanes->c[0][index % LANES], lanes->c[1][index % LANES], lanes->c[2][index % LANES]);
@@ -78,21 +68,24 @@ static void joint_element(const yk_network *network, const joint_block *b, eleme
     }
 }
 
+void yk_network_element(const yk_network *network, size_t i, element *e)
+{
+    if (i >= network->contact_count) {
+        joint_element(network, &network->joint_blocks[i - network->contact_count], e);
+        return;
+    }
+    place at = network->places[i];
+    *e = (element){.node = {YK_NODE_NONE, YK_NODE_NONE}, .dim = 3}; /* idle: nothing moves */
+    if (at.kind == PLACE_GENERAL)
+        general_element(network, &network->generals[at.index], e);
+    else if (at.kind != PLACE_IDLE)
+        round_element(network, at, e);
+}
+
 static element *gather_elements(yk_network *network, size_t count)
 {
     element *elements = yk_allocate(network->context, count + 1, sizeof *elements);
-    if (!elements) return NULL;
-    for (size_t i = 0; i < network->contact_count; i++) {
-        place at = network->places[i];
-        element *e = &elements[i];
-        *e = (element){.node = {YK_NODE_NONE, YK_NODE_NONE}, .dim = 3}; /* idle: nothing moves */
-        if (at.kind == PLACE_GENERAL)
-            general_element(network, &network->generals[at.index], e);
-        else if (at.kind != PLACE_IDLE)
-            round_element(network, at, e);
-    }
-    for (size_t i = 0; i < network->joint_block_count; i++)
-        joint_element(network, &network->joint_blocks[i], &elements[network->contact_count + i]);
+    for (size_t i = 0; elements && i < count; i++) yk_network_element(network, i, &elements[i]);
     return elements;
 }
 
@@ -272,22 +265,25 @@ static void lane_frame(const yk_network *network, place at, yk_vec3 frame[3])
     yk_v3_tangents(frame[0], &frame[1], &frame[2]);
 }
 
+void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r)
+{
+    place at = network->places[contact];
+    if (at.kind == PLACE_IDLE) return;
+    if (at.kind == PLACE_GENERAL) {
+        const general_contact *c = &network->generals[at.index];
+        memcpy(r, c->impulse, (size_t)c->dim * sizeof *r);
+        return;
+    }
+    yk_vec3 frame[3], impulse;
+    lane_frame(network, at, frame);
+    impulse = at.kind == PLACE_PAIR ? lane_vector(&network->pairs[at.index / LANES].impulse, at.index)
+                                    : lane_vector(&network->singles[at.index / LANES].impulse, at.index);
+    for (int k = 0; k < 3; k++) r[k] = yk_v3_dot(frame[k], impulse);
+}
+
 void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem, double *r)
 {
-    for (size_t i = 0; i < network->contact_count; i++) {
-        place at = network->places[i];
-        double *own = r + problem->w.first[i];
-        if (at.kind == PLACE_GENERAL) {
-            const general_contact *c = &network->generals[at.index];
-            memcpy(own, c->impulse, (size_t)c->dim * sizeof *own);
-        } else if (at.kind != PLACE_IDLE) {
-            yk_vec3 frame[3], impulse;
-            lane_frame(network, at, frame);
-            impulse = at.kind == PLACE_PAIR ? lane_vector(&network->pairs[at.index / LANES].impulse, at.index)
-                                            : lane_vector(&network->singles[at.index / LANES].impulse, at.index);
-            for (int k = 0; k < 3; k++) own[k] = yk_v3_dot(frame[k], impulse);
-        }
-    }
+    for (size_t i = 0; i < network->contact_count; i++) yk_network_contact_impulse(network, i, r + problem->w.first[i]);
     for (size_t i = 0; i < network->joint_count; i++)
         r[problem->w.first[network->contact_count] + (int)i] = network->joints[i].impulse;
 }

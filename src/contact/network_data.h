@@ -4,8 +4,9 @@
  *   network_plan.c     blocks, colours, groups of four
  *   network_round.c    kernels of round contacts, four at a time
  *   network_general.c  general contacts and joints, one at a time
- *   network_solve.c    the solvers: Gauss-Seidel over the plan, projected gradient, the accurate method on the
- * assembled problem network_assemble.c the assembled problem
+ *   network_solve.c    the solvers: Gauss-Seidel over the plan, projected gradient, the accurate one assembled
+ *   network_assemble.c contacts and joints as blocks of rows, the assembled problem
+ *   response.c         how the nodes answer while the contacts keep their state
  */
 #ifndef YK_CONTACT_NETWORK_DATA_H
 #define YK_CONTACT_NETWORK_DATA_H
@@ -89,6 +90,16 @@ typedef struct joint_block {
     uint32_t count;
     double inverse[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
 } joint_block;
+
+/* A contact or a joint as a block of rows: up to six, on node a and perhaps b. */
+typedef struct element {
+    int32_t node[2];
+    int dim;
+    yk_vec3 linear[2][YK_CONTACT_DIM_MAX], spin[2][YK_CONTACT_DIM_MAX];
+    double free_rate[YK_CONTACT_DIM_MAX]; /* bias and prescribed motion */
+    double softness[YK_CONTACT_DIM_MAX];
+    double mu, mu_spin, mu_roll;
+} element;
 
 typedef struct array {
     void *raw;  /* as allocated */
@@ -184,6 +195,10 @@ void yk_joints_sweep(yk_network *network, double relaxation);
 void yk_joints_apply(yk_network *network);
 void yk_joints_residual(const yk_network *network, double rho, double partial[3]);
 
+/* Element i: the contacts in the order of the pairs in their frames, then the blocks of joints (yk_joints_prepare). */
+void yk_network_element(const yk_network *network, size_t i, element *e);
+/* The impulse of a contact in the frame of its element. */
+void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r);
 /* Impulses of all contacts and joints to and from the rows of the assembled problem. */
 void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem, double *r);
 void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r);

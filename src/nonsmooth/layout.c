@@ -294,6 +294,7 @@ void yk_world_release_layout(yk_nonsmooth *self)
         *place = NULL;
     }
     yk_broad_destroy(&self->broad);
+    yk_world_release_interface(self);
     yk_network_destroy(self->network);
     yk_release(self->context, self->general_pairs);
     yk_release(self->context, self->slot_of);

@@ -127,6 +127,8 @@ static void notice_ports(yk_nonsmooth *self, double h, const yk_signal *inputs)
 {
     for (size_t i = 0; inputs && i < self->port_count; i++) {
         const yk_port_slot *port = &self->ports[i];
+        /* A partner that asks how the port answers gets the answer of one that is awake. */
+        if (port->causality == YK_TAKES_EFFORT && self->interface) stir(self, port->slot);
         if (port->causality != YK_TAKES_MOTION || port->whole_body) continue;
         yk_motion end = yk_signal_motion(&inputs[i], YK_PORT_MARKER, h);
         yk_place *place = &self->sleep.places[yk_world_known_count(self) + i];

@@ -211,7 +211,7 @@ static void apply_efforts(yk_nonsmooth *self, double t, double h, const yk_signa
     if (!self->applied) return;
     memset(self->applied, 0, self->body_count * sizeof *self->applied);
     apply_laws(self, t, h);
-    apply_ports(self, h, inputs);
+    if (inputs) apply_ports(self, h, inputs);
 }
 
 static void set_known_motion(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
@@ -219,6 +219,19 @@ static void set_known_motion(yk_nonsmooth *self, double t, double h, const yk_si
     for (size_t i = self->dynamic_count; i < self->body_count; i++)
         self->before[i] = (yk_twist){self->bodies[i].velocity, self->bodies[i].angular_velocity};
     yk_world_follow(self, t, h, inputs, self->bodies + self->dynamic_count);
+}
+
+static void set_motion(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+{
+    free_job job = {self, h};
+    yk_pool_run(self->pool, self->dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
+    set_known_motion(self, t, h, inputs);
+}
+
+void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+{
+    apply_efforts(self, t, h, NULL);
+    set_motion(self, t, h, inputs);
 }
 
 /* Move ------------------------------------------------------------------------------------------------------------- */
@@ -283,9 +296,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     yk_status status = yk_world_find_contacts(self, h);
     self->report.collision_seconds = yk_clock_seconds() - start;
     if (status < 0) return status;
-    free_job job = {self, h};
-    yk_pool_run(self->pool, self->dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
-    set_known_motion(self, t, h, inputs);
+    set_motion(self, t, h, inputs);
     double rows = yk_clock_seconds();
     status = yk_world_set_contacts(self, h);
     if (status == YK_OK) status = yk_world_set_rows(self, t, h, inputs);

@@ -238,6 +238,12 @@ static int get_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
     return yk_world_shapes(const_world_of(self), list, capacity);
 }
 
+static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_signal *inputs,
+                                 yk_interface_model *model)
+{
+    return yk_world_interface_model(world_of(self), t, h, inputs, model);
+}
+
 const yk_subsystem_ops *yk_nonsmooth_ops(void)
 {
     static const yk_subsystem_ops ops = {.size = sizeof ops,
@@ -256,7 +262,8 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .energy = energy,
                                          .channels = get_channels,
                                          .channel_read = read_channel,
-                                         .shapes = get_shapes};
+                                         .shapes = get_shapes,
+                                         .interface_model = interface_model};
     return &ops;
 }
 

@@ -5,6 +5,7 @@
  *   near.c       solids, list of near pairs
  *   contacts.c   from positions to contact rows and back
  *   rows.c       joints and partly prescribed ports as rows
+ *   interface.c  how the ports answer to efforts
  *   sleep.c      islands that come to rest and what wakes them
  *   frozen.c     the contacts of those that sleep
  *   step.c       the time step
@@ -262,6 +263,7 @@ struct yk_nonsmooth {
     size_t channel_count;
     yk_channel *channels;
     yk_channel_source *channel_sources;
+    struct yk_world_interface *interface; /* made when it is first asked for */
 };
 
 /* subsystem.c */
@@ -321,12 +323,20 @@ yk_status yk_world_set_rows(yk_nonsmooth *self, double t, double h, const yk_sig
 void yk_world_take_reactions(yk_nonsmooth *self, double h);
 yk_frame yk_world_frame(const yk_nonsmooth *self, int slot);
 
+/* interface.c: see yk_interface_model. */
+yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_signal *inputs,
+                                   yk_interface_model *model);
+void yk_world_release_interface(yk_nonsmooth *self);
+
 /* energy.c: books the step that has just been solved; false when a velocity is not finite. */
 double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w);
 bool yk_world_account(yk_nonsmooth *self, double h);
 
 /* step.c */
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
+/* Velocities without contacts, joints and efforts at ports, into the nodes; those of bodies of known motion are set to
+ * the end of the step, and `before` holds all as they were. */
+void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
 yk_motion yk_world_prescribed(const yk_nonsmooth *self, const yk_prescription *prescription, double t);
 /* Velocities over the step of the bodies of known motion; they stand where they are. */
 void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_signal *inputs, yk_body_state *known);

@@ -1,0 +1,126 @@
+/* Which piece: r - u / w, one projected step on the contact's own problem. At a solution it projects back to r, so that
+ * what is cut off tells sticking from slipping and closed from open, and neither an impulse nor a velocity has to be
+ * compared with zero. */
+#include "contact/held.h"
+
+#include <string.h>
+
+static double target(const yk_held_point *at, int k)
+{
+    return at->r[k] - at->u[k] / at->w[k];
+}
+
+/* Of a friction group: length of its target, and the mean of its w. */
+static double group_target(const yk_held_point *at, int begin, int end, double *w)
+{
+    double sum = 0;
+    *w = 0;
+    for (int k = begin; k < end; k++) *w += at->w[k] / (end - begin);
+    for (int k = begin; k < end; k++) {
+        double part = at->r[k] - at->u[k] / *w;
+        sum += part * part;
+    }
+    return sqrt(sum);
+}
+
+/* The normal impulse after the step. In the convex cone friction that is cut off lifts it. */
+static double normal_impulse(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at)
+{
+    double normal = target(at, 0);
+    if (friction != YK_FRICTION_CONE) return normal;
+    double sum = normal * at->w[0], weight = at->w[0];
+    for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
+        double w, mu = cone->mu[g];
+        double length = group_target(at, yk_cone_group_start[g], yk_cone_group_end(cone->dim, g), &w);
+        if (length <= mu * normal) continue;
+        sum += mu * w * length;
+        weight += mu * mu * w;
+    }
+    return sum / weight;
+}
+
+bool yk_held_is_closed(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at)
+{
+    return normal_impulse(cone, friction, at) > 0;
+}
+
+static bool sticks(double bound, double length)
+{
+    return length <= bound * (1 + 1e-9);
+}
+
+static void stick(int k, const yk_held_point *at, yk_held_law *law)
+{
+    law->directions[k][k] = law->rates[k][k] = 1;
+    law->softness[k] = at->softness[k];
+}
+
+/* Nothing of the component's own: z_k = 0. */
+static void idle(int k, yk_held_law *law)
+{
+    law->softness[k] = 1;
+}
+
+/* The normal equation of the convex cone has the friction's rates in it. */
+static void follow_normal(yk_friction_model friction, int k, double share, const yk_held_point *at, yk_held_law *law)
+{
+    law->directions[k][0] = share;
+    if (friction != YK_FRICTION_CONE) return;
+    law->rates[0][k] = share;
+    law->softness[0] += share * share * at->softness[k];
+}
+
+/* One component with a bound of its own. */
+static void hold_component(yk_friction_model friction, int k, double mu, double normal, const yk_held_point *at,
+                           yk_held_law *law)
+{
+    double wanted = target(at, k);
+    if (sticks(mu * normal, fabs(wanted))) {
+        stick(k, at, law);
+        return;
+    }
+    follow_normal(friction, k, copysign(mu, wanted), at, law);
+    idle(k, law);
+}
+
+/* Two components of a round cone. The first of the two unknowns of a slipping pair is the impulse across the
+ * direction of friction, the second is idle. */
+static void hold_pair(yk_friction_model friction, int k, double mu, double normal, const yk_held_point *at,
+                      yk_held_law *law)
+{
+    double w, length = group_target(at, k, k + 2, &w);
+    if (sticks(mu * normal, length)) {
+        stick(k, at, law);
+        stick(k + 1, at, law);
+        return;
+    }
+    double e[2] = {(at->r[k] - at->u[k] / w) / length, (at->r[k + 1] - at->u[k + 1] / w) / length};
+    double across[2] = {-e[1], e[0]};
+    for (int i = 0; i < 2; i++) {
+        follow_normal(friction, k + i, mu * e[i], at, law);
+        law->directions[k + i][k] = law->rates[k][k + i] = across[i];
+    }
+    law->softness[k] = at->softness[k] + hypot(at->u[k], at->u[k + 1]) / (mu * normal);
+    idle(k + 1, law);
+}
+
+void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at, yk_held_law *law)
+{
+    double normal = normal_impulse(cone, friction, at);
+    memset(law, 0, sizeof *law);
+    stick(0, at, law);
+    for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
+        int begin = yk_cone_group_start[g], end = yk_cone_group_end(cone->dim, g);
+        double mu = cone->mu[g];
+        if (mu > 0 && end - begin == 2 && friction != YK_FRICTION_BOX) {
+            hold_pair(friction, begin, mu, normal, at, law);
+            continue;
+        }
+        for (int k = begin; k < end; k++) {
+            if (mu > 0)
+                hold_component(friction, k, mu, normal, at, law);
+            else
+                idle(k, law);
+        }
+    }
+}
