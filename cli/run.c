@@ -46,6 +46,7 @@ static const char *scheme_words(const yk_scheme_def *s)
     case YK_SCHEME_EXPLICIT: return s->order == YK_ORDER_JACOBI ? "explicit, jacobi" : "explicit, gauss-seidel";
     case YK_SCHEME_TIGHT: return s->iterations == 0 ? "loose (tight without iterations)" : "tight";
     case YK_SCHEME_MONOLITHIC: return "monolithic";
+    case YK_SCHEME_INDEX1: return "index1";
     }
     return "";
 }
@@ -67,6 +68,9 @@ static void print_steps(const yk_run_report *report, yk_system *system)
         printf("; %.2f iterations per step, at most %d", (double)all.iterations / (double)all.steps,
                all.largest_iterations);
     printf("\n");
+    if (all.jacobians)
+        printf("  %lld coupling Jacobians, %lld calls of subsystems for their finite differences\n",
+               (long long)all.jacobians, (long long)all.difference_runs);
     if (all.steps_not_converged)
         printf(
             "  %lld steps did NOT converge; use coupling.relaxation aitken, a smaller time.step or more iterations\n",

@@ -14,6 +14,12 @@
 extern "C" {
 #endif
 
+/* A prescribed relative motion: value (m, rad) with its first and second derivative by time. */
+typedef struct yk_relative_motion {
+    void (*evaluate)(void *user, double t, double value[3]); /* NULL: at rest */
+    void *user;
+} yk_relative_motion;
+
 /* Two ports joined rigidly along the constrained axes. One side takes the effort and answers with its motion, the other
  * takes the motion and answers with the effort (force-displacement decomposition, paper explicit 2.1). */
 typedef struct yk_interface_def {
@@ -21,12 +27,16 @@ typedef struct yk_interface_def {
     int effort_subsystem, effort_port;
     int motion_subsystem, motion_port;
     unsigned constrained; /* YK_AXIS mask in the frame of the motion side's marker; scalar ports: YK_AXIS_X */
+    /* Of the effort side's marker in the frame of the motion side's, which it moves (a rheonomic joint): six, x to rz
+     * with the rotations as one rotation vector; scalar ports: the first. NULL: none. Scheme index1 only. */
+    const yk_relative_motion *drive;
 } yk_interface_def;
 
 typedef enum yk_scheme_kind {
-    YK_SCHEME_EXPLICIT,  /* each subsystem is called once per macro step; paper explicit 3.1 */
-    YK_SCHEME_TIGHT,     /* repeated until the interface efforts converge; paper tight 3.1 */
-    YK_SCHEME_MONOLITHIC /* the parts merged to one subsystem with the joints as constraints: the reference */
+    YK_SCHEME_EXPLICIT,   /* each subsystem is called once per macro step; paper explicit 3.1 */
+    YK_SCHEME_TIGHT,      /* repeated until the interface efforts converge; paper tight 3.1 */
+    YK_SCHEME_MONOLITHIC, /* the parts merged to one subsystem with the joints as constraints: the reference */
+    YK_SCHEME_INDEX1      /* polynomial efforts on both sides, constraints held on all levels; paper index1 */
 } yk_scheme_kind;
 
 typedef enum yk_order {
@@ -61,21 +71,30 @@ typedef enum yk_tight_velocity {
     YK_VELOCITY_MARKER      /* that of the partner's marker at the end of the step */
 } yk_tight_velocity;
 
+/* Scheme index1. Both sides of its interfaces take efforts. `iterations` of the scheme limits the corrections of a step;
+ * 1 is the single Newton step of the paper. `tolerance` and `relative_tolerance` end them. */
+typedef struct yk_index1_options {
+    int degree;       /* of the coupling efforts in time, 0 to 3 */
+    bool reuse;       /* keep the Jacobian over steps, improved by each correction, until it does not serve any more */
+    bool differences; /* take the Jacobian by finite differences even where subsystems tell their sensitivities */
+} yk_index1_options;
+
 typedef struct yk_scheme_def {
     yk_scheme_kind kind;
     yk_order order;   /* explicit only */
     yk_inputs inputs; /* explicit only */
-    double tolerance; /* tight: largest change of an interface force (N) or torque (N m) that counts as converged */
-    double relative_tolerance;  /* tight: the same, relative to the effort */
-    int iterations;             /* tight: limit of repetitions in a macro step; 0 is the loose scheme */
+    double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged */
+    double relative_tolerance;  /* tight, index1: the same, relative to the effort */
+    int iterations;             /* tight, index1: limit of repetitions in a macro step; 0: tight is the loose scheme */
     yk_relaxation relaxation;   /* tight */
     yk_tight_velocity velocity; /* tight */
     int halvings; /* tight: how often a step that does not converge may be halved; 0: it is taken as it is */
-    int threads;  /* explicit Jacobi: subsystems that advance at the same time; 0: one per core */
+    int threads;  /* explicit Jacobi, index1: subsystems that advance at the same time; 0: one per core */
+    yk_index1_options index1;
 } yk_scheme_def;
 
 /* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, no halving, one
- * thread. */
+ * thread; index1 of degree 3 with a kept Jacobian. */
 yk_scheme_def yk_scheme_default(void);
 
 /* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
@@ -161,6 +180,8 @@ typedef struct yk_system_statistics {
     int64_t steps_not_converged;
     int64_t steps_halved;
     int largest_iterations;
+    int64_t jacobians;       /* index1: coupling Jacobians that were computed */
+    int64_t difference_runs; /* index1: calls of subsystems for their finite differences */
 } yk_system_statistics;
 
 yk_system_statistics yk_system_statistics_get(const yk_system *system);

@@ -48,6 +48,22 @@ void yk_placement_value(const yk_placement *placement, yk_port_kind kind, yk_por
     value->effort.torque = outward(placement, force_unit(placement) * placement->length, value->effort.torque);
 }
 
+void yk_placement_variation(const yk_placement *placement, yk_port_kind kind, double *change, int stride)
+{
+    for (int level = 0; level < 3; level++) {
+        if (kind == YK_PORT_SCALAR) {
+            change[level * stride] *= placement->length;
+            continue;
+        }
+        for (int i = 0; i < 2; i++) {
+            double *place = change + (6 * level + 3 * i) * stride;
+            yk_vec3 v =
+                outward(placement, i ? 1 : placement->length, yk_v3(place[0], place[stride], place[2 * stride]));
+            place[0] = v.x, place[stride] = v.y, place[2 * stride] = v.z;
+        }
+    }
+}
+
 void yk_placement_energy(const yk_placement *placement, yk_energy *energy)
 {
     double unit = force_unit(placement) * placement->length;

@@ -7,6 +7,8 @@
 /* Outputs of the subsystem, in place, to the system's units and axes. */
 void yk_placement_value(const yk_placement *placement, yk_port_kind kind, yk_port_value *value);
 void yk_placement_motion(const yk_placement *placement, yk_port_kind kind, yk_motion *motion);
+/* Changes of a motion in the coordinates of step_sensitivity, `stride` apart. */
+void yk_placement_variation(const yk_placement *placement, yk_port_kind kind, double *change, int stride);
 void yk_placement_energy(const yk_placement *placement, yk_energy *energy);
 /* An input in the system's units and axes to those of the subsystem. */
 void yk_placement_input(const yk_placement *placement, yk_port_kind kind, yk_causality causality,

@@ -1,12 +1,12 @@
 /* The state of a system as one image, and the marks that schemes rewind to.
  *
- *   continuous words of every member | opaque words of every member | clock
+ *   continuous words of every member, of the scheme | opaque words of every member, of the scheme | clock
  *
  * A member with substeps brings, besides its subsystem's words, what the coupling remembers of it: the mean efforts of
  * the last macro step and the motion before it. */
 #include <string.h>
 
-#include "coupling/system.h"
+#include "coupling/index1.h"
 
 enum {
     MOTION_WORDS = sizeof(yk_motion) / sizeof(double),
@@ -26,15 +26,16 @@ static bool can_roll_back(const yk_member *m)
 
 yk_status yk_system_check_rollback(const yk_system *system)
 {
-    bool repeats = system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0;
+    bool index1 = system->scheme.kind == YK_SCHEME_INDEX1;
+    bool repeats = index1 || (system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0);
     for (int i = 0; repeats && i < system->member_count; i++) {
         const yk_member *m = &system->members[i];
         if (can_roll_back(m)) continue;
-        return yk_fail(
-            system->context, YK_ERROR_CAPABILITY,
-            "scheme tight repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; choose the "
-            "scheme explicit, or coupling.iterations 0",
-            m->name, m->subsystem->ops->kind);
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "scheme %s repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; choose the "
+                       "scheme explicit%s",
+                       index1 ? "index1" : "tight", m->name, m->subsystem->ops->kind,
+                       index1 ? "" : ", or coupling.iterations 0");
     }
     return YK_OK;
 }
@@ -58,6 +59,10 @@ yk_status yk_system_prepare_states(yk_system *system)
         system->layout.words += m->layout.words + remembered_words(m) + (m->earlier != NULL);
         system->layout.continuous += m->layout.continuous + remembered_words(m);
         if (m->layout.words > largest) largest = m->layout.words;
+    }
+    if (system->index1) {
+        yk_state_layout own = yk_index1_layout(system);
+        system->layout.words += own.words, system->layout.continuous += own.continuous;
     }
     system->layout.words += 1; /* the clock */
     if (!complete) system->layout = (yk_state_layout){0};
@@ -112,6 +117,11 @@ void yk_system_state_get(const yk_system *system, double *image)
         continuous = put(continuous, m->mean_efforts, ports * EFFORT_WORDS);
         opaque = put(opaque, &m->earlier_step, 1);
     }
+    if (system->index1) {
+        yk_state_layout own = yk_index1_layout(system);
+        yk_index1_get(system, continuous, opaque);
+        opaque += own.words - own.continuous;
+    }
     memcpy(opaque, &system->step_count, sizeof *opaque);
 }
 
@@ -131,6 +141,12 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         continuous = take(m->mean_efforts, continuous, ports * EFFORT_WORDS);
         opaque = take(&m->earlier_step, opaque, 1);
         for (size_t port = 0; port < ports; port++) m->values[port].effort = m->mean_efforts[port];
+    }
+    if (system->index1) {
+        yk_state_layout own = yk_index1_layout(system);
+        yk_status status = yk_index1_set(system, continuous, opaque);
+        if (status < 0) return status;
+        opaque += own.words - own.continuous;
     }
     memcpy(&system->step_count, opaque, sizeof *opaque);
     return YK_OK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "coupling/index1.h"
 #include "coupling/interface.h"
 #include "coupling/placement.h"
 #include "math/polynomial.h"
@@ -25,6 +26,7 @@ static const scheme_row schemes[] = {
     [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step},
     [YK_SCHEME_TIGHT] = {"tight", yk_tight_step},
     [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step},
+    [YK_SCHEME_INDEX1] = {"index1", yk_index1_step},
 };
 
 yk_scheme_def yk_scheme_default(void)
@@ -34,7 +36,8 @@ yk_scheme_def yk_scheme_default(void)
                            .inputs = YK_INPUTS_INDEX_1,
                            .tolerance = 1e-6,
                            .iterations = 20,
-                           .threads = 1};
+                           .threads = 1,
+                           .index1 = {.degree = 3, .reuse = true}};
 }
 
 /* Verbs ------------------------------------------------------------------------------------------------------------ */
@@ -56,7 +59,7 @@ static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double
         bool effort = &system->members[link->def.effort_subsystem] == m;
         if (!effort && &system->members[link->def.motion_subsystem] != m) continue;
         int port = effort ? link->def.effort_port : link->def.motion_port;
-        yk_causality causality = effort ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
+        yk_causality causality = effort || system->index1 ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
         yk_signal shifted = yk_signal_shift(&m->inputs[port], link->kind, offset);
         if (m->placement)
             yk_placement_input(m->placement, link->kind, causality, &shifted, &m->own_inputs[port]);
@@ -94,6 +97,9 @@ static yk_status step_in_parts(yk_system *system, yk_member *m)
 static yk_status step_member(yk_system *system, yk_member *m)
 {
     if (m->substeps > 1) return step_in_parts(system, m);
+    if (m->sensitivity)
+        return m->subsystem->ops->step_sensitivity(m->subsystem, system->t, system->h, own_inputs(system, m, 0),
+                                                   m->sensitivity_degree, m->sensitivity);
     return m->subsystem->ops->step(m->subsystem, system->t, system->h, own_inputs(system, m, 0));
 }
 
@@ -121,6 +127,15 @@ static inline yk_status call_member(yk_system *system, int member, member_move m
 yk_status yk_system_advance(yk_system *system, int member)
 {
     return call_member(system, member, step_member);
+}
+
+yk_status yk_system_advance_sensitive(yk_system *system, int member, int degree, double *sensitivity)
+{
+    yk_member *m = &system->members[member];
+    m->sensitivity = sensitivity, m->sensitivity_degree = degree;
+    yk_status status = yk_system_advance(system, member);
+    m->sensitivity = NULL;
+    return status;
 }
 
 yk_status yk_system_iterate(yk_system *system, int member)
@@ -217,6 +232,10 @@ static void observe_link(yk_system *system, yk_link *link)
 /* Work that the interface did on both sides in the step; a rigid joint would have done none in all. */
 static void add_interface_work(yk_system *system, yk_link *link)
 {
+    if (system->index1) {
+        link->statistics.energy_created += yk_index1_work(system, (int)(link - system->links));
+        return;
+    }
     const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     const yk_port_value *b_value = &b->values[link->def.motion_port];
     link->statistics.energy_created +=
@@ -269,10 +288,11 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
     if (status == YK_NOT_CONVERGED) {
         s->steps_not_converged++;
         yk_fail(system->context, status,
-                "at t = %g s the tight scheme did not converge in %d iterations: the interface efforts still change by "
-                "%g (N, N m), the tolerance is %g; use coupling.relaxation aitken, a smaller time.step or more "
-                "coupling.iterations",
-                yk_system_time(system), report->iterations - 1, report->effort_change, system->scheme.tolerance);
+                "at t = %g s the scheme %s did not converge in %d iterations: the interface efforts still change by "
+                "%g (N, N m), the tolerance is %g; use %sa smaller time.step or more coupling.iterations",
+                yk_system_time(system), schemes[system->scheme.kind].name, report->iterations - 1,
+                report->effort_change, system->scheme.tolerance,
+                system->scheme.kind == YK_SCHEME_TIGHT ? "coupling.relaxation aitken, " : "");
     }
     return status;
 }
@@ -288,6 +308,11 @@ static yk_status start_member(yk_system *system, int member, const yk_signal *in
         yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", m->name, member_message(m));
     yk_system_gather(m);
     return YK_OK;
+}
+
+yk_status yk_system_start_member(yk_system *system, int member)
+{
+    return start_member(system, member, own_inputs(system, &system->members[member], 0));
 }
 
 /* Effort sides first, each with the effort applied to it; then motion sides with the acceleration that follows. */
@@ -384,6 +409,7 @@ yk_status yk_system_start(yk_system *system)
         system->members[i].statistics = (yk_subsystem_statistics){0};
         system->members[i].timed_calls = 0;
         system->members[i].earlier_step = 0;
+        system->members[i].difference_runs = 0;
     }
     for (int i = 0; i < system->link_count; i++) system->links[i].statistics = (yk_interface_statistics){0};
     yk_status status = YK_OK;
@@ -391,7 +417,8 @@ yk_status yk_system_start(yk_system *system)
     yk_system_keep_motions(system);
     /* Before the motion sides are told where to be: some go there at once. */
     for (int i = 0; status == YK_OK && i < system->link_count; i++) status = check_start_gap(system, &system->links[i]);
-    if (status == YK_OK && system->link_count > 0) status = start_consistently(system);
+    if (status == YK_OK && system->link_count > 0)
+        status = system->index1 ? yk_index1_start(system) : start_consistently(system);
     if (status == YK_OK) status = yk_system_prepare_states(system);
     if (status < 0) return status;
     for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i]);
@@ -438,7 +465,9 @@ yk_interface_error yk_system_interface_error(const yk_system *system, int interf
 
 yk_system_statistics yk_system_statistics_get(const yk_system *system)
 {
-    return system->statistics;
+    yk_system_statistics s = system->statistics;
+    for (int i = 0; i < system->member_count; i++) s.difference_runs += system->members[i].difference_runs;
+    return s;
 }
 
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem)

@@ -39,7 +39,10 @@ typedef struct yk_member {
     double *applied, *fresh, *next;
     yk_accelerator *accelerator;       /* tight; NULL: none */
     yk_accelerator *start_accelerator; /* of the consistent start */
-    yk_status status;                  /* of the last advance */
+    double *sensitivity;               /* where the next advance puts its sensitivities; NULL: none wanted */
+    int sensitivity_degree;
+    int64_t difference_runs;
+    yk_status status; /* of the last advance */
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
 } yk_member;
@@ -66,9 +69,10 @@ struct yk_system {
     int last_effort_place; /* of the last A side in it */
     int link_count;
     yk_link *links;
-    yk_subsystem *merged; /* monolithic only: the one member, which the system owns */
-    int *port_offsets;    /* monolithic only: first port of each part in the merged subsystem */
-    yk_pool *pool;        /* explicit Jacobi with several threads only */
+    struct yk_index1 *index1; /* index1 only */
+    yk_subsystem *merged;     /* monolithic only: the one member, which the system owns */
+    int *port_offsets;        /* monolithic only: first port of each part in the merged subsystem */
+    yk_pool *pool;            /* explicit Jacobi and index1 with several threads only */
     yk_state_layout layout;
     double *scratch; /* state image of one member */
     yk_system_statistics statistics;
@@ -90,10 +94,14 @@ static inline yk_member *yk_link_b(const yk_system *system, const yk_link *link)
 /* See predict.c. */
 void yk_system_predict(const yk_system *system, const yk_link *link, yk_motion *motion);
 yk_status yk_system_advance(yk_system *system, int member);
+/* The same with step_sensitivity: derivatives of its motions by the coefficients of its inputs, in its own units. */
+yk_status yk_system_advance_sensitive(yk_system *system, int member, int degree, double *sensitivity);
 /* One iteration of a member's own solver towards the end of the macro step, and gather its outputs. */
 yk_status yk_system_iterate(yk_system *system, int member);
 void yk_system_mark(yk_system *system);
 yk_status yk_system_rewind(yk_system *system, int member);
+/* Starts a member with its inputs, and gathers its outputs. */
+yk_status yk_system_start_member(yk_system *system, int member);
 /* Reads the outputs of a member; advance does it by itself. */
 void yk_system_gather(yk_member *member);
 /* Fills a member's vectors `fresh` and `applied`, and applies a vector of efforts to it as inputs. */
@@ -116,6 +124,9 @@ yk_status yk_system_prepare_states(yk_system *system);
 yk_status yk_explicit_step(yk_system *system, yk_step_report *report);
 yk_status yk_tight_step(yk_system *system, yk_step_report *report);
 yk_status yk_monolithic_step(yk_system *system, yk_step_report *report);
+yk_status yk_index1_step(yk_system *system, yk_step_report *report);
+/* The efforts may jump now: nothing is extrapolated from what was before. */
+void yk_index1_jump(yk_system *system);
 /* Replaces the parts of the def by the one merged member. */
 yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def);
 

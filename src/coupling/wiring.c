@@ -1,7 +1,7 @@
 /* Creation of a coupled system: every mistake in the wiring is found here, before anything moves. */
 #include <math.h>
 
-#include "coupling/system.h"
+#include "coupling/index1.h"
 #include "math/vec3.h"
 
 static yk_status check_operations(yk_context *context, const yk_subsystem_ops *ops, const char *name)
@@ -87,9 +87,21 @@ static yk_status check_side(yk_system *system, const char *face, int member, int
                        m->name, port);
     if (!(m->ports[port].causalities & causality))
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                       "interface '%s': port '%s' of subsystem '%s' cannot take %s; exchange the two sides", face,
-                       m->ports[port].name, m->name, causality == YK_TAKES_EFFORT ? "an effort" : "a motion");
+                       "interface '%s': port '%s' of subsystem '%s' cannot take %s; %s", face, m->ports[port].name,
+                       m->name, causality == YK_TAKES_EFFORT ? "an effort" : "a motion",
+                       system->scheme.kind == YK_SCHEME_INDEX1 ? "the scheme index1 needs it on both sides"
+                                                               : "exchange the two sides");
     return YK_OK;
+}
+
+static yk_status check_drive(yk_system *system, const yk_interface_def *def)
+{
+    if (!def->drive || system->scheme.kind == YK_SCHEME_INDEX1) return YK_OK;
+    return yk_fail(
+        system->context, YK_ERROR_CAPABILITY,
+        "interface '%s' prescribes a relative motion, which only the scheme index1 can do; choose it, or put "
+        "the motion into a subsystem",
+        def->name);
 }
 
 static bool uses_port(const yk_interface_def *def, int member, int port)
@@ -114,9 +126,10 @@ static yk_status connect_link(yk_system *system, yk_link *link)
     const yk_interface_def *def = &link->def;
     yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     b->iterates = false; /* a motion side steps as a whole */
+    yk_causality b_takes = system->scheme.kind == YK_SCHEME_INDEX1 ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
     yk_status status = a->subsystem->ops->connect(a->subsystem, def->effort_port, YK_TAKES_EFFORT, def->constrained);
     if (status < 0) return status;
-    return b->subsystem->ops->connect(b->subsystem, def->motion_port, YK_TAKES_MOTION, def->constrained);
+    return b->subsystem->ops->connect(b->subsystem, def->motion_port, b_takes, def->constrained);
 }
 
 static yk_status create_link(yk_system *system, int number, const yk_interface_def *def)
@@ -126,7 +139,9 @@ static yk_status create_link(yk_system *system, int number, const yk_interface_d
     if (!link->def.name) link->def.name = "unnamed";
     yk_status status = check_side(system, link->def.name, def->effort_subsystem, def->effort_port, YK_TAKES_EFFORT);
     if (status == YK_OK)
-        status = check_side(system, link->def.name, def->motion_subsystem, def->motion_port, YK_TAKES_MOTION);
+        status = check_side(system, link->def.name, def->motion_subsystem, def->motion_port,
+                            system->scheme.kind == YK_SCHEME_INDEX1 ? YK_TAKES_EFFORT : YK_TAKES_MOTION);
+    if (status == YK_OK) status = check_drive(system, &link->def);
     if (status == YK_OK) status = check_port_is_free(system, number, def->effort_subsystem, def->effort_port);
     if (status == YK_OK) status = check_port_is_free(system, number, def->motion_subsystem, def->motion_port);
     if (status < 0) return status;
@@ -234,6 +249,15 @@ static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
     if (scheme->kind == YK_SCHEME_TIGHT && !(scheme->tolerance >= 0 && scheme->relative_tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: tolerances (%g N, relative %g) must not be negative",
                        scheme->tolerance, scheme->relative_tolerance);
+    if (scheme->kind == YK_SCHEME_INDEX1 && (scheme->index1.degree < 0 || scheme->index1.degree > YK_SIGNAL_DEGREE_MAX))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the degree of the efforts is %d, must be 0 to 3",
+                       scheme->index1.degree);
+    if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the limit of iterations is %d, must be 1 or more",
+                       scheme->iterations);
+    if (scheme->kind == YK_SCHEME_INDEX1 && !(scheme->tolerance >= 0 && scheme->relative_tolerance >= 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: tolerances (%g N, relative %g) must not be negative",
+                       scheme->tolerance, scheme->relative_tolerance);
     return YK_OK;
 }
 
@@ -271,10 +295,11 @@ static yk_status build(yk_system *system, const yk_system_def *def)
     for (int i = 0; status == YK_OK && i < system->link_count; i++)
         status = create_link(system, i, &def->interfaces[i]);
     if (status == YK_OK) status = find_sequence(system);
-    if (status == YK_OK) status = prepare_efforts(system);
+    bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
+    if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_efforts(system);
     if (status == YK_OK) status = yk_system_check_rollback(system);
-    bool parallel = def->scheme.kind == YK_SCHEME_EXPLICIT && def->scheme.order == YK_ORDER_JACOBI &&
-                    def->scheme.threads != 1 && system->member_count > 1;
+    bool jacobi = def->scheme.kind == YK_SCHEME_EXPLICIT && def->scheme.order == YK_ORDER_JACOBI;
+    bool parallel = (jacobi || index1) && def->scheme.threads != 1 && system->member_count > 1;
     if (status == YK_OK && parallel) status = yk_pool_create(context, def->scheme.threads, &system->pool);
     return status;
 }
@@ -304,6 +329,7 @@ void yk_system_destroy(yk_system *system)
     if (!system) return;
     yk_context *context = system->context;
     yk_pool_destroy(system->pool);
+    yk_index1_destroy(system);
     for (int i = 0; system->members && i < system->member_count; i++) {
         yk_member *m = &system->members[i];
         yk_release(context, m->placement);

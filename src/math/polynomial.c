@@ -49,6 +49,20 @@ void yk_poly_hermite(double h, double y0, double rate0, double y1, double rate1,
     c[3] = (rate0 + rate1 - 2 * slope) / (h * h);
 }
 
+/* What is left of the end's value and rates after the Taylor polynomial of the start is met by the last three terms. */
+void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1, double second1,
+                     double c[6])
+{
+    double value = y1 - y0 - h * (rate0 + h / 2 * second0);
+    double rate = h * (rate1 - rate0 - h * second0), second = h * h * (second1 - second0);
+    c[0] = y0;
+    c[1] = rate0;
+    c[2] = second0 / 2;
+    c[3] = (10 * value - 4 * rate + second / 2) / (h * h * h);
+    c[4] = (-15 * value + 7 * rate - second) / (h * h * h * h);
+    c[5] = (6 * value - 3 * rate + second / 2) / (h * h * h * h * h);
+}
+
 yk_signal yk_signal_constant_scalar(double value)
 {
     return (yk_signal){.linear[0].x = value, .orientation = yk_q_identity()};

@@ -14,6 +14,9 @@ void yk_poly_shift(double *c, int degree, double t0);
 void yk_poly_interpolate(const double *t, const double *y, int degree, double *c);
 /* Cubic with values and rates at t = 0 and t = h. */
 void yk_poly_hermite(double h, double y0, double rate0, double y1, double rate1, double c[4]);
+/* Fifth degree, with values, rates and second rates at t = 0 and t = h. */
+void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1, double second1,
+                     double c[6]);
 
 /* Signals (see yoke/subsystem.h). */
 yk_signal yk_signal_constant_scalar(double value);

@@ -65,8 +65,11 @@ static side read_side(yk_scenario *scenario, const yk_node *node)
 static bool check_causality(yk_scenario *scenario, const side *s, yk_causality causality)
 {
     if (s->what->causalities & causality) return true;
-    yk_node_error(scenario->resolver.diagnostics, s->node, "cannot receive %s; exchange the two sides of 'between'",
-                  causality == YK_TAKES_EFFORT ? "an effort" : "a motion");
+    yk_node_error(scenario->resolver.diagnostics, s->node, "cannot receive %s; %s",
+                  causality == YK_TAKES_EFFORT ? "an effort" : "a motion",
+                  scenario->info.scheme.kind == YK_SCHEME_INDEX1
+                      ? "the scheme index1 applies efforts to both sides: choose another scheme"
+                      : "exchange the two sides of 'between'");
     return false;
 }
 
@@ -83,7 +86,8 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
         return false;
     }
     bool first = check_causality(scenario, a, YK_TAKES_EFFORT);
-    return check_causality(scenario, b, YK_TAKES_MOTION) && first;
+    bool both = scenario->info.scheme.kind == YK_SCHEME_INDEX1;
+    return check_causality(scenario, b, both ? YK_TAKES_EFFORT : YK_TAKES_MOTION) && first;
 }
 
 /* The name of an earlier interface that uses the port; NULL if it is free. */
@@ -135,8 +139,12 @@ static void read_interface(yk_scenario *scenario, const yk_node *node)
     if (!check_free(scenario, &b) || !free_a || !node->valid || !yk_node_name(node)) return;
     unsigned axes = read_joint(scenario, node, a.what->kind);
     if (!axes) return;
-    scenario->interfaces[scenario->info.interface_count++] =
-        (yk_interface_def){yk_node_name(node), a.subsystem, a.port, b.subsystem, b.port, axes};
+    scenario->interfaces[scenario->info.interface_count++] = (yk_interface_def){.name = yk_node_name(node),
+                                                                                .effort_subsystem = a.subsystem,
+                                                                                .effort_port = a.port,
+                                                                                .motion_subsystem = b.subsystem,
+                                                                                .motion_port = b.port,
+                                                                                .constrained = axes};
 }
 
 /* Interfaces and subsystems share the names of signals. */

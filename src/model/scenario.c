@@ -96,7 +96,13 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scheme->velocity = (yk_tight_velocity)yk_node_choice(coupling, "velocity");
     scheme->halvings = yk_node_integer(coupling, "halvings");
     scheme->threads = yk_node_integer(coupling, "threads");
+    int jacobian = yk_node_choice(coupling, "jacobian");
+    scheme->index1 = (yk_index1_options){
+        .degree = yk_node_integer(coupling, "degree"), .reuse = jacobian == 0, .differences = jacobian == 2};
     check_weights(scenario, coupling);
+    if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
+        yk_node_error(scenario->resolver.diagnostics, yk_node_get(coupling, "iterations"),
+                      "the scheme index1 corrects every step: it needs 1 iteration or more");
 }
 
 /* Loading -------------------------------------------------------------------------------------------------------- */

@@ -90,7 +90,8 @@ const unsigned yk_joint_axes[] = {
 static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
 static const yk_field interface_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
-     .text = "two ports, `subsystem.port`: the first receives the effort, the second the motion"},
+     .text =
+         "two ports, `subsystem.port`: the first receives the effort, the second the motion (index1: both an effort)"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
     {0},
@@ -100,11 +101,13 @@ static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section =
 
 /* Coupling ------------------------------------------------------------------------------------------------------- */
 
-/* In the order of yk_scheme_kind, yk_order, yk_relaxation. */
+/* In the order of yk_scheme_kind, yk_order, yk_relaxation; of the Jacobian: kept, fresh, by differences. */
 static const yk_word scheme_words[] = {
     {"explicit", "each subsystem is called once per macro step"},
     {"tight", "the macro step is repeated until the interface efforts converge"},
     {"monolithic", "all subsystems as one, with the joints as constraints: the reference; for subsystems of one kind"},
+    {"index1", "efforts on both sides as polynomials in time, constraints held on position, velocity and acceleration "
+               "level; of high order"},
     {NULL, NULL},
 };
 static const yk_word order_words[] = {
@@ -130,6 +133,12 @@ static const yk_word velocity_words[] = {
     {"marker", "that of the partner's marker at the end of the step"},
     {NULL, NULL},
 };
+static const yk_word jacobian_words[] = {
+    {"reuse", "kept over steps and improved by every correction, renewed when it does not serve any more"},
+    {"fresh", "renewed in every step"},
+    {"differences", "renewed in every step by finite differences, even where subsystems tell their sensitivities"},
+    {NULL, NULL},
+};
 static const yk_field inputs_fields[] = {
     {"alpha", YK_TYPE_NUMBER, "1/s²", .required = true, .range = YK_NOT_NEGATIVE,
      .text = "weight of the position error"},
@@ -146,11 +155,12 @@ static const yk_field coupling_fields[] = {
     {"inputs", YK_TYPE_FORM, .fallback = "index-1", .words = inputs_words, .section = &inputs_section,
      .text = "explicit: what is prescribed to the sides that receive a motion"},
     {"tolerance", YK_TYPE_NUMBER, "N, N m", "1e-6", .range = YK_NOT_NEGATIVE,
-     .text = "tight: largest change of an interface effort that counts as converged"},
+     .text = "tight, index1: largest change of an interface effort that counts as converged"},
     {"relative_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
-     .text = "tight: the same, relative to the effort"},
+     .text = "tight, index1: the same, relative to the effort"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "20", .range = YK_NOT_NEGATIVE,
-     .text = "tight: largest number of repetitions of a macro step; 0 is the loose scheme"},
+     .text = "tight, index1: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 the "
+             "single Newton step of its paper"},
     {"relaxation", YK_TYPE_CHOICE, .fallback = "none", .words = relaxation_words,
      .text = "tight: how a new effort is mixed with the last one"},
     {"velocity", YK_TYPE_CHOICE, .fallback = "difference", .words = velocity_words,
@@ -158,7 +168,11 @@ static const yk_field coupling_fields[] = {
     {"halvings", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 20),
      .text = "tight: how often a step that does not converge may be halved"},
     {"threads", YK_TYPE_INTEGER, .fallback = "1", .range = YK_BETWEEN(0, 1024),
-     .text = "explicit in order jacobi: subsystems that advance at the same time; 0 is one per core"},
+     .text = "explicit in order jacobi, index1: subsystems that advance at the same time; 0 is one per core"},
+    {"degree", YK_TYPE_INTEGER, .fallback = "3", .range = YK_BETWEEN(0, 3),
+     .text = "index1: degree of the efforts in time; the order is 5 with 2, and 6 with 3"},
+    {"jacobian", YK_TYPE_CHOICE, .fallback = "reuse", .words = jacobian_words,
+     .text = "index1: how the coupling Jacobian is found"},
     {0},
 };
 static const yk_section coupling_section = {"coupling",

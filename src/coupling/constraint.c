@@ -1,0 +1,247 @@
+#include "coupling/constraint.h"
+
+#include <string.h>
+
+#include "math/polynomial.h"
+
+/* A vector with its first and second rate. */
+typedef struct jet {
+    yk_vec3 at[YK_LEVELS];
+} jet;
+
+static yk_vec3 unit(int k)
+{
+    return yk_v3(k == 0, k == 1, k == 2);
+}
+
+/* A vector fixed to what turns with the angular velocity and acceleration. */
+static jet turning(yk_vec3 v, yk_vec3 omega, yk_vec3 alpha)
+{
+    yk_vec3 rate = yk_v3_cross(omega, v);
+    return (jet){{v, rate, yk_v3_add(yk_v3_cross(alpha, v), yk_v3_cross(omega, rate))}};
+}
+
+static jet jet_sub(const jet *a, const jet *b)
+{
+    jet c;
+    for (int i = 0; i < YK_LEVELS; i++) c.at[i] = yk_v3_sub(a->at[i], b->at[i]);
+    return c;
+}
+
+/* The product rule, twice. */
+static jet jet_cross(const jet *a, const jet *b)
+{
+    yk_vec3 mixed = yk_v3_cross(a->at[1], b->at[1]);
+    return (jet){{yk_v3_cross(a->at[0], b->at[0]),
+                  yk_v3_add(yk_v3_cross(a->at[1], b->at[0]), yk_v3_cross(a->at[0], b->at[1])),
+                  yk_v3_axpy(2, mixed, yk_v3_add(yk_v3_cross(a->at[2], b->at[0]), yk_v3_cross(a->at[0], b->at[2])))}};
+}
+
+static void add_dot(const jet *a, const jet *b, double sum[YK_LEVELS])
+{
+    sum[0] += yk_v3_dot(a->at[0], b->at[0]);
+    sum[1] += yk_v3_dot(a->at[1], b->at[0]) + yk_v3_dot(a->at[0], b->at[1]);
+    sum[2] += yk_v3_dot(a->at[2], b->at[0]) + 2 * yk_v3_dot(a->at[1], b->at[1]) + yk_v3_dot(a->at[0], b->at[2]);
+}
+
+yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained, const yk_relative_motion *drive)
+{
+    yk_constraint c = {.kind = kind, .row_count = 1, .drive = drive};
+    if (kind == YK_PORT_SCALAR) return c;
+    yk_marker origin = yk_marker_default();
+    yk_joint joint = yk_joint_of_axes(constrained, &origin, &origin);
+    c.row_count = joint.row_count;
+    for (int i = 0; i < c.row_count; i++) {
+        c.row[i] = joint.row[i];
+        c.turns = c.turns || c.row[i].kind != YK_ROW_POINT;
+    }
+    c.turns = c.turns || drive;
+    return c;
+}
+
+/* The prescribed motion of A's marker in B's frame. */
+static yk_motion driven(const yk_relative_motion *drive, double t)
+{
+    double value[6][YK_LEVELS] = {{0}};
+    for (int i = 0; i < 6; i++)
+        if (drive[i].evaluate) drive[i].evaluate(drive[i].user, t, value[i]);
+    static const double taylor[YK_LEVELS] = {1, 1, 0.5};
+    yk_signal signal = {.degree = 2, .orientation = yk_q_identity()};
+    for (int i = 0; i < YK_LEVELS; i++) {
+        signal.linear[i] = yk_v3_scale(taylor[i], yk_v3(value[0][i], value[1][i], value[2][i]));
+        signal.angular[i] = yk_v3_scale(taylor[i], yk_v3(value[3][i], value[4][i], value[5][i]));
+    }
+    return yk_signal_motion(&signal, YK_PORT_MARKER, 0);
+}
+
+static void move_frame(const yk_relative_motion *drive, double t, yk_constraint_place *place)
+{
+    yk_motion way = driven(drive, t), *b = &place->b;
+    yk_vec3 omega = b->angular_velocity, alpha = b->angular_acceleration;
+    yk_vec3 slide = yk_q_rotate(b->orientation, way.velocity);
+    jet reach = turning(yk_q_rotate(b->orientation, way.position), omega, alpha);
+    reach.at[1] = yk_v3_add(reach.at[1], slide);
+    reach.at[2] = yk_v3_axpy(2, yk_v3_cross(omega, slide), reach.at[2]);
+    reach.at[2] = yk_v3_add(reach.at[2], yk_q_rotate(b->orientation, way.acceleration));
+    yk_vec3 spin = yk_q_rotate(b->orientation, way.angular_velocity);
+    b->position = yk_v3_add(b->position, reach.at[0]);
+    b->velocity = yk_v3_add(b->velocity, reach.at[1]);
+    b->acceleration = yk_v3_add(b->acceleration, reach.at[2]);
+    b->angular_acceleration =
+        yk_v3_add(yk_v3_add(alpha, yk_v3_cross(omega, spin)), yk_q_rotate(b->orientation, way.angular_acceleration));
+    b->angular_velocity = yk_v3_add(omega, spin);
+    b->orientation = yk_q_mul(b->orientation, way.orientation);
+    memcpy(place->reach, reach.at, sizeof place->reach);
+}
+
+void yk_constraint_place_at(const yk_constraint *constraint, double t, const yk_motion *a, const yk_motion *b,
+                            yk_constraint_place *place)
+{
+    *place = (yk_constraint_place){.a = *a, .b = *b, .spin = {b->angular_velocity, b->angular_acceleration}};
+    const yk_relative_motion *drive = constraint->drive;
+    if (!drive) return;
+    if (constraint->kind == YK_PORT_MARKER) {
+        move_frame(drive, t, place);
+        return;
+    }
+    double value[YK_LEVELS] = {0};
+    if (drive[0].evaluate) drive[0].evaluate(drive[0].user, t, value);
+    place->b.position.x += value[0], place->b.velocity.x += value[1], place->b.acceleration.x += value[2];
+}
+
+static jet way_between(const yk_constraint_place *p)
+{
+    jet a = {{p->a.position, p->a.velocity, p->a.acceleration}};
+    jet b = {{p->b.position, p->b.velocity, p->b.acceleration}};
+    return jet_sub(&a, &b);
+}
+
+static jet axis_of(const yk_motion *m, int k)
+{
+    return turning(yk_q_rotate(m->orientation, unit(k)), m->angular_velocity, m->angular_acceleration);
+}
+
+/* The two factors of a row. */
+static jet left_of(const yk_row *row, const yk_constraint_place *place)
+{
+    return row->kind == YK_ROW_POINT ? (jet){{unit(row->k)}} : axis_of(&place->b, row->k);
+}
+
+static jet right_of(const yk_row *row, const yk_constraint_place *place)
+{
+    return row->kind == YK_ROW_AXES ? axis_of(&place->a, row->l) : way_between(place);
+}
+
+void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_place *place,
+                         double g[YK_LEVELS][YK_JOINT_ROWS_MAX])
+{
+    if (constraint->kind == YK_PORT_SCALAR) {
+        g[0][0] = place->a.position.x - place->b.position.x;
+        g[1][0] = place->a.velocity.x - place->b.velocity.x;
+        g[2][0] = place->a.acceleration.x - place->b.acceleration.x;
+        return;
+    }
+    for (int i = 0; i < constraint->row_count; i++) {
+        jet u = left_of(&constraint->row[i], place), w = right_of(&constraint->row[i], place);
+        double value[YK_LEVELS] = {0};
+        add_dot(&u, &w, value);
+        for (int level = 0; level < YK_LEVELS; level++) g[level][i] = value[level];
+    }
+}
+
+/* The turn that a change of one coordinate means, with its rates: delta omega = (delta theta)' - omega x delta theta. */
+static jet turn_of(int level, yk_vec3 change, yk_vec3 omega, yk_vec3 alpha)
+{
+    jet turn = {.at[0] = level == 0 ? change : yk_v3(0, 0, 0)};
+    turn.at[1] = yk_v3_add(level == 1 ? change : yk_v3(0, 0, 0), yk_v3_cross(omega, turn.at[0]));
+    turn.at[2] = yk_v3_add(level == 2 ? change : yk_v3(0, 0, 0),
+                           yk_v3_add(yk_v3_cross(alpha, turn.at[0]), yk_v3_cross(omega, turn.at[1])));
+    return turn;
+}
+
+/* What a unit change of one coordinate of one side changes: the way between the origins, and the turn of the side. */
+typedef struct variation {
+    jet way, turn;
+    bool turns;
+} variation;
+
+static variation variation_of(const yk_constraint_place *p, int side, int coordinate)
+{
+    int level = coordinate / 6, k = coordinate % 3;
+    variation v = {.turns = coordinate % 6 >= 3};
+    yk_vec3 change = unit(k);
+    if (!v.turns) {
+        v.way.at[level] = side == 0 ? change : yk_v3_neg(change);
+        return v;
+    }
+    bool a = side == 0;
+    v.turn = turn_of(level, change, a ? p->a.angular_velocity : p->spin[0], a ? p->a.angular_acceleration : p->spin[1]);
+    if (a) return v;
+    jet reach;
+    memcpy(reach.at, p->reach, sizeof reach.at);
+    v.way = jet_cross(&reach, &v.turn); /* - turn x reach */
+    return v;
+}
+
+static void vary(const yk_row *row, const yk_constraint_place *place, int side, const variation *v,
+                 double change[YK_LEVELS])
+{
+    jet u = left_of(row, place), w = right_of(row, place);
+    bool left_turns = v->turns && side == 1 && row->kind != YK_ROW_POINT;
+    if (left_turns) {
+        jet du = jet_cross(&v->turn, &u);
+        add_dot(&du, &w, change);
+    }
+    if (row->kind != YK_ROW_AXES) {
+        add_dot(&u, &v->way, change);
+    } else if (v->turns && side == 0) {
+        jet dw = jet_cross(&v->turn, &w);
+        add_dot(&u, &dw, change);
+    }
+}
+
+void yk_constraint_differentiate(const yk_constraint *constraint, const yk_constraint_place *place,
+                                 yk_constraint_gradient *gradient)
+{
+    memset(gradient, 0, sizeof *gradient);
+    if (constraint->kind == YK_PORT_SCALAR) {
+        for (int level = 0; level < YK_LEVELS; level++) {
+            gradient->by[0][level][0][level] = 1;
+            gradient->by[1][level][0][level] = -1;
+        }
+        return;
+    }
+    for (int side = 0; side < 2; side++) {
+        for (int coordinate = 0; coordinate < YK_MARKER_COORDINATES; coordinate++) {
+            variation v = variation_of(place, side, coordinate);
+            for (int i = 0; i < constraint->row_count; i++) {
+                double change[YK_LEVELS] = {0};
+                vary(&constraint->row[i], place, side, &v, change);
+                for (int level = 0; level < YK_LEVELS; level++)
+                    gradient->by[side][level][i][coordinate] = change[level];
+            }
+        }
+    }
+}
+
+void yk_constraint_unit_efforts(const yk_constraint *constraint, const yk_constraint_place *place, int row,
+                                yk_effort effort[2])
+{
+    effort[0] = effort[1] = (yk_effort){{0, 0, 0}, {0, 0, 0}};
+    if (constraint->kind == YK_PORT_SCALAR) {
+        effort[0].force.x = 1, effort[1].force.x = -1;
+        return;
+    }
+    const yk_row *r = &constraint->row[row];
+    yk_vec3 u = left_of(r, place).at[0], w = right_of(r, place).at[0];
+    if (r->kind == YK_ROW_AXES) {
+        effort[0].torque = yk_v3_cross(w, u);
+        effort[1].torque = yk_v3_cross(u, w);
+        return;
+    }
+    effort[0].force = u;
+    effort[1].force = yk_v3_neg(u);
+    /* The opposite force acts on B at A's origin, or, for points that coincide, at B's own. */
+    yk_vec3 arm = r->kind == YK_ROW_POINT ? place->reach[0] : yk_v3_add(place->reach[0], w);
+    effort[1].torque = yk_v3_cross(u, arm);
+}

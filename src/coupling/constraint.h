@@ -1,0 +1,65 @@
+/* The holonomic constraint of an interface on position, velocity and acceleration level, for schemes that solve for its
+ * multipliers.
+ *
+ * The rows are those of mechanics/joint.h for a set of axes, in the frame of side B. Each is a product u . w of two
+ * vectors that move with the sides, d the way from B's origin to A's:
+ *
+ *   point     E_k . d        in plane  b_k . d        axes   b_k . a_l
+ *
+ * so value, rate and second rate follow from the motions of u and w, without differences. A drive moves B's frame on its
+ * body: all rows then refer to the moved frame (a rheonomic constraint). Scalar ports have the one row x_A - x_B. */
+#ifndef YK_COUPLING_CONSTRAINT_H
+#define YK_COUPLING_CONSTRAINT_H
+
+#include "mechanics/joint.h"
+#include "yoke/coupling.h"
+
+enum {
+    YK_LEVELS = 3,              /* position, velocity, acceleration */
+    YK_MARKER_COORDINATES = 18, /* of one motion: per level three of the origin, three of the rotation */
+    YK_SCALAR_COORDINATES = 3,
+};
+
+typedef struct yk_constraint {
+    yk_port_kind kind;
+    int row_count;
+    yk_row row[YK_JOINT_ROWS_MAX];
+    bool turns; /* the directions of its efforts turn with the sides */
+    const yk_relative_motion *drive;
+} yk_constraint;
+
+/* Where the constraint stands at one time. */
+typedef struct yk_constraint_place {
+    yk_motion a, b;           /* b with the drive: the frame that the rows refer to */
+    yk_vec3 reach[YK_LEVELS]; /* from B's own origin to the driven one, with its rates */
+    yk_vec3 spin[2];          /* B's own angular velocity and acceleration */
+} yk_constraint_place;
+
+yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained, const yk_relative_motion *drive);
+
+static inline int yk_coordinates(yk_port_kind kind)
+{
+    return kind == YK_PORT_SCALAR ? YK_SCALAR_COORDINATES : YK_MARKER_COORDINATES;
+}
+
+void yk_constraint_place_at(const yk_constraint *constraint, double t, const yk_motion *a, const yk_motion *b,
+                            yk_constraint_place *place);
+
+/* The rows and their rates: g[level][row]. */
+void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_place *place,
+                         double g[YK_LEVELS][YK_JOINT_ROWS_MAX]);
+
+/* Their derivatives by the coordinates of side A (0) and side B (1), in the order of step_sensitivity. */
+typedef struct yk_constraint_gradient {
+    double by[2][YK_LEVELS][YK_JOINT_ROWS_MAX][YK_MARKER_COORDINATES];
+} yk_constraint_gradient;
+
+void yk_constraint_differentiate(const yk_constraint *constraint, const yk_constraint_place *place,
+                                 yk_constraint_gradient *gradient);
+
+/* The effort on both sides, at their own markers, of a unit multiplier of a row; what one side receives the other
+ * gives. */
+void yk_constraint_unit_efforts(const yk_constraint *constraint, const yk_constraint_place *place, int row,
+                                yk_effort effort[2]);
+
+#endif

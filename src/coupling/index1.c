@@ -1,0 +1,322 @@
+/* The scheme index1: coupling efforts as polynomials, with the constraints enforced on position, velocity and
+ * acceleration level at the end of every macro step.
+ *
+ * paper index1, sections 2.2 and 3. All sides take efforts. A step is
+ *
+ *   predict   the multipliers of the last step, extrapolated (8); all subsystems advance with them, in parallel
+ *   correct   Newton's method on the scaled conditions g/H^2, g'/H, g'' (22) for the free parameters of the
+ *             polynomials (36), (38); the subsystems are rewound and advance again
+ *
+ * with one correction as in the paper, or until the efforts do not change any more. The Jacobian (37) is that of
+ * jacobian.h, for any graph of subsystems and interfaces. Where there is nothing to extrapolate from (the first step,
+ * and after an event) the step is always iterated: a single correction of a poor prediction would cost orders. After an
+ * event the multipliers may jump, so a cubic, which continues the last one, gives way to a quadratic for one step. */
+#include "coupling/index1.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/polynomial.h"
+
+/* Limit of corrections where the scheme must iterate although one correction was asked for. */
+enum { FIRST_ITERATIONS = 20 };
+/* A correction that shrinks less than this is not Newton's any more: the Jacobian is renewed. */
+static const double SLOW = 0.3;
+/* Corrections that a kept Jacobian may take before the next step renews it. */
+enum { MANY_CORRECTIONS = 3 };
+/* Relative size at which corrections that do not shrink are rounding. */
+static const double ROUNDING = 1e-7;
+
+/* Prediction ------------------------------------------------------------------------------------------------------- */
+
+/* The polynomials of the last step, of size H, on a step of size h that follows it. */
+static void extrapolate(yk_index1_link *link, double ratio)
+{
+    for (int row = 0; row < link->constraint.row_count; row++) {
+        double *c = link->multiplier[row].power, scale = 1;
+        yk_poly_shift(c, YK_SIGNAL_DEGREE_MAX, 1);
+        for (int power = 1; power <= YK_SIGNAL_DEGREE_MAX; power++) c[power] *= scale *= ratio;
+    }
+}
+
+static void predict(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    int degree = system->scheme.index1.degree;
+    x->basis = &x->bases[degree == 3 && x->jumped ? 2 : degree];
+    for (int i = 0; i < system->link_count; i++) {
+        yk_index1_link *link = &x->links[i];
+        if (x->last_step > 0) extrapolate(link, system->h / x->last_step);
+        /* A shorter polynomial cannot hold the last terms of a longer one. */
+        for (int row = 0; row < link->constraint.row_count; row++)
+            for (int power = x->basis->degree + 1; power < YK_SIGNAL_COEFFICIENTS; power++)
+                link->multiplier[row].power[power] = 0;
+    }
+    yk_index1_predict_directions(system);
+    yk_index1_set_inputs(system);
+}
+
+/* Runs of all subsystems ------------------------------------------------------------------------------------------- */
+
+typedef struct all_run {
+    yk_system *system;
+    bool rewind, response;
+} all_run;
+
+static void run_members(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)chunk;
+    const all_run *run = user;
+    for (size_t i = begin; i < end; i++) {
+        int member = (int)i;
+        if (run->rewind && yk_system_rewind(run->system, member) < 0) continue;
+        if (run->response)
+            yk_index1_advance_with_response(run->system, member);
+        else
+            yk_system_advance(run->system, member);
+    }
+}
+
+static yk_status run_all(yk_system *system, bool rewind, bool response)
+{
+    all_run run = {system, rewind, response};
+    if (system->pool)
+        yk_pool_run(system->pool, (size_t)system->member_count, 1, run_members, &run);
+    else
+        run_members(&run, 0, (size_t)system->member_count, 0);
+    for (int i = 0; i < system->member_count; i++)
+        if (system->members[i].status < 0) return yk_system_blame(system, i);
+    return YK_OK;
+}
+
+/* Conditions ------------------------------------------------------------------------------------------------------- */
+
+static void place_link(const yk_system *system, int number, yk_constraint_place *place)
+{
+    const yk_link *link = &system->links[number];
+    yk_constraint_place_at(&system->index1->links[number].constraint, system->t + system->h,
+                           &yk_link_a(system, link)->values[link->def.effort_port].motion,
+                           &yk_link_b(system, link)->values[link->def.motion_port].motion, place);
+}
+
+/* The weights of g, g', g'' in the conditions: paper index1 (22). */
+static void scaled_conditions(const yk_index1_basis *basis, double h, double condition[][YK_LEVELS])
+{
+    const double scale[YK_LEVELS] = {1 / (h * h), 1 / h, 1};
+    for (int e = 0; e < basis->parameters; e++)
+        for (int level = 0; level < YK_LEVELS; level++) condition[e][level] = basis->condition[e][level] * scale[level];
+}
+
+static void evaluate(const yk_system *system, double *residual)
+{
+    const struct yk_index1 *x = system->index1;
+    double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];
+    scaled_conditions(x->basis, system->h, condition);
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_constraint *constraint = &x->links[i].constraint;
+        yk_constraint_place place;
+        double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
+        place_link(system, i, &place);
+        yk_constraint_value(constraint, &place, g);
+        for (int e = 0; e < x->basis->parameters; e++) {
+            for (int row = 0; row < constraint->row_count; row++) {
+                double sum = 0;
+                for (int level = 0; level < YK_LEVELS; level++) sum += condition[e][level] * g[level][row];
+                *residual++ = sum;
+            }
+        }
+    }
+}
+
+static const yk_constraint_gradient *gradient_of(void *user, int link)
+{
+    const yk_system *system = user;
+    struct yk_index1 *x = system->index1;
+    yk_constraint_place place;
+    place_link(system, link, &place);
+    yk_constraint_differentiate(&x->links[link].constraint, &place, &x->gradient);
+    return &x->gradient;
+}
+
+static yk_status renew_jacobian(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];
+    scaled_conditions(x->basis, system->h, condition);
+    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, (const double(*)[YK_LEVELS])condition);
+    system->statistics.jacobians++;
+    x->jacobian_step = status == YK_OK ? system->h : 0;
+    x->jacobian_degree = x->basis->degree;
+    if (status == YK_OK) return status;
+    return yk_fail(
+        system->context, status,
+        "at t = %g s scheme index1 has no coupling Jacobian: the motions at the interfaces do not follow their "
+        "efforts independently on position, velocity and acceleration level; give the subsystems four or more "
+        "substeps, a smaller coupling.degree, or remove interfaces that join what is already joined",
+        system->t + system->h);
+}
+
+/* Corrections ------------------------------------------------------------------------------------------------------ */
+
+/* Changes the multipliers by minus the correction; returns the largest change of one at a node, and the largest. */
+typedef struct effort_change {
+    double change, size;
+} effort_change;
+
+static effort_change measure(const yk_system *system, const double *correction)
+{
+    const struct yk_index1 *x = system->index1;
+    const yk_index1_basis *basis = x->basis;
+    effort_change result = {0, 0};
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_index1_link *link = &x->links[i];
+        int rows = link->constraint.row_count;
+        for (int row = 0; row < rows; row++) {
+            for (int node = 0; node <= basis->degree; node++) {
+                double tau = basis->node[node], change = 0;
+                for (int k = 0; k < basis->parameters; k++)
+                    change += correction[k * rows + row] * yk_poly_value(basis->shape[k], basis->degree, tau);
+                result.change = fmax(result.change, fabs(change));
+                result.size = fmax(result.size, fabs(yk_poly_value(link->multiplier[row].power, basis->degree, tau)));
+                if (!isfinite(change)) result.change = INFINITY;
+            }
+        }
+        correction += rows * basis->parameters;
+    }
+    return result;
+}
+
+static void apply(yk_system *system, const double *correction)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < system->link_count; i++) {
+        yk_index1_link *link = &x->links[i];
+        int rows = link->constraint.row_count;
+        for (int k = 0; k < x->basis->parameters; k++)
+            for (int row = 0; row < rows; row++)
+                for (int power = 0; power <= x->basis->degree; power++)
+                    link->multiplier[row].power[power] -= correction[k * rows + row] * x->basis->shape[k][power];
+        correction += rows * x->basis->parameters;
+    }
+    yk_index1_update_directions(system);
+    yk_index1_set_inputs(system);
+}
+
+/* A step on its way to convergence. */
+typedef struct newton {
+    int corrections, limit;
+    bool single;   /* one correction, as it comes */
+    bool renewed;  /* the Jacobian is of this step */
+    bool response; /* the next run brings a new one */
+    double last_change;
+    effort_change now;
+} newton;
+
+/* The correction: J^-1 of the residual. */
+static yk_status solve(yk_system *system, newton *n)
+{
+    struct yk_index1 *x = system->index1;
+    evaluate(system, x->correction);
+    if (n->response) {
+        yk_status status = renew_jacobian(system);
+        if (status < 0) return status;
+    }
+    yk_jacobian_solve(x->jacobian, x->correction);
+    n->last_change = n->now.change;
+    n->now = measure(system, x->correction);
+    return YK_OK;
+}
+
+/* What the last correction taught; a Jacobian that cannot learn any more is renewed in the next step. */
+static void learn(yk_system *system, newton *n)
+{
+    struct yk_index1 *x = system->index1;
+    if (n->response)
+        n->response = false, n->renewed = true;
+    else if (n->corrections > 0 && !yk_jacobian_update(x->jacobian, x->applied, x->correction))
+        x->jacobian_step = 0;
+    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -x->correction[i];
+}
+
+static bool has_converged(const yk_system *system, const newton *n)
+{
+    double limit = system->scheme.tolerance + system->scheme.relative_tolerance * n->now.size;
+    if (n->now.change <= limit) return true;
+    bool stalls = n->corrections >= 2 && n->now.change > 0.5 * n->last_change;
+    return stalls && n->now.change <= ROUNDING * n->now.size;
+}
+
+static void keep_predicted(yk_system *system)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        yk_index1_link *own = &system->index1->links[i];
+        own->predicted[0] = yk_link_a(system, link)->values[link->def.effort_port].motion;
+        own->predicted[1] = yk_link_b(system, link)->values[link->def.motion_port].motion;
+    }
+}
+
+static yk_status iterate(yk_system *system, newton *n)
+{
+    for (;; n->corrections++) {
+        yk_status status = run_all(system, n->corrections > 0, n->response);
+        if (status < 0) return status;
+        if (n->corrections == 0) keep_predicted(system);
+        if (n->single && n->corrections == 1) return YK_OK;
+        status = solve(system, n);
+        if (status < 0) return status;
+        if (!n->single && has_converged(system, n)) return YK_OK;
+        if (n->corrections == n->limit || !isfinite(n->now.change)) return YK_NOT_CONVERGED;
+        learn(system, n);
+        n->response = !n->single && !n->renewed && n->corrections > 0 && n->now.change > SLOW * n->last_change;
+        apply(system, system->index1->correction);
+    }
+}
+
+static bool jacobian_is_due(const yk_system *system)
+{
+    const struct yk_index1 *x = system->index1;
+    double ratio = system->h / x->jacobian_step;
+    bool single = system->scheme.iterations == 1; /* which must be a good one */
+    return single || !system->scheme.index1.reuse || x->jacobian_step == 0 || x->jacobian_degree != x->basis->degree ||
+           ratio > 2 || ratio < 0.5 || x->last_corrections > MANY_CORRECTIONS;
+}
+
+static void keep_history(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        x->links[i].earlier[0] = yk_link_a(system, link)->before[link->def.effort_port];
+        x->links[i].earlier[1] = yk_link_b(system, link)->before[link->def.motion_port];
+    }
+    x->last_step = system->h;
+    x->jumped = false;
+}
+
+yk_status yk_index1_step(yk_system *system, yk_step_report *report)
+{
+    struct yk_index1 *x = system->index1;
+    predict(system);
+    yk_system_mark(system);
+    bool history = x->last_step > 0 && !x->jumped;
+    int limit = system->scheme.iterations;
+    newton n = {.single = limit == 1 && history, .limit = limit == 1 ? FIRST_ITERATIONS : limit};
+    n.response = jacobian_is_due(system);
+    yk_status status = iterate(system, &n);
+    if (status < 0) return status;
+    report->iterations = n.corrections + 1;
+    report->effort_change = n.now.change;
+    x->last_corrections = n.corrections;
+    keep_history(system);
+    return status;
+}
+
+/* What was learned before a jump says nothing about what follows. */
+void yk_index1_jump(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < system->link_count && x->last_step > 0; i++) extrapolate(&x->links[i], 0);
+    x->jumped = true;
+    x->last_step = 0;
+}

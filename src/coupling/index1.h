@@ -1,0 +1,88 @@
+/* The inside of the scheme index1 (see index1.c): polynomials of the multipliers, directions of their efforts, and the
+ * links between interfaces and subsystems.
+ *
+ * Unknowns are numbered by interface, then by free parameter, then by row; equations by interface, then by level, then
+ * by row, so that the Jacobian is square with one dense block per pair of interfaces that meet in a subsystem. */
+#ifndef YK_COUPLING_INDEX1_H
+#define YK_COUPLING_INDEX1_H
+
+#include "coupling/constraint.h"
+#include "coupling/jacobian.h"
+#include "coupling/system.h"
+
+enum { YK_INDEX1_PARAMETERS = 3, YK_INDEX1_NODES = YK_SIGNAL_COEFFICIENTS };
+
+/* The polynomials of one degree, in tau = (t - T) / H (see index1_basis.c). */
+typedef struct yk_index1_basis {
+    int degree;
+    int parameters; /* free ones of every multiplier, and conditions at the end of the step */
+    double shape[YK_INDEX1_PARAMETERS][YK_SIGNAL_COEFFICIENTS]; /* p_1 to p_3 in powers of tau */
+    double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];          /* weights of g / H^2, g' / H, g'' */
+    double node[YK_INDEX1_NODES];                               /* where the directions of efforts are taken */
+    double lagrange[YK_INDEX1_NODES][YK_SIGNAL_COEFFICIENTS];   /* 1 at its node, 0 at the others; powers of tau */
+    double weight[YK_INDEX1_NODES];                             /* of quadrature over [0, 1] */
+} yk_index1_basis;
+
+yk_index1_basis yk_index1_basis_of(int degree);
+
+/* A multiplier over the step. */
+typedef struct yk_index1_multiplier {
+    double power[YK_SIGNAL_COEFFICIENTS]; /* of tau */
+} yk_index1_multiplier;
+
+/* What the scheme keeps of one interface. */
+typedef struct yk_index1_link {
+    yk_constraint constraint;
+    yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];    /* over the present step, or the last one */
+    yk_effort unit[2][YK_INDEX1_NODES][YK_JOINT_ROWS_MAX]; /* effort of a unit multiplier at each node */
+    yk_motion earlier[2];                                  /* of both sides at the start of the last step */
+    yk_motion predicted[2];                                /* at the end of the step with the predicted multipliers */
+} yk_index1_link;
+
+struct yk_index1 {
+    yk_index1_basis bases[YK_SIGNAL_COEFFICIENTS];
+    const yk_index1_basis *basis; /* of the present step */
+    yk_index1_link *links;
+    yk_jacobian *jacobian;
+    yk_jacobian *start_jacobian; /* accelerations by constant multipliers */
+    double **sensitivity;        /* per member: room for what it tells; NULL: finite differences */
+    double *correction, *applied;
+    yk_constraint_gradient gradient; /* workspace */
+    /* Part of the state. */
+    double last_step;     /* 0: nothing to extrapolate from */
+    double jacobian_step; /* size of the step that the Jacobian belongs to; 0: none */
+    int jacobian_degree;  /* of the polynomials then */
+    int last_corrections; /* of the last step */
+    bool jumped;          /* the multipliers may jump at the start of the step */
+};
+
+/* index1_effort.c */
+/* The directions of all efforts, from the path of the last step extended (the predictor), or from the motion that the
+ * sides have reached. */
+void yk_index1_predict_directions(yk_system *system);
+void yk_index1_update_directions(yk_system *system);
+/* The effort of some multipliers on one side as an input. */
+void yk_index1_signal(const yk_index1_link *link, const yk_index1_basis *basis, int side, double h,
+                      const yk_index1_multiplier *multiplier, yk_signal *signal);
+/* All inputs of both sides of all interfaces. */
+void yk_index1_set_inputs(yk_system *system);
+/* Work of an interface on both of its sides in the step. */
+double yk_index1_work(const yk_system *system, int link);
+
+/* index1_response.c */
+/* A step of a member with the derivatives of its motions by the parameters; the member must be at the mark. */
+yk_status yk_index1_advance_with_response(yk_system *system, int member);
+/* factor * (to - from) in the coordinates of step_sensitivity, `stride` apart. */
+void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
+                          int stride);
+
+/* index1_create.c, index1_start.c */
+yk_status yk_index1_create(yk_system *system);
+void yk_index1_destroy(yk_system *system);
+yk_status yk_index1_start(yk_system *system);
+/* Its part of the state image: continuous words, then opaque ones. */
+yk_state_layout yk_index1_layout(const yk_system *system);
+void yk_index1_get(const yk_system *system, double *continuous, double *opaque);
+yk_status yk_index1_set(yk_system *system, const double *continuous, const double *opaque);
+
+#endif

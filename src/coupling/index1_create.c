@@ -1,0 +1,134 @@
+/* What the scheme index1 keeps: made with the system, and its part of the state image. */
+#include <string.h>
+
+#include "coupling/index1.h"
+
+static yk_status create_jacobian(yk_system *system, int parameters, yk_jacobian **jacobian)
+{
+    yk_context *context = system->context;
+    yk_jacobian_link *links = yk_allocate(context, (size_t)system->link_count, sizeof *links);
+    if (!links) return YK_ERROR_MEMORY;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_interface_def *def = &system->links[i].def;
+        links[i] = (yk_jacobian_link){.member = {def->effort_subsystem, def->motion_subsystem},
+                                      .port = {def->effort_port, def->motion_port},
+                                      .rows = system->index1->links[i].constraint.row_count,
+                                      .coordinates = yk_coordinates(system->links[i].kind)};
+    }
+    yk_jacobian_def def = {.member_count = system->member_count,
+                           .link_count = system->link_count,
+                           .links = links,
+                           .parameters = parameters};
+    yk_status status = yk_jacobian_create(context, &def, jacobian);
+    yk_release(context, links);
+    return status;
+}
+
+/* Room for the sensitivities of those that tell them, for one step per macro step. */
+static yk_status create_sensitivities(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    x->sensitivity = yk_allocate(system->context, (size_t)system->member_count, sizeof *x->sensitivity);
+    if (!x->sensitivity) return YK_ERROR_MEMORY;
+    for (int i = 0; i < system->member_count; i++) {
+        const yk_member *m = &system->members[i];
+        const yk_response *r = yk_jacobian_response(x->jacobian, i);
+        if (!m->subsystem->ops->step_sensitivity || m->substeps > 1 || system->scheme.index1.differences) continue;
+        int width = 0;
+        for (int c = 0; c < r->connection_count; c++)
+            width += x->links[r->connections[c].link].constraint.kind == YK_PORT_SCALAR ? 1 : 6;
+        width *= YK_SIGNAL_COEFFICIENTS;
+        x->sensitivity[i] = yk_allocate(system->context, (size_t)r->rows * (size_t)width, sizeof **x->sensitivity);
+        if (!x->sensitivity[i]) return YK_ERROR_MEMORY;
+    }
+    return YK_OK;
+}
+
+yk_status yk_index1_create(yk_system *system)
+{
+    yk_context *context = system->context;
+    struct yk_index1 *x = yk_allocate(context, 1, sizeof *x);
+    if (!x) return YK_ERROR_MEMORY;
+    system->index1 = x;
+    for (int i = 0; i < YK_SIGNAL_COEFFICIENTS; i++) x->bases[i] = yk_index1_basis_of(i);
+    x->basis = &x->bases[system->scheme.index1.degree];
+    x->links = yk_allocate(context, (size_t)system->link_count, sizeof *x->links);
+    if (!x->links) return YK_ERROR_MEMORY;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        x->links[i].constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
+    }
+    yk_status status = create_jacobian(system, x->basis->parameters, &x->jacobian);
+    if (status == YK_OK) status = create_jacobian(system, 1, &x->start_jacobian);
+    if (status == YK_OK) status = create_sensitivities(system);
+    if (status < 0) return status;
+    size_t size = (size_t)yk_jacobian_size(x->jacobian);
+    x->correction = yk_allocate(context, size, sizeof *x->correction);
+    x->applied = yk_allocate(context, size, sizeof *x->applied);
+    return x->correction && x->applied ? YK_OK : YK_ERROR_MEMORY;
+}
+
+void yk_index1_destroy(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    if (!x) return;
+    for (int i = 0; x->sensitivity && i < system->member_count; i++) yk_release(system->context, x->sensitivity[i]);
+    yk_release(system->context, x->sensitivity);
+    yk_jacobian_destroy(x->jacobian);
+    yk_jacobian_destroy(x->start_jacobian);
+    yk_release(system->context, x->links);
+    yk_release(system->context, x->correction);
+    yk_release(system->context, x->applied);
+    yk_release(system->context, x);
+}
+
+/* State ------------------------------------------------------------------------------------------------------------ */
+
+/* The scalars of the state, as the image holds them. */
+enum { LAST_STEP, JACOBIAN_STEP, JACOBIAN_DEGREE, LAST_CORRECTIONS, JUMPED, SCALARS };
+enum { EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double) };
+
+yk_state_layout yk_index1_layout(const yk_system *system)
+{
+    const struct yk_index1 *x = system->index1;
+    yk_state_layout layout = {.words = SCALARS};
+    for (int i = 0; i < system->link_count; i++) {
+        layout.continuous += (size_t)x->links[i].constraint.row_count * YK_SIGNAL_COEFFICIENTS;
+        layout.words += EARLIER_WORDS;
+    }
+    if (system->scheme.index1.reuse) layout.words += yk_jacobian_words(x->jacobian);
+    layout.words += layout.continuous;
+    return layout;
+}
+
+void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
+{
+    const struct yk_index1 *x = system->index1;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_index1_link *link = &x->links[i];
+        size_t words = (size_t)link->constraint.row_count * YK_SIGNAL_COEFFICIENTS;
+        memcpy(continuous, link->multiplier, words * sizeof *continuous);
+        memcpy(opaque, link->earlier, sizeof link->earlier);
+        continuous += words, opaque += EARLIER_WORDS;
+    }
+    opaque[LAST_STEP] = x->last_step, opaque[JACOBIAN_STEP] = x->jacobian_step;
+    opaque[JACOBIAN_DEGREE] = x->jacobian_degree, opaque[LAST_CORRECTIONS] = x->last_corrections;
+    opaque[JUMPED] = x->jumped;
+    if (system->scheme.index1.reuse) yk_jacobian_get(x->jacobian, opaque + SCALARS);
+}
+
+yk_status yk_index1_set(yk_system *system, const double *continuous, const double *opaque)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < system->link_count; i++) {
+        yk_index1_link *link = &x->links[i];
+        size_t words = (size_t)link->constraint.row_count * YK_SIGNAL_COEFFICIENTS;
+        memcpy(link->multiplier, continuous, words * sizeof *continuous);
+        memcpy(link->earlier, opaque, sizeof link->earlier);
+        continuous += words, opaque += EARLIER_WORDS;
+    }
+    x->last_step = opaque[LAST_STEP], x->jacobian_step = opaque[JACOBIAN_STEP];
+    x->jacobian_degree = (int)opaque[JACOBIAN_DEGREE], x->last_corrections = (int)opaque[LAST_CORRECTIONS];
+    x->jumped = opaque[JUMPED] != 0;
+    return system->scheme.index1.reuse ? yk_jacobian_set(x->jacobian, opaque + SCALARS) : YK_OK;
+}

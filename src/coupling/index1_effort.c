@@ -1,0 +1,161 @@
+/* The efforts of the scheme index1: from multipliers to inputs of both sides.
+ *
+ * paper index1 (28)-(31). A subsystem takes its effort as a polynomial in global axes, but the direction of a
+ * constraint may turn with either side. The paper approximates the partner's frame by further coupling variables of the
+ * same degree, which would cost orders where directions turn fast. Here the frames of both sides are known to sixth
+ * order from their motion at both ends of the step (path.h), and direction times multiplier is met at quadrature nodes
+ * (index1_basis.c), which keeps the order of the scheme. Both sides use the same directions and multipliers, so that no
+ * momentum is created. */
+#include "coupling/index1.h"
+#include "coupling/path.h"
+#include "math/polynomial.h"
+
+static const yk_motion *motion_of(const yk_system *system, const yk_link *link, int side)
+{
+    return side == 0 ? &yk_link_a(system, link)->values[link->def.effort_port].motion
+                     : &yk_link_b(system, link)->values[link->def.motion_port].motion;
+}
+
+static const yk_motion *start_of(const yk_system *system, const yk_link *link, int side)
+{
+    return side == 0 ? &yk_link_a(system, link)->before[link->def.effort_port]
+                     : &yk_link_b(system, link)->before[link->def.motion_port];
+}
+
+/* Directions at all nodes, `offset` after the start of the paths. */
+static void directions_along(const yk_system *system, yk_index1_link *link, const yk_path path[2], double offset)
+{
+    const yk_index1_basis *basis = system->index1->basis;
+    for (int node = 0; node <= basis->degree; node++) {
+        yk_motion a, b;
+        yk_constraint_place place;
+        double time = basis->node[node] * system->h;
+        yk_path_at(&path[0], offset + time, &a);
+        yk_path_at(&path[1], offset + time, &b);
+        yk_constraint_place_at(&link->constraint, system->t + time, &a, &b, &place);
+        for (int row = 0; row < link->constraint.row_count; row++) {
+            yk_effort unit[2];
+            yk_constraint_unit_efforts(&link->constraint, &place, row, unit);
+            for (int side = 0; side < 2; side++) link->unit[side][node][row] = unit[side];
+        }
+    }
+}
+
+void yk_index1_predict_directions(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < system->link_count; i++) {
+        yk_index1_link *link = &x->links[i];
+        yk_path path[2];
+        for (int side = 0; side < 2; side++) {
+            const yk_motion *now = start_of(system, &system->links[i], side);
+            path[side] = x->last_step > 0 && link->constraint.turns
+                             ? yk_path_between(link->constraint.kind, x->last_step, &link->earlier[side], now)
+                             : yk_path_from(link->constraint.kind, now);
+        }
+        bool extended = x->last_step > 0 && link->constraint.turns;
+        directions_along(system, link, path, extended ? x->last_step : 0);
+    }
+}
+
+static void paths_of_step(const yk_system *system, int link, yk_path path[2])
+{
+    for (int side = 0; side < 2; side++)
+        path[side] = yk_path_between(system->links[link].kind, system->h, start_of(system, &system->links[link], side),
+                                     motion_of(system, &system->links[link], side));
+}
+
+void yk_index1_update_directions(yk_system *system)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        yk_index1_link *link = &system->index1->links[i];
+        if (!link->constraint.turns) continue;
+        yk_path path[2];
+        paths_of_step(system, i, path);
+        directions_along(system, link, path, 0);
+    }
+}
+
+static void add_effort(yk_signal *signal, int power, double factor, const yk_effort *effort)
+{
+    signal->linear[power] = yk_v3_axpy(factor, effort->force, signal->linear[power]);
+    signal->angular[power] = yk_v3_axpy(factor, effort->torque, signal->angular[power]);
+}
+
+/* Directions that do not turn: the powers of the multipliers are those of the effort. */
+static void add_straight(const yk_index1_link *link, int degree, int side, const yk_index1_multiplier *multiplier,
+                         yk_signal *signal)
+{
+    for (int row = 0; row < link->constraint.row_count; row++)
+        for (int power = 0; power <= degree; power++)
+            add_effort(signal, power, multiplier[row].power[power], &link->unit[side][0][row]);
+}
+
+static void add_turning(const yk_index1_link *link, const yk_index1_basis *basis, int side,
+                        const yk_index1_multiplier *multiplier, yk_signal *signal)
+{
+    for (int node = 0; node <= basis->degree; node++) {
+        for (int row = 0; row < link->constraint.row_count; row++) {
+            double value = yk_poly_value(multiplier[row].power, basis->degree, basis->node[node]);
+            for (int power = 0; power <= basis->degree; power++)
+                add_effort(signal, power, value * basis->lagrange[node][power], &link->unit[side][node][row]);
+        }
+    }
+}
+
+void yk_index1_signal(const yk_index1_link *link, const yk_index1_basis *basis, int side, double h,
+                      const yk_index1_multiplier *multiplier, yk_signal *signal)
+{
+    signal->degree = basis->degree;
+    for (int power = 0; power <= basis->degree; power++)
+        signal->linear[power] = signal->angular[power] = yk_v3(0, 0, 0);
+    if (link->constraint.turns)
+        add_turning(link, basis, side, multiplier, signal);
+    else
+        add_straight(link, basis->degree, side, multiplier, signal);
+    double scale = 1;
+    for (int power = 1; power <= basis->degree; power++) {
+        scale /= h;
+        signal->linear[power] = yk_v3_scale(scale, signal->linear[power]);
+        signal->angular[power] = yk_v3_scale(scale, signal->angular[power]);
+    }
+}
+
+void yk_index1_set_inputs(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        const yk_index1_link *own = &x->links[i];
+        yk_signal *a = &yk_link_a(system, link)->inputs[link->def.effort_port];
+        yk_signal *b = &yk_link_b(system, link)->inputs[link->def.motion_port];
+        yk_index1_signal(own, x->basis, 0, system->h, own->multiplier, a);
+        yk_index1_signal(own, x->basis, 1, system->h, own->multiplier, b);
+    }
+}
+
+static double power_of(const yk_signal *signal, const yk_motion *motion, double t)
+{
+    yk_effort effort = yk_signal_effort(signal, t);
+    return yk_v3_dot(effort.force, motion->velocity) + yk_v3_dot(effort.torque, motion->angular_velocity);
+}
+
+double yk_index1_work(const yk_system *system, int link)
+{
+    const yk_index1_basis *basis = system->index1->basis;
+    const yk_link *l = &system->links[link];
+    const yk_signal *input[2] = {&yk_link_a(system, l)->inputs[l->def.effort_port],
+                                 &yk_link_b(system, l)->inputs[l->def.motion_port]};
+    yk_path path[2];
+    paths_of_step(system, link, path);
+    double work = 0;
+    for (int node = 0; node <= basis->degree; node++) {
+        for (int side = 0; side < 2; side++) {
+            yk_motion motion;
+            double t = basis->node[node] * system->h;
+            yk_path_at(&path[side], t, &motion);
+            work += basis->weight[node] * system->h * power_of(input[side], &motion, t);
+        }
+    }
+    return work;
+}

@@ -1,0 +1,205 @@
+/* How the motions of a subsystem's ports follow the parameters of the coupling efforts.
+ *
+ * paper index1 (17), (37). A subsystem that knows its own sensitivities gives them with the step. Of the others the step
+ * is repeated with one parameter changed at a time; the plain step comes last, so that the subsystem stands where it
+ * should. The subsystems do this independently of each other, each with the parameters of its own interfaces. */
+#include <math.h>
+#include <string.h>
+
+#include "coupling/index1.h"
+#include "coupling/placement.h"
+#include "math/so3.h"
+
+/* Changes of a parameter, relative to the largest multiplier: the motion at the end depends on it only weakly
+ * nonlinearly (by the square of the step), so the change can be large against rounding. */
+static const double CHANGE = 1e-2;
+
+/* The multipliers of one interface for a unit of one parameter. */
+static void unit_parameter(const yk_index1_basis *basis, int rows, int column, yk_index1_multiplier *multiplier)
+{
+    memset(multiplier, 0, YK_JOINT_ROWS_MAX * sizeof *multiplier);
+    memcpy(multiplier[column % rows].power, basis->shape[column / rows], sizeof multiplier->power);
+}
+
+static void put_vector(double *place, int stride, yk_vec3 v)
+{
+    place[0] = v.x, place[stride] = v.y, place[2 * stride] = v.z;
+}
+
+/* Sensitivities ---------------------------------------------------------------------------------------------------- */
+
+/* The coefficients of an effort in the order of step_sensitivity's columns. */
+static int pack_signal(yk_port_kind kind, int degree, const yk_signal *signal, double *coefficients)
+{
+    int n = 0;
+    for (int power = 0; power <= degree; power++) {
+        if (kind == YK_PORT_SCALAR) {
+            coefficients[n++] = signal->linear[power].x;
+            continue;
+        }
+        put_vector(coefficients + n, 1, signal->linear[power]);
+        put_vector(coefficients + n + 3, 1, signal->angular[power]);
+        n += 6;
+    }
+    return n;
+}
+
+static int effort_coefficients(yk_port_kind kind, int degree)
+{
+    return (kind == YK_PORT_SCALAR ? 1 : 6) * (degree + 1);
+}
+
+/* One column: the sensitivities times the effort of a unit parameter, as the subsystem takes it. */
+static void transform_column(const yk_system *system, int member, const yk_connection *by, int column, int width,
+                             int offset, const double *sensitivity)
+{
+    struct yk_index1 *x = system->index1;
+    const yk_member *m = &system->members[member];
+    const yk_index1_link *link = &x->links[by->link];
+    yk_response *r = yk_jacobian_response(x->jacobian, member);
+    yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];
+    double coefficients[6 * YK_SIGNAL_COEFFICIENTS];
+    yk_signal signal = {.orientation = yk_q_identity()}, own = signal;
+    unit_parameter(x->basis, link->constraint.row_count, column, multiplier);
+    yk_index1_signal(link, x->basis, by->side, system->h, multiplier, &signal);
+    if (m->placement)
+        yk_placement_input(m->placement, link->constraint.kind, YK_TAKES_EFFORT, &signal, &own);
+    else
+        own = signal;
+    int count = pack_signal(link->constraint.kind, x->basis->degree, &own, coefficients);
+    for (int row = 0; row < r->rows; row++) {
+        double sum = 0;
+        for (int i = 0; i < count; i++) sum += sensitivity[row * width + offset + i] * coefficients[i];
+        r->matrix[row * r->columns + by->column + column] = sum;
+    }
+}
+
+/* Rows of the response from the subsystem's units and axes to those of the system. */
+static void place_rows(const yk_member *m, yk_response *r, const yk_index1_link *links)
+{
+    for (int i = 0; i < r->connection_count; i++) {
+        const yk_connection *c = &r->connections[i];
+        yk_port_kind kind = links[c->link].constraint.kind;
+        for (int column = 0; column < r->columns; column++)
+            yk_placement_variation(m->placement, kind, r->matrix + c->row * r->columns + column, r->columns);
+    }
+}
+
+static void transform(const yk_system *system, int member, const double *sensitivity)
+{
+    struct yk_index1 *x = system->index1;
+    yk_response *r = yk_jacobian_response(x->jacobian, member);
+    int width = 0;
+    for (int i = 0; i < r->connection_count; i++)
+        width += effort_coefficients(x->links[r->connections[i].link].constraint.kind, x->basis->degree);
+    for (int i = 0, offset = 0; i < r->connection_count; i++) {
+        const yk_connection *by = &r->connections[i];
+        const yk_constraint *constraint = &x->links[by->link].constraint;
+        for (int column = 0; column < constraint->row_count * x->basis->parameters; column++)
+            transform_column(system, member, by, column, width, offset, sensitivity);
+        offset += effort_coefficients(constraint->kind, x->basis->degree);
+    }
+    if (system->members[member].placement) place_rows(&system->members[member], r, x->links);
+}
+
+/* Finite differences ----------------------------------------------------------------------------------------------- */
+
+void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
+                          int stride)
+{
+    if (kind == YK_PORT_SCALAR) {
+        column[0] = factor * (to->position.x - from->position.x);
+        column[stride] = factor * (to->velocity.x - from->velocity.x);
+        column[2 * stride] = factor * (to->acceleration.x - from->acceleration.x);
+        return;
+    }
+    yk_vec3 turn = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
+    const yk_vec3 changes[] = {yk_v3_sub(to->position, from->position),
+                               turn,
+                               yk_v3_sub(to->velocity, from->velocity),
+                               yk_v3_sub(to->angular_velocity, from->angular_velocity),
+                               yk_v3_sub(to->acceleration, from->acceleration),
+                               yk_v3_sub(to->angular_acceleration, from->angular_acceleration)};
+    for (int i = 0; i < 6; i++) put_vector(column + 3 * i * stride, stride, yk_v3_scale(factor, changes[i]));
+}
+
+/* Half the largest multiplier of the whole system at the ends of the step; 1 where there is none. */
+static double change_size(const yk_system *system)
+{
+    double largest = 0;
+    const yk_index1_basis *basis = system->index1->basis;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_index1_link *link = &system->index1->links[i];
+        for (int row = 0; row < link->constraint.row_count; row++) {
+            double end = 0;
+            for (int power = 0; power <= basis->degree; power++) end += link->multiplier[row].power[power];
+            largest = fmax(largest, fmax(fabs(link->multiplier[row].power[0]), fabs(end)));
+        }
+    }
+    return largest > 0 && isfinite(largest) ? CHANGE * largest : 1;
+}
+
+static yk_status step_changed(yk_system *system, int member, const yk_connection *by, int column, double change,
+                              yk_motion *motion)
+{
+    struct yk_index1 *x = system->index1;
+    yk_member *m = &system->members[member];
+    const yk_index1_link *link = &x->links[by->link];
+    const yk_response *r = yk_jacobian_response(x->jacobian, member);
+    yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX], unit[YK_JOINT_ROWS_MAX];
+    unit_parameter(x->basis, link->constraint.row_count, column, unit);
+    for (int row = 0; row < link->constraint.row_count; row++)
+        for (int power = 0; power < YK_SIGNAL_COEFFICIENTS; power++)
+            multiplier[row].power[power] = link->multiplier[row].power[power] + change * unit[row].power[power];
+    yk_signal kept = m->inputs[by->port];
+    yk_index1_signal(link, x->basis, by->side, system->h, multiplier, &m->inputs[by->port]);
+    yk_status status = yk_system_advance(system, member);
+    m->inputs[by->port] = kept;
+    for (int i = 0; i < r->connection_count; i++) motion[i] = m->values[r->connections[i].port].motion;
+    return status;
+}
+
+static void differences(const yk_system *system, int member, double change)
+{
+    struct yk_index1 *x = system->index1;
+    yk_response *r = yk_jacobian_response(x->jacobian, member);
+    for (int column = 0; column < r->columns; column++) {
+        for (int i = 0; i < r->connection_count; i++) {
+            const yk_connection *c = &r->connections[i];
+            yk_motion_difference(x->links[c->link].constraint.kind, &system->members[member].values[c->port].motion,
+                                 &r->motion[column * r->connection_count + i], 1 / change,
+                                 r->matrix + c->row * r->columns + column, r->columns);
+        }
+    }
+}
+
+static yk_status advance_with_differences(yk_system *system, int member)
+{
+    struct yk_index1 *x = system->index1;
+    yk_member *m = &system->members[member];
+    yk_response *r = yk_jacobian_response(x->jacobian, member);
+    double change = change_size(system);
+    for (int i = 0; i < r->connection_count; i++) {
+        const yk_connection *by = &r->connections[i];
+        int columns = x->links[by->link].constraint.row_count * x->basis->parameters;
+        for (int column = 0; column < columns; column++) {
+            yk_motion *motion = r->motion + (by->column + column) * r->connection_count;
+            yk_status status = step_changed(system, member, by, column, change, motion);
+            if (status >= 0) status = yk_system_rewind(system, member);
+            if (status < 0) return status;
+            m->difference_runs++;
+        }
+    }
+    yk_status status = yk_system_advance(system, member);
+    if (status >= 0) differences(system, member, change);
+    return status;
+}
+
+yk_status yk_index1_advance_with_response(yk_system *system, int member)
+{
+    struct yk_index1 *x = system->index1;
+    if (!x->sensitivity[member]) return advance_with_differences(system, member);
+    yk_status status = yk_system_advance_sensitive(system, member, x->basis->degree, x->sensitivity[member]);
+    if (status >= 0) transform(system, member, x->sensitivity[member]);
+    return status;
+}

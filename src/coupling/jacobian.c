@@ -1,0 +1,321 @@
+#include "coupling/jacobian.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UPDATES_MAX = 12 };
+
+/* Below this reciprocal condition number constraints are taken to be redundant, and the diagonal is raised by the
+ * fraction below: the efforts of redundant constraints are then shared out instead of growing without bound. */
+static const double SINGULAR = 1e-13, REDUNDANCY = 1e-10;
+
+struct yk_jacobian {
+    yk_context *context;
+    int size, parameters;
+    int member_count, link_count;
+    yk_jacobian_link *links;
+    yk_response *responses;
+    yk_sparse *matrix;
+    int *place; /* of every entry of every block, in the order of assembly, then of the diagonal */
+    size_t place_count;
+    double *condition_gradient; /* workspace: conditions of one link by the coordinates of one side */
+    bool factored;
+    int update_count;
+    double *steps, *corrections; /* of the updates, UPDATES_MAX x size each */
+};
+
+/* Creation --------------------------------------------------------------------------------------------------------- */
+
+static int side_of(const yk_jacobian_link *link, int member)
+{
+    return link->member[0] == member ? 0 : link->member[1] == member ? 1 : -1;
+}
+
+static void insert_by_port(yk_response *r, yk_connection c)
+{
+    int i = r->connection_count++;
+    for (; i > 0 && r->connections[i - 1].port > c.port; i--) r->connections[i] = r->connections[i - 1];
+    r->connections[i] = c;
+}
+
+static yk_status create_response(yk_jacobian *j, int member)
+{
+    yk_response *r = &j->responses[member];
+    int count = 0;
+    for (int i = 0; i < j->link_count; i++) count += side_of(&j->links[i], member) >= 0;
+    r->connections = yk_allocate(j->context, (size_t)count, sizeof *r->connections);
+    if (!r->connections) return YK_ERROR_MEMORY;
+    for (int i = 0; i < j->link_count; i++) {
+        int side = side_of(&j->links[i], member);
+        if (side >= 0) insert_by_port(r, (yk_connection){.link = i, .side = side, .port = j->links[i].port[side]});
+    }
+    for (int i = 0; i < count; i++) {
+        const yk_jacobian_link *link = &j->links[r->connections[i].link];
+        r->connections[i].row = r->rows, r->connections[i].column = r->columns;
+        r->rows += link->coordinates, r->columns += link->rows * j->parameters;
+    }
+    r->matrix = yk_allocate(j->context, (size_t)r->rows * (size_t)r->columns, sizeof *r->matrix);
+    r->motion = yk_allocate(j->context, (size_t)r->columns * (size_t)count, sizeof *r->motion);
+    return r->matrix && r->motion ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static size_t count_entries(const yk_jacobian *j)
+{
+    size_t count = (size_t)j->size;
+    for (int m = 0; m < j->member_count; m++)
+        count += (size_t)j->responses[m].columns * (size_t)j->responses[m].columns;
+    return count;
+}
+
+/* In the order in which assembly runs through them. */
+static void list_entries(const yk_jacobian *j, yk_sparse_entry *entry)
+{
+    for (int m = 0; m < j->member_count; m++) {
+        const yk_response *r = &j->responses[m];
+        for (int from = 0; from < r->connection_count; from++) {
+            const yk_jacobian_link *of = &j->links[r->connections[from].link];
+            for (int by = 0; by < r->connection_count; by++) {
+                const yk_jacobian_link *to = &j->links[r->connections[by].link];
+                for (int row = 0; row < of->rows * j->parameters; row++)
+                    for (int column = 0; column < to->rows * j->parameters; column++)
+                        *entry++ = (yk_sparse_entry){of->first + row, to->first + column};
+            }
+        }
+    }
+    for (int i = 0; i < j->size; i++) *entry++ = (yk_sparse_entry){i, i};
+}
+
+static yk_status create_matrix(yk_jacobian *j)
+{
+    j->place_count = count_entries(j);
+    yk_sparse_entry *entries = yk_allocate(j->context, j->place_count, sizeof *entries);
+    j->place = yk_allocate(j->context, j->place_count, sizeof *j->place);
+    yk_status status = entries && j->place ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) {
+        list_entries(j, entries);
+        status = yk_sparse_create(j->context, j->size, entries, j->place_count, j->place, &j->matrix);
+    }
+    yk_release(j->context, entries);
+    return status;
+}
+
+static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
+{
+    size_t links = (size_t)j->link_count, members = (size_t)j->member_count;
+    j->links = yk_allocate(j->context, links, sizeof *j->links);
+    j->responses = yk_allocate(j->context, members, sizeof *j->responses);
+    if (!j->links || !j->responses) return YK_ERROR_MEMORY;
+    for (int i = 0; i < j->link_count; i++) {
+        j->links[i] = def->links[i];
+        j->links[i].first = j->size;
+        j->size += j->links[i].rows * j->parameters;
+    }
+    yk_status status = YK_OK;
+    for (int i = 0; status == YK_OK && i < j->member_count; i++) status = create_response(j, i);
+    if (status < 0) return status;
+    size_t updates = (size_t)UPDATES_MAX * (size_t)j->size;
+    size_t widest = (size_t)YK_JOINT_ROWS_MAX * YK_LEVELS * YK_MARKER_COORDINATES;
+    j->steps = yk_allocate(j->context, updates, sizeof *j->steps);
+    j->corrections = yk_allocate(j->context, updates, sizeof *j->corrections);
+    j->condition_gradient = yk_allocate(j->context, widest, sizeof *j->condition_gradient);
+    return j->steps && j->corrections && j->condition_gradient ? create_matrix(j) : YK_ERROR_MEMORY;
+}
+
+yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk_jacobian **jacobian)
+{
+    *jacobian = NULL;
+    yk_jacobian *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    made->parameters = def->parameters;
+    made->member_count = def->member_count, made->link_count = def->link_count;
+    yk_status status = create_parts(made, def);
+    if (status < 0) {
+        yk_jacobian_destroy(made);
+        return status;
+    }
+    *jacobian = made;
+    return YK_OK;
+}
+
+void yk_jacobian_destroy(yk_jacobian *jacobian)
+{
+    if (!jacobian) return;
+    yk_context *context = jacobian->context;
+    for (int i = 0; jacobian->responses && i < jacobian->member_count; i++) {
+        yk_release(context, jacobian->responses[i].connections);
+        yk_release(context, jacobian->responses[i].matrix);
+        yk_release(context, jacobian->responses[i].motion);
+    }
+    yk_sparse_destroy(jacobian->matrix);
+    yk_release(context, jacobian->links);
+    yk_release(context, jacobian->responses);
+    yk_release(context, jacobian->place);
+    yk_release(context, jacobian->condition_gradient);
+    yk_release(context, jacobian->steps);
+    yk_release(context, jacobian->corrections);
+    yk_release(context, jacobian);
+}
+
+int yk_jacobian_size(const yk_jacobian *jacobian)
+{
+    return jacobian->size;
+}
+
+const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian)
+{
+    return jacobian->links;
+}
+
+yk_response *yk_jacobian_response(yk_jacobian *jacobian, int member)
+{
+    return &jacobian->responses[member];
+}
+
+/* Assembly --------------------------------------------------------------------------------------------------------- */
+
+/* The conditions of one link by the coordinates of one of its sides: (condition, row) x coordinate. */
+static void weigh_levels(yk_jacobian *j, const yk_jacobian_link *link, int side, const yk_constraint_gradient *gradient,
+                         const double (*condition)[YK_LEVELS])
+{
+    double *out = j->condition_gradient;
+    for (int e = 0; e < j->parameters; e++) {
+        for (int row = 0; row < link->rows; row++) {
+            for (int k = 0; k < link->coordinates; k++) {
+                double sum = 0;
+                for (int level = 0; level < YK_LEVELS; level++)
+                    sum += condition[e][level] * gradient->by[side][level][row][k];
+                *out++ = sum;
+            }
+        }
+    }
+}
+
+/* Conditions of one connection times the response to another; returns the place behind. */
+static const int *add_block(yk_jacobian *j, const yk_response *r, const yk_connection *from, const yk_connection *by,
+                            const int *place)
+{
+    const yk_jacobian_link *of = &j->links[from->link], *to = &j->links[by->link];
+    double *values = yk_sparse_values(j->matrix);
+    int height = of->rows * j->parameters, width = to->rows * j->parameters;
+    for (int row = 0; row < height; row++) {
+        const double *gradient = j->condition_gradient + row * of->coordinates;
+        for (int column = 0; column < width; column++) {
+            double sum = 0;
+            for (int k = 0; k < of->coordinates; k++)
+                sum += gradient[k] * r->matrix[(from->row + k) * r->columns + by->column + column];
+            values[*place++] += sum;
+        }
+    }
+    return place;
+}
+
+static const int *add_response(yk_jacobian *j, const yk_response *r, yk_gradient_of gradient, void *user,
+                               const double (*condition)[YK_LEVELS], const int *place)
+{
+    for (int from = 0; from < r->connection_count; from++) {
+        const yk_connection *c = &r->connections[from];
+        weigh_levels(j, &j->links[c->link], c->side, gradient(user, c->link), condition);
+        for (int by = 0; by < r->connection_count; by++) place = add_block(j, r, c, &r->connections[by], place);
+    }
+    return place;
+}
+
+/* Redundant constraints make the matrix singular; their efforts are then shared out evenly. */
+static yk_status factor_redundant(yk_jacobian *j)
+{
+    double *values = yk_sparse_values(j->matrix), sum = 0;
+    const int *diagonal = j->place + (j->place_count - (size_t)j->size);
+    for (int i = 0; i < j->size; i++) sum += fabs(values[diagonal[i]]);
+    if (!(sum > 0) || !isfinite(sum)) return YK_ERROR_SINGULAR;
+    for (int i = 0; i < j->size; i++) values[diagonal[i]] += REDUNDANCY * sum / j->size;
+    return yk_sparse_factor(j->matrix, NULL);
+}
+
+static yk_status factor(yk_jacobian *j)
+{
+    yk_status status = j->factored ? yk_sparse_refactor(j->matrix, NULL) : yk_sparse_factor(j->matrix, NULL);
+    if (status == YK_ERROR_NOT_FINITE) return status;
+    if (status < 0 || yk_sparse_rcond(j->matrix) < SINGULAR) status = factor_redundant(j);
+    j->factored = status == YK_OK;
+    return status;
+}
+
+yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
+                               const double (*condition)[YK_LEVELS])
+{
+    memset(yk_sparse_values(jacobian->matrix), 0, yk_sparse_nonzeros(jacobian->matrix) * sizeof(double));
+    const int *place = jacobian->place;
+    for (int m = 0; m < jacobian->member_count; m++)
+        place = add_response(jacobian, &jacobian->responses[m], gradient, user, condition, place);
+    jacobian->update_count = 0;
+    return factor(jacobian);
+}
+
+/* Solution and updates --------------------------------------------------------------------------------------------- */
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static void add_scaled(int n, double factor, const double *a, double *sum)
+{
+    for (int i = 0; i < n; i++) sum[i] += factor * a[i];
+}
+
+void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
+{
+    int n = jacobian->size;
+    yk_sparse_solve(jacobian->matrix, x);
+    for (int i = 0; i < jacobian->update_count; i++)
+        add_scaled(n, dot(n, jacobian->steps + i * n, x), jacobian->corrections + i * n, x);
+}
+
+/* Broyden's good formula for the inverse B: B+ = B + (s - B y) s^T B / (s . B y), and B y = B r_new + s when s = -B r_old
+ * was the step. */
+bool yk_jacobian_update(yk_jacobian *jacobian, const double *step, double *solved)
+{
+    int n = jacobian->size;
+    double square = dot(n, step, step), along = square + dot(n, step, solved);
+    if (!(square > 0) || !(along > 0.1 * square)) return jacobian->update_count < UPDATES_MAX;
+    if (jacobian->update_count == UPDATES_MAX) return false;
+    double *kept = jacobian->steps + jacobian->update_count * n;
+    double *correction = jacobian->corrections + jacobian->update_count * n;
+    memcpy(kept, step, (size_t)n * sizeof *kept);
+    for (int i = 0; i < n; i++) correction[i] = -solved[i] / along;
+    jacobian->update_count++;
+    add_scaled(n, dot(n, step, solved), correction, solved);
+    return true;
+}
+
+/* State ------------------------------------------------------------------------------------------------------------ */
+
+size_t yk_jacobian_words(const yk_jacobian *jacobian)
+{
+    return 1 + yk_sparse_nonzeros(jacobian->matrix) + 2 * (size_t)UPDATES_MAX * (size_t)jacobian->size;
+}
+
+/* The number of updates; -1: there are no factors. */
+void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
+{
+    size_t nonzeros = yk_sparse_nonzeros(jacobian->matrix), updates = (size_t)UPDATES_MAX * (size_t)jacobian->size;
+    *words++ = jacobian->factored ? jacobian->update_count : -1;
+    memcpy(words, yk_sparse_values(jacobian->matrix), nonzeros * sizeof *words);
+    memcpy(words + nonzeros, jacobian->steps, updates * sizeof *words);
+    memcpy(words + nonzeros + updates, jacobian->corrections, updates * sizeof *words);
+}
+
+yk_status yk_jacobian_set(yk_jacobian *jacobian, const double *words)
+{
+    size_t nonzeros = yk_sparse_nonzeros(jacobian->matrix), updates = (size_t)UPDATES_MAX * (size_t)jacobian->size;
+    double count = *words++;
+    bool same = jacobian->factored && memcmp(yk_sparse_values(jacobian->matrix), words, nonzeros * sizeof *words) == 0;
+    memcpy(yk_sparse_values(jacobian->matrix), words, nonzeros * sizeof *words);
+    memcpy(jacobian->steps, words + nonzeros, updates * sizeof *words);
+    memcpy(jacobian->corrections, words + nonzeros + updates, updates * sizeof *words);
+    jacobian->update_count = count < 0 ? 0 : (int)count;
+    return same || count < 0 ? YK_OK : yk_sparse_refactor(jacobian->matrix, NULL);
+}
