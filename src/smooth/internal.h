@@ -258,6 +258,7 @@ struct yk_smooth {
     double extent;      /* largest coordinate of a node: what rounding of positions is measured by */
     bool factors_match; /* the matrix holds the factors that belong to the state */
     yk_smooth_report report;
+    struct smooth_interface *interface; /* made when it is first asked for */
 };
 
 /* compile.c */
@@ -325,6 +326,10 @@ int yk_smooth_channels(const yk_smooth *model, const yk_channel **list);
 void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values);
 yk_status yk_smooth_make_channels(yk_smooth *model);
 void yk_smooth_joint_wrench(const yk_smooth *model, const joint_model *joint, int side, yk_effort *effort);
+
+/* interface.c: see yk_interface_model. */
+yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out);
+void yk_smooth_release_interface(yk_smooth *model);
 
 /* merge.c */
 yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,

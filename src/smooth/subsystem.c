@@ -233,6 +233,18 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
     return model->def.shape_count;
 }
 
+/* At the level of accelerations the size of the step does not matter, and prescribed motions go on as they were. */
+static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_signal *inputs,
+                                 yk_interface_model *result)
+{
+    yk_smooth *model = model_of(self);
+    (void)t;
+    (void)h;
+    (void)inputs;
+    if (!model->started) return not_started(model);
+    return yk_smooth_interface_model(model, result);
+}
+
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "smooth",
                                             .ports = ports,
@@ -251,7 +263,8 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .channels = channels,
                                             .channel_read = channel_read,
                                             .shapes = shapes,
-                                            .merge = yk_smooth_merge};
+                                            .merge = yk_smooth_merge,
+                                            .interface_model = interface_model};
 
 const yk_subsystem_ops *yk_smooth_ops(void)
 {

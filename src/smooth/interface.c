@@ -1,0 +1,210 @@
+/* The reduced interface model of a mechanism with joints: paper rim (5)-(7), at the level of accelerations.
+ *
+ * With the rows B of the port velocities and the matrix of the masses and joints of the consistent start,
+ *
+ *   | M  G^T | | a |   | f - c + B^T effort |
+ *   | G   0  | | l | = | -(dG/dt) v         |      rate of the ports: B a + (dB/dt) v
+ *
+ * one solution gives the rate without efforts, one per port velocity a column of the inverse effective mass. The
+ * matrix has factors of its own, so that those of the step stay as they are. */
+#include <string.h>
+
+#include "smooth/internal.h"
+
+/* As at the start: keeps the matrix regular where joints are redundant. */
+static const double redundant_compliance = 1e-9;
+
+/* A velocity of a port: coefficients of the velocities of one or two frames, and its rate at constant velocities. */
+typedef struct port_row {
+    int frame[2]; /* -1: none */
+    yk_vec3 linear[2], angular[2];
+    double bias;
+} port_row;
+
+struct smooth_interface {
+    yk_sparse *matrix;
+    port_row *rows;
+    int row_count;
+    double *right;
+};
+
+static int port_size(const port_model *port)
+{
+    if (port->causality != YK_TAKES_EFFORT) return 0;
+    return port->def.kind == YK_PORT_SCALAR ? 1 : 6;
+}
+
+static yk_vec3 arm_of(const yk_smooth *model, const port_model *port, int side)
+{
+    return yk_m3_apply(model->trial[port->node[side]].frame.rotation, port->def.marker[side].offset);
+}
+
+static void marker_rows(const yk_smooth *model, const port_model *port, port_row *rows)
+{
+    yk_vec3 arm = arm_of(model, port, 0), w = model->trial[port->node[0]].frame.angular_velocity;
+    yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
+    for (int k = 0; k < 6; k++) {
+        yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+        rows[k] = (port_row){.frame = {port->node[0], -1}};
+        rows[k].linear[0] = k < 3 ? axis : yk_v3(0, 0, 0);
+        rows[k].angular[0] = k < 3 ? yk_v3_cross(arm, axis) : axis;
+        rows[k].bias = k < 3 ? yk_v3_dot(axis, centripetal) : 0;
+    }
+}
+
+/* The distance of two markers. */
+static void scalar_row(const yk_smooth *model, const port_model *port, port_row *row)
+{
+    yk_vec3 arm[2], at[2], velocity[2], centripetal[2];
+    for (int side = 0; side < 2; side++) {
+        const yk_frame *frame = &model->trial[port->node[side]].frame;
+        arm[side] = arm_of(model, port, side);
+        yk_vec3 swing = yk_v3_cross(frame->angular_velocity, arm[side]);
+        at[side] = yk_v3_add(frame->position, arm[side]);
+        velocity[side] = yk_v3_add(frame->velocity, swing);
+        centripetal[side] = yk_v3_cross(frame->angular_velocity, swing);
+    }
+    yk_vec3 along = yk_v3_sub(at[1], at[0]), rate = yk_v3_sub(velocity[1], velocity[0]), axis = yk_v3_unit(along);
+    double length = yk_v3_norm(along), speed = yk_v3_dot(axis, rate);
+    *row = (port_row){.frame = {port->node[0], port->node[1]}};
+    for (int side = 0; side < 2; side++) {
+        row->linear[side] = yk_v3_scale(side == 0 ? -1 : 1, axis);
+        row->angular[side] = yk_v3_cross(arm[side], row->linear[side]);
+        row->bias += yk_v3_dot(row->linear[side], centripetal[side]);
+    }
+    if (length > 0) row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
+}
+
+static void set_rows(const yk_smooth *model, port_row *row)
+{
+    for (int i = 0; i < model->def.port_count; i++) {
+        const port_model *port = &model->ports[i];
+        int size = port_size(port);
+        if (size == 6) marker_rows(model, port, row);
+        if (size == 1) scalar_row(model, port, row);
+        row += size;
+    }
+}
+
+static yk_status create_interface(yk_smooth *model)
+{
+    yk_context *context = model->context;
+    struct smooth_interface *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    model->interface = made;
+    for (int i = 0; i < model->def.port_count; i++) made->row_count += port_size(&model->ports[i]);
+    made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
+    made->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *made->right);
+    yk_sparse_entry *entries = yk_allocate(context, model->place_count, sizeof *entries);
+    int *place = yk_allocate(context, model->place_count, sizeof *place);
+    yk_status status = made->rows && made->right && entries && place ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) {
+        yk_smooth_pattern(model, entries);
+        status = yk_sparse_create(context, model->unknown_count, entries, model->place_count, place, &made->matrix);
+    }
+    yk_release(context, entries);
+    yk_release(context, place);
+    return status;
+}
+
+void yk_smooth_release_interface(yk_smooth *model)
+{
+    if (!model->interface) return;
+    yk_sparse_destroy(model->interface->matrix);
+    yk_release(model->context, model->interface->rows);
+    yk_release(model->context, model->interface->right);
+    yk_release(model->context, model->interface);
+    model->interface = NULL;
+}
+
+/* Both matrices have the same pattern, so their values have the same places. */
+static yk_status factor(yk_smooth *model)
+{
+    struct smooth_interface *interface = model->interface;
+    double compliance = model->compliance, supply = model->supply, loss = model->loss, potential = model->potential;
+    const yk_signal *inputs = model->inputs;
+    model->inputs = NULL;
+    model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
+    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    model->inputs = inputs;
+    model->compliance = compliance, model->supply = supply, model->loss = loss, model->potential = potential;
+    size_t count = yk_sparse_nonzeros(model->matrix);
+    memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(model->matrix), count * sizeof(double));
+    int column = 0;
+    yk_status status = yk_sparse_factor(interface->matrix, &column);
+    if (status == YK_OK) return YK_OK;
+    char owner[128];
+    return yk_fail(model->context, status, "%s: the interface model at t = %g has no unique solution at %s",
+                   model->def.name, model->t, yk_smooth_owner(model, column, owner, sizeof owner));
+}
+
+static void solve(yk_smooth *model, double *right)
+{
+    for (int i = 0; i < model->unknown_count; i++) right[i] *= model->unknown_scale[i];
+    yk_sparse_solve(model->interface->matrix, right);
+    for (int i = 0; i < model->unknown_count; i++) right[i] *= model->unknown_scale[i];
+}
+
+static void push(const yk_smooth *model, const port_row *row, double *right)
+{
+    for (int side = 0; side < 2; side++) {
+        int u = row->frame[side] >= 0 ? model->nodes[row->frame[side]].unknown : -1;
+        if (u < 0) continue;
+        yk_vec3 force = yk_v3_scale(1 / model->mass_scale, row->linear[side]);
+        yk_vec3 torque = yk_v3_scale(1 / model->mass_scale, row->angular[side]);
+        right[u] += force.x, right[u + 1] += force.y, right[u + 2] += force.z;
+        right[u + 3] += torque.x, right[u + 4] += torque.y, right[u + 5] += torque.z;
+    }
+}
+
+/* Of the solved accelerations; `driven`: and of frames of prescribed motion. */
+static double rate_of(const yk_smooth *model, const port_row *row, const double *solution, bool driven)
+{
+    double rate = 0;
+    for (int side = 0; side < 2; side++) {
+        if (row->frame[side] < 0) continue;
+        int u = model->nodes[row->frame[side]].unknown;
+        const trial_node *node = &model->trial[row->frame[side]];
+        yk_vec3 linear = {0, 0, 0}, angular = {0, 0, 0};
+        if (u >= 0) {
+            linear = yk_v3(solution[u], solution[u + 1], solution[u + 2]);
+            angular = yk_v3(solution[u + 3], solution[u + 4], solution[u + 5]);
+        } else if (driven) {
+            linear = node->acceleration;
+            angular = node->angular_acceleration;
+        }
+        rate += yk_v3_dot(row->linear[side], linear) + yk_v3_dot(row->angular[side], angular);
+    }
+    return rate;
+}
+
+yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out)
+{
+    yk_status status = model->interface ? YK_OK : create_interface(model);
+    if (status != YK_OK) {
+        yk_smooth_release_interface(model);
+        return status;
+    }
+    struct smooth_interface *interface = model->interface;
+    int n = interface->row_count;
+    if (out->size != n)
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d",
+                       model->def.name, n, out->size);
+    out->lead = 0.5;
+    if (n == 0) return YK_OK;
+    status = factor(model);
+    if (status != YK_OK) return status;
+    set_rows(model, interface->rows);
+    memcpy(interface->right, model->right, (size_t)model->unknown_count * sizeof *interface->right);
+    solve(model, interface->right);
+    for (int i = 0; i < n; i++)
+        out->rate[i] = rate_of(model, &interface->rows[i], interface->right, true) + interface->rows[i].bias;
+    for (int j = 0; j < n; j++) {
+        memset(interface->right, 0, (size_t)model->unknown_count * sizeof *interface->right);
+        push(model, &interface->rows[j], interface->right);
+        solve(model, interface->right);
+        for (int i = 0; i < n; i++)
+            out->inverse_mass[i * n + j] = rate_of(model, &interface->rows[i], interface->right, false);
+    }
+    return YK_OK;
+}
