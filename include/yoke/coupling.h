@@ -32,6 +32,20 @@ typedef struct yk_interface_def {
     const yk_relative_motion *drive;
 } yk_interface_def;
 
+/* A number of one subsystem that is the signal of another: no power, and nothing that the source receives.
+ *
+ * Over a macro step the target sees a straight line between the values at both ends where the source has already made
+ * the step (Gauss-Seidel, later iterations), else the value at the start. */
+typedef struct yk_wire_def {
+    const char *name;
+    int source_subsystem;
+    int source_port;    /* any port; -1: a channel */
+    int source_channel; /* read where source_port is -1 */
+    int component; /* of a port: which double of yk_port_value, in the system's units; of a channel: of its values */
+    int target_subsystem, target_port; /* a signal port that takes a signal */
+    bool hold;                         /* the value at the start of the macro step for the whole of it, always */
+} yk_wire_def;
+
 typedef enum yk_scheme_kind {
     YK_SCHEME_EXPLICIT,   /* each subsystem is called once per macro step; paper explicit 3.1 */
     YK_SCHEME_TIGHT,      /* repeated until the interface efforts converge; paper tight 3.1 */
@@ -116,6 +130,8 @@ typedef struct yk_system_def {
     const int *substeps;            /* steps of each subsystem in a macro step; NULL: one */
     const yk_interface_def *interfaces;
     int interface_count;
+    const yk_wire_def *wires;
+    int wire_count;
     yk_scheme_def scheme;
     double start; /* s */
     double step;  /* macro step, s */
@@ -145,6 +161,8 @@ int64_t yk_system_steps(const yk_system *system);
 
 /* Motion and effort of a port as numbered by the subsystem, in the system's units and axes, after start or step. */
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);
+/* What a wire carries at the present time. */
+double yk_system_wire(const yk_system *system, int wire);
 /* False if the subsystem does not tell; parts of a merged system report the whole in the first. */
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);
 

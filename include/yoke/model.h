@@ -81,6 +81,8 @@ typedef struct yk_scenario_info {
     yk_subsystem *const *subsystems;
     int interface_count;
     const yk_interface_def *interfaces;
+    int wire_count;
+    const yk_wire_def *wires;
     yk_scheme_def scheme;
     int record_every;        /* macro steps between samples */
     const char *record_file; /* from the present folder; NULL if the scenario names none */

@@ -17,6 +17,9 @@
  *   YK_TAKES_MOTION   the world prescribes the motion, the subsystem answers with the effort that it needed
  *                     from the world to follow (so the partner receives the opposite)
  *
+ * Signal ports carry one number without power, in one direction: a measured length to a controller, a command to
+ * a valve. They are connected by wires as YK_TAKES_SIGNAL or YK_GIVES_SIGNAL.
+ *
  * Units are the subsystem's own (SI unless it says otherwise), radians, seconds. All vectors are in the global
  * frame of the subsystem; quaternions rotate from the marker's frame to the global frame. */
 #ifndef YOKE_SUBSYSTEM_H
@@ -42,11 +45,18 @@ typedef struct yk_quat {
 
 typedef enum yk_port_kind {
     YK_PORT_SCALAR, /* one coordinate: position (m), velocity, acceleration; force (N); or their rotational kin */
-    YK_PORT_MARKER  /* a frame on a body: six coordinates on R3 x SO(3); wrench at the marker's origin */
+    YK_PORT_MARKER, /* a frame on a body: six coordinates on R3 x SO(3); wrench at the marker's origin */
+    YK_PORT_SIGNAL /* a number without power, where scalar ports have their position; its rate, if known, as velocity */
 } yk_port_kind;
 
 /* How a port may be, or is, connected. */
-typedef enum yk_causality { YK_UNCONNECTED = 0, YK_TAKES_EFFORT = 1, YK_TAKES_MOTION = 2 } yk_causality;
+typedef enum yk_causality {
+    YK_UNCONNECTED = 0,
+    YK_TAKES_EFFORT = 1,
+    YK_TAKES_MOTION = 2,
+    YK_TAKES_SIGNAL = 4, /* signal ports: an input ... */
+    YK_GIVES_SIGNAL = 8  /* ... or an output, which any number of wires may read and nobody connects */
+} yk_causality;
 
 /* The six relative motions of a marker, in the axes of the marker that takes the motion. */
 enum {
@@ -92,11 +102,12 @@ enum { YK_SIGNAL_DEGREE_MAX = 3, YK_SIGNAL_COEFFICIENTS = YK_SIGNAL_DEGREE_MAX +
 /* What one input does over a macro step that starts at local time 0: sum of coefficient[i] * time^i.
  *
  * Effort ports: linear = force, angular = torque. Motion ports: linear = position, angular = rotation vector theta
- * with orientation(time) = exp(theta(time)) * orientation. Velocities and accelerations are the derivatives. */
+ * with orientation(time) = exp(theta(time)) * orientation. Velocities and accelerations are the derivatives.
+ * Signal ports that take a signal: linear.x = its value. */
 typedef struct yk_signal {
     int degree; /* 0 to YK_SIGNAL_DEGREE_MAX; coefficients above it are not read */
     yk_vec3 linear[YK_SIGNAL_COEFFICIENTS];
-    yk_vec3 angular[YK_SIGNAL_COEFFICIENTS]; /* not read for scalar ports */
+    yk_vec3 angular[YK_SIGNAL_COEFFICIENTS]; /* not read for scalar and signal ports */
     yk_quat orientation;                     /* base orientation; marker ports that take motion only */
 } yk_signal;
 

@@ -41,6 +41,7 @@ static yk_status gauss_seidel(yk_system *system)
             if (link->def.motion_subsystem == member) set_motion_input(system, link, link->a_place < place);
         }
         if (system->members[member].effort_size) set_effort_inputs(system, member);
+        yk_system_feed(system, member);
         yk_status status = yk_system_advance(system, member);
         if (status < 0) return yk_system_blame(system, member);
     }
@@ -65,8 +66,10 @@ static void keep_origins(yk_system *system)
 static yk_status jacobi(yk_system *system)
 {
     keep_origins(system);
-    for (int i = 0; i < system->member_count; i++)
+    for (int i = 0; i < system->member_count; i++) {
         if (system->members[i].effort_size) set_effort_inputs(system, i);
+        yk_system_feed(system, i);
+    }
     for (int i = 0; i < system->link_count; i++) set_motion_input(system, &system->links[i], false);
     if (system->pool)
         yk_pool_run(system->pool, (size_t)system->member_count, 1, advance_range, system);

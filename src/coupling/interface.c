@@ -215,7 +215,7 @@ double yk_effort_size(yk_port_kind kind, const yk_effort *a)
 bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value)
 {
     const yk_motion *m = &value->motion;
-    if (kind == YK_PORT_SCALAR) return isfinite(m->position.x + m->velocity.x + value->effort.force.x);
+    if (kind != YK_PORT_MARKER) return isfinite(m->position.x + m->velocity.x + value->effort.force.x);
     return yk_v3_finite(m->position) && yk_v3_finite(m->velocity) && yk_v3_finite(m->angular_velocity) &&
            yk_v3_finite(value->effort.force) && yk_v3_finite(value->effort.torque) &&
            isfinite(m->orientation.w + m->orientation.x + m->orientation.y + m->orientation.z);

@@ -25,6 +25,7 @@ static yk_vec3 inward(const yk_placement *placement, double unit, yk_vec3 v)
 void yk_placement_motion(const yk_placement *placement, yk_port_kind kind, yk_motion *motion)
 {
     double length = placement->length;
+    if (kind == YK_PORT_SIGNAL) return;
     if (kind == YK_PORT_SCALAR) {
         motion->position.x *= length, motion->velocity.x *= length, motion->acceleration.x *= length;
         return;
@@ -39,6 +40,7 @@ void yk_placement_motion(const yk_placement *placement, yk_port_kind kind, yk_mo
 
 void yk_placement_value(const yk_placement *placement, yk_port_kind kind, yk_port_value *value)
 {
+    if (kind == YK_PORT_SIGNAL) return;
     yk_placement_motion(placement, kind, &value->motion);
     if (kind == YK_PORT_SCALAR) {
         value->effort.force.x *= force_unit(placement);

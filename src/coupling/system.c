@@ -20,11 +20,12 @@ static const double START_TOLERANCE = 1e-12;
 typedef struct scheme_row {
     const char *name;
     yk_status (*step)(yk_system *system, yk_step_report *report);
+    bool feeds; /* it carries wires: yk_system_feed comes before every advance */
 } scheme_row;
 
 static const scheme_row schemes[] = {
-    [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step},
-    [YK_SCHEME_TIGHT] = {"tight", yk_tight_step},
+    [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step, .feeds = true},
+    [YK_SCHEME_TIGHT] = {"tight", yk_tight_step, .feeds = true},
     [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step},
     [YK_SCHEME_INDEX1] = {"index1", yk_index1_step},
 };
@@ -40,6 +41,14 @@ yk_scheme_def yk_scheme_default(void)
                            .index1 = {.degree = 3, .reuse = true}};
 }
 
+yk_status yk_system_check_feeds(const yk_system *system)
+{
+    const scheme_row *row = &schemes[system->scheme.kind];
+    if (row->feeds) return YK_OK;
+    return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                   "scheme %s does not carry wires between subsystems; choose the scheme explicit or tight", row->name);
+}
+
 /* Verbs ------------------------------------------------------------------------------------------------------------ */
 
 void yk_system_gather(yk_member *member)
@@ -48,6 +57,7 @@ void yk_system_gather(yk_member *member)
         member->subsystem->ops->output(member->subsystem, port, &member->values[port]);
         if (member->placement) yk_placement_value(member->placement, member->ports[port].kind, &member->values[port]);
     }
+    yk_wires_read(member);
 }
 
 /* The inputs as the subsystem takes them, from `offset` on in the step. */
@@ -65,6 +75,11 @@ static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double
             yk_placement_input(m->placement, link->kind, causality, &shifted, &m->own_inputs[port]);
         else
             m->own_inputs[port] = shifted;
+    }
+    for (int i = 0; i < system->wire_count; i++) {
+        const yk_wire_def *def = &system->wires[i].def;
+        if (&system->members[def->target_subsystem] == m)
+            m->own_inputs[def->target_port] = yk_signal_shift(&m->inputs[def->target_port], YK_PORT_SIGNAL, offset);
     }
     return m->own_inputs;
 }
@@ -121,6 +136,8 @@ static inline yk_status call_member(yk_system *system, int member, member_move m
     s->calls++;
     yk_system_gather(m);
     for (int port = 0; m->substeps > 1 && port < m->port_count; port++) m->values[port].effort = m->mean_efforts[port];
+    if (m->substeps > 1) yk_wires_read(m);
+    m->advanced = true;
     return m->status;
 }
 
@@ -155,7 +172,7 @@ yk_status yk_system_blame(yk_system *system, int member)
     const char *why = member_message(m);
     double t = system->t + system->h;
     long long step = (long long)system->step_count + 1;
-    if (system->link_count == 0)
+    if (system->link_count + system->wire_count == 0)
         return yk_fail(system->context, m->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t, step,
                        m->name, why);
     const char *remedy = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED
@@ -185,7 +202,9 @@ void yk_system_keep_motions(yk_system *system)
             m->before[port].velocity.x = m->values[port].motion.velocity.x;
             m->before[port].acceleration.x = m->values[port].motion.acceleration.x;
         }
+        m->advanced = false;
     }
+    for (int i = 0; i < system->wire_count; i++) system->wires[i].before = system->wires[i].now;
 }
 
 void yk_system_pack_efforts(yk_system *system, int member)
@@ -315,9 +334,11 @@ yk_status yk_system_start_member(yk_system *system, int member)
     return start_member(system, member, own_inputs(system, &system->members[member], 0));
 }
 
-/* Effort sides first, each with the effort applied to it; then motion sides with the acceleration that follows. */
-static yk_status start_sweep(yk_system *system)
+/* Effort sides first, each with the effort applied to it; then motion sides with the acceleration that follows. The
+ * largest relative change of a wire is in `change`. */
+static yk_status start_sweep(yk_system *system, double *change)
 {
+    *change = 0;
     for (int place = system->member_count - 1; place >= 0; place--) {
         int member = system->sequence[place];
         yk_member *m = &system->members[member];
@@ -328,6 +349,7 @@ static yk_status start_sweep(yk_system *system)
             link->origin = a->position;
             yk_input_taylor(link->kind, a, &m->inputs[link->def.motion_port]);
         }
+        raise_to(change, yk_wires_feed_start(system, member));
         yk_status status = start_member(system, member, own_inputs(system, m, 0));
         if (status < 0) return status;
     }
@@ -365,15 +387,15 @@ static yk_status start_consistently(yk_system *system)
     }
     double change = 0;
     for (int i = 0; i < START_ITERATIONS; i++) {
-        yk_status status = start_sweep(system);
+        double wires;
+        yk_status status = start_sweep(system, &wires);
         if (status < 0) return status;
-        change = update_start_efforts(system, i == 0);
+        change = fmax(update_start_efforts(system, i == 0), wires);
         if (change <= START_TOLERANCE) return YK_OK;
     }
-    yk_log(
-        system->context, YK_LOG_WARNING,
-        "the initial efforts at the interfaces did not settle (relative change %g); the first steps are less accurate",
-        change);
+    yk_log(system->context, YK_LOG_WARNING,
+           "the initial efforts and signals did not settle (relative change %g); the first steps are less accurate",
+           change);
     return YK_OK;
 }
 
@@ -417,8 +439,10 @@ yk_status yk_system_start(yk_system *system)
     yk_system_keep_motions(system);
     /* Before the motion sides are told where to be: some go there at once. */
     for (int i = 0; status == YK_OK && i < system->link_count; i++) status = check_start_gap(system, &system->links[i]);
-    if (status == YK_OK && system->link_count > 0)
-        status = system->index1 ? yk_index1_start(system) : start_consistently(system);
+    if (status == YK_OK && system->index1 && system->link_count > 0)
+        status = yk_index1_start(system);
+    else if (status == YK_OK && system->link_count + system->wire_count > 0)
+        status = start_consistently(system);
     if (status == YK_OK) status = yk_system_prepare_states(system);
     if (status < 0) return status;
     for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i]);

@@ -6,6 +6,7 @@
  *   advance   one subsystem over the macro step with its inputs, and gather its outputs
  *   mark      remember the state of all subsystems
  *   rewind    return one subsystem to the mark
+ *   feed      the signals of a subsystem from what their sources are known to give (wire.c)
  *
  * so that every scheme runs on every subsystem that has the capabilities it asks for. */
 #ifndef YK_COUPLING_SYSTEM_H
@@ -14,6 +15,13 @@
 #include "base/pool.h"
 #include "coupling/acceleration.h"
 #include "yoke/coupling.h"
+
+/* One wire in its place. */
+typedef struct yk_wire {
+    yk_wire_def def;
+    double now, before; /* the source's value now, and at the start of the macro step */
+    double *channel;    /* room for the whole channel; NULL: the source is a port */
+} yk_wire;
 
 /* One subsystem in its place. */
 typedef struct yk_member {
@@ -45,6 +53,9 @@ typedef struct yk_member {
     yk_status status; /* of the last advance */
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
+    bool advanced; /* its outputs are those of a step or trial that ends with the macro step */
+    int wire_count;
+    yk_wire **wires; /* those that it is the source of */
 } yk_member;
 
 /* One interface in its place. Side A takes the effort, side B the motion. */
@@ -69,6 +80,8 @@ struct yk_system {
     int last_effort_place; /* of the last A side in it */
     int link_count;
     yk_link *links;
+    int wire_count;
+    yk_wire *wires;
     struct yk_index1 *index1; /* index1 only */
     yk_subsystem *merged;     /* monolithic only: the one member, which the system owns */
     int *port_offsets;        /* monolithic only: first port of each part in the merged subsystem */
@@ -107,6 +120,9 @@ void yk_system_gather(yk_member *member);
 /* Fills a member's vectors `fresh` and `applied`, and applies a vector of efforts to it as inputs. */
 void yk_system_pack_efforts(yk_system *system, int member);
 void yk_system_apply_efforts(yk_system *system, int member, const double *efforts);
+/* Sets the signals that a member takes, before it advances; returns the largest change of one at the end of the step
+ * since it was last set, relative to its size or to 1. Schemes that do not call it cannot carry wires. */
+double yk_system_feed(yk_system *system, int member);
 /* Keeps the motions now as those at the start of the step that follows. */
 void yk_system_keep_motions(yk_system *system);
 /* Errors and work of all interfaces since then, into the statistics. */
@@ -118,6 +134,14 @@ yk_status yk_system_blame(yk_system *system, int member);
  * for their states. See state.c. */
 yk_status yk_system_check_rollback(const yk_system *system);
 yk_status yk_system_prepare_states(yk_system *system);
+
+/* Wires, see wire.c. At creation: checks and connects them; room for them. Reads what a member gives. At the start: as
+ * feed, from the present values. */
+yk_status yk_system_check_feeds(const yk_system *system); /* whether the scheme carries wires */
+yk_status yk_wires_create(yk_system *system, const yk_system_def *def);
+void yk_wires_destroy(yk_system *system);
+void yk_wires_read(yk_member *member);
+double yk_wires_feed_start(yk_system *system, int member);
 
 /* Schemes ---------------------------------------------------------------------------------------------------------- */
 

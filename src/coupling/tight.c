@@ -8,6 +8,9 @@
 #include "coupling/interface.h"
 #include "coupling/system.h"
 
+/* Relative change of a wire that counts as none. */
+static const double SIGNAL_TOLERANCE = 1e-9;
+
 typedef struct sweep {
     int number; /* from 0 */
     bool last;  /* the iteration limit is reached */
@@ -86,6 +89,9 @@ static yk_status run_sweep(yk_system *system, sweep *now)
         for (int i = 0; i < system->link_count; i++)
             if (system->links[i].def.motion_subsystem == member) set_motion_input(system, &system->links[i], now);
         if (system->members[member].effort_size) set_effort_inputs(system, member, now);
+        bool settled = yk_system_feed(system, member) <= SIGNAL_TOLERANCE;
+        /* Behind the last effort side nothing is left that could be repeated for it. */
+        if (now->number > 0 && place <= system->last_effort_place) now->converged = now->converged && settled;
         bool final = now->last || (now->converged && place >= system->last_effort_place);
         yk_status status = move_member(system, member, now, final);
         if (status < 0) return yk_system_blame(system, member);
@@ -136,6 +142,7 @@ static yk_status take(yk_system *system, double t, double h, int halvings, yk_st
     for (int i = 0; i < system->member_count; i++) {
         if (yk_system_rewind(system, i) < 0) return yk_system_blame(system, i);
         yk_system_gather(&system->members[i]);
+        system->members[i].advanced = false;
     }
     report->halved = true;
     yk_status first = take(system, t, h / 2, halvings - 1, report);

@@ -85,6 +85,10 @@ static yk_status check_side(yk_system *system, const char *face, int member, int
     if (port < 0 || port >= m->port_count)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s': subsystem '%s' has no port %d", face,
                        m->name, port);
+    if (m->ports[port].kind == YK_PORT_SIGNAL)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "interface '%s': port '%s' of subsystem '%s' carries a signal without power; join it by a wire",
+                       face, m->ports[port].name, m->name);
     if (!(m->ports[port].causalities & causality))
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take %s; %s", face, m->ports[port].name,
@@ -157,17 +161,47 @@ static yk_status create_link(yk_system *system, int number, const yk_interface_d
     return connect_link(system, link);
 }
 
-/* True if every effort that the member takes comes from members that are already placed. */
-static bool can_follow(const yk_system *system, int member, const bool *placed)
+/* What the order of Gauss-Seidel gives up first where it would go in a circle. */
+typedef enum demand {
+    ALL_WIRES,         /* motion sides before effort sides, sources of wires before their targets */
+    WIRES_OF_COMMANDS, /* the same without wires from effort sides, whose motion is known at the start: measured */
+    NO_WIRES,
+    NOTHING /* the order of the scenario */
+} demand;
+
+static bool takes_effort(const yk_system *system, int member)
 {
-    for (int i = 0; i < system->link_count; i++) {
+    for (int i = 0; i < system->link_count; i++)
+        if (system->links[i].def.effort_subsystem == member) return true;
+    return false;
+}
+
+/* True if everything that the member takes comes from members that are already placed. */
+static bool can_follow(const yk_system *system, int member, const bool *placed, demand level)
+{
+    for (int i = 0; i < system->link_count && level < NOTHING; i++) {
         const yk_interface_def *def = &system->links[i].def;
         if (def->effort_subsystem == member && !placed[def->motion_subsystem]) return false;
+    }
+    for (int i = 0; i < system->wire_count && level < NO_WIRES; i++) {
+        int source = system->wires[i].def.source_subsystem;
+        bool waits = system->wires[i].def.target_subsystem == member && source != member && !placed[source];
+        if (waits && (level == ALL_WIRES || !takes_effort(system, source))) return false;
     }
     return true;
 }
 
-/* Motion sides before their effort sides; where that goes in a circle, the order of the scenario. */
+static int next_in_sequence(const yk_system *system, const bool *placed)
+{
+    for (demand level = ALL_WIRES; level < NOTHING; level++)
+        for (int i = 0; i < system->member_count; i++)
+            if (!placed[i] && can_follow(system, i, placed, level)) return i;
+    int first = 0;
+    while (placed[first]) first++;
+    return first;
+}
+
+/* Motion sides before their effort sides, sources of wires before their targets. */
 static yk_status find_sequence(yk_system *system)
 {
     int count = system->member_count;
@@ -179,13 +213,7 @@ static yk_status find_sequence(yk_system *system)
         return YK_ERROR_MEMORY;
     }
     for (int n = 0; n < count; n++) {
-        int chosen = -1, first = -1;
-        for (int i = 0; i < count && chosen < 0; i++) {
-            if (placed[i]) continue;
-            if (first < 0) first = i;
-            if (can_follow(system, i, placed)) chosen = i;
-        }
-        if (chosen < 0) chosen = first;
+        int chosen = next_in_sequence(system, placed);
         placed[chosen] = true;
         place[chosen] = n;
         system->sequence[n] = chosen;
@@ -294,6 +322,7 @@ static yk_status build(yk_system *system, const yk_system_def *def)
     }
     for (int i = 0; status == YK_OK && i < system->link_count; i++)
         status = create_link(system, i, &def->interfaces[i]);
+    if (status == YK_OK) status = yk_wires_create(system, def);
     if (status == YK_OK) status = find_sequence(system);
     bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
     if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_efforts(system);
@@ -344,6 +373,7 @@ void yk_system_destroy(yk_system *system)
         yk_accelerator_destroy(context, m->accelerator);
         yk_accelerator_destroy(context, m->start_accelerator);
     }
+    yk_wires_destroy(system);
     if (system->merged) system->merged->ops->destroy(system->merged);
     yk_release(context, system->members);
     yk_release(context, system->links);

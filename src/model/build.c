@@ -234,6 +234,8 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
             .substeps = scenario->placed ? scenario->substeps : NULL,
             .interfaces = info->interfaces,
             .interface_count = info->interface_count,
+            .wires = info->wires,
+            .wire_count = info->wire_count,
             .scheme = info->scheme,
             .start = info->start,
             .step = info->step,

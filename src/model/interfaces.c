@@ -21,20 +21,20 @@ static int find_port(const yk_port *ports, int count, const char *name)
     return -1;
 }
 
-static void report_unknown_port(yk_diagnostics *diagnostics, const side *s, const char *subsystem, const char *name,
-                                const yk_port *ports, int count)
+static void report_unknown_port(yk_diagnostics *diagnostics, const yk_node *node, const char *subsystem,
+                                const char *name, const yk_port *ports, int count)
 {
     const char *names[PORT_NAMES_MAX];
     if (count > PORT_NAMES_MAX) count = PORT_NAMES_MAX;
     for (int i = 0; i < count; i++) names[i] = ports[i].name;
-    yk_node_error(diagnostics, s->node, "subsystem '%s' has no port '%.60s'; %s", subsystem, name,
+    yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, name,
                   yk_suggestion(name, names, count).text);
 }
 
 /* Splits at the first '.': names of subsystems have none, names of ports may. */
-static side read_side(yk_scenario *scenario, const yk_node *node)
+yk_port_place yk_scenario_find_port(yk_scenario *scenario, const yk_node *node)
 {
-    side s = {.node = node, .subsystem = -1, .port = -1};
+    yk_port_place s = {.subsystem = -1, .port = -1};
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scenario_info *info = &scenario->info;
     char subsystem[64];
@@ -58,13 +58,24 @@ static side read_side(yk_scenario *scenario, const yk_node *node)
     if (s.port >= 0)
         s.what = &ports[s.port];
     else
-        report_unknown_port(diagnostics, &s, subsystem, dot + 1, ports, count);
+        report_unknown_port(diagnostics, node, subsystem, dot + 1, ports, count);
     return s;
+}
+
+static side read_side(yk_scenario *scenario, const yk_node *node)
+{
+    yk_port_place place = yk_scenario_find_port(scenario, node);
+    return (side){node, place.subsystem, place.port, place.what};
 }
 
 static bool check_causality(yk_scenario *scenario, const side *s, yk_causality causality)
 {
     if (s->what->causalities & causality) return true;
+    if (s->what->kind == YK_PORT_SIGNAL) {
+        yk_node_error(scenario->resolver.diagnostics, s->node,
+                      "is a signal without power; join it under 'wires', not 'interfaces'");
+        return false;
+    }
     yk_node_error(scenario->resolver.diagnostics, s->node, "cannot receive %s; %s",
                   causality == YK_TAKES_EFFORT ? "an effort" : "a motion",
                   scenario->info.scheme.kind == YK_SCHEME_INDEX1
@@ -81,7 +92,8 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
         return false;
     }
     if (!a->what || !b->what) return false;
-    if (a->what->kind != b->what->kind) {
+    bool power = a->what->kind != YK_PORT_SIGNAL && b->what->kind != YK_PORT_SIGNAL;
+    if (power && a->what->kind != b->what->kind) {
         yk_node_error(diagnostics, between, "joins a scalar port with a marker; both must be of one kind");
         return false;
     }
@@ -147,32 +159,12 @@ static void read_interface(yk_scenario *scenario, const yk_node *node)
                                                                                 .constrained = axes};
 }
 
-/* Interfaces and subsystems share the names of signals. */
-static void check_name(yk_scenario *scenario, const yk_node *node)
+void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node)
 {
     const char *name = yk_node_name(node);
     if (yk_find_name(scenario->info.names, scenario->info.subsystem_count, name) < 0) return;
     yk_node_key_error(scenario->resolver.diagnostics, node,
                       "'%s' is also the name of a subsystem; signals need different names", name);
-}
-
-static bool is_joined(const yk_scenario *scenario, int subsystem)
-{
-    for (int i = 0; i < scenario->info.interface_count; i++)
-        if (scenario->interfaces[i].effort_subsystem == subsystem ||
-            scenario->interfaces[i].motion_subsystem == subsystem)
-            return true;
-    return false;
-}
-
-static void warn_of_loose_parts(yk_scenario *scenario)
-{
-    const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
-    if (scenario->info.subsystem_count < 2) return;
-    for (int i = 0; node; node = node->next, i++)
-        if (!is_joined(scenario, i))
-            yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_place(node),
-                      yk_node_path(node, (char[YK_PATH_MAX]){0}), "is not joined to anything by an interface");
 }
 
 void yk_scenario_read_interfaces(yk_scenario *scenario)
@@ -188,9 +180,8 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
     }
     for (const yk_node *node = list ? list->first : NULL; node; node = node->next) {
         if (yk_diagnostics_full(r->diagnostics)) return;
-        if (yk_node_name(node)) check_name(scenario, node);
+        if (yk_node_name(node)) yk_scenario_check_name(scenario, node);
         read_interface(scenario, node);
     }
     scenario->info.interfaces = scenario->interfaces;
-    if (yk_diagnostics_errors(r->diagnostics) == 0) warn_of_loose_parts(scenario);
 }

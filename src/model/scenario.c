@@ -158,9 +158,9 @@ static yk_status interpret(yk_scenario *scenario)
     info->path = scenario->source.name;
     info->title = text_or_empty(scenario->root, "title");
     info->description = text_or_empty(scenario->root, "description");
-    void (*const steps[])(yk_scenario *) = {yk_scenario_read_time, yk_scenario_read_coupling,
+    void (*const steps[])(yk_scenario *) = {yk_scenario_read_time,        yk_scenario_read_coupling,
                                             yk_scenario_build_subsystems, yk_scenario_read_interfaces,
-                                            yk_scenario_read_signals};
+                                            yk_scenario_read_wires,       yk_scenario_read_signals};
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++) steps[i](scenario);
     return r->status;
 }

@@ -9,7 +9,13 @@
 /* The whole file. */
 extern const yk_section yk_scenario_section;
 
-enum { YK_SUBSYSTEMS_MAX = 1000, YK_INTERFACES_MAX = 10000, YK_PARAMETERS_MAX = 1000, YK_SIGNALS_MAX = 100000 };
+enum {
+    YK_SUBSYSTEMS_MAX = 1000,
+    YK_INTERFACES_MAX = 10000,
+    YK_WIRES_MAX = 10000,
+    YK_PARAMETERS_MAX = 1000,
+    YK_SIGNALS_MAX = 100000
+};
 
 /* Joints by their words, in the order of the schema: the axes that each constrains. */
 extern const unsigned yk_joint_axes[];
@@ -37,13 +43,14 @@ typedef enum yk_signal_kind {
     YK_SIGNAL_GAP,     /* one of the four numbers of yk_interface_error */
     YK_SIGNAL_ENERGY,  /* `components` doubles of yk_energy */
     YK_SIGNAL_CREATED, /* energy created by an interface */
+    YK_SIGNAL_WIRE,    /* what a wire carries */
     YK_SIGNAL_CHANNEL  /* of a subsystem */
 } yk_signal_kind;
 
 typedef struct yk_signal_row {
     yk_signal_kind kind;
     int components;
-    int subsystem, port; /* interface in `subsystem`, channel in `port` */
+    int subsystem, port; /* interface or wire in `subsystem`, channel in `port` */
     int offset;          /* in doubles */
     int channel_size;    /* components of the whole channel */
 } yk_signal_row;
@@ -62,6 +69,7 @@ struct yk_scenario {
     int *substeps;
     bool placed; /* any of the two is not the default */
     yk_interface_def *interfaces;
+    yk_wire_def *wires;
     yk_channel *signals;
     yk_signal_row *rows;
     double *channel; /* room for the largest channel */
@@ -74,7 +82,20 @@ void yk_scenario_read_time(yk_scenario *scenario);
 void yk_scenario_read_coupling(yk_scenario *scenario);
 void yk_scenario_build_subsystems(yk_scenario *scenario);
 void yk_scenario_read_interfaces(yk_scenario *scenario);
+void yk_scenario_read_wires(yk_scenario *scenario);
 void yk_scenario_read_signals(yk_scenario *scenario);
+
+/* Where the named quantity is found; false after a message at the node. (signals.c) */
+bool yk_scenario_find_signal(yk_scenario *scenario, const char *name, const yk_node *node, yk_signal_row *row);
+/* "subsystem.port" as written at a node. */
+typedef struct yk_port_place {
+    int subsystem, port; /* -1: not found, or not known */
+    const yk_port *what; /* NULL: not known */
+} yk_port_place;
+/* With a message where it is not found. (interfaces.c) */
+yk_port_place yk_scenario_find_port(yk_scenario *scenario, const yk_node *node);
+/* Interfaces, wires and subsystems share the names of signals: a message where one is used twice. */
+void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node);
 
 /* Index of the name, or -1. */
 int yk_find_name(const char *const *names, int count, const char *name);

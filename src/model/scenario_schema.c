@@ -99,6 +99,28 @@ static const yk_field interface_fields[] = {
 static const yk_section interface_section = {"interface", "Where two subsystems meet.", interface_fields};
 static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section = &interface_section, .text = ""};
 
+/* Wires ---------------------------------------------------------------------------------------------------------- */
+
+static const yk_field wire_fields[] = {
+    {"from", YK_TYPE_TEXT, .required = true,
+     .text = "what is carried: a single number named as under `record.signals`, `subsystem.port.velocity`, "
+             "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
+    {"to", YK_TYPE_TEXT, .required = true, .text = "the signal port that takes it, `subsystem.port`"},
+    {"hold", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "carry the value at the start of the macro step over the whole of it, as a sampled signal; otherwise a "
+             "straight line to the value at the end where that is known already"},
+    {0},
+};
+static const yk_section wire_section = {
+    "wire",
+    "A signal without power from one subsystem to another: a measured length, a valve's command. In the order "
+    "gauss-seidel the "
+    "source of a wire goes before its target where the interfaces allow it; in a circle the motion of effort sides is "
+    "taken "
+    "as measured at the start of the step. The scheme tight repeats wires with the interfaces.",
+    wire_fields};
+static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};
+
 /* Coupling ------------------------------------------------------------------------------------------------------- */
 
 /* In the order of yk_scheme_kind, yk_order, yk_relaxation; of the Jacobian: kept, fresh, by differences. */
@@ -200,6 +222,7 @@ static const yk_section record_section = {
     "- `interface.gap`, `interface.gap_rotation`, `interface.gap_velocity`, `interface.gap_angular_velocity`: how far "
     "its "
     "two sides are apart; `interface.energy_created`: work that the coupling put into the system.\n"
+    "- `subsystem.port` of a signal port (or `subsystem.port.value`), and `wire.value`.\n"
     "- `subsystem.energy`: kinetic, potential, dissipated, work; one of them is `subsystem.energy.kinetic`.\n"
     "- `subsystem.channel` for what else a subsystem tells, such as reactions.",
     record_fields};
@@ -216,6 +239,8 @@ static const yk_field scenario_fields[] = {
      .text = "the parts, each with its own solver"},
     {"interfaces", YK_TYPE_NAMED, .most = YK_INTERFACES_MAX, .item = &interface_item,
      .text = "where the subsystems are joined"},
+    {"wires", YK_TYPE_NAMED, .most = YK_WIRES_MAX, .item = &wire_item,
+     .text = "signals without power from one subsystem to another"},
     {"coupling", YK_TYPE_SECTION, .section = &coupling_section,
      .text = "how the subsystems are coupled; required where there are interfaces"},
     {"record", YK_TYPE_SECTION, .fallback = "{}", .section = &record_section, .text = "what is recorded, and where"},

@@ -8,21 +8,22 @@
 typedef struct quantity {
     const char *name, *unit;
     size_t offset; /* bytes */
-    int scalar_size, marker_size;
+    int size[3];   /* by yk_port_kind; 0: such ports have none */
     bool by_default;
 } quantity;
 
 #define AT(member) offsetof(yk_port_value, member)
 static const quantity quantities[] = {
-    {"position", "m", AT(motion.position), 1, 3, true},
-    {"orientation", NULL, AT(motion.orientation), 0, 4, true},
-    {"velocity", "m/s", AT(motion.velocity), 1, 3, true},
-    {"angular_velocity", "rad/s", AT(motion.angular_velocity), 0, 3, true},
-    {"acceleration", "m/s^2", AT(motion.acceleration), 1, 3, false},
-    {"angular_acceleration", "rad/s^2", AT(motion.angular_acceleration), 0, 3, false},
-    {"force", "N", AT(effort.force), 1, 3, true},
-    {"torque", "N m", AT(effort.torque), 0, 3, true},
-    {"wrench", "N, N m", AT(effort), 0, 6, false},
+    {"position", "m", AT(motion.position), {1, 3, 0}, true},
+    {"orientation", NULL, AT(motion.orientation), {0, 4, 0}, true},
+    {"velocity", "m/s", AT(motion.velocity), {1, 3, 0}, true},
+    {"angular_velocity", "rad/s", AT(motion.angular_velocity), {0, 3, 0}, true},
+    {"acceleration", "m/s^2", AT(motion.acceleration), {1, 3, 0}, false},
+    {"angular_acceleration", "rad/s^2", AT(motion.angular_acceleration), {0, 3, 0}, false},
+    {"force", "N", AT(effort.force), {1, 3, 0}, true},
+    {"torque", "N m", AT(effort.torque), {0, 3, 0}, true},
+    {"wrench", "N, N m", AT(effort), {0, 6, 0}, false},
+    {"value", NULL, AT(motion.position), {0, 0, 1}, true},
 };
 enum { QUANTITY_COUNT = sizeof quantities / sizeof *quantities };
 _Static_assert(sizeof(yk_effort) == 6 * sizeof(double), "a wrench is six doubles in a row");
@@ -118,7 +119,7 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
 {
     for (int i = 0; i < QUANTITY_COUNT; i++) {
         const quantity *row = &quantities[i];
-        int size = kind == YK_PORT_SCALAR ? row->scalar_size : row->marker_size;
+        int size = row->size[kind];
         const char *component = size ? after(text, row->name) : NULL;
         if (!component) continue;
         q->row.offset = (int)(row->offset / sizeof(double));
@@ -131,7 +132,7 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
 static void add_quantities(candidates *c, yk_port_kind kind)
 {
     for (int i = 0; i < QUANTITY_COUNT; i++)
-        if (kind == YK_PORT_MARKER || quantities[i].scalar_size) add_candidate(c, quantities[i].name);
+        if (quantities[i].size[kind]) add_candidate(c, quantities[i].name);
 }
 
 static const yk_port *port_at(const yk_scenario *scenario, int subsystem, int port)
@@ -202,6 +203,7 @@ static bool match_channel(request *q, int subsystem, const char *text, candidate
 
 static void read_of_port(request *q, int subsystem, int port, const yk_port *what, const char *text)
 {
+    if (!text[0] && what->kind == YK_PORT_SIGNAL) text = "value";
     if (match_quantity(q, text, subsystem, port, what->kind)) return;
     candidates c = {.count = 0};
     add_quantities(&c, what->kind);
@@ -218,25 +220,52 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
     if (!object) return; /* its section has mistakes of its own */
     candidates c = {.count = 0};
     const yk_port *ports;
-    int count = object->ops->ports(object, &ports);
+    const char *beyond = NULL; /* of the port with the longest name that fits: that of another may begin with it */
+    int count = object->ops->ports(object, &ports), port = -1;
     for (int i = 0; i < count; i++) {
         const char *rest = after(text, ports[i].name);
-        if (rest) {
-            read_of_port(q, subsystem, i, &ports[i], rest);
-            return;
-        }
+        if (rest && (!beyond || rest > beyond)) beyond = rest, port = i;
         add_candidate(&c, ports[i].name);
     }
+    if (port >= 0 && match_quantity(q, beyond, subsystem, port, ports[port].kind)) return;
     const char *which = object->ops->energy ? after(text, "energy") : NULL;
     if (which) {
         read_energy(q, subsystem, which);
         return;
     }
     if (match_channel(q, subsystem, text, &c)) return;
+    if (port >= 0) {
+        candidates own = {.count = 0};
+        add_quantities(&own, ports[port].kind);
+        bool channel = beyond[0] && !yk_text_nearest(beyond, own.words) && yk_text_nearest(text, c.words);
+        if (channel)
+            report_unknown(q, "port or channel", text, &c);
+        else
+            read_of_port(q, subsystem, port, &ports[port], beyond);
+        return;
+    }
     if (object->ops->energy) add_candidate(&c, "energy");
     char first[64];
     snprintf(first, sizeof first, "%.*s", (int)(strcspn(text, ".") < 63 ? strcspn(text, ".") : 63), text);
     report_unknown(q, "port or channel", first, &c);
+}
+
+static void read_of_wire(request *q, int wire, const char *text)
+{
+    candidates c = {.count = 0};
+    add_candidate(&c, "value");
+    q->row.components = 1;
+    if (strcmp(text, "value") == 0)
+        found(q, YK_SIGNAL_WIRE, wire, 0, NULL);
+    else
+        report_unknown(q, "quantity", text, &c);
+}
+
+static int find_wire(const yk_scenario *scenario, const char *name)
+{
+    for (int i = 0; i < scenario->info.wire_count; i++)
+        if (strcmp(scenario->wires[i].name, name) == 0) return i;
+    return -1;
 }
 
 static int find_interface(const yk_scenario *scenario, const char *name)
@@ -246,10 +275,10 @@ static int find_interface(const yk_scenario *scenario, const char *name)
     return -1;
 }
 
-/* An interface that was given but has mistakes of its own. */
-static bool is_broken_interface(const yk_scenario *scenario, const char *name)
+/* An interface or a wire that was given but has mistakes of its own. */
+static bool is_broken(const yk_scenario *scenario, const char *section, const char *name)
 {
-    const yk_node *list = yk_node_get(scenario->root, "interfaces");
+    const yk_node *list = yk_node_get(scenario->root, section);
     for (const yk_node *item = list ? list->first : NULL; item; item = item->next) {
         const char *other = yk_node_name(item);
         if (other && strcmp(other, name) == 0) return true;
@@ -269,17 +298,20 @@ static void read_name(request *q, const char *text)
         return;
     }
     snprintf(place, sizeof place, "%.*s", (int)(dot - text < 63 ? dot - text : 63), text);
-    int interface = find_interface(scenario, place);
+    int interface = find_interface(scenario, place), wire = find_wire(scenario, place);
     int subsystem = yk_find_name(info->names, info->subsystem_count, place);
     if (interface >= 0)
         read_of_interface(q, interface, dot + 1);
     else if (subsystem >= 0)
         read_of_subsystem(q, subsystem, dot + 1);
-    else if (!is_broken_interface(scenario, place)) {
+    else if (wire >= 0)
+        read_of_wire(q, wire, dot + 1);
+    else if (!is_broken(scenario, "interfaces", place) && !is_broken(scenario, "wires", place)) {
         candidates c = {.count = 0};
         for (int i = 0; i < info->interface_count; i++) add_candidate(&c, scenario->interfaces[i].name);
         for (int i = 0; i < info->subsystem_count; i++) add_candidate(&c, info->names[i]);
-        report_unknown(q, "interface or subsystem", place, &c);
+        for (int i = 0; i < info->wire_count; i++) add_candidate(&c, scenario->wires[i].name);
+        report_unknown(q, info->wire_count ? "interface, subsystem or wire" : "interface or subsystem", place, &c);
     }
 }
 
@@ -293,6 +325,14 @@ static void check_channel(request *q)
     yk_node_error(q->scenario->resolver.diagnostics, q->node,
                   "channels of a subsystem cannot be recorded with the scheme monolithic, which merges the subsystems");
     q->found = false;
+}
+
+bool yk_scenario_find_signal(yk_scenario *scenario, const char *name, const yk_node *node, yk_signal_row *row)
+{
+    request q = {.scenario = scenario, .node = node};
+    read_name(&q, name);
+    *row = q.row;
+    return q.found;
 }
 
 /* Reads one name and appends it. The arrays have room. */
@@ -333,7 +373,7 @@ static void add_ports(yk_scenario *scenario, int subsystem)
     int count = object->ops->ports(object, &ports);
     for (int port = 0; port < count; port++)
         for (int i = 0; i < QUANTITY_COUNT; i++)
-            if (quantities[i].by_default && (ports[port].kind == YK_PORT_MARKER || quantities[i].scalar_size))
+            if (quantities[i].by_default && quantities[i].size[ports[port].kind])
                 add_made(scenario, scenario->names[subsystem], ports[port].name, quantities[i].name);
     if (object->ops->energy) add_made(scenario, scenario->names[subsystem], "", "energy");
 }
@@ -342,7 +382,7 @@ static void add_ports(yk_scenario *scenario, int subsystem)
 static void add_defaults(yk_scenario *scenario)
 {
     const yk_scenario_info *info = &scenario->info;
-    int count = 5 * info->interface_count;
+    int count = 5 * info->interface_count + info->wire_count;
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_port *ports;
         const yk_subsystem *object = info->subsystems[i];
@@ -358,6 +398,7 @@ static void add_defaults(yk_scenario *scenario)
             if (marker || !gaps[k].marker_only) add_made(scenario, def->name, "", gaps[k].name);
         add_made(scenario, def->name, "", "energy_created");
     }
+    for (int i = 0; i < info->wire_count; i++) add_made(scenario, scenario->wires[i].name, "", "value");
 }
 
 static void reserve_channel(yk_scenario *scenario)
@@ -408,6 +449,7 @@ static const double *read_row(const yk_scenario *scenario, const yk_signal_row *
     case YK_SIGNAL_CREATED:
         four[0] = yk_system_interface_statistics(scenario->system, row->subsystem).energy_created;
         return four;
+    case YK_SIGNAL_WIRE: four[0] = yk_system_wire(scenario->system, row->subsystem); return four;
     case YK_SIGNAL_CHANNEL:
         object = scenario->subsystems[row->subsystem];
         object->ops->channel_read(object, row->port, scenario->channel);

@@ -123,7 +123,9 @@ static void table_of_operations_is_complete(void **state)
     const yk_port *ports;
     for (int i = 0; i < ops->ports(b.subsystem, &ports); i++) {
         assert_non_null(ports[i].name);
-        assert_in_range(ports[i].causalities, 1, YK_TAKES_EFFORT | YK_TAKES_MOTION);
+        unsigned power = YK_TAKES_EFFORT | YK_TAKES_MOTION, signal = YK_TAKES_SIGNAL | YK_GIVES_SIGNAL;
+        assert_in_range(ports[i].causalities, 1, power | signal);
+        assert_int_equal((ports[i].causalities & signal) != 0, ports[i].kind == YK_PORT_SIGNAL);
     }
     bed_close(&b);
 }

@@ -1,0 +1,181 @@
+/* solver: hydraulic */
+#include "model/registry.h"
+#include "physics/hydraulic.h"
+
+static const yk_field fluid_fields[] = {
+    {"density", YK_TYPE_NUMBER, "kg/m³", "850", .range = YK_POSITIVE, .text = "of the fluid"},
+    {"a", YK_TYPE_NUMBER, "1/Pa", "6.53e-10", .range = YK_POSITIVE,
+     .text = "compressibility: density is that at no pressure times 1 + a p + b p²"},
+    {"b", YK_TYPE_NUMBER, "1/Pa²", "-1.19e-18", .text = "the same, second term"},
+    {"vapour_pressure", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
+     .text = "pressure that a chamber keeps while a cavity is in it"},
+    {0},
+};
+static const yk_section fluid_section = {"fluid", "", fluid_fields};
+
+static const yk_field fixed_fields[] = {{"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+                                         .text = "the longest; 0: one step in each that the coupling asks for"},
+                                        {0}};
+static const yk_field adaptive_fields[] = {{"tolerance", YK_TYPE_NUMBER, .fallback = "1e-8", .range = YK_POSITIVE,
+                                            .text = "relative error of the pressures in a step"},
+                                           {0}};
+static const yk_section fixed = {"fixed", "Radau IIA of order 5 in equal steps.", fixed_fields};
+static const yk_section adaptive = {"adaptive", "The same with error control, each cylinder at its own step.",
+                                    adaptive_fields};
+enum { FIXED };
+static const yk_section *const integrators[] = {&fixed, &adaptive, NULL};
+
+static const yk_field valve_fields[] = {
+    {"area", YK_TYPE_NUMBER, "m²", "5e-4", .range = YK_POSITIVE, .text = "of an orifice that is fully open"},
+    {"discharge", YK_TYPE_NUMBER, .fallback = "0.67", .range = YK_POSITIVE, .text = "discharge coefficient"},
+    {"lag", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "time constant of the spool behind its command; 0: none"},
+    {"backflow", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "let fluid flow back into the pump or out of the tank; otherwise such flows are zero"},
+    {"laminar_pressure", YK_TYPE_NUMBER, "Pa", "100", .range = YK_POSITIVE,
+     .text = "difference of pressures below which the root law of the flow is rounded off"},
+    {0},
+};
+static const yk_section valve_section = {"valve", "", valve_fields};
+static const yk_field no_fields[] = {{0}};
+static const yk_section open_centre = {"open-centre",
+                                       "Spool k in [0, 1]: pump to chamber 1 and chamber 2 to tank open with k, the "
+                                       "other two with 1 - k.",
+                                       no_fields};
+static const yk_section closed_centre = {
+    "closed-centre", "Spool k in [-1, 1]: positive extends, negative retracts, 0 closes all.", no_fields};
+/* In the order of yk_valve_kind. */
+static const yk_section *const valves[] = {&open_centre, &closed_centre, NULL};
+
+static const yk_word start_words[] = {{"steady", "the flows balance at the spool's first command, without motion"},
+                                      {NULL, NULL}};
+static const yk_field start_fields[] = {
+    {"pressures", YK_TYPE_NUMBERS, "Pa", .least = 2, .most = 2, .text = "of chamber 1 and chamber 2"},
+    {"force", YK_TYPE_NUMBER, "N",
+     .text = "with which the cylinder pushes its ends apart; the pressures' mean is that of pump and tank"},
+    {0},
+};
+static const yk_section start_section = {"start", "One of both.", start_fields};
+
+static const yk_field cylinder_fields[] = {
+    {"area", YK_TYPE_NUMBERS, "m²", .required = true, .least = 1, .most = 2,
+     .text = "of the piston; with two numbers, on the side of chamber 1 and of chamber 2, which extends"},
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "of both chambers together"},
+    {"share", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
+     .text = "of chamber 1 in that length at the start"},
+    {"friction", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE, .text = "viscous, of the piston"},
+    {"leakage", YK_TYPE_NUMBER, "m³/(s Pa)", "0", .range = YK_NOT_NEGATIVE, .text = "past the piston"},
+    {"stop", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
+     .text = "length that a chamber keeps when the piston is at its end; 1 % of `length` where absent"},
+    {"stop_stiffness", YK_TYPE_NUMBER, "N/m", "1e8", .range = YK_POSITIVE, .text = "of the end stops"},
+    {"stop_damping", YK_TYPE_NUMBER, "s/m", "10", .range = YK_NOT_NEGATIVE,
+     .text = "of the end stops: their force is stiffness times depth times 1 + damping times speed"},
+    {"actuator_length", YK_TYPE_NUMBER, "m",
+     .text = "at the start, between the ends of the actuator; where absent, as the mechanism is then"},
+    {"spool", YK_TYPE_FUNCTION, .fallback = "0", .text = "command of the valve where no wire brings it"},
+    {"valve", YK_TYPE_VARIANT, .fallback = "{}", .section = &valve_section, .variants = valves, .selector = "type",
+     .selector_fallback = "open-centre", .text = "Four orifices between pump, chambers and tank"},
+    {"start", YK_TYPE_FORM, .fallback = "steady", .words = start_words, .section = &start_section,
+     .text = "pressures at the start"},
+    {0},
+};
+static const yk_section cylinder_section = {"cylinder", "A cylinder with two chambers, behind its own valve.",
+                                            cylinder_fields};
+static const yk_field cylinder_item = {"cylinder", YK_TYPE_SECTION, .section = &cylinder_section, .text = ""};
+
+static const yk_field fields[] = {
+    {"pump", YK_TYPE_FUNCTION, "Pa", .required = true, .text = "pressure of the pump"},
+    {"tank", YK_TYPE_NUMBER, "Pa", "1e5", .range = YK_NOT_NEGATIVE, .text = "pressure of the tank"},
+    {"fluid", YK_TYPE_SECTION, .fallback = "{}", .section = &fluid_section, .text = "what it is filled with"},
+    {"cylinders", YK_TYPE_NAMED, .required = true, .least = 1, .item = &cylinder_item, .text = "any number of them"},
+    {"integrator", YK_TYPE_VARIANT, .fallback = "{}", .variants = integrators, .selector = "type",
+     .selector_fallback = "fixed", .text = "How the pressures advance in time"},
+    {0},
+};
+
+const yk_section yk_hydraulic_section = {
+    "hydraulic",
+    "Cylinders behind valves on one pump and one tank. Ports of a cylinder NAME: `NAME` (scalar; takes the motion of "
+    "the actuator, answers with the force) and `NAME.spool` (signal; takes the valve's command). Channels: "
+    "`NAME.pressure_1`, `pressure_2`, net inflows `flow_1`, `flow_2`, `thrust` (pushes the ends apart), `opening` of "
+    "the "
+    "spool, shares of cavity `void_1`, `void_2`, and since the start the times in which fluid was kept from flowing "
+    "back "
+    "(`blocked_time`), a chamber cavitated (`cavitation_time`), the piston was at a stop (`stop_time`) and the command "
+    "was limited (`limit_time`).",
+    fields};
+
+static yk_valve read_valve(const yk_node *node)
+{
+    return (yk_valve){.kind = (yk_valve_kind)node->choice,
+                      .area = yk_node_number(node, "area"),
+                      .discharge = yk_node_number(node, "discharge"),
+                      .lag = yk_node_number(node, "lag"),
+                      .laminar = yk_node_number(node, "laminar_pressure"),
+                      .backflow = yk_node_boolean(node, "backflow")};
+}
+
+static yk_status read_start(yk_builder *builder, const yk_node *node, yk_hydraulic_cylinder_def *def)
+{
+    const yk_node *pressures = yk_node_get(node, "pressures"), *force = yk_node_get(node, "force");
+    if (node->choice == 0) return YK_OK;
+    if ((pressures != NULL) == (force != NULL))
+        return yk_builder_error(builder, node, "expected one of 'pressures' and 'force'");
+    if (force) {
+        def->start = YK_HYDRAULIC_FORCE;
+        def->force = force->value;
+        return YK_OK;
+    }
+    def->start = YK_HYDRAULIC_PRESSURE;
+    for (int i = 0; i < 2; i++) def->pressure[i] = pressures->values[i];
+    return YK_OK;
+}
+
+static yk_status read_cylinder(yk_builder *builder, const yk_node *item, yk_hydraulic_cylinder_def *def)
+{
+    *def = yk_hydraulic_cylinder_default();
+    const yk_node *area = yk_node_get(item, "area");
+    yk_cylinder *c = &def->cylinder;
+    def->name = yk_node_name(item);
+    c->area[0] = area->values[0];
+    c->area[1] = area->values[area->value_count - 1];
+    c->length = yk_node_number(item, "length");
+    c->share = yk_node_number(item, "share");
+    c->friction = yk_node_number(item, "friction");
+    c->leakage = yk_node_number(item, "leakage");
+    c->stop = yk_node_get(item, "stop") ? yk_node_number(item, "stop") : 0.01 * c->length;
+    c->stop_stiffness = yk_node_number(item, "stop_stiffness");
+    c->stop_damping = yk_node_number(item, "stop_damping");
+    c->valve = read_valve(yk_node_get(item, "valve"));
+    if (yk_node_get(item, "actuator_length")) def->actuator_length = yk_node_number(item, "actuator_length");
+    yk_status status = read_start(builder, yk_node_get(item, "start"), def);
+    return status < 0 ? status : yk_builder_function(builder, item, "spool", &def->spool);
+}
+
+yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+{
+    yk_context *context = yk_builder_context(builder);
+    yk_hydraulic_def def = yk_hydraulic_default();
+    const yk_node *fluid = yk_node_get(section, "fluid"), *list = yk_node_get(section, "cylinders");
+    const yk_node *integrator = yk_node_get(section, "integrator");
+    def.name = yk_node_name(section);
+    def.fluid = (yk_fluid){yk_node_number(fluid, "a"), yk_node_number(fluid, "b"), yk_node_number(fluid, "density"),
+                           yk_node_number(fluid, "vapour_pressure")};
+    def.tank = yk_node_number(section, "tank");
+    if (integrator->choice == FIXED)
+        def.step = yk_node_number(integrator, "step");
+    else
+        def.tolerance = yk_node_number(integrator, "tolerance");
+    yk_status status = yk_builder_function(builder, section, "pump", &def.pump);
+    if (status < 0) return status;
+    yk_hydraulic_cylinder_def *cylinders = yk_allocate(context, (size_t)list->count, sizeof *cylinders);
+    if (!cylinders) return YK_ERROR_MEMORY;
+    for (const yk_node *item = list->first; item; item = item->next) {
+        yk_status one = read_cylinder(builder, item, &cylinders[def.cylinder_count++]);
+        if (one < 0) status = one;
+    }
+    def.cylinders = cylinders;
+    if (status == YK_OK) status = yk_hydraulic_create(context, &def, subsystem);
+    yk_release(context, cylinders);
+    return status;
+}

@@ -1,0 +1,121 @@
+/* Wires of a scenario: names to numbers, with every mistake that they can have. */
+#include <string.h>
+
+#include "model/scenario.h"
+
+/* The source as the coupling counts; false after a message. */
+static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def *wire)
+{
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    yk_signal_row row;
+    if (!yk_scenario_find_signal(scenario, node->text, node, &row)) return false;
+    if (row.kind != YK_SIGNAL_PORT && row.kind != YK_SIGNAL_CHANNEL) {
+        yk_node_error(diagnostics, node, "a wire starts at a quantity of a port, a signal port or a channel");
+        return false;
+    }
+    if (row.components != 1) {
+        yk_node_error(diagnostics, node, "has %d components and a wire carries one; add .x, .y or .z", row.components);
+        return false;
+    }
+    wire->source_subsystem = row.subsystem;
+    wire->source_port = row.kind == YK_SIGNAL_PORT ? row.port : -1;
+    wire->source_channel = row.port;
+    wire->component = row.offset;
+    if (row.kind == YK_SIGNAL_CHANNEL) return true;
+    const yk_port *ports;
+    const yk_subsystem *from = scenario->subsystems[row.subsystem];
+    from->ops->ports(from, &ports);
+    if (!(ports[row.port].causalities & YK_TAKES_SIGNAL)) return true;
+    yk_node_error(diagnostics, node, "takes a signal and gives none; a wire starts at what a subsystem tells");
+    return false;
+}
+
+static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def *wire)
+{
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    yk_port_place to = yk_scenario_find_port(scenario, node);
+    if (!to.what) return false;
+    wire->target_subsystem = to.subsystem;
+    wire->target_port = to.port;
+    if (!(to.what->causalities & YK_TAKES_SIGNAL)) {
+        yk_node_error(diagnostics, node, "does not take a signal; %s",
+                      to.what->kind == YK_PORT_SIGNAL ? "it gives one: exchange 'from' and 'to'"
+                                                      : "ports with power are joined under 'interfaces'");
+        return false;
+    }
+    for (int i = 0; i < scenario->info.wire_count; i++) {
+        const yk_wire_def *other = &scenario->wires[i];
+        if (other->target_subsystem != to.subsystem || other->target_port != to.port) continue;
+        yk_node_error(diagnostics, node, "wire '%s' already ends at this port; a signal port takes one", other->name);
+        return false;
+    }
+    return true;
+}
+
+/* Both ends are checked even if one has mistakes; a wire without is kept. */
+static void read_wire(yk_scenario *scenario, const yk_node *node)
+{
+    const yk_node *from = yk_node_get(node, "from"), *to = yk_node_get(node, "to");
+    yk_wire_def wire = {.name = yk_node_name(node)};
+    bool good = from && from->valid && read_source(scenario, from, &wire);
+    good = to && to->valid && read_target(scenario, to, &wire) && good;
+    if (!good || !node->valid || !wire.name) return;
+    wire.hold = yk_node_boolean(node, "hold");
+    scenario->wires[scenario->info.wire_count++] = wire;
+}
+
+static void check_interface_name(yk_scenario *scenario, const yk_node *node)
+{
+    for (int i = 0; i < scenario->info.interface_count; i++)
+        if (strcmp(scenario->interfaces[i].name, yk_node_name(node)) == 0)
+            yk_node_key_error(scenario->resolver.diagnostics, node,
+                              "'%s' is also the name of an interface; signals need different names",
+                              yk_node_name(node));
+}
+
+static bool is_joined(const yk_scenario *scenario, int subsystem)
+{
+    for (int i = 0; i < scenario->info.interface_count; i++)
+        if (scenario->interfaces[i].effort_subsystem == subsystem ||
+            scenario->interfaces[i].motion_subsystem == subsystem)
+            return true;
+    for (int i = 0; i < scenario->info.wire_count; i++)
+        if (scenario->wires[i].source_subsystem == subsystem || scenario->wires[i].target_subsystem == subsystem)
+            return true;
+    return false;
+}
+
+static void warn_of_loose_parts(yk_scenario *scenario)
+{
+    const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
+    if (scenario->info.subsystem_count < 2) return;
+    for (int i = 0; node; node = node->next, i++)
+        if (!is_joined(scenario, i))
+            yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_place(node),
+                      yk_node_path(node, (char[YK_PATH_MAX]){0}),
+                      "is not joined to anything by an interface or a wire");
+}
+
+void yk_scenario_read_wires(yk_scenario *scenario)
+{
+    yk_resolver *r = &scenario->resolver;
+    const yk_node *list = yk_node_get(scenario->root, "wires");
+    if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_WIRES_MAX)) return;
+    int count = list ? list->count : 0;
+    scenario->wires = yk_resolver_take(r, (size_t)count * sizeof *scenario->wires);
+    if (!scenario->wires) return;
+    if (count > 0 && scenario->info.scheme.kind == YK_SCHEME_MONOLITHIC)
+        yk_node_key_error(r->diagnostics, list,
+                          "the scheme monolithic merges the subsystems and carries no wires; "
+                          "remove them or choose another scheme");
+    for (const yk_node *node = list ? list->first : NULL; node; node = node->next) {
+        if (yk_diagnostics_full(r->diagnostics)) return;
+        if (yk_node_name(node)) {
+            yk_scenario_check_name(scenario, node);
+            check_interface_name(scenario, node);
+        }
+        read_wire(scenario, node);
+    }
+    scenario->info.wires = scenario->wires;
+    if (yk_diagnostics_errors(r->diagnostics) == 0) warn_of_loose_parts(scenario);
+}

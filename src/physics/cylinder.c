@@ -1,0 +1,225 @@
+#include "physics/cylinder.h"
+
+/* Orifices ------------------------------------------------------------------------------------------------------- */
+
+double yk_valve_limited(yk_valve_kind kind, double spool)
+{
+    double low = kind == YK_VALVE_OPEN_CENTRE ? 0 : -1;
+    return fmax(low, fmin(1, spool));
+}
+
+/* Openings of the four orifices as shares of the full area, and their derivatives by the spool. */
+static void openings(yk_valve_kind kind, double spool, double share[YK_ORIFICES], double slope[YK_ORIFICES])
+{
+    double k = yk_valve_limited(kind, spool);
+    bool inside = k == spool;
+    double retract, extend, d_retract, d_extend;
+    if (kind == YK_VALVE_OPEN_CENTRE) {
+        retract = k, extend = 1 - k;
+        d_retract = inside, d_extend = inside ? -1 : 0;
+    } else {
+        retract = fmax(-k, 0), extend = fmax(k, 0);
+        d_retract = inside && k < 0 ? -1 : 0, d_extend = inside && k > 0;
+    }
+    share[YK_ORIFICE_P1] = share[YK_ORIFICE_T2] = retract;
+    share[YK_ORIFICE_P2] = share[YK_ORIFICE_T1] = extend;
+    slope[YK_ORIFICE_P1] = slope[YK_ORIFICE_T2] = d_retract;
+    slope[YK_ORIFICE_P2] = slope[YK_ORIFICE_T1] = d_extend;
+}
+
+/* Root of a difference of pressures with a finite slope at zero, and its derivative. */
+static double rounded_root(const yk_valve *valve, double difference, double *slope)
+{
+    double size = fabs(difference), root;
+    if (difference < 0 && !valve->backflow) {
+        *slope = 0;
+        return 0;
+    }
+    if (size >= valve->laminar) {
+        root = sqrt(size);
+        *slope = 0.5 / root;
+    } else {
+        double x = size / valve->laminar, top = sqrt(valve->laminar);
+        root = top * x * (1.5 - 0.5 * x);
+        *slope = (1.5 - x) / top;
+    }
+    return difference < 0 ? -root : root;
+}
+
+double yk_cylinder_spool(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, const double *unknowns)
+{
+    return cylinder->valve.lag > 0 ? unknowns[2] : drive->command;
+}
+
+void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                       const double *unknowns, yk_cylinder_flow *flow)
+{
+    const yk_valve *valve = &cylinder->valve;
+    double share[YK_ORIFICES], by_spool[YK_ORIFICES];
+    openings(valve->kind, yk_cylinder_spool(cylinder, drive, unknowns), share, by_spool);
+    double factor = valve->area * valve->discharge * sqrt(2 / fluid->density);
+    flow->blocked = 0;
+    for (int i = 0; i < YK_ORIFICES; i++) {
+        bool pump = i == YK_ORIFICE_P1 || i == YK_ORIFICE_P2;
+        double head = unknowns[i / 2], p = yk_fluid_pressure(fluid, head), slope;
+        double difference = pump ? drive->pump - p : p - drive->tank;
+        double root = rounded_root(valve, difference, &slope);
+        flow->orifice[i] = factor * share[i] * root;
+        flow->by_spool[i] = factor * by_spool[i] * root;
+        flow->slope[i] = head > fluid->vapour ? factor * share[i] * (pump ? -slope : slope) : 0;
+        flow->blocked += difference < 0 && !valve->backflow && share[i] > 0;
+    }
+}
+
+/* Chambers --------------------------------------------------------------------------------------------------------- */
+
+typedef struct chamber {
+    double volume, volume_rate;
+} chamber;
+
+/* Behind its stop a chamber keeps half of the volume that it has there, whatever the stop gives way. */
+static chamber chamber_at(const yk_cylinder *c, int index, double displacement, double rate)
+{
+    double sign = index == 0 ? -1 : 1;
+    double length = c->length * (index == 0 ? c->share : 1 - c->share) + sign * displacement;
+    double least = 0.5 * c->stop;
+    bool inside = length > least;
+    return (chamber){c->area[index] * (inside ? length : least), inside ? sign * c->area[index] * rate : 0};
+}
+
+int yk_cylinder_size(const yk_cylinder *cylinder)
+{
+    return cylinder->valve.lag > 0 ? 3 : 2;
+}
+
+/* Liquid that comes into both chambers, by its volume at zero pressure, m^3/s. */
+static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *heads, const yk_cylinder_flow *flow,
+                     double in[2])
+{
+    double p[2] = {yk_fluid_pressure(fluid, heads[0]), yk_fluid_pressure(fluid, heads[1])};
+    double leak = c->leakage * (p[1] - p[0]);
+    for (int i = 0; i < 2; i++) {
+        double net = flow->orifice[2 * i] - flow->orifice[2 * i + 1];
+        in[i] = yk_fluid_fill(fluid, p[i]) * net + (i == 0 ? leak : -leak);
+    }
+}
+
+/* d(fill volume)/dt = supply; with liquid alone rim (47), (48). */
+void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                      const double *unknowns, double *rate)
+{
+    yk_cylinder_flow flow;
+    double in[2];
+    yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
+    supplies(cylinder, fluid, unknowns, &flow, in);
+    for (int i = 0; i < 2; i++) {
+        chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
+        double fill = yk_fluid_fill(fluid, unknowns[i]);
+        rate[i] = (in[i] - fill * at.volume_rate) / (at.volume * yk_fluid_fill_slope(fluid, unknowns[i]));
+    }
+    if (cylinder->valve.lag > 0) rate[2] = (drive->command - unknowns[2]) / cylinder->valve.lag;
+}
+
+void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                          const double *unknowns, double *jacobian)
+{
+    int n = yk_cylinder_size(cylinder);
+    yk_cylinder_flow flow;
+    double in[2];
+    yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
+    supplies(cylinder, fluid, unknowns, &flow, in);
+    for (int i = 0; i < 2; i++) {
+        chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
+        double head = unknowns[i], p = yk_fluid_pressure(fluid, head);
+        bool liquid = head > fluid->vapour;
+        double fill = yk_fluid_fill(fluid, head), slope = yk_fluid_fill_slope(fluid, head);
+        double scale = 1 / (at.volume * slope);
+        double net = flow.orifice[2 * i] - flow.orifice[2 * i + 1];
+        double own = liquid ? slope * net - cylinder->leakage : 0;
+        own += yk_fluid_fill(fluid, p) * (flow.slope[2 * i] - flow.slope[2 * i + 1]) - slope * at.volume_rate;
+        double rate = (in[i] - fill * at.volume_rate) * scale;
+        jacobian[i * n + i] = scale * own - rate * yk_fluid_fill_curvature(fluid, head) / slope;
+        jacobian[i * n + 1 - i] = unknowns[1 - i] > fluid->vapour ? scale * cylinder->leakage : 0;
+        if (n > 2) {
+            double by_spool = flow.by_spool[2 * i] - flow.by_spool[2 * i + 1];
+            jacobian[i * n + 2] = scale * yk_fluid_fill(fluid, p) * by_spool;
+        }
+    }
+    if (n > 2) jacobian[6] = jacobian[7] = 0, jacobian[8] = -1 / cylinder->valve.lag;
+}
+
+/* Forces and energy ------------------------------------------------------------------------------------------------ */
+
+/* How far the piston is in a stop (m); positive at full extension, negative at full retraction. */
+static double stop_depth(const yk_cylinder *c, double displacement)
+{
+    double extended = displacement - (c->length * c->share - c->stop);
+    double retracted = displacement + (c->length * (1 - c->share) - c->stop);
+    return extended > 0 ? extended : retracted < 0 ? retracted : 0;
+}
+
+double yk_cylinder_stop_force(const yk_cylinder *cylinder, double length, double rate)
+{
+    double depth = stop_depth(cylinder, length);
+    double closing = depth > 0 ? rate : -rate;
+    return -cylinder->stop_stiffness * depth * fmax(0, 1 + cylinder->stop_damping * closing);
+}
+
+double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                         const double *unknowns)
+{
+    double push = yk_fluid_pressure(fluid, unknowns[1]) * cylinder->area[1] -
+                  yk_fluid_pressure(fluid, unknowns[0]) * cylinder->area[0];
+    return push - cylinder->friction * drive->rate + yk_cylinder_stop_force(cylinder, drive->length, drive->rate);
+}
+
+double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length, const double *unknowns)
+{
+    double depth = stop_depth(cylinder, length), sum = 0.5 * cylinder->stop_stiffness * depth * depth;
+    for (int i = 0; i < 2; i++) {
+        double volume = chamber_at(cylinder, i, length, 0).volume, p = yk_fluid_pressure(fluid, unknowns[i]);
+        double liquid = volume * yk_fluid_fill(fluid, unknowns[i]);
+        sum += liquid * yk_fluid_enthalpy(fluid, p) - p * volume;
+    }
+    return sum;
+}
+
+void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                        const double *unknowns, yk_cylinder_power *power)
+{
+    yk_cylinder_flow flow;
+    yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
+    double pump = yk_fluid_enthalpy(fluid, drive->pump), tank = yk_fluid_enthalpy(fluid, drive->tank), own[2];
+    power->supply = power->loss = 0;
+    for (int i = 0; i < 2; i++) {
+        double p = yk_fluid_pressure(fluid, unknowns[i]), fill = yk_fluid_fill(fluid, p);
+        own[i] = yk_fluid_enthalpy(fluid, p);
+        power->supply += fill * (pump * flow.orifice[2 * i] - tank * flow.orifice[2 * i + 1]);
+        power->loss += fill * ((pump - own[i]) * flow.orifice[2 * i] + (own[i] - tank) * flow.orifice[2 * i + 1]);
+        /* What a chamber behind its stop does not give way is pushed into the stop alone. */
+        chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
+        double swept = (i == 0 ? -1 : 1) * cylinder->area[i] * drive->rate;
+        power->loss -= p * (swept - at.volume_rate);
+    }
+    double leak = cylinder->leakage * (yk_fluid_pressure(fluid, unknowns[1]) - yk_fluid_pressure(fluid, unknowns[0]));
+    double stop = yk_cylinder_stop_force(cylinder, drive->length, drive->rate);
+    double stored = cylinder->stop_stiffness * stop_depth(cylinder, drive->length) * drive->rate;
+    power->loss += leak * (own[1] - own[0]) + cylinder->friction * drive->rate * drive->rate;
+    power->loss += -stop * drive->rate - stored;
+    power->port = -yk_cylinder_force(cylinder, fluid, drive, unknowns) * drive->rate;
+}
+
+/* Start ------------------------------------------------------------------------------------------------------------ */
+
+bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, double pressure[2])
+{
+    double share[YK_ORIFICES], slope[YK_ORIFICES];
+
+    openings(cylinder->valve.kind, drive->command, share, slope);
+    for (int i = 0; i < 2; i++) {
+        double in = share[2 * i] * share[2 * i], out = share[2 * i + 1] * share[2 * i + 1];
+        if (!(in + out > 0)) return false;
+        pressure[i] = (in * drive->pump + out * drive->tank) / (in + out);
+    }
+    return true;
+}

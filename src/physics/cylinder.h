@@ -1,0 +1,101 @@
+/* A hydraulic cylinder behind its valve: pressures from motion, spool, pump and tank (paper rim (46)-(51)).
+ *
+ *        pump          pump
+ *         | P1          | P2           force pushes the ends apart:
+ *      +--v-------------v--+
+ *      | chamber 1 |##| chamber 2 |      f = p2 A2 - p1 A1 - c s' - stops
+ *      +--|--------+##+--------|--+
+ *         v T1                 v T2      chambers: l1 = l share + s0 - s,  l2 = l (1 - share) + s - s0
+ *        tank         tank
+ *
+ * s is the length of the actuator, s0 that at the start. Four orifices with the flow  area cd sqrt(2 dp / density); a
+ * negative difference of pressures gives no flow (rim: the deltas), or with `backflow` one in the other direction. Below
+ * a small difference of pressures the root is rounded off, so that its slope stays finite.
+ *
+ * The unknowns are the heads of both chambers (fluid.h) and, with a valve that lags, the spool. Everything here is a
+ * pure function of them and of what drives them. */
+#ifndef YK_PHYSICS_CYLINDER_H
+#define YK_PHYSICS_CYLINDER_H
+
+#include <stdbool.h>
+
+#include "physics/fluid.h"
+
+typedef enum yk_valve_kind {
+    /* rim (51): spool k in [0, 1]; P1 and T2 open with k, T1 and P2 with 1 - k: opening it retracts */
+    YK_VALVE_OPEN_CENTRE,
+    /* Spool k in [-1, 1]: positive opens P2 and T1 (extends), negative P1 and T2 (retracts), 0 closes all. */
+    YK_VALVE_CLOSED_CENTRE
+} yk_valve_kind;
+
+typedef struct yk_valve {
+    yk_valve_kind kind;
+    double area;      /* of an orifice that is open, m^2 */
+    double discharge; /* cd */
+    double lag;       /* of the spool behind its command, time constant in s; 0: none */
+    double laminar;   /* the root is rounded off below this difference of pressures, Pa */
+    bool backflow;
+} yk_valve;
+
+typedef struct yk_cylinder {
+    double area[2];  /* of the piston on the side of chamber 1 and of chamber 2, m^2 */
+    double length;   /* of both chambers together, m */
+    double share;    /* of chamber 1 in it at the start, in (0, 1) */
+    double friction; /* N s/m */
+    double
+        leakage; /* past the piston, from chamber 2 to 1: volume at zero pressure per time and pressure, m^3/(s Pa) */
+    /* End stops: the piston meets them when a chamber is `stop` long: k d (1 + alpha d') pushes back, never pulls. */
+    double stop;           /* m */
+    double stop_stiffness; /* N/m */
+    double stop_damping;   /* alpha, s/m */
+    yk_valve valve;
+} yk_cylinder;
+
+/* What drives a cylinder at one time. */
+typedef struct yk_cylinder_drive {
+    double length, rate; /* s and s', m and m/s; s - s0 for the length */
+    double command;      /* of the spool */
+    double pump, tank;   /* Pa */
+} yk_cylinder_drive;
+
+enum { YK_ORIFICE_P1, YK_ORIFICE_T1, YK_ORIFICE_P2, YK_ORIFICE_T2, YK_ORIFICES };
+
+/* Volume flows at the pressure of the chamber (m^3/s): out of the pump, into the tank. */
+typedef struct yk_cylinder_flow {
+    double orifice[YK_ORIFICES];
+    double slope[YK_ORIFICES];    /* derivative by the chamber's pressure */
+    double by_spool[YK_ORIFICES]; /* derivative by the spool */
+    int blocked;                  /* open orifices whose difference of pressures is negative */
+} yk_cylinder_flow;
+
+/* Powers, W. What comes in less what is lost is the rate of the energy stored. */
+typedef struct yk_cylinder_power {
+    double port;   /* of the force that the world needs for the motion */
+    double supply; /* from the pump less what goes to the tank */
+    double loss;   /* throttled, leaked, in friction and stops */
+} yk_cylinder_power;
+
+/* The spool within its limits. */
+double yk_valve_limited(yk_valve_kind kind, double spool);
+double yk_cylinder_spool(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, const double *unknowns);
+/* Two heads; with a lag the spool too. */
+int yk_cylinder_size(const yk_cylinder *cylinder);
+void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                      const double *unknowns, double *rate);
+/* Row-major, of yk_cylinder_size(). */
+void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                          const double *unknowns, double *jacobian);
+void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                       const double *unknowns, yk_cylinder_flow *flow);
+/* With which it pushes its ends apart, N; the part of the stops. */
+double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                         const double *unknowns);
+double yk_cylinder_stop_force(const yk_cylinder *cylinder, double length, double rate);
+/* Compression of the fluid and of the stops, J, from the state at zero pressure. */
+double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length, const double *unknowns);
+void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
+                        const double *unknowns, yk_cylinder_power *power);
+/* Pressures at which the spool's flows balance without motion; false where all orifices of a chamber are closed. */
+bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, double pressure[2]);
+
+#endif

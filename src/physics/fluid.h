@@ -1,0 +1,56 @@
+/* A compressible fluid: density over that at zero pressure is 1 + a p + b p^2, so that the bulk modulus
+ * (1 + a p + b p^2) / (a + 2 b p) depends on the pressure (paper rim (49)).
+ *
+ * `head` stands for the state of a chamber: the pressure, as long as there is only liquid. Where the liquid does not
+ * fill the chamber the pressure stays at the vapour pressure, and the head goes on falling below it along the tangent of
+ * the density: it then tells how much liquid is missing. So cavities open and close without events. */
+#ifndef YK_PHYSICS_FLUID_H
+#define YK_PHYSICS_FLUID_H
+
+#include <math.h>
+
+typedef struct yk_fluid {
+    double a, b;    /* 1/Pa, 1/Pa^2 */
+    double density; /* kg/m^3 */
+    double vapour;  /* pressure below which cavities open, Pa */
+} yk_fluid;
+
+static inline double yk_fluid_pressure(const yk_fluid *fluid, double head)
+{
+    return head > fluid->vapour ? head : fluid->vapour;
+}
+
+/* Liquid in a unit of volume, measured by its volume at zero pressure; its derivatives by the head. */
+static inline double yk_fluid_fill(const yk_fluid *fluid, double head)
+{
+    double p = yk_fluid_pressure(fluid, head);
+    return 1 + p * (fluid->a + p * fluid->b) + (head - p) * (fluid->a + 2 * fluid->b * p);
+}
+
+static inline double yk_fluid_fill_slope(const yk_fluid *fluid, double head)
+{
+    return fluid->a + 2 * fluid->b * yk_fluid_pressure(fluid, head);
+}
+
+static inline double yk_fluid_fill_curvature(const yk_fluid *fluid, double head)
+{
+    return head > fluid->vapour ? 2 * fluid->b : 0;
+}
+
+/* Share of the volume that is cavity. */
+static inline double yk_fluid_void(const yk_fluid *fluid, double head)
+{
+    return head > fluid->vapour ? 0 : 1 - yk_fluid_fill(fluid, head) / yk_fluid_fill(fluid, fluid->vapour);
+}
+
+/* The pressure up to which the density law makes sense: where it would begin to fall. */
+static inline double yk_fluid_limit(const yk_fluid *fluid)
+{
+    return fluid->b < 0 ? -fluid->a / (2 * fluid->b) : INFINITY;
+}
+
+/* Integral of dp / (1 + a p + b p^2) from 0: what a unit of liquid brings along when it flows, in J per m^3 at zero
+ * pressure. A throttle loses the difference. */
+double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure);
+
+#endif

@@ -1,0 +1,345 @@
+/* The hydraulic circuit behind the contract of yoke/subsystem.h; see hydraulic.h. */
+#include "physics/hydraulic.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "physics/hydraulic_parts.h"
+
+static const yk_subsystem_ops hydraulic_ops;
+
+/* Start ---------------------------------------------------------------------------------------------------------- */
+
+static void tell_events(yk_hydraulic *self)
+{
+    static const char *const words[YK_HYDRAULIC_EVENTS] = {"its valve kept fluid from flowing back",
+                                                           "a chamber cavitated", "its piston was at an end stop",
+                                                           "the spool's command was limited"};
+    for (int i = 0; self->ran && i < self->count; i++) {
+        const yk_hydraulic_books *b = self->slots[i].books;
+        const double times[YK_HYDRAULIC_EVENTS] = {b->blocked, b->cavitating, b->stopped, b->limited};
+        for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++)
+            if (times[k] > 0)
+                yk_log(self->context, YK_LOG_WARNING, "%s: cylinder '%s': %s for %.3g s in all, from t = %.6g s on",
+                       self->name, self->slots[i].name, words[k], times[k], b->first[k]);
+    }
+    self->ran = false;
+}
+
+static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, const yk_cylinder_drive *drive,
+                             double heads[2])
+{
+    const yk_hydraulic_cylinder_def *def = &at->def;
+    const double *area = at->cylinder.area;
+    double sum = drive->pump + drive->tank;
+    if (def->start == YK_HYDRAULIC_PRESSURE) {
+        heads[0] = def->pressure[0], heads[1] = def->pressure[1];
+    } else if (def->start == YK_HYDRAULIC_FORCE) {
+        heads[1] = (def->force + area[0] * sum) / (area[0] + area[1]);
+        heads[0] = sum - heads[1];
+    } else if (!yk_cylinder_steady(&at->cylinder, drive, heads)) {
+        return yk_fail(
+            self->context, YK_ERROR_ARGUMENT,
+            "%s: the valve of cylinder '%s' is closed at the start and leaves its pressures open; give them, "
+            "or the force that it holds",
+            self->name, at->name);
+    }
+    if (fmin(heads[0], heads[1]) >= self->fluid.vapour && fmax(heads[0], heads[1]) < yk_fluid_limit(&self->fluid))
+        return YK_OK;
+    return yk_fail(
+        self->context, YK_ERROR_ARGUMENT,
+        "%s: cylinder '%s' would start with %g and %g Pa; the force that it is to hold is beyond pump and tank",
+        self->name, at->name, heads[0], heads[1]);
+}
+
+static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const yk_signal *inputs)
+{
+    yk_hydraulic_slot *at = &self->slots[index];
+    const yk_signal *motion = at->joined && inputs ? &inputs[index] : NULL;
+    const yk_signal *spool = at->wired && inputs ? &inputs[self->count + index] : NULL;
+    *at->now = (yk_hydraulic_state){.length = at->def.actuator_length};
+    *at->books = (yk_hydraulic_books){.time = t};
+    at->origin = at->def.actuator_length;
+    if (isnan(at->origin)) at->origin = motion ? yk_signal_scalar(motion, 0) : 0;
+    if (motion) {
+        at->now->length = yk_signal_scalar(motion, 0);
+        at->now->rate = yk_signal_scalar_rate(motion, 0);
+        at->books->acceleration = yk_signal_scalar_second_rate(motion, 0);
+    }
+    yk_hydraulic_job j = {self, at, motion, spool, t};
+    yk_cylinder_drive drive = yk_hydraulic_drive(&j, t);
+    at->now->unknown[2] = drive.command;
+    /* Before its wire is known the middle of an open valve stands for the command. */
+    if (at->wired && !spool && at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE) drive.command = 0.5;
+    return start_heads(self, at, &drive, at->now->unknown);
+}
+
+static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+{
+    yk_hydraulic *self = (yk_hydraulic *)subsystem;
+    (void)h;
+    tell_events(self);
+    for (int i = 0; i < self->count; i++) {
+        yk_status status = start_cylinder(self, i, t, inputs);
+        if (status < 0) {
+            snprintf(self->message, sizeof self->message, "%.*s", (int)sizeof self->message - 1,
+                     yk_last_message(self->context));
+            return status;
+        }
+    }
+    return YK_OK;
+}
+
+/* Outputs -------------------------------------------------------------------------------------------------------- */
+
+static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+{
+    return yk_hydraulic_advance((yk_hydraulic *)subsystem, t, h, inputs);
+}
+
+static void output(const yk_subsystem *subsystem, int port, yk_port_value *value)
+{
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    const yk_hydraulic_slot *at = &self->slots[port % self->count];
+    if (port >= self->count) {
+        value->motion.position.x = at->now->unknown[2];
+        return;
+    }
+    yk_cylinder_drive drive = yk_hydraulic_present(self, at);
+    value->motion.position.x = at->now->length;
+    value->motion.velocity.x = at->now->rate;
+    value->motion.acceleration.x = at->books->acceleration;
+    value->effort.force.x = -yk_cylinder_force(&at->cylinder, &self->fluid, &drive, at->now->unknown);
+}
+
+static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
+{
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    *list = self->ports;
+    return 2 * self->count;
+}
+
+static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality, unsigned constrained)
+{
+    yk_hydraulic *self = (yk_hydraulic *)subsystem;
+    (void)constrained;
+    if (port < 0 || port >= 2 * self->count || !(self->ports[port].causalities & causality))
+        return yk_fail(self->context, YK_ERROR_ARGUMENT, "%s: port %d cannot be connected like this", self->name, port);
+    yk_hydraulic_slot *at = &self->slots[port % self->count];
+    if (port < self->count)
+        at->joined = true;
+    else
+        at->wired = true;
+    return YK_OK;
+}
+
+static const char *message(const yk_subsystem *subsystem)
+{
+    return ((const yk_hydraulic *)subsystem)->message;
+}
+
+static yk_state_layout state_layout(const yk_subsystem *subsystem)
+{
+    size_t count = (size_t)((const yk_hydraulic *)subsystem)->count;
+    return (yk_state_layout){.words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_BOOK_WORDS),
+                             .continuous = count * YK_HYDRAULIC_STATE_WORDS};
+}
+
+static void state_get(const yk_subsystem *subsystem, double *image)
+{
+    memcpy(image, ((const yk_hydraulic *)subsystem)->image, state_layout(subsystem).words * sizeof *image);
+}
+
+static yk_status state_set(yk_subsystem *subsystem, const double *image)
+{
+    memcpy(((yk_hydraulic *)subsystem)->image, image, state_layout(subsystem).words * sizeof *image);
+    return YK_OK;
+}
+
+static void energy(const yk_subsystem *subsystem, yk_energy *sum)
+{
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    *sum = (yk_energy){0};
+    for (int i = 0; i < self->count; i++) {
+        const yk_hydraulic_slot *at = &self->slots[i];
+        sum->potential +=
+            yk_cylinder_energy(&at->cylinder, &self->fluid, at->now->length - at->origin, at->now->unknown);
+        sum->dissipated += at->books->dissipated;
+        sum->work += at->books->work;
+    }
+}
+
+/* Creation ------------------------------------------------------------------------------------------------------- */
+
+yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
+{
+    yk_valve valve = {.kind = YK_VALVE_OPEN_CENTRE, .area = 5e-4, .discharge = 0.67, .laminar = 100};
+    yk_cylinder cylinder = {.area = {6.5e-3, 6.5e-3},
+                            .length = 0.442,
+                            .share = 0.5,
+                            .friction = 1e5,
+                            .stop = 5e-3,
+                            .stop_stiffness = 1e8,
+                            .stop_damping = 10,
+                            .valve = valve};
+    return (yk_hydraulic_cylinder_def){.cylinder = cylinder, .actuator_length = NAN};
+}
+
+static double example_pump(void *user, double t)
+{
+    (void)user, (void)t;
+    return 7.6e6;
+}
+
+yk_hydraulic_def yk_hydraulic_default(void)
+{
+    return (yk_hydraulic_def){.name = "hydraulic",
+                              .fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0},
+                              .pump = {example_pump, NULL},
+                              .tank = 1e5};
+}
+
+static void destroy(yk_subsystem *subsystem)
+{
+    yk_hydraulic *self = (yk_hydraulic *)subsystem;
+    if (!self) return;
+    yk_context *context = self->context;
+    if (self->image) tell_events(self);
+    for (int i = 0; self->slots && i < self->count; i++) {
+        yk_release(context, self->slots[i].name);
+        yk_release(context, self->slots[i].spool_name);
+    }
+    yk_release(context, self->slots);
+    yk_release(context, self->ports);
+    yk_release(context, self->image);
+    yk_release(context, self->channels);
+    yk_release(context, self->channel_names);
+    yk_release(context, self->name);
+    yk_release(context, self);
+}
+
+static bool positive(double value)
+{
+    return value > 0 && isfinite(value);
+}
+
+static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder_def *def)
+{
+    const yk_cylinder *c = &def->cylinder;
+    const char *name = def->name ? def->name : "unnamed";
+    if (!positive(c->area[0]) || !positive(c->area[1]) || !positive(c->length) || !positive(c->valve.area) ||
+        !positive(c->valve.discharge) || !positive(c->valve.laminar))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "cylinder '%s': areas, length, discharge coefficient and the laminar pressure must be positive",
+                       name);
+    if (!(c->friction >= 0) || !(c->leakage >= 0) || !(c->valve.lag >= 0) || !(c->stop_damping >= 0) ||
+        !positive(c->stop_stiffness))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "cylinder '%s': friction, leakage, lag and the damping of the stops must not be negative, the "
+                       "stops' stiffness must be positive",
+                       name);
+    double least = c->length * fmin(c->share, 1 - c->share);
+    if (!(c->stop > 0 && c->stop < least))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "cylinder '%s': at the start its shorter chamber is %g m long, and the stops are at %g m; they "
+                       "must leave the piston room",
+                       name, least, c->stop);
+    return YK_OK;
+}
+
+static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
+{
+    const yk_fluid *fluid = &def->fluid;
+    if (def->cylinder_count < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a hydraulic circuit needs at least one cylinder");
+    if (!positive(fluid->a) || !positive(fluid->density) || !isfinite(fluid->b) || !isfinite(fluid->vapour) ||
+        fluid->vapour > def->tank || !(fluid->vapour < yk_fluid_limit(fluid)))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "the fluid's density and compressibility must be positive, and its vapour pressure (%g Pa) no "
+                       "more than that of the tank (%g Pa)",
+                       fluid->vapour, def->tank);
+    if (!(def->step >= 0) || !(def->tolerance >= 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "step (%g s) and tolerance (%g) must not be negative", def->step,
+                       def->tolerance);
+    for (int i = 0; i < def->cylinder_count; i++) {
+        yk_status status = check_cylinder(context, &def->cylinders[i]);
+        if (status < 0) return status;
+    }
+    return YK_OK;
+}
+
+static char *copy_text(yk_context *context, const char *text, const char *ending)
+{
+    size_t bytes = strlen(text) + strlen(ending) + 1;
+    char *copy = yk_allocate(context, bytes, 1);
+    if (copy) snprintf(copy, bytes, "%s%s", text, ending);
+    return copy;
+}
+
+static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
+{
+    yk_context *context = self->context;
+    size_t count = (size_t)def->cylinder_count;
+    self->count = def->cylinder_count;
+    self->name = copy_text(context, def->name ? def->name : "hydraulic", "");
+    self->slots = yk_allocate(context, count, sizeof *self->slots);
+    self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
+    self->image =
+        yk_allocate(context, count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_BOOK_WORDS), sizeof *self->image);
+    if (!self->name || !self->slots || !self->ports || !self->image) return YK_ERROR_MEMORY;
+    yk_hydraulic_state *states = (yk_hydraulic_state *)self->image;
+    yk_hydraulic_books *books = (yk_hydraulic_books *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
+    for (size_t i = 0; i < count; i++) {
+        yk_hydraulic_slot *at = &self->slots[i];
+        at->def = def->cylinders[i];
+        at->cylinder = def->cylinders[i].cylinder;
+        at->now = &states[i], at->books = &books[i];
+        at->name = copy_text(context, at->def.name ? at->def.name : "cylinder", "");
+        if (!at->name) return YK_ERROR_MEMORY;
+        at->spool_name = copy_text(context, at->name, ".spool");
+        if (!at->spool_name) return YK_ERROR_MEMORY;
+        self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_TAKES_MOTION};
+        self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, YK_TAKES_SIGNAL};
+    }
+    return yk_hydraulic_name_channels(self);
+}
+
+yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    yk_status status = check_def(context, def);
+    if (status < 0) return status;
+    yk_hydraulic *self = yk_allocate(context, 1, sizeof *self);
+    if (!self) return YK_ERROR_MEMORY;
+    self->subsystem.ops = &hydraulic_ops;
+    self->context = context;
+    self->def = *def;
+    self->def.cylinders = NULL, self->def.name = NULL;
+    self->fluid = def->fluid;
+    status = fill(self, def);
+    if (status < 0) {
+        destroy(&self->subsystem);
+        return status;
+    }
+    *subsystem = &self->subsystem;
+    return YK_OK;
+}
+
+static const yk_subsystem_ops hydraulic_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "hydraulic",
+    .ports = get_ports,
+    .connect = connect,
+    .start = start,
+    .step = step,
+    .output = output,
+    .destroy = destroy,
+    .message = message,
+    .state_layout = state_layout,
+    .state_get = state_get,
+    .state_set = state_set,
+    .energy = energy,
+    .channels = yk_hydraulic_channels,
+    .channel_read = yk_hydraulic_channel_read,
+};

@@ -1,0 +1,80 @@
+/* The inside of the hydraulic circuit: what its source files share.
+ *
+ *   hydraulic.c         creation, start, the table of operations
+ *   hydraulic_step.c    the integration
+ *   hydraulic_view.c    channels */
+#ifndef YK_PHYSICS_HYDRAULIC_PARTS_H
+#define YK_PHYSICS_HYDRAULIC_PARTS_H
+
+#include "physics/hydraulic.h"
+
+/* Everything that changes while stepping, per cylinder, in the order of the state image: first what the step map
+ * depends on continuously ... */
+typedef struct yk_hydraulic_state {
+    double unknown[3]; /* heads (Pa), spool */
+    double length;     /* of the actuator, as told last (m) */
+    double rate;
+} yk_hydraulic_state;
+
+/* ... then outputs, sums and the step of the error control. */
+typedef struct yk_hydraulic_books {
+    double acceleration;
+    double time;
+    double next_step; /* of the error control; 0: none yet */
+    double work, dissipated;
+    double blocked, cavitating, stopped, limited; /* s, see report */
+    double first[4];                              /* time of the first of each */
+} yk_hydraulic_books;
+
+enum {
+    YK_HYDRAULIC_EVENTS = 4,
+    YK_HYDRAULIC_STATE_WORDS = sizeof(yk_hydraulic_state) / sizeof(double),
+    YK_HYDRAULIC_BOOK_WORDS = sizeof(yk_hydraulic_books) / sizeof(double)
+};
+
+typedef struct yk_hydraulic_slot {
+    char *name, *spool_name;
+    yk_cylinder cylinder;
+    yk_hydraulic_cylinder_def def;
+    double origin; /* s0 */
+    bool joined, wired;
+    yk_hydraulic_state *now;
+    yk_hydraulic_books *books;
+} yk_hydraulic_slot;
+
+typedef struct yk_hydraulic {
+    yk_subsystem subsystem;
+    yk_context *context;
+    yk_fluid fluid;
+    yk_hydraulic_def def;
+    char *name;
+    int count;
+    yk_hydraulic_slot *slots;
+    yk_port *ports; /* power ports first, then spools */
+    double *image;
+    int channel_count;
+    yk_channel *channels;
+    char *channel_names;
+    bool ran;
+    char message[256];
+} yk_hydraulic;
+
+/* What a cylinder is told over the step that is being taken. */
+typedef struct yk_hydraulic_job {
+    const yk_hydraulic *self;
+    const yk_hydraulic_slot *at;
+    const yk_signal *motion, *spool; /* NULL: unconnected */
+    double begin;                    /* of the signals' local time */
+} yk_hydraulic_job;
+
+/* hydraulic_step.c */
+yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *job, double t);
+yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_signal *inputs);
+
+/* hydraulic_view.c */
+yk_cylinder_drive yk_hydraulic_present(const yk_hydraulic *self, const yk_hydraulic_slot *at);
+yk_status yk_hydraulic_name_channels(yk_hydraulic *self);
+int yk_hydraulic_channels(const yk_subsystem *subsystem, const yk_channel **list);
+void yk_hydraulic_channel_read(const yk_subsystem *subsystem, int channel, double *values);
+
+#endif

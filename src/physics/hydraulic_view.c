@@ -1,0 +1,108 @@
+/* What a hydraulic circuit tells besides its ports. */
+#include <stdio.h>
+#include <string.h>
+
+#include "physics/hydraulic_parts.h"
+
+yk_cylinder_drive yk_hydraulic_present(const yk_hydraulic *self, const yk_hydraulic_slot *at)
+{
+    const yk_hydraulic_state *s = at->now;
+    return (yk_cylinder_drive){.length = s->length - at->origin,
+                               .rate = s->rate,
+                               .command = s->unknown[2],
+                               .pump = yk_function_value(self->def.pump, at->books->time),
+                               .tank = self->def.tank};
+}
+
+typedef enum channel_kind {
+    PRESSURE_1,
+    PRESSURE_2,
+    FLOW_1,
+    FLOW_2,
+    THRUST,
+    OPENING,
+    VOID_1,
+    VOID_2,
+    BLOCKED_TIME,
+    CAVITATION_TIME,
+    STOP_TIME,
+    LIMIT_TIME,
+    CHANNEL_KINDS
+} channel_kind;
+
+static const struct {
+    const char *name, *unit;
+} channel_rows[CHANNEL_KINDS] = {
+    [PRESSURE_1] = {"pressure_1", "Pa"},
+    [PRESSURE_2] = {"pressure_2", "Pa"},
+    [FLOW_1] = {"flow_1", "m^3/s"},
+    [FLOW_2] = {"flow_2", "m^3/s"},
+    [THRUST] = {"thrust", "N"},
+    [OPENING] = {"opening", ""},
+    [VOID_1] = {"void_1", ""},
+    [VOID_2] = {"void_2", ""},
+    [BLOCKED_TIME] = {"blocked_time", "s"},
+    [CAVITATION_TIME] = {"cavitation_time", "s"},
+    [STOP_TIME] = {"stop_time", "s"},
+    [LIMIT_TIME] = {"limit_time", "s"},
+};
+
+int yk_hydraulic_channels(const yk_subsystem *subsystem, const yk_channel **list)
+{
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    *list = self->channels;
+    return self->channel_count;
+}
+
+static double net_flow(const yk_hydraulic *self, const yk_hydraulic_slot *at, int chamber)
+{
+    yk_cylinder_drive drive = yk_hydraulic_present(self, at);
+    yk_cylinder_flow flow;
+    yk_cylinder_flows(&at->cylinder, &self->fluid, &drive, at->now->unknown, &flow);
+    return flow.orifice[2 * chamber] - flow.orifice[2 * chamber + 1];
+}
+
+static double channel_value(const yk_hydraulic *self, const yk_hydraulic_slot *at, channel_kind kind)
+{
+    yk_cylinder_drive drive = yk_hydraulic_present(self, at);
+    const double *y = at->now->unknown;
+    switch (kind) {
+    case PRESSURE_1: return yk_fluid_pressure(&self->fluid, y[0]);
+    case PRESSURE_2: return yk_fluid_pressure(&self->fluid, y[1]);
+    case FLOW_1: return net_flow(self, at, 0);
+    case FLOW_2: return net_flow(self, at, 1);
+    case THRUST: return yk_cylinder_force(&at->cylinder, &self->fluid, &drive, y);
+    case OPENING: return yk_valve_limited(at->cylinder.valve.kind, y[2]);
+    case VOID_1: return yk_fluid_void(&self->fluid, y[0]);
+    case VOID_2: return yk_fluid_void(&self->fluid, y[1]);
+    case BLOCKED_TIME: return at->books->blocked;
+    case CAVITATION_TIME: return at->books->cavitating;
+    case STOP_TIME: return at->books->stopped;
+    case LIMIT_TIME: return at->books->limited;
+    default: return 0;
+    }
+}
+
+void yk_hydraulic_channel_read(const yk_subsystem *subsystem, int channel, double *values)
+{
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    values[0] = channel_value(self, &self->slots[channel / CHANNEL_KINDS], (channel_kind)(channel % CHANNEL_KINDS));
+}
+
+yk_status yk_hydraulic_name_channels(yk_hydraulic *self)
+{
+    size_t width = 0;
+    for (int i = 0; i < self->count; i++)
+        if (strlen(self->slots[i].name) > width) width = strlen(self->slots[i].name);
+    width += 20;
+    self->channel_count = self->count * CHANNEL_KINDS;
+    self->channels = yk_allocate(self->context, (size_t)self->channel_count, sizeof *self->channels);
+    self->channel_names = yk_allocate(self->context, (size_t)self->channel_count, width);
+    if (!self->channels || !self->channel_names) return YK_ERROR_MEMORY;
+    for (int i = 0; i < self->channel_count; i++) {
+        char *name = self->channel_names + (size_t)i * width;
+        snprintf(name, width, "%s.%s", self->slots[i / CHANNEL_KINDS].name, channel_rows[i % CHANNEL_KINDS].name);
+        self->channels[i] = (yk_channel){name, channel_rows[i % CHANNEL_KINDS].unit, 1};
+    }
+    return YK_OK;
+}
