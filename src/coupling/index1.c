@@ -80,6 +80,7 @@ static void run_members(void *user, size_t begin, size_t end, size_t chunk)
 static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
     all_run run = {system, rewind, response};
+    for (int i = 0; i < system->member_count; i++) yk_system_feed(system, i);
     if (system->pool)
         yk_pool_run(system->pool, (size_t)system->member_count, 1, run_members, &run);
     else

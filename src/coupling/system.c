@@ -27,7 +27,7 @@ static const scheme_row schemes[] = {
     [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step, .feeds = true},
     [YK_SCHEME_TIGHT] = {"tight", yk_tight_step, .feeds = true},
     [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step},
-    [YK_SCHEME_INDEX1] = {"index1", yk_index1_step},
+    [YK_SCHEME_INDEX1] = {"index1", yk_index1_step, .feeds = true},
 };
 
 yk_scheme_def yk_scheme_default(void)
@@ -46,7 +46,8 @@ yk_status yk_system_check_feeds(const yk_system *system)
     const scheme_row *row = &schemes[system->scheme.kind];
     if (row->feeds) return YK_OK;
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                   "scheme %s does not carry wires between subsystems; choose the scheme explicit or tight", row->name);
+                   "scheme %s does not carry wires between subsystems; choose the scheme explicit, tight or index1",
+                   row->name);
 }
 
 /* Verbs ------------------------------------------------------------------------------------------------------------ */
@@ -331,6 +332,7 @@ static yk_status start_member(yk_system *system, int member, const yk_signal *in
 
 yk_status yk_system_start_member(yk_system *system, int member)
 {
+    yk_wires_feed_start(system, member);
     return start_member(system, member, own_inputs(system, &system->members[member], 0));
 }
 

@@ -225,6 +225,24 @@ static void iterations_carry_wires(void **state)
     assert_near(run(*state, &p), LINES, 1e-15);
 }
 
+/* The last correction of a step knows all values at its end. */
+static void index1_carries_wires(void **state)
+{
+    static const char *const names[] = {"target", "source", "left", "right"};
+    pair p;
+    set_up(&p);
+    yk_oscillator_def mass = yk_oscillator_default();
+    mass.integrator = YK_OSCILLATOR_EXACT, mass.stiffness = 3, mass.position = 0.1;
+    yk_subsystem *list[4] = {p.list[0], p.list[1]};
+    for (int i = 2; i < 4; i++, mass.mass = 2) assert_int_equal(yk_oscillator_create(*state, &mass, &list[i]), YK_OK);
+    yk_interface_def joint = {.name = "joint", .effort_subsystem = 2, .motion_subsystem = 3, .constrained = YK_AXIS_X};
+    p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
+    p.def.interfaces = &joint, p.def.interface_count = 1;
+    p.def.scheme.kind = YK_SCHEME_INDEX1;
+    assert_near(run(*state, &p), LINES, 1e-15);
+    for (int i = 2; i < 4; i++) list[i]->ops->destroy(list[i]);
+}
+
 /* In parts of the step the line goes on where it was. */
 static void substeps_see_their_part_of_the_line(void **state)
 {
@@ -320,6 +338,7 @@ int main(void)
         cmocka_unit_test(the_source_goes_first),
         cmocka_unit_test(without_knowledge_the_value_is_held),
         cmocka_unit_test(iterations_carry_wires),
+        cmocka_unit_test(index1_carries_wires),
         cmocka_unit_test(substeps_see_their_part_of_the_line),
         cmocka_unit_test(a_restored_state_brings_back_the_wires),
         cmocka_unit_test(wrong_wires_are_refused),
