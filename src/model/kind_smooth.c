@@ -301,7 +301,7 @@ static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_
 
 /* The solver ------------------------------------------------------------------------------------------------------ */
 
-static const yk_field integrator_fields[] = {
+static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1),
      .text = "spectral radius at infinite frequency: 1 no numerical damping, 0 most"},
     {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE,
@@ -312,7 +312,20 @@ static const yk_field integrator_fields[] = {
     {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1), .text = "largest number in a step"},
     {0},
 };
-static const yk_section integrator_section = {"integrator", "The implicit two-step method.", integrator_fields};
+static const yk_field runge_kutta_fields[] = {
+    {"error_tolerance", YK_TYPE_NUMBER, .fallback = "1e-12", .range = YK_NOT_NEGATIVE,
+     .text = "local error of an internal step, relative to the model's length and its typical speed; 0: the macro step "
+             "is the step"},
+    {0},
+};
+static const yk_section two_step = {"two-step", "Implicit, of second order, with numerical damping.", two_step_fields};
+static const yk_section runge_kutta = {"runge-kutta",
+                                       "Explicit, of order 8, with steps of variable size inside the macro step and "
+                                       "projection onto the joints: many digits "
+                                       "for models without beams or stiff springs.",
+                                       runge_kutta_fields};
+/* In the order of yk_smooth_integrator. */
+static const yk_section *const integrators[] = {&two_step, &runge_kutta, NULL};
 static const yk_field damping_fields[] = {
     {"rate", YK_TYPE_NUMBER, "1/s", .required = true, .range = YK_NOT_NEGATIVE, .text = "force per momentum"},
     {"start", YK_TYPE_NUMBER, "s", "0", .text = "until when it is full"},
@@ -331,7 +344,8 @@ static const yk_field fields[] = {
     {"beams", YK_TYPE_NAMED, .item = &beam_item, .text = "flexible beams"},
     {"ports", YK_TYPE_NAMED, .item = &port_item, .text = "where other subsystems are joined"},
     {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what the viewer draws"},
-    {"integrator", YK_TYPE_SECTION, .fallback = "{}", .section = &integrator_section, .text = "time integration"},
+    {"integrator", YK_TYPE_VARIANT, .fallback = "{}", .variants = integrators, .selector = "type",
+     .selector_fallback = "two-step", .text = "Time integration"},
     {"static_start", YK_TYPE_BOOLEAN, .fallback = "false", .text = "begin in static equilibrium"},
     {"damping", YK_TYPE_SECTION, .section = &damping_section, .text = "artificial damping at the beginning"},
     {0},

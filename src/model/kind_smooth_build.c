@@ -409,15 +409,22 @@ static void make_shape(maker *m, const yk_node *item, yk_smooth_shape_def *shape
         (m)->def.array = (m)->array;                                                                    \
     } while (0)
 
+static void read_integrator(const yk_node *node, yk_smooth_options *options)
+{
+    options->integrator = (yk_smooth_integrator)node->choice;
+    options->error_tolerance = yk_node_number(node, "error_tolerance");
+    if (options->integrator == YK_SMOOTH_RUNGE_KUTTA) return;
+    options->rho_inf = yk_node_number(node, "rho_inf");
+    options->newton_relative = yk_node_number(node, "newton_relative");
+    options->newton_absolute = yk_node_number(node, "newton_absolute");
+    options->newton_iterations = yk_node_integer(node, "iterations");
+}
+
 static void read_options(maker *m)
 {
     yk_smooth_options *options = &m->def.options;
-    const yk_node *integrator = yk_node_get(m->section, "integrator"), *damping = yk_node_get(m->section, "damping");
-    options->rho_inf = yk_node_number(integrator, "rho_inf");
-    options->error_tolerance = yk_node_number(integrator, "error_tolerance");
-    options->newton_relative = yk_node_number(integrator, "newton_relative");
-    options->newton_absolute = yk_node_number(integrator, "newton_absolute");
-    options->newton_iterations = yk_node_integer(integrator, "iterations");
+    const yk_node *damping = yk_node_get(m->section, "damping");
+    read_integrator(yk_node_get(m->section, "integrator"), options);
     options->static_start = yk_node_boolean(m->section, "static_start");
     if (!damping) return;
     options->damping = yk_node_number(damping, "rate");

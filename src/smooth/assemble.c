@@ -52,8 +52,6 @@ static scales scales_of(const yk_smooth *model, double c)
     return (scales){.c = c, .inertia = inverse, .node = c * c * inverse, .rate = c * inverse};
 }
 
-/* A massless node takes this share of the typical mass where only masses decide, at the consistent start. */
-static const double massless_share = 1e-6;
 /* A node that is to be kept in place is so much heavier while positions and velocities are assembled. */
 static const double kept_weight = 1e8;
 
@@ -72,7 +70,7 @@ static inline void node_matrix(const yk_smooth *model, int i, double weight, con
     int u = node->unknown;
     double square = model->length_scale * model->length_scale;
     if (!node->massive) {
-        double share = s->c > 0 ? 0 : weight * massless_share;
+        double share = s->c > 0 ? 0 : weight * model->idle_mass;
         for (int k = 0; k < 6; k++) put(to, mode, u + k, u + k, k < 3 ? share : share * square);
         return;
     }
@@ -85,7 +83,7 @@ static inline void node_matrix(const yk_smooth *model, int i, double weight, con
     }
     double scale = weight * s->inertia * (1 + s->c * model->damping);
     /* Point masses have no inertia of rotation: that their rotation is free must not make the start singular. */
-    double point = s->c > 0 ? 0 : weight * massless_share * 1e-3 * square;
+    double point = s->c > 0 ? 0 : weight * model->idle_mass * 1e-3 * square;
     for (int k = 0; k < 3; k++) put(to, mode, u + k, u + k, scale * tangent[k][k]);
     for (int j = 3; j < 6; j++)
         for (int k = 3; k < 6; k++) put(to, mode, u + k, u + j, scale * tangent[k][j] + (k == j ? point : 0));
@@ -186,17 +184,38 @@ static void node_right(yk_smooth *model, assembly_level level, const scales *s)
 
 /* Joints ---------------------------------------------------------------------------------------------------------- */
 
-/* Derivatives of a drive by central differences: read at the start only, where 1e-8 of their size is ample. */
+/* Derivatives of a drive by central differences of order eight. Integrators on acceleration level ask for a share of
+ * their step, so that the error is of the order of their own; else, at the start, 1e-8 of their size is ample. */
+static void difference(const yk_smooth *model, const yk_smooth_function *drive, double t, double step, yk_drive *result)
+{
+    static const double first[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
+    static const double second[4] = {8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
+    double rate = 0, curvature = -205.0 / 72 * result->value;
+    for (int k = 0; k < 4; k++) {
+        double after = drive->value(drive->user, model, t + (k + 1) * step);
+        double before = drive->value(drive->user, model, t - (k + 1) * step);
+        rate += first[k] * (after - before);
+        curvature += second[k] * (after + before);
+    }
+    result->rate = rate / step;
+    result->second = curvature / (step * step);
+}
+
 yk_drive yk_smooth_drive(const yk_smooth *model, const joint_model *joint, double t, bool with_rates)
 {
     const yk_smooth_function *drive = &joint->drive;
+    if (joint->port >= 0) { /* a length that arrives as a polynomial */
+        const yk_signal *signal = &model->inputs[joint->port];
+        double local = t - model->t + model->input_time;
+        yk_drive length = {.value = yk_signal_scalar(signal, local)};
+        if (with_rates) {
+            length.rate = yk_signal_scalar_rate(signal, local);
+            length.second = yk_signal_scalar_second_rate(signal, local);
+        }
+        return length;
+    }
     yk_drive result = {.value = drive->value(drive->user, model, t)};
-    if (!with_rates) return result;
-    double step = 1e-4;
-    double value[5];
-    for (int i = 0; i < 5; i++) value[i] = i == 2 ? result.value : drive->value(drive->user, model, t + (i - 2) * step);
-    result.rate = (8 * (value[3] - value[1]) - (value[4] - value[0])) / (12 * step);
-    result.second = (16 * (value[3] + value[1]) - (value[4] + value[0]) - 30 * value[2]) / (12 * step * step);
+    if (with_rates) difference(model, drive, t, model->drive_step > 0 ? model->drive_step : 1e-4, &result);
     return result;
 }
 
@@ -253,6 +272,19 @@ static double row_residual(const yk_smooth *model, const joint_model *joint, con
     }
 }
 
+/* What prescribed frames contribute to the second derivative of a row by their own accelerations. */
+static double prescribed_acceleration(const yk_smooth *model, const joint_model *joint, const yk_gradient *gradient)
+{
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        const trial_node *node = &model->trial[joint->node[side]];
+        if (joint->node[side] <= model->node_count) continue;
+        sum += yk_v3_dot(gradient->force[side], node->acceleration) +
+               yk_v3_dot(gradient->torque[side], node->angular_acceleration);
+    }
+    return sum;
+}
+
 static inline void joint_pass(yk_smooth *model, const joint_model *joint, assembly_level level, const scales *s,
                               sink *to, sink_mode mode)
 {
@@ -273,6 +305,7 @@ static inline void joint_pass(yk_smooth *model, const joint_model *joint, assemb
         yk_row_gradient(row, &place, &gradient);
         if (mode != SINK_RECORD) {
             double residual = row_residual(model, joint, row, &place, &drive, level, s);
+            if (level == LEVEL_ACCELERATION) residual += prescribed_acceleration(model, joint, &gradient);
             if (model->compliance > 0 && s->node > 0) {
                 double scale = model->unknown_scale[first + r];
                 residual -= model->compliance * s->node * lambda[r] / (scale * scale);
@@ -337,6 +370,10 @@ static inline void force_pass(yk_smooth *model, const force_model *force, const 
 static inline void beam_rows(const beam_model *beam, const scales *s, const yk_beam_jacobian *jacobian, int i, int j,
                              int row, int column, sink *to, sink_mode mode)
 {
+    if (mode == SINK_ADD && s->node == 0) { /* where masses alone decide nothing is added */
+        to->cursor += 6;
+        return;
+    }
     if (mode == SINK_RECORD) {
         for (int k = 0; k < 6; k++) put(to, mode, row + k, column, 0);
         return;
@@ -366,7 +403,7 @@ static inline void beam_pass(yk_smooth *model, const beam_model *beam, const sca
         const yk_frame *const node[YK_BEAM_NODES] = {
             &model->trial[beam->node[0]].frame, &model->trial[beam->node[1]].frame, &model->trial[beam->node[2]].frame};
         yk_beam_loads loads;
-        yk_beam_evaluate(&beam->beam, node, &loads, mode == SINK_ADD ? &jacobian : NULL);
+        yk_beam_evaluate(&beam->beam, node, &loads, mode == SINK_ADD && s->node > 0 ? &jacobian : NULL);
         for (int k = 0; k < YK_BEAM_NODES; k++) {
             yk_effort *sum = &model->load[beam->node[k]];
             sum->force = yk_v3_add(sum->force, loads.force[k]);

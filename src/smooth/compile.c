@@ -329,6 +329,9 @@ static yk_status compile_trial(yk_smooth *model)
     if (!model->coordinates || !model->trial || !model->lambda || !model->load || !model->right ||
         !model->work_vector || !model->unknown_scale)
         return YK_ERROR_MEMORY;
+    size_t scratch = model->integrator->scratch_words ? model->integrator->scratch_words(model) : 0;
+    model->scratch = yk_allocate(context, scratch, sizeof *model->scratch);
+    if (!model->scratch) return YK_ERROR_MEMORY;
     scale_unknowns(model);
     for (int i = 0; i < model->frame_count; i++) {
         model->trial[i].frame = yk_frame_ground();
@@ -480,6 +483,7 @@ void yk_smooth_release_compiled(yk_smooth *model)
     yk_release(context, model->load), model->load = NULL;
     yk_release(context, model->right), model->right = NULL;
     yk_release(context, model->work_vector), model->work_vector = NULL;
+    yk_release(context, model->scratch), model->scratch = NULL;
     yk_release(context, model->place), model->place = NULL;
     yk_release(context, model->unknown_scale), model->unknown_scale = NULL;
     yk_release(context, model->entry_scale), model->entry_scale = NULL;

@@ -190,6 +190,8 @@ typedef struct integrator {
     yk_status (*iterate)(yk_smooth *model, double t, double h, yk_iteration *report);
     /* The motion of a node at t + h before the inputs are known. */
     void (*predict)(const yk_smooth *model, int node, double h, trial_node *trial);
+    /* Doubles of model->scratch that a step needs; NULL: none. */
+    size_t (*scratch_words)(const yk_smooth *model);
 } integrator;
 
 struct yk_smooth {
@@ -242,6 +244,10 @@ struct yk_smooth {
     yk_effort *load; /* per frame: applied forces */
     double *right;   /* right-hand side and solution */
     double *work_vector;
+    double *scratch;   /* of the integrator */
+    double size;       /* next internal step of a trial, with error control */
+    double drive_step; /* for derivatives of drives by time; 0: that of the start */
+    double idle_mass;  /* of massless nodes, as a share of the typical mass; zero but for the start */
     const yk_signal *inputs;
     yk_signal *own_inputs; /* when the caller gives none */
     bool started;
@@ -284,7 +290,13 @@ void yk_smooth_input_frames(yk_smooth *model);
 /* Solves with the factors at hand, in place; scales in and out. */
 void yk_smooth_solve(yk_smooth *model, double *vector);
 
+/* The same against the equations without compliance: what redundant rows leave open becomes least norm. */
+void yk_smooth_solve_refined(yk_smooth *model);
+
 /* newton.c */
+/* New factors of the assembled matrix, or a message that names what has no unique solution. */
+yk_status yk_smooth_factor(yk_smooth *model);
+yk_status yk_smooth_factor_failed(yk_smooth *model, yk_status status, int column);
 yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged);
 yk_status yk_smooth_solve_step(yk_smooth *model);
 
@@ -303,8 +315,23 @@ void yk_smooth_keep_inputs(yk_smooth *model);
 void yk_smooth_trial_from_state(yk_smooth *model);
 void yk_smooth_state_from_trial(yk_smooth *model);
 
+/* rates.c: accelerations and multipliers at the trial's placement and time, into the trial. `factored`: the positions are
+ * those of the factors at hand. Open before the first. */
+void yk_smooth_rates_open(yk_smooth *model);
+yk_status yk_smooth_rates(yk_smooth *model, bool factored);
+/* With the factors at hand. */
+yk_status yk_smooth_project_positions(yk_smooth *model);
+void yk_smooth_project_velocities(yk_smooth *model);
+
 /* integrator.c */
+/* Size of the next internal step: what was chosen, or the rest of the whole in equal parts when that is near. */
+double yk_smooth_next_size(double chosen, double left);
+/* From position, velocity and acceleration alone, for methods without a past. */
+void yk_smooth_predict_taylor(const yk_smooth *model, int node, double h, trial_node *trial);
 const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind);
+
+/* runge_kutta.c */
+extern const integrator yk_smooth_runge_kutta;
 
 /* two_step.c */
 extern const integrator yk_smooth_two_step;

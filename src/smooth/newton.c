@@ -49,7 +49,7 @@ static void swap_reference(yk_smooth *model)
     }
 }
 
-static yk_status factor_failed(yk_smooth *model, yk_status status, int column)
+yk_status yk_smooth_factor_failed(yk_smooth *model, yk_status status, int column)
 {
     char owner[128];
     if (status == YK_ERROR_NOT_FINITE)
@@ -63,13 +63,13 @@ static yk_status factor_failed(yk_smooth *model, yk_status status, int column)
                    model->def.name, model->t, yk_smooth_owner(model, column, owner, sizeof owner));
 }
 
-static yk_status factor(yk_smooth *model)
+yk_status yk_smooth_factor(yk_smooth *model)
 {
     int column = 0;
     yk_status status = yk_sparse_refactor(model->matrix, &column);
     if (status != YK_OK) {
         model->factors_match = false;
-        return factor_failed(model, status, column);
+        return yk_smooth_factor_failed(model, status, column);
     }
     model->report.factorisations++;
     return YK_OK;
@@ -86,7 +86,7 @@ static yk_status restore_factors(yk_smooth *model)
     model->c = wanted->c, model->t = wanted->t, model->damping = wanted->damping;
     model->lambda = model->state.reference_lambda;
     yk_smooth_assemble(model, LEVEL_STEP, true);
-    yk_status status = factor(model);
+    yk_status status = yk_smooth_factor(model);
     model->lambda = lambda;
     model->c = c, model->t = t, model->damping = damping;
     swap_reference(model);
@@ -183,7 +183,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
     yk_smooth_inertias(model, true);
     yk_smooth_assemble(model, LEVEL_STEP, refresh);
     if (refresh) {
-        yk_status status = factor(model);
+        yk_status status = yk_smooth_factor(model);
         if (status != YK_OK) return status;
         remember_factors(model);
         model->refresh = false;

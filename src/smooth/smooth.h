@@ -98,7 +98,8 @@ typedef struct yk_smooth_port_def {
 } yk_smooth_port_def;
 
 typedef enum yk_smooth_integrator {
-    YK_SMOOTH_TWO_STEP, /* implicit, second order, with numerical damping: the default */
+    YK_SMOOTH_TWO_STEP,    /* implicit, second order, with numerical damping: the default */
+    YK_SMOOTH_RUNGE_KUTTA, /* explicit, order 8 with error control: the last digits of models that are not stiff */
     YK_SMOOTH_INTEGRATORS
 } yk_smooth_integrator;
 
@@ -109,7 +110,8 @@ typedef struct yk_smooth_options {
     double newton_absolute; /* and below this change of position (m) and rotation (rad) */
     int newton_iterations;  /* at most, per step */
     double assembly;        /* positions are assembled to this gap (m, rad) */
-    double error_tolerance; /* local error per step (m, rad) for steps of variable size inside step(); 0: fixed steps */
+    double error_tolerance; /* local error of a step of variable size inside step(); 0: fixed steps. Two-step: m, rad;
+                               Runge-Kutta: relative to the model's length and its typical speed */
     bool static_start;      /* begin in static equilibrium */
     double damping;         /* artificial: force -damping times momentum (1/s), removed linearly ... */
     double damping_start;   /* ... between these times */

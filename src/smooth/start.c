@@ -9,6 +9,8 @@
 #include "smooth/internal.h"
 
 static const double start_compliance = 1e-9;
+/* A massless node takes this share of the typical mass. */
+static const double start_idle_mass = 1e-6;
 static const int refinements = 6;
 static const int assembly_iterations = 100;
 
@@ -43,7 +45,7 @@ static void residual_without_compliance(yk_smooth *model, const double *x, const
 }
 
 /* Solves with the factors at hand; the solution replaces model->right. */
-static void solve_refined(yk_smooth *model)
+void yk_smooth_solve_refined(yk_smooth *model)
 {
     size_t n = (size_t)model->unknown_count;
     double *solution = model->work_vector, *residual = model->work_vector + n, *b = model->right;
@@ -114,7 +116,7 @@ static yk_status assemble_positions(yk_smooth *model)
         if (gap == 0) return YK_OK;
         yk_status status = factor_start(model);
         if (status != YK_OK) return status;
-        solve_refined(model);
+        yk_smooth_solve_refined(model);
         double change = yk_smooth_largest_change(model);
         if (!isfinite(change)) break;
         yk_smooth_move_nodes(model, change > 0.5 ? 0.5 / change : 1);
@@ -130,12 +132,9 @@ static yk_status assemble_positions(yk_smooth *model)
         model->def.name, model->t, yk_smooth_owner(model, worst, owner, sizeof owner), gap);
 }
 
-static yk_status project_velocities(yk_smooth *model)
+/* Adds the solution to the velocities; returns the largest speed. */
+static double add_velocities(yk_smooth *model)
 {
-    yk_smooth_assemble(model, LEVEL_VELOCITY, true);
-    yk_status status = factor_start(model);
-    if (status != YK_OK) return status;
-    solve_refined(model);
     double speed = 0;
     for (int i = 0; i < model->node_count; i++) {
         const double *change = &model->right[model->nodes[i].unknown];
@@ -146,6 +145,32 @@ static yk_status project_velocities(yk_smooth *model)
     }
     for (int k = 0; k < model->coordinate_count; k++)
         model->coordinates[k].rate += model->right[model->coordinate_first + k];
+    return speed;
+}
+
+/* Nodes that are to be kept are only heavy, and move a little with the rest. A second round, from where the others are
+ * now, leaves them what they were given to the last digit, unless the joints forbid it. */
+static yk_status project_velocities(yk_smooth *model)
+{
+    yk_smooth_assemble(model, LEVEL_VELOCITY, true);
+    yk_status status = factor_start(model);
+    if (status != YK_OK) return status;
+    yk_smooth_solve_refined(model);
+    double speed = add_velocities(model);
+    bool again = false;
+    for (int i = 0; i < model->node_count; i++) {
+        if (!model->nodes[i].keep) continue;
+        yk_frame *frame = &model->trial[i].frame;
+        const double *change = &model->right[model->nodes[i].unknown];
+        frame->velocity = yk_v3_sub(frame->velocity, yk_v3(change[0], change[1], change[2]));
+        frame->angular_velocity = yk_v3_sub(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
+        again = true;
+    }
+    if (again) {
+        yk_smooth_assemble(model, LEVEL_VELOCITY, false);
+        yk_smooth_solve_refined(model);
+        speed = add_velocities(model);
+    }
     yk_smooth_assemble(model, LEVEL_VELOCITY, false);
     double rate;
     int worst = worst_row(model, model->right, &rate);
@@ -178,7 +203,7 @@ static yk_status solve_accelerations(yk_smooth *model)
     yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
     yk_status status = factor_start(model);
     if (status != YK_OK) return status;
-    solve_refined(model);
+    yk_smooth_solve_refined(model);
     for (int i = 0; i < model->node_count; i++) {
         const double *value = &model->right[model->nodes[i].unknown];
         trial_node *node = &model->trial[i];
@@ -207,6 +232,7 @@ yk_status yk_smooth_begin(yk_smooth *model)
     model->c = 0;
     model->damping = yk_smooth_damping_at(model, model->t);
     model->compliance = start_compliance;
+    model->idle_mass = start_idle_mass;
     model->factors_match = false;
     yk_status status = project_velocities(model);
     if (status != YK_OK) return status;
@@ -215,6 +241,7 @@ yk_status yk_smooth_begin(yk_smooth *model)
     status = solve_accelerations(model);
     if (status != YK_OK) return status;
     keep_start(model);
+    model->idle_mass = 0;
     model->state.clock->steps = 0;
     status = model->integrator->begin(model);
     return status == YK_OK ? outcome : status;
@@ -229,6 +256,7 @@ yk_status yk_smooth_consistent_start(yk_smooth *model, double t, double h)
     model->c = 0;
     model->damping = 0;
     model->compliance = start_compliance;
+    model->idle_mass = start_idle_mass;
     yk_status status = assemble_positions(model);
     if (status != YK_OK) return status;
     status = yk_smooth_begin(model);

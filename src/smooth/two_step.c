@@ -322,13 +322,6 @@ static double first_size(const yk_smooth *model, double h)
     return fmin(h, 0.3 * cbrt(model->def.options.error_tolerance / jerk));
 }
 
-/* Size of the next internal step: what was chosen, or the rest of the whole in equal parts when that is near. */
-static double next_size(double chosen, double left)
-{
-    if (left <= chosen * (1 + 1e-9)) return left;
-    return left < 2 * chosen ? 0.5 * left : chosen;
-}
-
 static yk_status tolerance_not_met(yk_smooth *model, double t)
 {
     return yk_fail(model->context, YK_ERROR_DIVERGED,
@@ -344,7 +337,7 @@ static yk_status advance(yk_smooth *model, double t, double h)
     double done = 0, size = h;
     if (controlled && !model->open) size = clock->size > 0 ? clock->size : first_size(model, h);
     while (done < h) {
-        double left = h - done, used = model->open ? h : next_size(size, left);
+        double left = h - done, used = model->open ? h : yk_smooth_next_size(size, left);
         bool accepted;
         yk_status status = try_step(model, t, done, used, &accepted);
         if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;

@@ -1,0 +1,106 @@
+/* The acceleration-level form of a model, | M G^T; G -e | (a, lambda) = (f - bias, -bias of the rows), at any placement
+ * of the trial; and the projections that keep an integrator of it on the constraints, in the metric of the masses. One
+ * matrix serves all three: it depends on the positions alone. */
+#include "smooth/internal.h"
+
+/* Where rows are redundant: refined away by yk_smooth_solve_refined. */
+static const double redundant_compliance = 1e-9;
+static const int projections = 10;
+/* Gaps of this share of the extent are rounding. */
+static const double rounding_share = 1e-15;
+
+static void momenta(yk_smooth *model)
+{
+    if (model->damping > 0) yk_smooth_inertias(model, false);
+}
+
+/* With one step of refinement: rounding of the factors would be seen in the eleventh digit of long runs. */
+static void solve(yk_smooth *model)
+{
+    if (model->compliance > 0) {
+        yk_smooth_solve_refined(model);
+        return;
+    }
+    int n = model->unknown_count;
+    double *b = model->work_vector, *image = model->work_vector + n, *x = model->right;
+    for (int i = 0; i < n; i++) b[i] = x[i] *= model->unknown_scale[i];
+    yk_sparse_solve(model->matrix, x);
+    yk_sparse_multiply(model->matrix, x, image);
+    for (int i = 0; i < n; i++) b[i] -= image[i];
+    yk_sparse_solve(model->matrix, b);
+    for (int i = 0; i < n; i++) x[i] = (x[i] + b[i]) * model->unknown_scale[i];
+}
+
+void yk_smooth_rates_open(yk_smooth *model)
+{
+    model->c = 0;
+    model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
+    model->factors_match = false;
+}
+
+static void read_accelerations(yk_smooth *model)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const double *value = &model->right[model->nodes[i].unknown];
+        model->trial[i].acceleration = yk_v3(value[0], value[1], value[2]);
+        model->trial[i].angular_acceleration = yk_v3(value[3], value[4], value[5]);
+    }
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->coordinates[k].acceleration = model->right[model->coordinate_first + k];
+    for (int r = 0; r < model->row_count; r++)
+        model->lambda[r] = model->mass_scale * model->right[model->motion_count + r];
+}
+
+yk_status yk_smooth_rates(yk_smooth *model, bool factored)
+{
+    model->damping = yk_smooth_damping_at(model, model->t);
+    momenta(model);
+    yk_smooth_assemble(model, LEVEL_ACCELERATION, !factored);
+    if (!factored) {
+        yk_status status = yk_smooth_factor(model);
+        if (status != YK_OK) return status;
+    }
+    solve(model);
+    read_accelerations(model);
+    model->report.iterations++;
+    return YK_OK;
+}
+
+/* Largest gap of the rows in the right-hand side (m, rad). */
+static double largest_gap(const yk_smooth *model)
+{
+    double gap = 0;
+    for (int i = model->motion_count; i < model->unknown_count; i++)
+        if (fabs(model->right[i]) > gap || isnan(model->right[i])) gap = fabs(model->right[i]);
+    return gap;
+}
+
+yk_status yk_smooth_project_positions(yk_smooth *model)
+{
+    double last = INFINITY;
+    for (int k = 0; k < projections; k++) {
+        yk_smooth_assemble(model, LEVEL_POSITION, false);
+        double gap = largest_gap(model);
+        if (gap <= rounding_share * fmax(model->length_scale, model->extent)) return YK_OK;
+        /* Rounding ends the decrease; anything larger is a step that went astray. */
+        if (!(gap < 0.5 * last)) return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
+        last = gap;
+        solve(model);
+        yk_smooth_move_nodes(model, 1);
+    }
+    return YK_ERROR_DIVERGED;
+}
+
+void yk_smooth_project_velocities(yk_smooth *model)
+{
+    yk_smooth_assemble(model, LEVEL_VELOCITY, false);
+    solve(model);
+    for (int i = 0; i < model->node_count; i++) {
+        const double *change = &model->right[model->nodes[i].unknown];
+        yk_frame *frame = &model->trial[i].frame;
+        frame->velocity = yk_v3_add(frame->velocity, yk_v3(change[0], change[1], change[2]));
+        frame->angular_velocity = yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
+    }
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->coordinates[k].rate += model->right[model->coordinate_first + k];
+}

@@ -1,0 +1,324 @@
+/* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5 and 3 (Hairer, Norsett
+ * and Wanner, Solving Ordinary Differential Equations I, II.5 and II.10), on the accelerations of rates.c.
+ *
+ * Rotations are integrated in the chart phi = log(R R_0^T) around the beginning of each internal step, where the method
+ * keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are integrated beside them. After each internal
+ * step positions and velocities are projected onto the constraints, and the accelerations that are passed on belong to
+ * the inputs at its end. A step needs nothing but the accepted state. Made for the last digits of models without stiff
+ * parts: with beams or stiff springs stability holds the steps down, and the implicit methods are the better choice. */
+#include <string.h>
+
+#include "smooth/internal.h"
+#include "smooth/runge_kutta.h"
+
+enum { STAGES = YK_RUNGE_KUTTA_STAGES };
+
+/* Vectors of the integration: positions and rotations in the order of the unknowns, their rates, work, losses. */
+typedef struct workspace {
+    double *begin, *value, *error5, *error3;
+    double *slope[STAGES];
+    yk_quat *orientation; /* centre of each node's chart */
+    size_t n;
+} workspace;
+
+static size_t vector_size(const yk_smooth *model)
+{
+    return 2 * (size_t)model->motion_count + 2;
+}
+
+static size_t scratch_words(const yk_smooth *model)
+{
+    return (4 + STAGES) * vector_size(model) + 4 * (size_t)model->node_count;
+}
+
+static workspace workspace_of(yk_smooth *model)
+{
+    workspace w = {.n = vector_size(model)};
+    double *at = model->scratch;
+    w.begin = at, at += w.n;
+    w.value = at, at += w.n;
+    w.error5 = at, at += w.n;
+    w.error3 = at, at += w.n;
+    for (int i = 0; i < STAGES; i++, at += w.n) w.slope[i] = at;
+    w.orientation = (yk_quat *)at;
+    return w;
+}
+
+static void put(double *to, yk_vec3 v)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+}
+
+static yk_vec3 take(const double *from)
+{
+    return yk_v3(from[0], from[1], from[2]);
+}
+
+/* The trial as the beginning of an internal step. */
+static void begin_from_trial(yk_smooth *model, workspace *w)
+{
+    double *rate = w->begin + model->motion_count;
+    model->extent = 0;
+    for (int i = 0; i < model->node_count; i++) {
+        const trial_node *node = &model->trial[i];
+        int u = model->nodes[i].unknown;
+        put(w->begin + u, node->frame.position);
+        put(w->begin + u + 3, yk_v3(0, 0, 0));
+        put(rate + u, node->frame.velocity);
+        put(rate + u + 3, node->frame.angular_velocity);
+        w->orientation[i] = node->orientation;
+        yk_vec3 at = node->frame.position;
+        model->extent = fmax(model->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
+    }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        w->begin[model->coordinate_first + k] = model->coordinates[k].value;
+        rate[model->coordinate_first + k] = model->coordinates[k].rate;
+    }
+}
+
+static void trial_from(yk_smooth *model, const workspace *w, const double *value)
+{
+    const double *rate = value + model->motion_count;
+    for (int i = 0; i < model->node_count; i++) {
+        trial_node *node = &model->trial[i];
+        int u = model->nodes[i].unknown;
+        node->frame.position = take(value + u);
+        node->turn = yk_turn_of(take(value + u + 3));
+        node->orientation = yk_q_unit(yk_q_mul(node->turn.rotation, w->orientation[i]));
+        node->frame.rotation = yk_q_matrix(node->orientation);
+        node->frame.velocity = take(rate + u);
+        node->frame.angular_velocity = take(rate + u + 3);
+    }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        model->coordinates[k].value = value[model->coordinate_first + k];
+        model->coordinates[k].rate = rate[model->coordinate_first + k];
+    }
+}
+
+/* Rates of the vector at the trial, whose accelerations are known. */
+static void read_slope(yk_smooth *model, const workspace *w, double *slope)
+{
+    double *second = slope + model->motion_count;
+    for (int i = 0; i < model->node_count; i++) {
+        const trial_node *node = &model->trial[i];
+        int u = model->nodes[i].unknown;
+        put(slope + u, node->frame.velocity);
+        put(slope + u + 3, yk_turn_tangent_inverse(&node->turn, node->frame.angular_velocity));
+        put(second + u, node->acceleration);
+        put(second + u + 3, node->angular_acceleration);
+    }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        slope[model->coordinate_first + k] = model->coordinates[k].rate;
+        second[model->coordinate_first + k] = model->coordinates[k].acceleration;
+    }
+    yk_smooth_drive_powers(model);
+    slope[w->n - 2] = model->supply;
+    slope[w->n - 1] = model->loss + yk_smooth_beam_loss(model);
+}
+
+/* Inputs and time at a point of the step. */
+static void move_to(yk_smooth *model, double t, double local)
+{
+    model->t = t + local;
+    model->input_time = local;
+    yk_smooth_input_frames(model);
+}
+
+static void combine(const workspace *w, const double *weight, int count, double h, double *sum)
+{
+    memset(sum, 0, w->n * sizeof *sum);
+    for (int j = 0; j < count; j++) {
+        if (weight[j] == 0) continue;
+        for (size_t i = 0; i < w->n; i++) sum[i] += weight[j] * w->slope[j][i];
+    }
+    for (size_t i = 0; i < w->n; i++) sum[i] *= h;
+}
+
+/* All stages of an internal step from `local`, the first slope being known; the end is left in w->value. */
+static yk_status stages(yk_smooth *model, workspace *w, double t, double local, double size)
+{
+    const yk_runge_kutta *method = yk_runge_kutta_853();
+    model->drive_step = 0.25 * size;
+    for (int s = 1; s < STAGES; s++) {
+        combine(w, method->a[s], s, size, w->value);
+        for (size_t i = 0; i < w->n; i++) w->value[i] += w->begin[i];
+        trial_from(model, w, w->value);
+        move_to(model, t, local + method->c[s] * size);
+        yk_status status = yk_smooth_rates(model, false);
+        if (status != YK_OK) return status;
+        read_slope(model, w, w->slope[s]);
+    }
+    combine(w, method->error5, STAGES, size, w->error5);
+    combine(w, method->error3, STAGES, size, w->error3);
+    combine(w, method->b, STAGES, size, w->value);
+    for (size_t i = 0; i < w->n; i++) w->value[i] += w->begin[i];
+    return YK_OK;
+}
+
+/* Typical speed: what moves, or what the accelerations of the step would set in motion over a length scale. Below a
+ * millionth of that per second the model counts as at rest. */
+static double typical_speed(const yk_smooth *model, const workspace *w)
+{
+    double length = model->length_scale, largest = 1e-6 * length;
+    for (int s = 0; s < STAGES; s++) {
+        const double *rate = w->slope[s], *second = rate + model->motion_count;
+        for (int i = 0; i < model->motion_count; i++) {
+            double arm = yk_smooth_turns(model, i) ? length : 1;
+            largest = fmax(largest, fmax(arm * fabs(rate[i]), sqrt(arm * fabs(second[i]) * length)));
+        }
+    }
+    return largest;
+}
+
+/* Estimated error relative to the tolerance: positions by the length scale, rates by the typical speed. */
+static double error_of(const yk_smooth *model, const workspace *w, double tolerance)
+{
+    double length = model->length_scale, speed = typical_speed(model, w), fifth = 0, third = 0;
+    for (int level = 0; level < 2; level++)
+        for (int i = 0; i < model->motion_count; i++) {
+            double arm = yk_smooth_turns(model, i) ? length : 1, scale = arm / (level ? speed : length);
+            size_t at = (size_t)(level * model->motion_count + i);
+            double e5 = scale * fabs(w->error5[at]), e3 = scale * fabs(w->error3[at]);
+            fifth = e5 > fifth || isnan(e5) ? e5 : fifth;
+            third = e3 > third || isnan(e3) ? e3 : third;
+        }
+    double norm = sqrt(fifth * fifth + 0.01 * third * third);
+    return norm > 0 ? fifth * fifth / norm / tolerance : fifth;
+}
+
+/* The end of the stages brought onto the constraints, with its accelerations. */
+static yk_status arrive(yk_smooth *model, workspace *w, double t, double local)
+{
+    trial_from(model, w, w->value);
+    move_to(model, t, local);
+    yk_status status = yk_smooth_project_positions(model);
+    if (status != YK_OK) return status;
+    status = yk_smooth_rates(model, false);
+    if (status != YK_OK) return status;
+    yk_smooth_project_velocities(model);
+    status = yk_smooth_rates(model, true);
+    if (status != YK_OK) return status;
+    double work = w->value[w->n - 2], loss = w->value[w->n - 1];
+    begin_from_trial(model, w);
+    w->begin[w->n - 2] = work;
+    w->begin[w->n - 1] = loss;
+    for (int i = 0; i < model->node_count; i++) model->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
+    read_slope(model, w, w->slope[0]);
+    return isfinite(w->slope[0][w->n - 2]) ? YK_OK : YK_ERROR_DIVERGED;
+}
+
+static yk_status gives_up(yk_smooth *model, yk_status status, double t)
+{
+    if (status == YK_ERROR_SINGULAR) return status;
+    return yk_fail(model->context, YK_ERROR_DIVERGED,
+                   "%s: no step of the Runge-Kutta method meets the tolerance %g at t = %g: the motion is not smooth "
+                   "there, or the model is too stiff; use a larger tolerance or the two-step method",
+                   model->def.name, model->def.options.error_tolerance, t);
+}
+
+static double growth(double error)
+{
+    return fmin(6, fmax(1.0 / 3, 0.9 * pow(fmax(error, 1e-12), -1.0 / 8)));
+}
+
+/* Internal steps from the accepted state over h, left in the trial and w->begin. */
+static yk_status travel(yk_smooth *model, workspace *w, double t, double h)
+{
+    clock_state *clock = model->state.clock;
+    /* The estimate cannot see below rounding. */
+    double wanted = model->def.options.error_tolerance;
+    double tolerance = fmax(wanted, 2e-15 * fmax(1, model->extent / model->length_scale));
+    double done = 0, size = wanted > 0 && model->size > 0 ? model->size : h;
+    while (done < h) {
+        double left = h - done, used = wanted > 0 ? yk_smooth_next_size(size, left) : left;
+        yk_status status = stages(model, w, t, done, used);
+        double error = status == YK_OK && wanted > 0 ? error_of(model, w, tolerance) : 0;
+        if (status == YK_OK && isfinite(error) && error <= 1) {
+            status = arrive(model, w, t, used >= left ? h : done + used);
+            if (status == YK_OK) {
+                done = used >= left ? h : done + used;
+                model->report.error = error * tolerance * model->length_scale;
+                /* The end of the whole must not shorten the steps after it. */
+                if (wanted > 0) size = fmax(used < 0.9 * size ? size : 0, used * growth(error));
+                model->size = size;
+                continue;
+            }
+            error = 0;
+        }
+        if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
+        model->report.rejected++;
+        size = used * (status != YK_OK || !isfinite(error) ? 0.25 : fmin(0.8, growth(error)));
+        if (wanted == 0 || size < 1e-9 * h || clock->t + size == clock->t) return gives_up(model, status, t + done);
+    }
+    return YK_OK;
+}
+
+static yk_status travel_from_state(yk_smooth *model, double t, double h)
+{
+    workspace w = workspace_of(model);
+    yk_smooth_trial_from_state(model);
+    yk_smooth_rates_open(model);
+    model->size = model->state.clock->size;
+    model->h = h;
+    model->drive_step = 0.25 * h;
+    begin_from_trial(model, &w);
+    w.begin[w.n - 2] = w.begin[w.n - 1] = 0;
+    for (int i = 0; i < model->node_count; i++) model->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
+    move_to(model, t, 0);
+    yk_status status = yk_smooth_rates(model, false);
+    if (status != YK_OK) return status;
+    read_slope(model, &w, w.slope[0]);
+    status = travel(model, &w, t, h);
+    model->drive_step = 0;
+    return status;
+}
+
+static yk_status advance(yk_smooth *model, double t, double h)
+{
+    clock_state *clock = model->state.clock;
+    yk_status status = travel_from_state(model, t, h);
+    if (status != YK_OK) {
+        yk_smooth_trial_from_state(model);
+        return status;
+    }
+    workspace w = workspace_of(model);
+    yk_smooth_inertias(model, false);
+    yk_smooth_state_from_trial(model);
+    clock->work += w.begin[w.n - 2];
+    clock->dissipated += w.begin[w.n - 1];
+    clock->supply = w.slope[0][w.n - 2];
+    clock->loss = w.slope[0][w.n - 1];
+    clock->t = t + h;
+    clock->h = h;
+    clock->size = model->size;
+    clock->steps++;
+    model->report.steps++;
+    model->open = false;
+    return YK_OK;
+}
+
+/* The whole step at once: another iteration with the same inputs would change nothing. */
+static yk_status iterate(yk_smooth *model, double t, double h, yk_iteration *report)
+{
+    yk_status status = travel_from_state(model, t, h);
+    model->open = status == YK_OK;
+    report->correction = 0;
+    report->converged = 1;
+    return status;
+}
+
+static yk_status begin(yk_smooth *model)
+{
+    model->state.clock->size = 0;
+    yk_smooth_rates_open(model);
+    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    int column = 0;
+    yk_status status = yk_sparse_factor(model->matrix, &column);
+    return status == YK_OK ? YK_OK : yk_smooth_factor_failed(model, status, column);
+}
+
+const integrator yk_smooth_runge_kutta = {.begin = begin,
+                                          .advance = advance,
+                                          .iterate = iterate,
+                                          .predict = yk_smooth_predict_taylor,
+                                          .scratch_words = scratch_words};
