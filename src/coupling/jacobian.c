@@ -5,9 +5,10 @@
 
 enum { UPDATES_MAX = 12 };
 
-/* Below this reciprocal condition number constraints are taken to be redundant, and the diagonal is raised by the
- * fraction below: the efforts of redundant constraints are then shared out instead of growing without bound. */
-static const double SINGULAR = 1e-13, REDUNDANCY = 1e-10;
+/* The matrix is scaled to a unit diagonal; below this reciprocal condition number constraints are then taken to be
+ * redundant, and the diagonal is raised by the fraction below. The efforts of redundant constraints are shared out that
+ * way, instead of growing out of the noise of the Jacobian. */
+static const double SINGULAR = 1e-8, REDUNDANCY = 1e-6;
 
 struct yk_jacobian {
     yk_context *context;
@@ -19,6 +20,7 @@ struct yk_jacobian {
     int *place; /* of every entry of every block, in the order of assembly, then of the diagonal */
     size_t place_count;
     double *condition_gradient; /* workspace: conditions of one link by the coordinates of one side */
+    double *scale;              /* of rows and columns */
     bool factored;
     int update_count;
     double *steps, *corrections; /* of the updates, UPDATES_MAX x size each */
@@ -118,7 +120,9 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
     j->steps = yk_allocate(j->context, updates, sizeof *j->steps);
     j->corrections = yk_allocate(j->context, updates, sizeof *j->corrections);
     j->condition_gradient = yk_allocate(j->context, widest, sizeof *j->condition_gradient);
-    return j->steps && j->corrections && j->condition_gradient ? create_matrix(j) : YK_ERROR_MEMORY;
+    j->scale = yk_allocate(j->context, (size_t)j->size, sizeof *j->scale);
+    bool complete = j->steps && j->corrections && j->condition_gradient && j->scale;
+    return complete ? create_matrix(j) : YK_ERROR_MEMORY;
 }
 
 yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk_jacobian **jacobian)
@@ -152,6 +156,7 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
     yk_release(context, jacobian->responses);
     yk_release(context, jacobian->place);
     yk_release(context, jacobian->condition_gradient);
+    yk_release(context, jacobian->scale);
     yk_release(context, jacobian->steps);
     yk_release(context, jacobian->corrections);
     yk_release(context, jacobian);
@@ -221,22 +226,37 @@ static const int *add_response(yk_jacobian *j, const yk_response *r, yk_gradient
     return place;
 }
 
-/* Redundant constraints make the matrix singular; their efforts are then shared out evenly. */
+static const int *diagonal(const yk_jacobian *j)
+{
+    return j->place + (j->place_count - (size_t)j->size);
+}
+
+/* Parameters of light and of heavy partners become comparable. */
+static void scale_to_unit_diagonal(yk_jacobian *j)
+{
+    double *values = yk_sparse_values(j->matrix);
+    const int *starts = yk_sparse_column_starts(j->matrix), *rows = yk_sparse_rows(j->matrix);
+    for (int i = 0; i < j->size; i++) {
+        double size = fabs(values[diagonal(j)[i]]);
+        j->scale[i] = size > 0 && isfinite(size) ? 1 / sqrt(size) : 1;
+    }
+    for (int column = 0; column < j->size; column++)
+        for (int k = starts[column]; k < starts[column + 1]; k++) values[k] *= j->scale[rows[k]] * j->scale[column];
+}
+
 static yk_status factor_redundant(yk_jacobian *j)
 {
-    double *values = yk_sparse_values(j->matrix), sum = 0;
-    const int *diagonal = j->place + (j->place_count - (size_t)j->size);
-    for (int i = 0; i < j->size; i++) sum += fabs(values[diagonal[i]]);
-    if (!(sum > 0) || !isfinite(sum)) return YK_ERROR_SINGULAR;
-    for (int i = 0; i < j->size; i++) values[diagonal[i]] += REDUNDANCY * sum / j->size;
+    double *values = yk_sparse_values(j->matrix);
+    for (int i = 0; i < j->size; i++) values[diagonal(j)[i]] += REDUNDANCY;
     return yk_sparse_factor(j->matrix, NULL);
 }
 
 static yk_status factor(yk_jacobian *j)
 {
+    scale_to_unit_diagonal(j);
     yk_status status = j->factored ? yk_sparse_refactor(j->matrix, NULL) : yk_sparse_factor(j->matrix, NULL);
-    if (status == YK_ERROR_NOT_FINITE) return status;
-    if (status < 0 || yk_sparse_rcond(j->matrix) < SINGULAR) status = factor_redundant(j);
+    if (status != YK_ERROR_NOT_FINITE && (status < 0 || yk_sparse_rcond(j->matrix) < SINGULAR))
+        status = factor_redundant(j);
     j->factored = status == YK_OK;
     return status;
 }
@@ -269,7 +289,9 @@ static void add_scaled(int n, double factor, const double *a, double *sum)
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
 {
     int n = jacobian->size;
+    for (int i = 0; i < n; i++) x[i] *= jacobian->scale[i];
     yk_sparse_solve(jacobian->matrix, x);
+    for (int i = 0; i < n; i++) x[i] *= jacobian->scale[i];
     for (int i = 0; i < jacobian->update_count; i++)
         add_scaled(n, dot(n, jacobian->steps + i * n, x), jacobian->corrections + i * n, x);
 }
@@ -293,29 +315,43 @@ bool yk_jacobian_update(yk_jacobian *jacobian, const double *step, double *solve
 
 /* State ------------------------------------------------------------------------------------------------------------ */
 
+/* The number of updates (-1: there are no factors), the scaled matrix, its scale, and the updates. */
 size_t yk_jacobian_words(const yk_jacobian *jacobian)
 {
-    return 1 + yk_sparse_nonzeros(jacobian->matrix) + 2 * (size_t)UPDATES_MAX * (size_t)jacobian->size;
+    return 1 + yk_sparse_nonzeros(jacobian->matrix) + (size_t)(1 + 2 * UPDATES_MAX) * (size_t)jacobian->size;
 }
 
-/* The number of updates; -1: there are no factors. */
+static double *put(double *words, const double *from, size_t count)
+{
+    memcpy(words, from, count * sizeof *words);
+    return words + count;
+}
+
+static const double *take(const double *words, double *to, size_t count)
+{
+    memcpy(to, words, count * sizeof *words);
+    return words + count;
+}
+
 void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
 {
-    size_t nonzeros = yk_sparse_nonzeros(jacobian->matrix), updates = (size_t)UPDATES_MAX * (size_t)jacobian->size;
+    size_t size = (size_t)jacobian->size;
     *words++ = jacobian->factored ? jacobian->update_count : -1;
-    memcpy(words, yk_sparse_values(jacobian->matrix), nonzeros * sizeof *words);
-    memcpy(words + nonzeros, jacobian->steps, updates * sizeof *words);
-    memcpy(words + nonzeros + updates, jacobian->corrections, updates * sizeof *words);
+    words = put(words, yk_sparse_values(jacobian->matrix), yk_sparse_nonzeros(jacobian->matrix));
+    words = put(words, jacobian->scale, size);
+    words = put(words, jacobian->steps, UPDATES_MAX * size);
+    put(words, jacobian->corrections, UPDATES_MAX * size);
 }
 
 yk_status yk_jacobian_set(yk_jacobian *jacobian, const double *words)
 {
-    size_t nonzeros = yk_sparse_nonzeros(jacobian->matrix), updates = (size_t)UPDATES_MAX * (size_t)jacobian->size;
-    double count = *words++;
-    bool same = jacobian->factored && memcmp(yk_sparse_values(jacobian->matrix), words, nonzeros * sizeof *words) == 0;
-    memcpy(yk_sparse_values(jacobian->matrix), words, nonzeros * sizeof *words);
-    memcpy(jacobian->steps, words + nonzeros, updates * sizeof *words);
-    memcpy(jacobian->corrections, words + nonzeros + updates, updates * sizeof *words);
+    size_t size = (size_t)jacobian->size, nonzeros = yk_sparse_nonzeros(jacobian->matrix);
+    double count = *words++, *values = yk_sparse_values(jacobian->matrix);
+    bool same = jacobian->factored && memcmp(values, words, nonzeros * sizeof *words) == 0;
+    words = take(words, values, nonzeros);
+    words = take(words, jacobian->scale, size);
+    words = take(words, jacobian->steps, UPDATES_MAX * size);
+    take(words, jacobian->corrections, UPDATES_MAX * size);
     jacobian->update_count = count < 0 ? 0 : (int)count;
     return same || count < 0 ? YK_OK : yk_sparse_refactor(jacobian->matrix, NULL);
 }
