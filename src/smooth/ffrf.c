@@ -1,0 +1,284 @@
+/* Inertia shape integrals of a floating-frame body, its equations of motion and their derivatives; ffrf.h has the
+ * method. All is computed in the axes of the floating frame and turned to global axes at the end. */
+#include "smooth/ffrf.h"
+
+#include "smooth/ffrf_shape.h"
+
+/* Creation -------------------------------------------------------------------------------------------------------- */
+
+static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
+{
+    size_t n = (size_t)modes, squares = n * n;
+    size_t vectors = n + 2 * squares, matrices = n + squares, numbers = 3 * squares;
+    double *at = yk_allocate(context, 3 * vectors + 9 * matrices + numbers + 1, sizeof *at);
+    if (!at) return YK_ERROR_MEMORY;
+    body->store = at;
+    body->shift = (yk_vec3 *)at, at += 3 * n;
+    body->curve = (yk_vec3 *)at, at += 3 * squares;
+    body->gyro = (yk_vec3 *)at, at += 3 * squares;
+    body->spread = (yk_mat3 *)at, at += 9 * n;
+    body->pair = (yk_mat3 *)at, at += 9 * squares;
+    body->modal_mass = at, at += squares;
+    body->stiffness = at, at += squares;
+    body->damping = at;
+    return YK_OK;
+}
+
+/* Pieces with an extent of their own move by s_i + theta_i x rho. */
+static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
+{
+    int n = body->modes;
+    double m = point->mass;
+    yk_vec3 u = point->position;
+    yk_mat3 square = yk_m3_outer(u, u);
+    body->mass += m;
+    body->moment = yk_v3_axpy(m, u, body->moment);
+    yk_ffrf_add_scaled(&body->second, m, &square);
+    yk_ffrf_add_scaled(&body->second, 1, &point->second);
+    for (int i = 0; i < n; i++) {
+        yk_vec3 s = point->displacement[i];
+        yk_mat3 spread = yk_m3_outer(u, s), turn = yk_m3_zero();
+        body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
+        yk_ffrf_add_scaled(&body->spread[i], m, &spread);
+        if (point->rotation) {
+            turn = yk_m3_mul(point->second, yk_m3_transpose(yk_m3_skew(point->rotation[i])));
+            yk_ffrf_add_scaled(&body->spread[i], 1, &turn);
+        }
+        for (int j = 0; j < n; j++) {
+            int k = n * i + j;
+            yk_mat3 pair = yk_m3_outer(point->displacement[j], s);
+            yk_ffrf_add_scaled(&body->pair[k], m, &pair);
+            if (point->rotation) {
+                yk_mat3 rotary = yk_m3_mul(yk_m3_skew(point->rotation[j]), turn);
+                yk_ffrf_add_scaled(&body->pair[k], 1, &rotary);
+            }
+            if (!point->shortening) continue;
+            yk_mat3 pull = yk_m3_outer(u, point->shortening[k]);
+            yk_ffrf_add_scaled(&body->pair[k], m, &pull);
+            body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
+            body->curved = true;
+        }
+    }
+}
+
+/* int s_i . s_j, without the share of the shapes of second order in pair. */
+static double mass_integral(const yk_ffrf_def *def, int i, int j)
+{
+    double sum = 0;
+    for (int k = 0; k < def->point_count; k++) {
+        const yk_ffrf_point *point = &def->points[k];
+        sum += point->mass * yk_v3_dot(point->displacement[i], point->displacement[j]);
+        if (!point->rotation) continue;
+        yk_mat3 tensor = yk_ffrf_tensor(&point->second);
+        sum += yk_v3_dot(point->rotation[i], yk_m3_apply(tensor, point->rotation[j]));
+    }
+    return sum;
+}
+
+static yk_status check(yk_context *context, const yk_ffrf *body)
+{
+    if (!(body->mass > 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "the flexible body has no mass: give its points some");
+    for (int i = 0; i < body->modes; i++) {
+        double m = body->modal_mass[body->modes * i + i], k = body->stiffness[body->modes * i + i];
+        if (!(m > 0) || !isfinite(m))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "the modal mass of shape %d is %g: a shape must move some of the mass", i + 1, m);
+        if (!(k >= 0) || !isfinite(k))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "the modal stiffness of shape %d is %g: it must not be negative",
+                           i + 1, k);
+    }
+    return YK_OK;
+}
+
+yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body)
+{
+    *body = (yk_ffrf){.modes = def->mode_count, .constant_mass = def->constant_mass};
+    if (def->mode_count < 0 || def->mode_count > YK_FFRF_MODES_MAX)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a flexible body has %d shapes, but at most %d can be used",
+                       def->mode_count, YK_FFRF_MODES_MAX);
+    yk_status status = take_store(context, def->mode_count, body);
+    if (status != YK_OK) return status;
+    int n = body->modes;
+    for (int k = 0; k < def->point_count; k++) add_point(&def->points[k], body);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            int k = n * i + j;
+            body->modal_mass[k] = def->mass ? def->mass[k] : mass_integral(def, i, j);
+            body->stiffness[k] = def->stiffness[k];
+            body->damping[k] = def->damping ? def->damping[k] : 0;
+            body->damped |= body->damping[k] != 0;
+            body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), yk_ffrf_axial(&body->pair[n * j + i]));
+        }
+    status = check(context, body);
+    if (status != YK_OK) yk_ffrf_destroy(context, body);
+    return status;
+}
+
+void yk_ffrf_destroy(yk_context *context, yk_ffrf *body)
+{
+    yk_release(context, body->store);
+    *body = (yk_ffrf){0};
+}
+
+/* Shape at the given amplitudes ----------------------------------------------------------------------------------- */
+
+/* sum of pair_ij p_j: what amplitudes, or their rates, add to Y_i. */
+static yk_mat3 contract(const yk_ffrf *body, int i, const double *p)
+{
+    yk_mat3 sum = yk_m3_zero();
+    for (int j = 0; j < body->modes; j++) yk_ffrf_add_scaled(&sum, p[j], &body->pair[body->modes * i + j]);
+    return sum;
+}
+
+static yk_vec3 contract_curve(const yk_ffrf *body, int i, const double *p)
+{
+    yk_vec3 sum = {0, 0, 0};
+    if (!body->curved) return sum;
+    for (int j = 0; j < body->modes; j++) sum = yk_v3_axpy(p[j], body->curve[body->modes * i + j], sum);
+    return sum;
+}
+
+void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
+{
+    yk_mat3 second = body->second;
+    at->moment = body->moment;
+    for (int i = 0; i < body->modes; i++) {
+        yk_mat3 change = p ? contract(body, i, p) : yk_m3_zero();
+        yk_vec3 bend = p ? contract_curve(body, i, p) : yk_v3(0, 0, 0);
+        at->spread[i] = yk_m3_add(body->spread[i], change);
+        at->shift[i] = yk_v3_add(body->shift[i], bend);
+        at->spin[i] = yk_ffrf_axial(&at->spread[i]);
+        if (!p) continue;
+        at->moment = yk_v3_axpy(p[i], yk_v3_axpy(-0.5, bend, at->shift[i]), at->moment);
+        yk_mat3 mean = yk_m3_add(body->spread[i], yk_m3_scale(0.5, change));
+        yk_ffrf_add_scaled(&second, p[i], &mean);
+        mean = yk_m3_transpose(mean);
+        yk_ffrf_add_scaled(&second, p[i], &mean);
+    }
+    at->tensor = yk_ffrf_tensor(&second);
+}
+
+yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude)
+{
+    yk_ffrf_shape at;
+    yk_ffrf_shape_at(body, amplitude, &at);
+    return (yk_inertia){.mass = body->mass, .moment = at.moment, .tensor = at.tensor};
+}
+
+void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_shape *at,
+                 yk_ffrf_seen *s)
+{
+    const yk_mat3 turn = motion->frame.rotation;
+    s->v = yk_m3_apply_transposed(turn, motion->frame.velocity);
+    s->w = yk_m3_apply_transposed(turn, motion->frame.angular_velocity);
+    s->a = yk_m3_apply_transposed(turn, motion->acceleration);
+    s->alpha = yk_m3_apply_transposed(turn, motion->angular_acceleration);
+    s->g = yk_m3_apply_transposed(turn, gravity);
+    s->drift = s->swirl = yk_v3(0, 0, 0);
+    s->flow = yk_m3_zero();
+    int n = body->modes;
+    for (int i = 0; i < n; i++) {
+        double rate = motion->rate[i];
+        s->drift = yk_v3_axpy(rate, at->shift[i], s->drift);
+        s->swirl = yk_v3_axpy(rate, at->spin[i], s->swirl);
+        yk_ffrf_add_scaled(&s->flow, rate, &at->spread[i]);
+        s->rate[i] = contract(body, i, motion->rate);
+        s->bend[i] = contract_curve(body, i, motion->rate);
+        s->gyro[i] = yk_v3(0, 0, 0);
+        for (int j = 0; j < n; j++) s->gyro[i] = yk_v3_axpy(motion->rate[j], body->gyro[n * i + j], s->gyro[i]);
+    }
+}
+
+/* Loads ----------------------------------------------------------------------------------------------------------- */
+
+/* The mass matrix times accelerations; `at` is the shape whose masses count. */
+static void inertia_of_accelerations(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a, yk_vec3 alpha,
+                                     const double *second, yk_vec3 *force, yk_vec3 *torque, double *modal)
+{
+    int n = body->modes;
+    *force = yk_v3_axpy(body->mass, a, yk_v3_cross(alpha, at->moment));
+    *torque = yk_v3_add(yk_v3_cross(at->moment, a), yk_m3_apply(at->tensor, alpha));
+    for (int i = 0; i < n; i++) {
+        *force = yk_v3_axpy(second[i], at->shift[i], *force);
+        *torque = yk_v3_axpy(second[i], at->spin[i], *torque);
+        modal[i] = yk_v3_dot(at->shift[i], a) + yk_v3_dot(at->spin[i], alpha);
+        for (int j = 0; j < n; j++) modal[i] += body->modal_mass[n * i + j] * second[j];
+    }
+}
+
+/* Centrifugal, gyroscopic and Coriolis loads. */
+static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, const yk_ffrf_shape *at,
+                               const yk_ffrf_seen *s, yk_vec3 *force, yk_vec3 *torque, double *modal)
+{
+    yk_vec3 w = s->w;
+    *force = yk_v3_add(*force, yk_v3_cross(w, yk_v3_add(yk_v3_cross(w, at->moment), yk_v3_scale(2, s->drift))));
+    yk_vec3 spin = yk_v3_add(yk_m3_apply(at->tensor, w), s->swirl);
+    *torque = yk_v3_add(*torque, yk_v3_axpy(2, yk_ffrf_half_tensor(&s->flow, w), yk_v3_cross(w, spin)));
+    for (int i = 0; i < body->modes; i++) {
+        *force = yk_v3_axpy(motion->rate[i], s->bend[i], *force);
+        *torque = yk_v3_axpy(motion->rate[i], yk_ffrf_axial(&s->rate[i]), *torque);
+        modal[i] += yk_v3_dot(w, yk_v3_sub(s->gyro[i], yk_ffrf_half_tensor(&at->spread[i], w)));
+    }
+}
+
+static void add_weight(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 g, yk_vec3 *force, yk_vec3 *torque,
+                       double *modal)
+{
+    *force = yk_v3_axpy(-body->mass, g, *force);
+    *torque = yk_v3_sub(*torque, yk_v3_cross(at->moment, g));
+    for (int i = 0; i < body->modes; i++) modal[i] -= yk_v3_dot(at->shift[i], g);
+}
+
+static void energies(const yk_ffrf *body, const yk_ffrf_motion *motion, const yk_ffrf_shape *at, const yk_ffrf_seen *s,
+                     yk_ffrf_loads *loads)
+{
+    int n = body->modes;
+    yk_vec3 spin = yk_v3_axpy(0.5, yk_m3_apply(at->tensor, s->w), s->swirl);
+    yk_vec3 move = yk_v3_add(yk_v3_cross(s->w, at->moment), s->drift);
+    loads->kinetic = 0.5 * body->mass * yk_v3_norm2(s->v) + yk_v3_dot(s->v, move) + yk_v3_dot(s->w, spin);
+    loads->loss = 0;
+    for (int i = 0; i < n; i++) {
+        double elastic = 0, viscous = 0, momentum = 0;
+        for (int j = 0; j < n; j++) {
+            elastic += body->stiffness[n * i + j] * motion->amplitude[j];
+            viscous += body->damping[n * i + j] * motion->rate[j];
+            momentum += body->modal_mass[n * i + j] * motion->rate[j];
+        }
+        loads->modal[i] += elastic + viscous;
+        loads->potential += 0.5 * elastic * motion->amplitude[i];
+        loads->loss += viscous * motion->rate[i];
+        loads->kinetic += 0.5 * momentum * motion->rate[i];
+    }
+}
+
+void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads)
+{
+    yk_ffrf_shape at, plain;
+    yk_ffrf_seen s;
+    yk_vec3 force, torque;
+    yk_ffrf_shape_at(body, motion->amplitude, &at);
+    yk_ffrf_see(body, motion, gravity, &at, &s);
+    if (body->constant_mass) yk_ffrf_shape_at(body, NULL, &plain);
+    inertia_of_accelerations(body, body->constant_mass ? &plain : &at, s.a, s.alpha, motion->second, &force, &torque,
+                             loads->modal);
+    add_velocity_loads(body, motion, &at, &s, &force, &torque, loads->modal);
+    add_weight(body, &at, s.g, &force, &torque, loads->modal);
+    yk_vec3 centre = yk_m3_apply(motion->frame.rotation, at.moment);
+    loads->potential = -yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
+    energies(body, motion, &at, &s, loads);
+    loads->force = yk_m3_apply(motion->frame.rotation, force);
+    loads->torque = yk_m3_apply(motion->frame.rotation, torque);
+}
+
+yk_momentum yk_ffrf_momentum(const yk_ffrf *body, const yk_ffrf_motion *motion, double *modal)
+{
+    yk_ffrf_shape at;
+    yk_vec3 linear, angular;
+    yk_ffrf_shape_at(body, motion->amplitude, &at);
+    const yk_mat3 turn = motion->frame.rotation;
+    inertia_of_accelerations(body, &at, yk_m3_apply_transposed(turn, motion->frame.velocity),
+                             yk_m3_apply_transposed(turn, motion->frame.angular_velocity), motion->rate, &linear,
+                             &angular, modal);
+    return (yk_momentum){yk_m3_apply(turn, linear), yk_m3_apply(turn, angular)};
+}

@@ -1,0 +1,126 @@
+/* A body whose small deformations are seen from a frame that floats with it (relaxed 2.2).
+ *
+ * A point that is at u0 in the undeformed body is, in the axes of the floating frame, at
+ *
+ *   u = u0 + s_i p_i + 1/2 g_ij p_i p_j                     (sum over repeated indices)
+ *
+ * with amplitudes p_i, any shapes s_i, and optionally shapes of second order g_ij: a rod that bends draws its end in.
+ * They are what stiffens a rotating beam; a body without them is too soft under large axial loads and at high speeds.
+ *
+ * All that inertia needs of the shapes are integrals over the mass, taken once (yk_ffrf_create):
+ *
+ *   moment S0 = int u0       shift_i  = int s_i             curve_ij = int g_ij
+ *   second W0 = int u0 u0^T  spread_i = int u0 s_i^T        pair_ij  = int s_j s_i^T + int u0 g_ij^T
+ *
+ * Everything else follows from Y_i = spread_i + pair_ij p_j = int u (du/dp_i)^T: its antisymmetric part is the angular
+ * momentum about the origin per rate of p_i, its symmetric part half the change of the inertia tensor with p_i. The
+ * equations of motion come from the kinetic energy
+ *
+ *   T = m v.v/2 + v.(w x S) + w.J w/2 + (v.S_i + w.Gamma_i) p_i' + p_i' M_ij p_j' /2
+ *
+ * by Lagrange's equations for the quasi-velocities v, w; S_i and Gamma_i are the derivatives of momenta by p_i'. So the
+ * body conserves energy with and without the shapes of second order.
+ *
+ * The element knows no solver: motion of the frame and amplitudes in, loads and exact derivatives out. */
+#ifndef YK_SMOOTH_FFRF_H
+#define YK_SMOOTH_FFRF_H
+
+#include "mechanics/frame.h"
+#include "mechanics/inertia.h"
+#include "yoke/base.h"
+
+enum { YK_FFRF_MODES_MAX = 60 };
+
+/* A piece of the body: a lump of its mass, or a place where joints attach. */
+typedef struct yk_ffrf_point {
+    double mass;
+    yk_vec3 position;            /* undeformed, in the axes of the floating frame */
+    yk_mat3 second;              /* sum of m rho rho^T about its own centre: zero for point masses */
+    const yk_vec3 *displacement; /* s_i, per mode */
+    const yk_vec3 *rotation;     /* of the piece per mode (rad); NULL: none */
+    const yk_vec3 *shortening;   /* g_ij, modes x modes, symmetric; NULL: none */
+} yk_ffrf_point;
+
+typedef struct yk_ffrf_def {
+    int mode_count;
+    const yk_ffrf_point *points;
+    int point_count;
+    const double *mass;      /* modes x modes; NULL: the integral of s_i . s_j over the points */
+    const double *stiffness; /* modes x modes, symmetric */
+    const double *damping;   /* modes x modes; NULL: none */
+    bool constant_mass;      /* inertia as if undeformed wherever accelerations enter (relaxed 5.2) */
+} yk_ffrf_def;
+
+typedef struct yk_ffrf {
+    int modes;
+    bool constant_mass;
+    double mass;
+    yk_vec3 moment;
+    yk_mat3 second;
+    yk_vec3 *shift;     /* per mode */
+    yk_mat3 *spread;    /* per mode */
+    yk_mat3 *pair;      /* modes x modes */
+    yk_vec3 *curve;     /* modes x modes */
+    yk_vec3 *gyro;      /* modes x modes: 2 int s_j x s_i, the Coriolis coupling of the amplitudes */
+    double *modal_mass; /* modes x modes */
+    double *stiffness, *damping;
+    bool curved, damped;
+    void *store;
+} yk_ffrf;
+
+/* Motion of the floating frame in global axes, and of the amplitudes. */
+typedef struct yk_ffrf_motion {
+    yk_frame frame;
+    yk_vec3 acceleration, angular_acceleration;
+    const double *amplitude, *rate, *second; /* per mode */
+} yk_ffrf_motion;
+
+/* What holds the body in its motion: inertia, weight, elasticity and damping, the negative of what they exert. */
+typedef struct yk_ffrf_loads {
+    yk_vec3 force;
+    yk_vec3 torque; /* about the floating frame's origin, global axes */
+    double modal[YK_FFRF_MODES_MAX];
+    double kinetic, potential; /* J; potential: elastic and of the weight */
+    double loss;               /* W */
+} yk_ffrf_loads;
+
+/* Weights with which the derivatives by accelerations, velocities and placement are summed: a time integration ties the
+ * three. `spin` is the derivative of the angular velocity by a rotation of the frame, in units of the rate's weight. */
+typedef struct yk_ffrf_weights {
+    double mass, rate, placement;
+    yk_mat3 spin;
+} yk_ffrf_weights;
+
+/* YK_ERROR_ARGUMENT for too many modes, a body without mass or a modal mass that is not positive. */
+yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body);
+void yk_ffrf_destroy(yk_context *context, yk_ffrf *body);
+
+/* Inertia of the body in the shape of the given amplitudes (NULL: undeformed), as if rigid. */
+yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude);
+
+void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads);
+/* Linear and angular momentum (about the origin, global axes), and modal momenta. */
+yk_momentum yk_ffrf_momentum(const yk_ffrf *body, const yk_ffrf_motion *motion, double *modal);
+
+/* The weighted derivative of (force, torque, modal) by (displacement, rotation of the frame, amplitudes); `tangent` is
+ * row-major, (6 + modes) square. Rotations turn the frame to exp(delta) rotation at unchanged global velocities. */
+void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_weights *weights,
+                     double *tangent);
+
+/* A place of the body and how it moves: frame, and the 6 x (6 + modes) map, row-major, from the velocities of frame and
+ * amplitudes to its velocity and angular velocity. Modal rotations are composed as a rotation vector. */
+typedef struct yk_ffrf_node {
+    yk_vec3 position;
+    const yk_vec3 *displacement, *rotation, *shortening; /* as in yk_ffrf_point */
+} yk_ffrf_node;
+
+void yk_ffrf_node_place(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
+                        const double *rate, yk_frame *placed, double *jacobian);
+/* Acceleration of the place where those of the frame and of the amplitudes are zero. */
+void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
+                       const double *rate, yk_vec3 *acceleration, yk_vec3 *angular_acceleration);
+/* Adds scale times the derivative of (jacobian^T load) at a fixed force and torque, (6 + modes) square. */
+void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
+                            yk_vec3 force, yk_vec3 torque, double scale, double *tangent);
+
+#endif
