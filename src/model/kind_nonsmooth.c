@@ -181,8 +181,14 @@ static const yk_field port_fields[] = {
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from the marker's axes to the body's"},
     {0},
 };
-static const yk_section port_section = {"port", "A frame on a body: takes a wrench or a motion.", port_fields};
-static const yk_field port_item = {"port", YK_TYPE_SECTION, .section = &port_section, .text = ""};
+static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.", port_fields};
+static const yk_section *const port_variants[] = {&marker_port, &yk_distance_port_section, NULL};
+static const yk_field port_item = {"port",
+                                   YK_TYPE_VARIANT,
+                                   .variants = port_variants,
+                                   .selector = "type",
+                                   .selector_fallback = "marker",
+                                   .text = "Where the world meets the model"};
 
 /* The solver ------------------------------------------------------------------------------------------------------- */
 

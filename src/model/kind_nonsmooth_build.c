@@ -379,6 +379,15 @@ static void make_force(maker *m, const yk_node *item)
 
 static void make_port(maker *m, const yk_node *item)
 {
+    enum { MARKER };
+    if (item->choice != MARKER) {
+        int bodies[2];
+        yk_marker markers[2];
+        read_pair(m, item, bodies, markers);
+        if (m->status == YK_OK)
+            added(m, item, yk_nonsmooth_add_line_port(m->world, yk_node_name(item), bodies, markers));
+        return;
+    }
     yk_marker marker = {yk_node_vector(item, "offset"), yk_node_orientation(item, "orientation")};
     int body = find_body(m, yk_node_get(item, "on"));
     if (m->status == YK_OK) added(m, item, yk_nonsmooth_add_port(m->world, yk_node_name(item), body, &marker));

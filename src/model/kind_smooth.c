@@ -265,9 +265,10 @@ static const yk_field beam_item = {"beam", YK_TYPE_SECTION, .section = &beam_sec
 
 static const yk_field marker_port_fields[] = {SINGLE_FIELDS, {0}};
 static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.", marker_port_fields};
-static const yk_section distance_port = {"distance", "The distance of two markers: takes a force or a length.",
-                                         pair_fields};
-static const yk_section *const port_variants[] = {&marker_port, &distance_port, NULL};
+const yk_section yk_distance_port_section = {
+    "distance", "The distance of two markers, an actuator: takes a force, which pushes them apart, or a length.",
+    pair_fields};
+static const yk_section *const port_variants[] = {&marker_port, &yk_distance_port_section, NULL};
 static const yk_field port_item = {"port",
                                    YK_TYPE_VARIANT,
                                    .variants = port_variants,

@@ -9,6 +9,9 @@
 extern const yk_field yk_joint_item;
 extern const yk_field yk_force_item;
 
+/* A port between two markers: the variant `distance` of `ports`. */
+extern const yk_section yk_distance_port_section;
+
 /* Where a body's own frame is at the start. */
 typedef struct yk_body_place {
     yk_vec3 position;

@@ -36,6 +36,13 @@ static void marker_rows(const yk_nonsmooth *self, const yk_port_slot *port, port
     }
 }
 
+static void line_row(const yk_nonsmooth *self, const yk_port_slot *port, port_row *row)
+{
+    yk_world_line line = yk_world_line_at(self, port);
+    *row = (port_row){.slot = {port->slot, port->far_slot}, .bias = line.bias};
+    for (int side = 0; side < 2; side++) row->linear[side] = line.force[side], row->angular[side] = line.torque[side];
+}
+
 static int port_size(const yk_nonsmooth *self, size_t port)
 {
     if (self->ports[port].causality != YK_TAKES_EFFORT) return 0;
@@ -47,6 +54,7 @@ static void list_rows(const yk_nonsmooth *self, port_row *rows)
     for (size_t i = 0; i < self->port_count; i++) {
         int size = port_size(self, i);
         if (size == 6) marker_rows(self, &self->ports[i], rows);
+        if (size == 1) line_row(self, &self->ports[i], rows);
         rows += size;
     }
 }

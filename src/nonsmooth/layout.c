@@ -176,7 +176,10 @@ static void place_slots(yk_nonsmooth *self)
         self->forces[i].slot_a = slot_or_world(self, self->forces[i].def.body_a);
         self->forces[i].slot_b = slot_or_world(self, self->forces[i].def.body_b);
     }
-    for (size_t i = 0; i < self->port_count; i++) self->ports[i].slot = self->slot_of[self->ports[i].body];
+    for (size_t i = 0; i < self->port_count; i++) {
+        self->ports[i].slot = self->slot_of[self->ports[i].body];
+        self->ports[i].far_slot = slot_or_world(self, self->ports[i].far_body);
+    }
 }
 
 /* Reserves --------------------------------------------------------------------------------------------------------- */

@@ -400,8 +400,10 @@ int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def
     if (status < 0) return status;
     if (MAKE_ROOM(self, joints, joint_count, joint_capacity, 1) < 0) return YK_ERROR_MEMORY;
     yk_joint_slot *joint = &self->joints[self->joint_count];
-    *joint = (yk_joint_slot){
-        .def = *def, .port = -1, .joint = yk_joint_make(def->kind, &def->marker_a, &def->marker_b, def->length)};
+    *joint = (yk_joint_slot){.def = *def,
+                             .port = -1,
+                             .driver = -1,
+                             .joint = yk_joint_make(def->kind, &def->marker_a, &def->marker_b, def->length)};
     if (copy_name(self, def->name, &joint->name) < 0) return YK_ERROR_MEMORY;
     return (int)self->joint_count++;
 }
@@ -419,22 +421,44 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
     return (int)self->force_count++;
 }
 
-int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker)
+static int append_port(yk_nonsmooth *self, const char *name, const yk_port_slot *made)
 {
-    yk_status status = check_open(self, "a port");
-    if (status == YK_OK) status = check_body(self, body, false, "port");
-    if (status < 0) return status;
     size_t capacity = self->port_capacity;
     if (MAKE_ROOM(self, ports, port_count, port_capacity, 1) < 0 ||
         make_room(self, &self->port_list, &capacity, self->port_count, 1, sizeof *self->port_list) < 0)
         return YK_ERROR_MEMORY;
     yk_port_slot *port = &self->ports[self->port_count];
-    *port = (yk_port_slot){.body = body, .marker = marker ? *marker : yk_marker_default(), .joint = -1};
+    *port = *made;
+    port->joint = -1;
     port->marker.orientation = yk_q_unit(port->marker.orientation);
     if (copy_name(self, name, &port->name) < 0) return YK_ERROR_MEMORY;
-    self->port_list[self->port_count] =
-        (yk_port){.name = port->name, .kind = YK_PORT_MARKER, .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+    self->port_list[self->port_count] = (yk_port){.name = port->name,
+                                                  .kind = port->line ? YK_PORT_SCALAR : YK_PORT_MARKER,
+                                                  .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
     return (int)self->port_count++;
+}
+
+int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker)
+{
+    yk_status status = check_open(self, "a port");
+    if (status == YK_OK) status = check_body(self, body, false, "port");
+    if (status < 0) return status;
+    yk_port_slot port = {.body = body, .marker = marker ? *marker : yk_marker_default(), .far_body = YK_WORLD};
+    return append_port(self, name, &port);
+}
+
+int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2], const yk_marker marker[2])
+{
+    int near = body[0] == YK_WORLD ? 1 : 0, far = 1 - near;
+    yk_status status = check_open(self, "a port");
+    if (status == YK_OK) status = check_body(self, body[near], false, "port");
+    if (status == YK_OK) status = check_body(self, body[far], true, "port");
+    if (status == YK_OK && body[0] == body[1])
+        status = yk_fail(self->context, YK_ERROR_ARGUMENT, "port %s: both ends are on one body", name ? name : "");
+    if (status < 0) return status;
+    yk_port_slot port = {
+        .body = body[near], .marker = marker[near], .line = true, .far_body = body[far], .far_marker = marker[far]};
+    return append_port(self, name, &port);
 }
 
 static yk_status add_prescription(yk_nonsmooth *self, const yk_prescription *prescription)

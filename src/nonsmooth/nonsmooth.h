@@ -146,6 +146,9 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
 int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density, yk_material material);
 /* A marker that can be coupled; returns the port. */
 int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker);
+/* The distance of two markers as a scalar port: an actuator that takes a force (positive pushes the bodies apart) or a
+ * length. YK_WORLD is allowed for one of the bodies. */
+int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2], const yk_marker marker[2]);
 /* All six motions of the body follow the function. */
 yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user);
 yk_status yk_nonsmooth_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path);

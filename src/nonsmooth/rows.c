@@ -31,9 +31,14 @@ static yk_frame input_frame(const yk_signal *input, double h)
 
 /* The value at the beginning and the rate at the end, as for prescribed frames; a prescribed speed is that at the end.
  */
-static yk_drive joint_drive(const yk_joint_slot *joint, double t, double h)
+static yk_drive joint_drive(const yk_joint_slot *joint, double t, double h, const yk_signal *inputs)
 {
     yk_function drive = joint->def.drive;
+    if (joint->driver >= 0) {
+        const yk_signal *input = &inputs[joint->driver];
+        return (yk_drive){.value = yk_signal_scalar(input, 0), .rate = yk_signal_scalar_rate(input, h)};
+    }
+    if (joint->def.kind == YK_JOINT_DISTANCE && !drive.value) return (yk_drive){.value = joint->def.length};
     if (yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind))
         return (yk_drive){.value = yk_function_value(drive, t + h)};
     return (yk_drive){.value = yk_function_value(drive, t), .rate = yk_world_rate(drive, t + h, h / 16)};
@@ -79,7 +84,7 @@ yk_status yk_world_set_rows(yk_nonsmooth *self, double t, double h, const yk_sig
         if (joint_sleeps(self, joint)) continue;
         yk_frame a = known_frame(self, joint->slot_a);
         yk_frame b = joint->port >= 0 ? input_frame(&inputs[joint->port], h) : known_frame(self, joint->slot_b);
-        yk_drive drive = joint_drive(joint, t, h);
+        yk_drive drive = joint_drive(joint, t, h, inputs);
         yk_joint_place place;
         yk_joint_place_at(&joint->joint, &a, &b, &drive, &place);
         for (int k = 0; k < joint->joint.row_count; k++) set_row(self, joint, &place, k, h, &self->joint_rows[count++]);
@@ -152,6 +157,8 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
             yk_port_slot *port = &self->ports[joint->port];
             port->effort = at_marker(self, joint->slot_a, port->marker.offset, &wrench[0], h);
         }
+        if (joint->driver >= 0)
+            self->ports[joint->driver].effort.force.x = self->joint_rows[joint->first_row].impulse / h;
         joint->effort = at_marker(self, joint->slot_b, joint->joint.offset[1], &wrench[1], h);
         /* What ports and drives bring in is work, what other joints lose goes to the losses. */
         if (joint->port >= 0 || joint->joint.driven)

@@ -123,16 +123,22 @@ static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk
     }
 }
 
+static void stir_port(yk_nonsmooth *self, const yk_port_slot *port)
+{
+    stir(self, port->slot);
+    if (port->line) stir(self, port->far_slot);
+}
+
 static void notice_ports(yk_nonsmooth *self, double h, const yk_signal *inputs)
 {
     for (size_t i = 0; inputs && i < self->port_count; i++) {
         const yk_port_slot *port = &self->ports[i];
         /* A partner that asks how the port answers gets the answer of one that is awake. */
-        if (port->causality == YK_TAKES_EFFORT && self->interface) stir(self, port->slot);
+        if (port->causality == YK_TAKES_EFFORT && self->interface) stir_port(self, port);
         if (port->causality != YK_TAKES_MOTION || port->whole_body) continue;
-        yk_motion end = yk_signal_motion(&inputs[i], YK_PORT_MARKER, h);
+        yk_motion end = yk_signal_motion(&inputs[i], self->port_list[i].kind, h);
         yk_place *place = &self->sleep.places[yk_world_known_count(self) + i];
-        if (has_moved(self, place, end.position, end.orientation)) stir(self, port->slot);
+        if (has_moved(self, place, end.position, end.orientation)) stir_port(self, port);
     }
 }
 
@@ -270,7 +276,7 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_signal *inputs)
     for (size_t i = 0; i < self->port_count; i++) {
         sleep->places[known + i] = (yk_place){.orientation = {1, 0, 0, 0}};
         if (!inputs || self->ports[i].causality != YK_TAKES_MOTION) continue;
-        yk_motion motion = yk_signal_motion(&inputs[i], YK_PORT_MARKER, 0);
+        yk_motion motion = yk_signal_motion(&inputs[i], self->port_list[i].kind, 0);
         sleep->places[known + i] = (yk_place){motion.position, motion.orientation};
     }
     for (size_t i = 0; i < self->joint_count; i++)

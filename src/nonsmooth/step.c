@@ -127,6 +127,13 @@ static void apply_ports(yk_nonsmooth *self, double h, const yk_signal *inputs)
     for (size_t i = 0; i < self->port_count; i++) {
         yk_port_slot *port = &self->ports[i];
         if (port->causality != YK_TAKES_EFFORT || !inputs) continue;
+        if (port->line) {
+            yk_world_line line = yk_world_line_at(self, port);
+            double effort = port->effort.force.x = yk_world_line_effort(&inputs[i], h);
+            apply(self, port->slot, yk_v3_scale(effort, line.force[0]), yk_v3_scale(effort, line.torque[0]));
+            apply(self, port->far_slot, yk_v3_scale(effort, line.force[1]), yk_v3_scale(effort, line.torque[1]));
+            continue;
+        }
         port->effort = mean_effort(&inputs[i], h);
         yk_vec3 arm = yk_q_rotate(self->bodies[port->slot].orientation, port->marker.offset);
         apply(self, port->slot, port->effort.force,
@@ -140,6 +147,10 @@ static void book_ports(yk_nonsmooth *self, double h)
     for (size_t i = 0; i < self->port_count; i++) {
         const yk_port_slot *port = &self->ports[i];
         if (port->causality != YK_TAKES_EFFORT) continue;
+        if (port->line) {
+            self->step_force_supply += yk_world_line_work(self, port, h);
+            continue;
+        }
         const yk_body_state *body = &self->bodies[port->slot];
         const yk_twist *before = &self->before[port->slot];
         yk_vec3 arm = yk_q_rotate(body->orientation, port->marker.offset);
@@ -261,10 +272,26 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
+/* Before the step, and after it, when the bodies are in their places. */
+static void note_line_speeds(yk_nonsmooth *self)
+{
+    for (size_t i = 0; i < self->port_count; i++)
+        if (self->ports[i].line) self->ports[i].speed = yk_world_line_at(self, &self->ports[i]).rate;
+}
+
+static void set_line_outputs(yk_nonsmooth *self, double h)
+{
+    for (size_t i = 0; i < self->port_count; i++) {
+        yk_port_slot *port = &self->ports[i];
+        if (port->line) port->rate.linear.x = (yk_world_line_at(self, port).rate - port->speed) / h;
+    }
+}
+
 static void set_port_outputs(yk_nonsmooth *self, double h)
 {
     for (size_t i = 0; i < self->port_count; i++) {
         yk_port_slot *port = &self->ports[i];
+        if (port->line) continue;
         size_t slot = (size_t)port->slot;
         port->rate.linear = yk_v3_scale(1 / h, yk_v3_sub(self->bodies[slot].velocity, self->before[slot].linear));
         port->rate.angular =
@@ -314,7 +341,11 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
 static void stay_at_rest(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
 {
     self->report = (yk_nonsmooth_report){.contacts = self->sleep.frozen.count, .near_pairs = self->broad.partner_count};
-    for (size_t i = 0; i < self->port_count; i++) self->before[self->ports[i].slot] = (yk_twist){.linear = {0, 0, 0}};
+    for (size_t i = 0; i < self->port_count; i++) {
+        const yk_port_slot *port = &self->ports[i];
+        self->before[port->slot] = (yk_twist){.linear = {0, 0, 0}};
+        if (port->line && port->far_slot >= 0) self->before[port->far_slot] = (yk_twist){.linear = {0, 0, 0}};
+    }
     set_known_motion(self, t, h, inputs);
     yk_world_clear_received(self, h);
 }
@@ -322,6 +353,7 @@ static void stay_at_rest(yk_nonsmooth *self, double t, double h, const yk_signal
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
 {
     double start = yk_clock_seconds();
+    note_line_speeds(self);
     apply_efforts(self, t, h, inputs);
     if (self->sleep.calm && yk_sleep_begin(self, t, h, inputs)) {
         stay_at_rest(self, t, h, inputs);
@@ -335,6 +367,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal 
     set_port_outputs(self, h);
     free_job job = {self, h};
     yk_pool_run(self->pool, self->body_count, YK_BODY_CHUNK, move_chunk, &job);
+    set_line_outputs(self, h);
     if (self->sleep.calm) yk_sleep_end(self, h);
     self->run.time = t + h;
     self->run.step = h;

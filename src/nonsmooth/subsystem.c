@@ -41,6 +41,25 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     return YK_OK;
 }
 
+static bool moved_by_forces(const yk_nonsmooth *world, int body)
+{
+    return body >= 0 && world->models[body].drive == YK_MOVED_BY_FORCES;
+}
+
+/* A row that keeps the distance at the input. */
+static yk_status add_line_joint(yk_nonsmooth *world, int index)
+{
+    const yk_port_slot *port = &world->ports[index];
+    yk_nonsmooth_joint_def def = yk_nonsmooth_joint_default();
+    def.kind = YK_JOINT_DISTANCE;
+    def.body_a = port->body, def.body_b = port->far_body;
+    def.marker_a = port->marker, def.marker_b = port->far_marker;
+    int joint = yk_nonsmooth_add_joint(world, &def);
+    if (joint < 0) return (yk_status)joint;
+    world->joints[joint].driver = index;
+    return YK_OK;
+}
+
 static yk_status connect_port(yk_subsystem *self, int index, yk_causality causality, unsigned constrained)
 {
     yk_nonsmooth *world = world_of(self);
@@ -51,12 +70,13 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
     if (world->slot_of || port->causality != YK_UNCONNECTED)
         return yk_fail(world->context, YK_ERROR_ARGUMENT, "port %s is connected already, or the run has started",
                        port->name);
-    if (body->drive != YK_MOVED_BY_FORCES)
+    if (!moved_by_forces(world, port->body) && !(port->line && moved_by_forces(world, port->far_body)))
         return yk_fail(world->context, YK_ERROR_ARGUMENT,
                        "port %s is on a body that is fixed or follows another prescribed motion", port->name);
     port->causality = causality;
     port->constrained = constrained;
     if (causality != YK_TAKES_MOTION) return YK_OK;
+    if (port->line) return add_line_joint(world, index);
     port->whole_body = (constrained & YK_AXES_ALL) == YK_AXES_ALL;
     if (!port->whole_body) return add_port_joint(world, index, constrained);
     body->drive = YK_PRESCRIBED_BY_PORT;
@@ -172,6 +192,10 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
 {
     const yk_nonsmooth *world = const_world_of(self);
     const yk_port_slot *port = &world->ports[index];
+    if (port->line) {
+        yk_world_line_output(world, port, value);
+        return;
+    }
     value->motion = marker_motion(&world->bodies[port->slot], &port->rate, &port->marker);
     value->effort = port->effort;
 }
@@ -181,6 +205,10 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
 {
     const yk_nonsmooth *world = const_world_of(self);
     const yk_port_slot *port = &world->ports[index];
+    if (port->line) {
+        yk_world_predict_line(world, port, h, motion);
+        return;
+    }
     yk_body_state body = world->bodies[port->slot];
     body.position = yk_v3_axpy(h, body.velocity, body.position);
     body.orientation = yk_q_unit(yk_q_mul(yk_so3_exp(yk_v3_scale(h, body.angular_velocity)), body.orientation));

@@ -5,6 +5,7 @@
  *   near.c       solids, list of near pairs
  *   contacts.c   from positions to contact rows and back
  *   rows.c       joints and partly prescribed ports as rows
+ *   line.c       distances of two markers as ports
  *   interface.c  how the ports answer to efforts
  *   sleep.c      islands that come to rest and what wakes them
  *   frozen.c     the contacts of those that sleep
@@ -98,9 +99,21 @@ typedef struct yk_port_slot {
     unsigned constrained;
     bool whole_body;  /* prescribes all six motions: no rows needed */
     int joint;        /* rows of a partly prescribed port */
-    yk_effort effort; /* mean of the last step, about the marker */
-    yk_twist rate;    /* acceleration of the body's centre of mass over the last step */
+    yk_effort effort; /* mean of the last step, about the marker; of a line its x component */
+    yk_twist rate;    /* acceleration of the body's centre of mass over the last step; of a line linear.x */
+    /* Line ports: the distance to a marker on another body. */
+    bool line;
+    int far_body, far_slot; /* or -1: the ground */
+    yk_marker far_marker;
+    double speed; /* at the beginning of the step */
 } yk_port_slot;
+
+/* A line port at its present place. */
+typedef struct yk_world_line {
+    double length, rate;
+    double bias;                 /* its second derivative at constant velocities of the bodies */
+    yk_vec3 force[2], torque[2]; /* of a unit effort on both bodies, about their centres of mass */
+} yk_world_line;
 
 typedef struct yk_joint_slot {
     char *name;
@@ -108,6 +121,7 @@ typedef struct yk_joint_slot {
     yk_joint joint;
     int slot_a, slot_b;
     int port;         /* whose prescribed frame takes the place of body b; -1: none */
+    int driver;       /* line port that prescribes the distance; -1: none */
     size_t first_row; /* in joint_rows; those of sleeping bodies are not there */
     size_t own_row;   /* in joint_impulses */
     yk_effort effort; /* on b at its marker, mean over the last step */
@@ -327,6 +341,13 @@ yk_frame yk_world_frame(const yk_nonsmooth *self, int slot);
 yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_signal *inputs,
                                    yk_interface_model *model);
 void yk_world_release_interface(yk_nonsmooth *self);
+
+/* line.c */
+yk_world_line yk_world_line_at(const yk_nonsmooth *self, const yk_port_slot *port);
+void yk_world_predict_line(const yk_nonsmooth *self, const yk_port_slot *port, double h, yk_motion *motion);
+void yk_world_line_output(const yk_nonsmooth *self, const yk_port_slot *port, yk_port_value *value);
+double yk_world_line_effort(const yk_signal *input, double h);
+double yk_world_line_work(const yk_nonsmooth *self, const yk_port_slot *port, double h);
 
 /* energy.c: books the step that has just been solved; false when a velocity is not finite. */
 double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w);

@@ -25,7 +25,10 @@ static yk_status add_sprung_body(yk_nonsmooth *world)
     int force = yk_nonsmooth_add_force(world, &bushing);
     yk_marker marker = yk_marker_at(0.05, -0.02, 0.03);
     int port = yk_nonsmooth_add_port(world, "block", block, &marker);
-    return block < 0 || force < 0 || port < 0 ? YK_ERROR_MEMORY : YK_OK;
+    int ends[2] = {YK_WORLD, block};
+    yk_marker line[2] = {yk_marker_at(-0.3, 0.1, 0), yk_marker_at(0, 0.03, -0.02)};
+    int actuator = yk_nonsmooth_add_line_port(world, "actuator", ends, line);
+    return block < 0 || force < 0 || port < 0 || actuator < 0 ? YK_ERROR_MEMORY : YK_OK;
 }
 
 static yk_status add_can(yk_nonsmooth *world)
@@ -78,6 +81,10 @@ static const conformance_case cases[] = {
      .energy_order = 1, .scale = 1},
     {"spring, one motion", create, &spring, MOTION(YK_AXIS_X), .step = 1e-3, .steps = 400, .order = 1,
      .energy_order = 1, .scale = 1},
+    {"actuator, force", create, &spring, .port = 1, .causality = YK_TAKES_EFFORT, .constrained = YK_AXIS_X,
+     .amplitude = 3, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},
+    {"actuator, length", create, &spring, .port = 1, .causality = YK_TAKES_MOTION, .constrained = YK_AXIS_X,
+     .amplitude = 0.02, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},
     /* Impacts: no order, the books of energy are tested with the room. */
     {"can of spheres, all motions", create, &can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200, .order = -1,
      .energy_order = -1, .scale = 1},

@@ -249,6 +249,29 @@ static void test_pendulum(void **state)
     scene_end(&s);
 }
 
+/* A ball on a rod without mass: it swings at the rod's length. */
+static void test_distance(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    scene s = scene_make(&def);
+    int ball = add_ball(&s, 0.1, yk_v3(0.6, 0, -0.8), rough(0));
+    yk_nonsmooth_joint_def rod = yk_nonsmooth_joint_default();
+    rod.kind = YK_JOINT_DISTANCE;
+    rod.body_b = ball;
+    rod.length = 1;
+    assert_true(yk_nonsmooth_add_joint(s.world, &rod) >= 0);
+    double h = 1e-4;
+    start(&s, h);
+    for (int i = 0; i < 40; i++) {
+        run(&s, h, 100);
+        yk_motion motion = motion_of(&s, ball);
+        assert_near(yk_v3_norm(motion.position), 1, 1e-6);
+        assert_near(yk_v3_norm2(motion.velocity) / 2 + SCENE_G * motion.position.z, -0.8 * SCENE_G, 1e-2);
+    }
+    scene_end(&s);
+}
+
 static double steady_spin(void *user, double t)
 {
     (void)t;
@@ -495,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_packing_settles_and_survives_a_file),
         cmocka_unit_test(test_free_rotation),
         cmocka_unit_test(test_pendulum),
+        cmocka_unit_test(test_distance),
         cmocka_unit_test(test_motor),
         cmocka_unit_test(test_gripper_holds_log),
         cmocka_unit_test(test_mesh_has_no_bumps),
