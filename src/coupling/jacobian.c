@@ -5,7 +5,7 @@
 
 enum { UPDATES_MAX = 12 };
 
-/* The matrix is scaled to a unit diagonal; below this reciprocal condition number constraints are then taken to be
+/* The matrix is scaled to rows and columns of size 1; below this reciprocal condition number constraints are then taken to be
  * redundant, and the diagonal is raised by the fraction below. The efforts of redundant constraints are shared out that
  * way, instead of growing out of the noise of the Jacobian. */
 static const double SINGULAR = 1e-8, REDUNDANCY = 1e-6;
@@ -20,7 +20,7 @@ struct yk_jacobian {
     int *place; /* of every entry of every block, in the order of assembly, then of the diagonal */
     size_t place_count;
     double *condition_gradient; /* workspace: conditions of one link by the coordinates of one side */
-    double *scale;              /* of rows and columns */
+    double *row_scale, *column_scale;
     bool factored;
     int update_count;
     double *steps, *corrections; /* of the updates, UPDATES_MAX x size each */
@@ -120,8 +120,9 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
     j->steps = yk_allocate(j->context, updates, sizeof *j->steps);
     j->corrections = yk_allocate(j->context, updates, sizeof *j->corrections);
     j->condition_gradient = yk_allocate(j->context, widest, sizeof *j->condition_gradient);
-    j->scale = yk_allocate(j->context, (size_t)j->size, sizeof *j->scale);
-    bool complete = j->steps && j->corrections && j->condition_gradient && j->scale;
+    j->row_scale = yk_allocate(j->context, 2 * (size_t)j->size, sizeof *j->row_scale);
+    j->column_scale = j->row_scale ? j->row_scale + j->size : NULL;
+    bool complete = j->steps && j->corrections && j->condition_gradient && j->row_scale;
     return complete ? create_matrix(j) : YK_ERROR_MEMORY;
 }
 
@@ -156,7 +157,7 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
     yk_release(context, jacobian->responses);
     yk_release(context, jacobian->place);
     yk_release(context, jacobian->condition_gradient);
-    yk_release(context, jacobian->scale);
+    yk_release(context, jacobian->row_scale);
     yk_release(context, jacobian->steps);
     yk_release(context, jacobian->corrections);
     yk_release(context, jacobian);
@@ -231,17 +232,26 @@ static const int *diagonal(const yk_jacobian *j)
     return j->place + (j->place_count - (size_t)j->size);
 }
 
-/* Parameters of light and of heavy partners become comparable. */
-static void scale_to_unit_diagonal(yk_jacobian *j)
+static double inverse_or_one(double size)
 {
-    double *values = yk_sparse_values(j->matrix);
+    return size > 0 && isfinite(size) ? 1 / size : 1;
+}
+
+/* Conditions and parameters of light and heavy, soft and stiff partners become comparable. */
+static void equilibrate(yk_jacobian *j)
+{
+    double *values = yk_sparse_values(j->matrix), *row_scale = j->row_scale;
     const int *starts = yk_sparse_column_starts(j->matrix), *rows = yk_sparse_rows(j->matrix);
-    for (int i = 0; i < j->size; i++) {
-        double size = fabs(values[diagonal(j)[i]]);
-        j->scale[i] = size > 0 && isfinite(size) ? 1 / sqrt(size) : 1;
+    memset(row_scale, 0, (size_t)j->size * sizeof *row_scale);
+    for (int k = 0; k < starts[j->size]; k++) row_scale[rows[k]] = fmax(row_scale[rows[k]], fabs(values[k]));
+    for (int i = 0; i < j->size; i++) row_scale[i] = inverse_or_one(row_scale[i]);
+    for (int column = 0; column < j->size; column++) {
+        double largest = 0;
+        for (int k = starts[column]; k < starts[column + 1]; k++)
+            largest = fmax(largest, fabs(values[k] *= row_scale[rows[k]]));
+        j->column_scale[column] = inverse_or_one(largest);
+        for (int k = starts[column]; k < starts[column + 1]; k++) values[k] *= j->column_scale[column];
     }
-    for (int column = 0; column < j->size; column++)
-        for (int k = starts[column]; k < starts[column + 1]; k++) values[k] *= j->scale[rows[k]] * j->scale[column];
 }
 
 static yk_status factor_redundant(yk_jacobian *j)
@@ -253,7 +263,7 @@ static yk_status factor_redundant(yk_jacobian *j)
 
 static yk_status factor(yk_jacobian *j)
 {
-    scale_to_unit_diagonal(j);
+    equilibrate(j);
     yk_status status = j->factored ? yk_sparse_refactor(j->matrix, NULL) : yk_sparse_factor(j->matrix, NULL);
     if (status != YK_ERROR_NOT_FINITE && (status < 0 || yk_sparse_rcond(j->matrix) < SINGULAR))
         status = factor_redundant(j);
@@ -289,9 +299,9 @@ static void add_scaled(int n, double factor, const double *a, double *sum)
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
 {
     int n = jacobian->size;
-    for (int i = 0; i < n; i++) x[i] *= jacobian->scale[i];
+    for (int i = 0; i < n; i++) x[i] *= jacobian->row_scale[i];
     yk_sparse_solve(jacobian->matrix, x);
-    for (int i = 0; i < n; i++) x[i] *= jacobian->scale[i];
+    for (int i = 0; i < n; i++) x[i] *= jacobian->column_scale[i];
     for (int i = 0; i < jacobian->update_count; i++)
         add_scaled(n, dot(n, jacobian->steps + i * n, x), jacobian->corrections + i * n, x);
 }
@@ -315,10 +325,10 @@ bool yk_jacobian_update(yk_jacobian *jacobian, const double *step, double *solve
 
 /* State ------------------------------------------------------------------------------------------------------------ */
 
-/* The number of updates (-1: there are no factors), the scaled matrix, its scale, and the updates. */
+/* The number of updates (-1: there are no factors), the scaled matrix, its scales, and the updates. */
 size_t yk_jacobian_words(const yk_jacobian *jacobian)
 {
-    return 1 + yk_sparse_nonzeros(jacobian->matrix) + (size_t)(1 + 2 * UPDATES_MAX) * (size_t)jacobian->size;
+    return 1 + yk_sparse_nonzeros(jacobian->matrix) + (size_t)(2 + 2 * UPDATES_MAX) * (size_t)jacobian->size;
 }
 
 static double *put(double *words, const double *from, size_t count)
@@ -338,7 +348,7 @@ void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
     size_t size = (size_t)jacobian->size;
     *words++ = jacobian->factored ? jacobian->update_count : -1;
     words = put(words, yk_sparse_values(jacobian->matrix), yk_sparse_nonzeros(jacobian->matrix));
-    words = put(words, jacobian->scale, size);
+    words = put(words, jacobian->row_scale, 2 * size);
     words = put(words, jacobian->steps, UPDATES_MAX * size);
     put(words, jacobian->corrections, UPDATES_MAX * size);
 }
@@ -349,7 +359,7 @@ yk_status yk_jacobian_set(yk_jacobian *jacobian, const double *words)
     double count = *words++, *values = yk_sparse_values(jacobian->matrix);
     bool same = jacobian->factored && memcmp(values, words, nonzeros * sizeof *words) == 0;
     words = take(words, values, nonzeros);
-    words = take(words, jacobian->scale, size);
+    words = take(words, jacobian->row_scale, 2 * size);
     words = take(words, jacobian->steps, UPDATES_MAX * size);
     take(words, jacobian->corrections, UPDATES_MAX * size);
     jacobian->update_count = count < 0 ? 0 : (int)count;
