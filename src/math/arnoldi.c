@@ -1,0 +1,258 @@
+#include "math/arnoldi.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "math/eigen.h"
+
+typedef struct search {
+    yk_context *context;
+    size_t n;
+    const yk_arnoldi_options *options;
+    int count;              /* vectors in the space */
+    double *vector, *image; /* rows of length n */
+    double *projected;      /* space x space: vector_i . image_j */
+    double *next;           /* the direction that is added next */
+    /* Of the projected operator. */
+    double *matrix, *real, *imaginary, *coefficients;
+    int *order;
+    int ritz_count;
+    int applications;
+} search;
+
+yk_arnoldi_options yk_arnoldi_default(void)
+{
+    return (yk_arnoldi_options){.wanted = 6, .space = 48, .applications = 400, .tolerance = 1e-7};
+}
+
+static void add(size_t n, double factor, const double *x, double *y)
+{
+    for (size_t i = 0; i < n; i++) y[i] += factor * x[i];
+}
+
+static double *row(double *rows, size_t n, int index)
+{
+    return rows + (size_t)index * n;
+}
+
+/* Takes the space's directions out of `next`, twice for orthogonality to rounding; false if nothing is left. */
+static bool orthogonalise(search *s)
+{
+    double size = yk_dense_norm(s->n, s->next), left = size;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < s->count; i++) {
+            const double *v = row(s->vector, s->n, i);
+            add(s->n, -yk_dense_dot(s->n, v, s->next), v, s->next);
+        }
+        left = yk_dense_norm(s->n, s->next);
+    }
+    if (!(left > 1e-12 * size) || !isfinite(left)) return false;
+    for (size_t i = 0; i < s->n; i++) s->next[i] /= left;
+    return true;
+}
+
+/* Adds `next` to the space, with its image and the new row and column of the projected operator. */
+static yk_status extend(search *s)
+{
+    int m = s->count, space = s->options->space;
+    double *v = row(s->vector, s->n, m), *w = row(s->image, s->n, m);
+    memcpy(v, s->next, s->n * sizeof *v);
+    yk_status status = s->options->apply(s->options->user, v, w);
+    if (status != YK_OK) return status;
+    s->applications++;
+    s->count++;
+    for (int i = 0; i <= m; i++) {
+        s->projected[i * space + m] = yk_dense_dot(s->n, row(s->vector, s->n, i), w);
+        s->projected[m * space + i] = yk_dense_dot(s->n, v, row(s->image, s->n, i));
+    }
+    memcpy(s->next, w, s->n * sizeof *w);
+    return YK_OK;
+}
+
+static double modulus(const search *s, int i)
+{
+    return hypot(s->real[i], s->imaginary[i]);
+}
+
+/* Eigenpairs of the projected operator, by falling modulus; of conjugate ones the first stands for both. */
+static yk_status solve_projected(search *s)
+{
+    int m = s->count, space = s->options->space;
+    for (int i = 0; i < m; i++) memcpy(&s->matrix[i * m], &s->projected[i * space], (size_t)m * sizeof *s->matrix);
+    yk_status status = yk_eigen_general_vectors(s->context, m, s->matrix, s->real, s->imaginary, s->coefficients);
+    s->ritz_count = 0;
+    for (int i = 0; status == YK_OK && i < m; i++) {
+        if (s->imaginary[i] < 0) continue;
+        int at = s->ritz_count++;
+        for (; at > 0 && modulus(s, s->order[at - 1]) < modulus(s, i); at--) s->order[at] = s->order[at - 1];
+        s->order[at] = i;
+    }
+    return status;
+}
+
+/* sum of coefficient_i * row_i */
+static void combine(const search *s, double *rows, const double *coefficients, double *out)
+{
+    memset(out, 0, s->n * sizeof *out);
+    for (int i = 0; i < s->count; i++) add(s->n, coefficients[i], row(rows, s->n, i), out);
+}
+
+/* Residual of a Ritz pair; its real part is left in `next`. */
+static double residual(search *s, int ritz)
+{
+    int i = s->order[ritz], m = s->count;
+    const double *c = &s->coefficients[(size_t)i * (size_t)m], *d = s->imaginary[i] > 0 ? c + m : NULL;
+    double a = s->real[i], b = s->imaginary[i], squares = 0;
+    memset(s->next, 0, s->n * sizeof *s->next);
+    for (size_t k = 0; k < s->n; k++) {
+        double real = 0, imaginary = 0;
+        for (int j = 0; j < m; j++) {
+            double v = s->vector[(size_t)j * s->n + k], w = s->image[(size_t)j * s->n + k];
+            real += c[j] * (w - a * v);
+            if (!d) continue;
+            real += d[j] * b * v;
+            imaginary += d[j] * (w - a * v) - c[j] * b * v;
+        }
+        s->next[k] = real;
+        squares += real * real + imaginary * imaginary;
+    }
+    return sqrt(squares);
+}
+
+/* Orthonormal coefficients that span the leading Ritz vectors: real and imaginary parts by Gram and Schmidt. */
+static int leading_basis(const search *s, int wanted, double *basis)
+{
+    int m = s->count, kept = 0;
+    for (int r = 0; r < s->ritz_count && kept < wanted; r++) {
+        int i = s->order[r], parts = s->imaginary[i] > 0 ? 2 : 1;
+        for (int part = 0; part < parts; part++) {
+            double *b = &basis[(size_t)kept * (size_t)m];
+            memcpy(b, &s->coefficients[(size_t)(i + part) * (size_t)m], (size_t)m * sizeof *b);
+            for (int pass = 0; pass < 2; pass++)
+                for (int k = 0; k < kept; k++) {
+                    const double *other = &basis[(size_t)k * (size_t)m];
+                    add((size_t)m, -yk_dense_dot((size_t)m, other, b), other, b);
+                }
+            double size = yk_dense_norm((size_t)m, b);
+            if (size < 1e-10) continue;
+            for (int k = 0; k < m; k++) b[k] /= size;
+            kept++;
+        }
+    }
+    return kept;
+}
+
+/* Shrinks the space to the leading Ritz vectors. */
+static yk_status restart(search *s)
+{
+    int m = s->count, space = s->options->space, keep = space / 2;
+    double *basis =
+        yk_allocate(s->context, (size_t)(keep + 2) * (size_t)m + 2 * s->n * (size_t)(keep + 2), sizeof *basis);
+    if (!basis) return YK_ERROR_MEMORY;
+    double *fresh = basis + (size_t)(keep + 2) * (size_t)m, *images = fresh + s->n * (size_t)(keep + 2);
+    int kept = leading_basis(s, keep, basis);
+    for (int i = 0; i < kept; i++) {
+        combine(s, s->vector, &basis[(size_t)i * (size_t)m], row(fresh, s->n, i));
+        combine(s, s->image, &basis[(size_t)i * (size_t)m], row(images, s->n, i));
+    }
+    s->count = kept;
+    memcpy(s->vector, fresh, (size_t)kept * s->n * sizeof *fresh);
+    memcpy(s->image, images, (size_t)kept * s->n * sizeof *fresh);
+    for (int i = 0; i < kept; i++)
+        for (int j = 0; j < kept; j++)
+            s->projected[i * space + j] = yk_dense_dot(s->n, row(s->vector, s->n, i), row(s->image, s->n, j));
+    yk_release(s->context, basis);
+    return YK_OK;
+}
+
+static void take_pair(const search *s, int ritz, yk_arnoldi_pair *pair)
+{
+    int i = s->order[ritz], m = s->count;
+    const double *c = &s->coefficients[(size_t)i * (size_t)m];
+    pair->real = s->real[i], pair->imaginary = s->imaginary[i];
+    combine(s, s->vector, c, pair->vector_real);
+    if (s->imaginary[i] > 0)
+        combine(s, s->vector, c + m, pair->vector_imaginary);
+    else
+        memset(pair->vector_imaginary, 0, s->n * sizeof *pair->vector_imaginary);
+}
+
+/* True when all wanted pairs are found; `next` then or otherwise is the residual of the first that is not. */
+static bool is_found(search *s)
+{
+    for (int r = 0; r < s->options->wanted && r < s->ritz_count; r++) {
+        double size = fmax(modulus(s, s->order[r]), DBL_MIN);
+        if (residual(s, r) > s->options->tolerance * size) return false;
+    }
+    return s->ritz_count >= s->options->wanted;
+}
+
+static yk_status look(search *s, bool *found)
+{
+    *found = false;
+    bool invariant = false;
+    while (s->applications < s->options->applications && !*found) {
+        while (s->count < s->options->space && s->applications < s->options->applications) {
+            invariant = !orthogonalise(s);
+            if (invariant) break;
+            yk_status status = extend(s);
+            if (status != YK_OK) return status;
+        }
+        yk_status status = solve_projected(s);
+        if (status != YK_OK) return status;
+        if (invariant) *found = true;
+        if (*found || is_found(s)) {
+            *found = true;
+            return YK_OK;
+        }
+        bool more = s->applications < s->options->applications;
+        /* The residual in `next` belongs to the space before: it is orthogonal to what is kept of it as well. */
+        if (more) status = restart(s);
+        if (status != YK_OK) return status;
+    }
+    return YK_OK;
+}
+
+static yk_status open_search(search *s)
+{
+    size_t m = (size_t)s->options->space, n = s->n;
+    s->vector = yk_allocate(s->context, (2 * m + 1) * n + 3 * m * m + 2 * m, sizeof *s->vector);
+    s->order = yk_allocate(s->context, m, sizeof *s->order);
+    if (!s->vector || !s->order) return YK_ERROR_MEMORY;
+    s->image = s->vector + m * n;
+    s->next = s->image + m * n;
+    s->projected = s->next + n;
+    s->matrix = s->projected + m * m;
+    s->coefficients = s->matrix + m * m;
+    s->real = s->coefficients + m * m;
+    s->imaginary = s->real + m;
+    return YK_OK;
+}
+
+yk_status yk_arnoldi(yk_context *context, size_t n, const double *start, const yk_arnoldi_options *options,
+                     yk_arnoldi_pair *pairs, double *vectors, int *found)
+{
+    *found = 0;
+    yk_arnoldi_options own = *options;
+    if ((size_t)own.space > n) own.space = (int)n;
+    search s = {.context = context, .n = n, .options = &own};
+    if (n < 1 || own.wanted < 1 || (own.space < 2 * own.wanted + 2 && (size_t)own.space < n))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%d eigenvalues need more than %d vectors", own.wanted, own.space);
+    bool good = false;
+    yk_status status = open_search(&s);
+    if (status == YK_OK) {
+        memcpy(s.next, start, n * sizeof *start);
+        status = look(&s, &good);
+    }
+    for (int r = 0; status == YK_OK && r < own.wanted && r < s.ritz_count; r++) {
+        pairs[r].vector_real = row(vectors, n, 2 * r), pairs[r].vector_imaginary = row(vectors, n, 2 * r + 1);
+        take_pair(&s, r, &pairs[r]);
+        pairs[r].residual = residual(&s, r);
+        *found = r + 1;
+    }
+    yk_release(context, s.vector);
+    yk_release(context, s.order);
+    return status == YK_OK && !good ? YK_NOT_CONVERGED : status;
+}
