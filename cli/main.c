@@ -10,7 +10,7 @@ static const command_row commands[] = {
     {"run", "run a scenario, with results in HDF5 or CSV", command_run},
     {"check", "find every mistake in a scenario", command_check},
     {"plot", "draw recorded signals over time", command_plot},
-    {"stability", "spectral radius of a coupling scheme on the two-mass oscillator, at a point or as a map",
+    {"stability", "whether a coupling is stable: of a scenario or the two-mass oscillator, at a point or as a map",
      command_stability},
     {"converge", "errors of a scenario against an exact solution, for several steps", command_converge},
     {"modes", "eigenfrequencies, damping and shapes of a mechanism", command_modes},

@@ -24,15 +24,21 @@ int print_failure(const yk_context *context)
     return EXIT_FAILED;
 }
 
-static void print_diagnostics(const loaded *l)
+bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
 {
-    if (yk_diagnostics_count(l->diagnostics) == 0) return;
-    char *text = yk_diagnostics_text(l->diagnostics);
+    if (yk_diagnostics_count(diagnostics) == 0) return false;
+    char *text = yk_diagnostics_text(diagnostics);
     if (text) fputs(text, stderr);
-    yk_release(l->context, text);
+    yk_release(context, text);
+    return yk_diagnostics_errors(diagnostics) > 0;
 }
 
 bool load_scenario(const char *path, const option_list *sets, loaded *out)
+{
+    return load_scenario_as(path, sets, false, out);
+}
+
+bool load_scenario_as(const char *path, const option_list *sets, bool precise, loaded *out)
 {
     *out = (loaded){.context = open_context()};
     if (!out->context) return false;
@@ -40,9 +46,10 @@ bool load_scenario(const char *path, const option_list *sets, loaded *out)
     def.path = path;
     def.overrides = sets->items;
     def.override_count = sets->count;
+    def.precise = precise;
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status >= 0) status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
-    if (out->diagnostics) print_diagnostics(out);
+    if (out->diagnostics) print_diagnostics(out->context, out->diagnostics);
     if (status >= 0) return true;
     int errors = out->diagnostics ? yk_diagnostics_errors(out->diagnostics) : 0;
     if (errors)

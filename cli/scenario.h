@@ -13,7 +13,12 @@ typedef struct loaded {
 
 /* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has mistakes. */
 bool load_scenario(const char *path, const option_list *sets, loaded *out);
+/* The same, for differences of runs (see yk_scenario_def). */
+bool load_scenario_as(const char *path, const option_list *sets, bool precise, loaded *out);
 void close_scenario(loaded *out);
+
+/* Prints what the list holds; true if there are errors in it. */
+bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics);
 
 /* A context whose warnings go to stderr; NULL after a message. */
 yk_context *open_context(void);

@@ -1,4 +1,6 @@
-/* yoke stability: the spectral radius of a coupling scheme on the two-mass oscillator. */
+/* yoke stability without a scenario: the spectral radius of a coupling scheme on the two-mass oscillator. */
+#include "two_mass.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,27 +9,11 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "commands.h"
-#include "options.h"
 #include "yoke/analysis.h"
-
-static const char usage[] =
-    "stability [--scheme S] [--inputs I] [--rho-inf R] [--omega-h W] ...\n"
-    "       yoke stability ... --map rho-inf=0:1:51 --map omega-h=0.2:10:50 -o map.csv [--plot map]\n\n"
-    "Two masses joined rigidly: mass 1 takes the effort, mass 2 the motion. The radius comes from the scheme as it "
-    "runs,\n"
-    "differentiated; above 1 a coupled simulation grows without bound.";
-
-typedef struct request {
-    yk_two_mass model;
-    const char *scheme, *order, *inputs, *relaxation, *integrators;
-    double iterations;
-    option_list maps;
-    const char *output, *plot;
-} request;
 
 static bool pick(const char *option, const char *word, const char *const *words, int *index)
 {
+    *index = 0;
     for (int i = 0; words[i]; i++) {
         if (strcmp(word, words[i]) != 0) continue;
         *index = i;
@@ -77,7 +63,7 @@ static bool read_integrators(const char *text, yk_two_mass *model)
     return true;
 }
 
-static bool read_scheme(request *r)
+static bool read_scheme(two_mass_request *r)
 {
     static const char *const schemes[] = {"explicit", "tight", "monolithic", "loose", NULL};
     static const char *const orders[] = {"gauss-seidel", "jacobi", NULL};
@@ -101,8 +87,7 @@ static bool read_scheme(request *r)
     return read_inputs(r->inputs, &scheme->inputs) && read_integrators(r->integrators, &r->model);
 }
 
-/* "rho-inf=0:1:51", optionally ":log". */
-static bool read_axis(const char *text, yk_map_axis *axis, char *name, size_t capacity)
+bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity)
 {
     const char *equals = strchr(text, '=');
     char spacing[8] = "";
@@ -116,14 +101,17 @@ static bool read_axis(const char *text, yk_map_axis *axis, char *name, size_t ca
         good = axis->logarithmic;
     }
     if (!good || !isfinite(axis->first) || !isfinite(axis->last) || axis->count < 1 || axis->count > 10000) {
-        fprintf(stderr, "yoke: --map '%s': write parameter=first:last:count, such as rho-inf=0:1:51 (or ...:51:log)\n",
+        fprintf(stderr,
+                "yoke: --map '%s': write parameter=first:last:count, such as time.step=1e-4:1e-2:21 (or ...:21:log)\n",
                 text);
         return false;
     }
+    if (axis->logarithmic && !(axis->first > 0 && axis->last > 0)) {
+        fprintf(stderr, "yoke: --map '%s': it is spaced by ratios, so its ends must be positive\n", text);
+        return false;
+    }
     snprintf(name, capacity, "%.*s", (int)(equals - text), text);
-    int index;
-    if (!pick("map", name, yk_two_mass_parameters(), &index)) return false;
-    axis->parameter = yk_two_mass_parameters()[index];
+    axis->parameter = name;
     return true;
 }
 
@@ -142,7 +130,7 @@ static bool check_parameter(const char *name, double value)
     return check_range(name, value, 0, 1e12);
 }
 
-static int print_radius(yk_context *context, const request *r)
+static int print_radius(yk_context *context, const two_mass_request *r)
 {
     double radius;
     yk_status status = yk_two_mass_radius(context, &r->model, &radius);
@@ -155,7 +143,7 @@ static int print_radius(yk_context *context, const request *r)
     return EXIT_GOOD;
 }
 
-static bool write_csv(const char *file, const yk_map_axis *x, const yk_map_axis *y, const double *radii)
+bool map_write(const char *file, const yk_map_axis *x, const yk_map_axis *y, const double *radii)
 {
     FILE *out = fopen(file, "w");
     if (!out) {
@@ -183,7 +171,7 @@ static void show_progress(void *user, double fraction)
     fprintf(stderr, "\rmap %3.0f %%%s", 100 * fraction, fraction >= 1 ? "\n" : "");
 }
 
-static int make_map(yk_context *context, const request *r, const yk_map_axis *x, const yk_map_axis *y)
+static int make_map(yk_context *context, const two_mass_request *r, const yk_map_axis *x, const yk_map_axis *y)
 {
     size_t count = (size_t)x->count * (size_t)y->count;
     double *radii = malloc(count * sizeof *radii);
@@ -193,7 +181,7 @@ static int make_map(yk_context *context, const request *r, const yk_map_axis *x,
     }
     yk_status status =
         yk_two_mass_map(context, &r->model, x, y, radii, isatty(STDERR_FILENO) ? show_progress : NULL, NULL);
-    bool good = status == YK_OK && (!r->output || write_csv(r->output, x, y, radii));
+    bool good = status == YK_OK && (!r->output || map_write(r->output, x, y, radii));
     if (good) printf("stable share %.4f\n", yk_stable_share(radii, count));
     if (good && r->plot) {
         char title[160];
@@ -208,19 +196,24 @@ static int make_map(yk_context *context, const request *r, const yk_map_axis *x,
     return good && status == YK_OK ? EXIT_GOOD : EXIT_FAILED;
 }
 
-static int run_request(const request *r)
+static bool read_axis(const char *text, yk_map_axis *axis, char *name, size_t capacity)
+{
+    int index;
+    if (!map_axis_read(text, axis, name, capacity) || !pick("map", name, yk_two_mass_parameters(), &index))
+        return false;
+    return check_parameter(name, axis->first) && check_parameter(name, axis->last);
+}
+
+static int run_request(const two_mass_request *r)
 {
     yk_map_axis axes[2];
-    char names[2][32];
+    char names[2][MAP_NAME_MAX];
     if (r->maps.count != 0 && r->maps.count != 2) {
         fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
         return EXIT_MISUSE;
     }
-    for (int i = 0; i < r->maps.count; i++) {
-        if (!read_axis(r->maps.items[i], &axes[i], names[i], sizeof names[i]) ||
-            !check_parameter(axes[i].parameter, axes[i].first) || !check_parameter(axes[i].parameter, axes[i].last))
-            return EXIT_MISUSE;
-    }
+    for (int i = 0; i < r->maps.count; i++)
+        if (!read_axis(r->maps.items[i], &axes[i], names[i], sizeof names[i])) return EXIT_MISUSE;
     if (r->maps.count == 0 && (r->output || r->plot)) {
         fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
         return EXIT_MISUSE;
@@ -236,41 +229,16 @@ static int run_request(const request *r)
     return code;
 }
 
-int command_stability(int argc, char **argv)
+int two_mass_run(two_mass_request *r)
 {
-    request r = {.model = yk_two_mass_default(),
-                 .scheme = "explicit",
-                 .order = "gauss-seidel",
-                 .inputs = "index-1",
-                 .relaxation = "aitken",
-                 .integrators = "two-step,semi-implicit",
-                 .iterations = -1};
-    yk_two_mass *m = &r.model;
-    const option_row rows[] = {
-        {"scheme", OPTION_TEXT, &r.scheme, "NAME", "explicit, tight, loose or monolithic [explicit]"},
-        {"order", OPTION_TEXT, &r.order, "NAME", "explicit: gauss-seidel or jacobi [gauss-seidel]"},
-        {"inputs", OPTION_TEXT, &r.inputs, "NAME",
-         "explicit: original, index-1, index-2, index-3, or alpha*h^2,beta*h,gamma [index-1]"},
-        {"iterations", OPTION_NUMBER, &r.iterations, "N", "tight: exactly N repetitions [until converged]"},
-        {"relaxation", OPTION_TEXT, &r.relaxation, "NAME", "tight: none or aitken [aitken]"},
-        {"integrators", OPTION_TEXT, &r.integrators, "A,B",
-         "of mass 1 and 2: two-step, semi-implicit or exact [two-step,semi-implicit]"},
-        {"rho-inf", OPTION_NUMBER, &m->rho_inf, "R", "asymptotic spectral radius of the two-step method [0.6]"},
-        {"omega-h", OPTION_NUMBER, &m->omega_h, "W",
-         "frequency of mass 1 alone (rad/s) times the macro step (s) [0.1]"},
-        {"mass-ratio", OPTION_NUMBER, &m->mass_ratio, "R", "m2/m1 [1]"},
-        {"frequency-ratio", OPTION_NUMBER, &m->frequency_ratio, "R", "omega2/omega1 [0]"},
-        {"damping", OPTION_NUMBER, &m->damping, "X", "damping ratio of mass 1 [0]"},
-        {"damping-ratio", OPTION_NUMBER, &m->damping_ratio, "R", "damping ratio of mass 2 over that of mass 1 [0]"},
-        {"map", OPTION_LIST, &r.maps, "P=FIRST:LAST:N", "vary a parameter; give it twice for the two axes"},
-        {"o", OPTION_TEXT, &r.output, "FILE", "write the map as CSV"},
-        {"plot", OPTION_TEXT, &r.plot, "BASE", "draw the map as BASE.svg and BASE.png (needs gnuplot)"},
-        {.kind = OPTION_END},
-    };
-    int parsed = options_parse(usage, rows, argc, argv, NULL, 0, 0);
-    if (parsed < 0) return options_exit(parsed);
-    if (!read_scheme(&r)) return EXIT_MISUSE;
+    yk_two_mass *m = &r->model;
+    if (!r->scheme) r->scheme = "explicit";
+    if (!r->order) r->order = "gauss-seidel";
+    if (!r->inputs) r->inputs = "index-1";
+    if (!r->relaxation) r->relaxation = "aitken";
+    if (!r->integrators) r->integrators = "two-step,semi-implicit";
+    if (!read_scheme(r)) return EXIT_MISUSE;
     for (const char *const *name = yk_two_mass_parameters(); *name; name++)
         if (!check_parameter(*name, *yk_two_mass_parameter(m, *name))) return EXIT_MISUSE;
-    return run_request(&r);
+    return run_request(r);
 }

@@ -70,10 +70,12 @@ typedef struct yk_sweep_def {
     const yk_sweep_axis *axes; /* every combination is run, the last axis fastest */
     int axis_count;
     /* "rms(tip.position.y, 1, 2)": rms, mean, deviation, min, max, peak, amplitude, final or frequency of
-     * (signal, from, to), or line(signal, frequency, from, to); the times may be left out. */
+     * (signal, from, to), or line(signal, frequency, from, to); the times may be left out. "radius" and "coupling" are
+     * the numbers of yk_stability_report. */
     const char *const *measures;
     int measure_count;
-    int jobs;            /* runs at the same time; 0: one per core */
+    const struct yk_stability_def *stability; /* of these two; NULL: the default */
+    int jobs;                                 /* runs at the same time; 0: one per core */
     const char *journal; /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
     /* Told after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
@@ -91,10 +93,69 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
 
 /* Stability ------------------------------------------------------------------------------------------------------ */
 
-/* Spectral radius of the macro step of a linear system, from the running code: the step map is differentiated word by
- * word of the state image, about rest. Above 1 the coupled simulation grows without bound, whatever the model does.
- * Steps that do not converge end it with YK_NOT_CONVERGED unless they are accepted as they are. The system is left at
- * its start. */
+/* How the macro step of a system answers to small deviations, from the running system itself: whatever the scheme and the
+ * subsystems are, the step map is differentiated by central differences about a state of a run, and its eigenvalues are
+ * taken. An eigenvalue above 1 in modulus is a deviation that grows with every macro step. Whether the coupling is to
+ * blame is told by where its energy comes from: a coupling that is unstable creates it at its interfaces, a pendulum that
+ * falls or a box of colliding particles does not. See docs/trust.md. */
+typedef struct yk_stability_def {
+    double time; /* s, of the state that is linearised about; NaN: after `settle` macro steps */
+    int settle;
+    bool rest; /* first look for a state of rest near it, external loads held as they are then */
+    int track; /* macro steps over which the growth is checked against a twin run; 0: not */
+} yk_stability_def;
+
+/* After 20 steps, not at rest, 40 steps of twin run. */
+yk_stability_def yk_stability_default(void);
+
+typedef enum yk_verdict {
+    YK_VERDICT_STABLE,
+    YK_VERDICT_MODEL,    /* deviations grow, but not by the coupling: the motion itself is unstable or chaotic */
+    YK_VERDICT_COUPLING, /* the coupling feeds a deviation that grows */
+    YK_VERDICT_FAILED    /* the run broke down before there was a state to look at */
+} yk_verdict;
+
+enum { YK_STABILITY_MODES = 6 };
+
+typedef struct yk_stability_mode {
+    double real, imaginary; /* eigenvalue of a macro step, imaginary part >= 0 */
+    double growth;          /* its modulus: factor per macro step */
+    double error;           /* of the modulus, estimated from differences of several sizes */
+    double rate;            /* 1/s */
+    double frequency;       /* Hz; half the sampling rate: the sign changes with every step */
+    /* Work of the interfaces on it by what its growth takes: about 1 or more where the coupling drives the mode, about 0
+     * where the model does; NaN if a subsystem does not tell its energy. Of modes that decay it is the share of the decay. */
+    double fed;
+    int interface;       /* that does most work on it; -1: there is none */
+    int subsystem;       /* that moves most, by kinetic energy; -1: not told */
+    double moving_share; /* of the kinetic energy, in that subsystem */
+    char moving[160];    /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not told */
+} yk_stability_mode;
+
+typedef struct yk_stability_report {
+    yk_verdict verdict;
+    double radius, error; /* spectral radius and its error; infinite if the verdict is failed */
+    double coupling;      /* largest growth among the modes that the coupling feeds; where none grows, at most 1 */
+    double tracked;       /* growth per step of the first mode along the run itself; NaN if not asked for */
+    double created;       /* by the interfaces on it in that run, share of what they exchange with it: -1 to 1 */
+    double time;          /* s, of the state */
+    size_t words;         /* continuous words of the state */
+    int dimension;        /* of the space in which eigenvalues were sought */
+    double residual;      /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
+    int64_t steps;        /* macro steps that it took */
+    int64_t unconverged;  /* of them, those whose iterations did not converge */
+    int mode_count;
+    yk_stability_mode modes[YK_STABILITY_MODES]; /* falling in growth */
+} yk_stability_report;
+
+/* Of the system that the scenario describes, from its start. The system is left at its start. A run that breaks down is an
+ * answer (verdict failed, with the message in yk_last_message), not an error. */
+yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
+                       yk_stability_report *report);
+
+/* Spectral radius of the macro step of a linear system about rest, word by word of the state image: all that maps of the
+ * two-mass oscillator need. Steps that do not converge end it with YK_NOT_CONVERGED unless they are accepted as they are.
+ * The system is left at its start. */
 yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged, double *radius);
 
 /* As in papers explicit (37), (38); exact: by the matrix exponential. */

@@ -54,6 +54,8 @@ typedef struct yk_scenario_def {
     const char *text;             /* its contents instead of reading it; NULL: the file is read */
     const char *const *overrides; /* "coupling.scheme=tight": values over those of the file, applied in order */
     int override_count;
+    /* Solvers iterate to rounding instead of their tolerances, so that runs may be differenced. */
+    bool precise;
 } yk_scenario_def;
 
 yk_scenario_def yk_scenario_default(void);

@@ -10,10 +10,10 @@
 #include "math/fourier.h"
 #include "math/vec3.h"
 
-enum { RMS, MEAN, DEVIATION, MIN, MAX, PEAK, AMPLITUDE, FINAL, FREQUENCY, LINE };
+enum { RMS, MEAN, DEVIATION, MIN, MAX, PEAK, AMPLITUDE, FINAL, FREQUENCY, LINE, RADIUS, COUPLING };
 
-static const char *const words[] = {"rms",       "mean",  "deviation", "min",  "max", "peak",
-                                    "amplitude", "final", "frequency", "line", NULL};
+static const char *const words[] = {"rms",   "mean",      "deviation", "min",    "max",      "peak", "amplitude",
+                                    "final", "frequency", "line",      "radius", "coupling", NULL};
 
 /* Parsing ---------------------------------------------------------------------------------------------------------- */
 
@@ -52,19 +52,31 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *me
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
             "measure '%s': unknown word '%s'%s%s; there are rms, mean, deviation, min, max, peak, amplitude, "
-            "final, frequency and line",
+            "final, frequency, line, radius and coupling",
             text, word, nearest ? ", did you mean " : "", nearest ? nearest : "");
     }
+    if (yk_measure_of_step(measure) && !*at) return YK_OK;
     if (*at == '(') at = take_word(at + 1, ",)", measure->signal, sizeof measure->signal);
     if (measure->kind == LINE && *at == ',') at = take_number(at + 1, &measure->frequency);
     if (*at == ',') at = take_number(at + 1, &measure->from);
     if (*at == ',') at = take_number(at + 1, &measure->to);
-    bool good = *measure->signal && *at == ')' && !*skip_space(at + 1) && measure->from < measure->to &&
-                (measure->kind != LINE || measure->frequency > 0);
+    bool good = !yk_measure_of_step(measure) && *measure->signal && *at == ')' && !*skip_space(at + 1) &&
+                measure->from < measure->to && (measure->kind != LINE || measure->frequency > 0);
     if (good) return YK_OK;
     return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text,
-                   measure->kind == LINE ? "line(signal, frequency) or line(signal, frequency, from, to)"
-                                         : "rms(signal), rms(signal, from) or rms(signal, from, to), times in s");
+                   yk_measure_of_step(measure) ? words[measure->kind]
+                   : measure->kind == LINE     ? "line(signal, frequency) or line(signal, frequency, from, to)"
+                                               : "rms(signal), rms(signal, from) or rms(signal, from, to), times in s");
+}
+
+bool yk_measure_of_step(const yk_measure *measure)
+{
+    return measure->kind == RADIUS || measure->kind == COUPLING;
+}
+
+double yk_measure_step_value(const yk_measure *measure, const yk_stability_report *report)
+{
+    return measure->kind == RADIUS ? report->radius : report->coupling;
 }
 
 /* Spectrum --------------------------------------------------------------------------------------------------------- */

@@ -111,7 +111,8 @@ static const char *axis_title(const char *parameter)
 /* An image needs even spacing; on a logarithmic axis points stand for its cells. */
 static void add_axis(yk_context *context, yk_text *script, char letter, const yk_map_axis *axis)
 {
-    yk_text_add(context, script, "set %clabel '%s'\n", letter, axis_title(axis->parameter));
+    const char *title = axis_title(axis->parameter);
+    yk_text_add(context, script, "set %clabel '%s'%s\n", letter, title, title == axis->parameter ? " noenhanced" : "");
     double low = fmin(axis->first, axis->last), high = fmax(axis->first, axis->last);
     if (axis->logarithmic) yk_text_add(context, script, "set logscale %c\n", letter);
     double half_cell = axis->count > 1 && !axis->logarithmic ? (high - low) / (axis->count - 1) / 2 : 0;

@@ -60,7 +60,12 @@ static uint64_t fingerprint(const sweep *s, const char *scenario)
 {
     uint64_t hash = mix(UINT64_C(14695981039346656037), scenario);
     for (int i = 0; i < s->def->measure_count; i++) hash = mix(hash, s->def->measures[i]);
-    return hash;
+    const yk_stability_def *stability = s->def->stability;
+    char text[96];
+    if (!stability) return hash;
+    snprintf(text, sizeof text, "%.17g %d %d %d", stability->time, stability->settle, stability->rest,
+             stability->track);
+    return mix(hash, text);
 }
 
 /* A line is "fingerprint value value ..."; one that was cut off by a kill is not complete, and ignored. */
@@ -116,9 +121,17 @@ static void write_line(sweep *s, uint64_t key, const double *values)
 /* Several measures may ask for one signal, which is recorded once. */
 static bool is_first_of_signal(const sweep *s, int measure)
 {
+    if (yk_measure_of_step(&s->measures[measure])) return false;
     for (int i = 0; i < measure; i++)
         if (strcmp(s->measures[i].signal, s->measures[measure].signal) == 0) return false;
     return true;
+}
+
+static int signal_measures(const sweep *s)
+{
+    int count = 0;
+    for (int i = 0; i < s->def->measure_count; i++) count += !yk_measure_of_step(&s->measures[i]);
+    return count;
 }
 
 /* The overrides of one run: those of the sweep, its varied values, and the signals that are measured. */
@@ -137,13 +150,18 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
     if (status == YK_OK) {
         yk_text *signals = &texts[s->def->axis_count];
         yk_text_add(context, signals, "record.signals=[");
-        for (int i = 0; i < s->def->measure_count; i++)
-            if (is_first_of_signal(s, i)) yk_text_add(context, signals, "%s%s", i ? ", " : "", s->measures[i].signal);
+        const char *comma = "";
+        for (int i = 0; i < s->def->measure_count; i++) {
+            if (!is_first_of_signal(s, i)) continue;
+            yk_text_add(context, signals, "%s%s", comma, s->measures[i].signal);
+            comma = ", ";
+        }
         yk_text_add(context, signals, "]");
         overrides[count - 1] = signals->data;
         yk_scenario_def def = *base;
+        def.precise = signal_measures(s) == 0;
         def.overrides = overrides;
-        def.override_count = count;
+        def.override_count = *comma ? count : count - 1;
         status = yk_scenario_load(context, &def, diagnostics, out);
     }
     for (int i = 0; texts && i <= s->def->axis_count; i++) yk_text_destroy(context, &texts[i]);
@@ -152,7 +170,7 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
     return status;
 }
 
-static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *scenario, double *values)
+static yk_status measure_signals(const sweep *s, yk_context *context, yk_scenario *scenario, double *values)
 {
     yk_record *record = NULL;
     yk_status status = yk_record_create(context, &record);
@@ -161,9 +179,24 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
         status = yk_run(context, scenario, &def, NULL);
     }
     for (int i = 0; status >= 0 && i < s->def->measure_count; i++)
-        status = yk_measure_value(context, &s->measures[i], record, &values[i]);
+        if (!yk_measure_of_step(&s->measures[i]))
+            status = yk_measure_value(context, &s->measures[i], record, &values[i]);
     yk_record_destroy(record);
     return status;
+}
+
+static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *scenario, double *values)
+{
+    int signals = signal_measures(s);
+    if (signals < s->def->measure_count) {
+        yk_stability_def def = s->def->stability ? *s->def->stability : yk_stability_default();
+        yk_stability_report report;
+        yk_status status = yk_stability(context, scenario, &def, &report);
+        if (status < 0) return status;
+        for (int i = 0; i < s->def->measure_count; i++)
+            if (yk_measure_of_step(&s->measures[i])) values[i] = yk_measure_step_value(&s->measures[i], &report);
+    }
+    return signals ? measure_signals(s, context, scenario, values) : YK_OK;
 }
 
 static void report_failure(sweep *s, yk_context *context, int run)

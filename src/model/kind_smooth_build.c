@@ -425,6 +425,7 @@ static void read_options(maker *m)
     yk_smooth_options *options = &m->def.options;
     const yk_node *damping = yk_node_get(m->section, "damping");
     read_integrator(yk_node_get(m->section, "integrator"), options);
+    if (m->builder->precise) options->newton_relative = 1e-12, options->newton_absolute = 1e-14;
     options->static_start = yk_node_boolean(m->section, "static_start");
     if (!damping) return;
     options->damping = yk_node_number(damping, "rate");

@@ -34,6 +34,7 @@ struct yk_builder {
     yk_diagnostics *diagnostics;
     const yk_scope *scope;
     const char *folder; /* of the scenario, with its last '/'; "" for the present one */
+    bool precise;       /* see yk_scenario_def */
     yk_scenario_function *functions;
 };
 

@@ -1,0 +1,385 @@
+/* A mode is energy that grows, so the question is who brings it. In a step the interfaces do the work
+ *
+ *   W = sum of dF . (dx(t + h) - dx(t)) over both sides and all interfaces
+ *
+ * on the deviation, with dF, dx the deviations of efforts and places of their ports; a rigid joint does none. It is
+ * compared with what the growth of the deviation's own energy takes, fed = W / ((|lambda|^2 - 1) E). Deviations of ports
+ * come from first differences, which are exact; E from second differences of the energies, for which the amplitude can be
+ * larger as no step is involved. Of a complex mode real and imaginary part are summed, which is the mean over a period.
+ * The same runs show which bodies move: their recorded positions are differenced. */
+#include "analysis/stability_mode.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "math/so3.h"
+
+/* What a side of an interface shows, before and after the step. */
+typedef struct side {
+    yk_motion before, after;
+    yk_effort effort;
+} side;
+
+/* What a run of one step shows. */
+typedef struct view {
+    side *sides;      /* two per interface */
+    double *position; /* of all that have one: x, y, z each */
+} view;
+
+/* Something with a position: a body by its channel, or a port. */
+typedef struct mover {
+    int subsystem;
+    int channel; /* -1: a port */
+    int port;
+    const char *name;
+    double size; /* of its motion in the mode */
+} mover;
+
+typedef struct inquiry {
+    yk_step_map *map;
+    const yk_scenario_info *info;
+    double amplitude;
+    mover *movers;
+    int mover_count;
+    double *room;
+    side *sides;
+    view views[2]; /* plus, minus */
+    /* Summed over the parts of the mode. */
+    double *kinetic, *potential; /* per subsystem, second differences by the square of the amplitude */
+    double *work;                /* per interface, the same */
+} inquiry;
+
+/* Amplitude of the differences of energies: they are of second order, so that small ones drown in rounding. */
+static const double ENERGY_AMPLITUDE = 100;
+
+/* Movers ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_position(const yk_channel *channel)
+{
+    const char *dot = strrchr(channel->name, '.');
+    return channel->components == 3 && dot && strcmp(dot, ".position") == 0;
+}
+
+/* Bodies where a subsystem names them; its ports where it does not. The parts of a merged system do not move. */
+static int list_movers(const yk_scenario_info *info, mover *list)
+{
+    int count = 0;
+    bool merged = info->scheme.kind == YK_SCHEME_MONOLITHIC && info->subsystem_count > 1;
+    for (int s = 0; s < info->subsystem_count; s++) {
+        const yk_subsystem *part = info->subsystems[s];
+        const yk_channel *channels = NULL;
+        const yk_port *ports;
+        int before = count, channel_count = 0;
+        if (part->ops->channels && part->ops->channel_read && !merged)
+            channel_count = part->ops->channels(part, &channels);
+        for (int i = 0; i < channel_count; i++) {
+            if (!is_position(&channels[i])) continue;
+            if (list) list[count] = (mover){.subsystem = s, .channel = i, .name = channels[i].name};
+            count++;
+        }
+        int port_count = count == before ? part->ops->ports(part, &ports) : 0;
+        for (int i = 0; i < port_count; i++, count++)
+            if (list) list[count] = (mover){.subsystem = s, .channel = -1, .port = i, .name = ports[i].name};
+    }
+    return count;
+}
+
+static void read_mover(const inquiry *q, const mover *m, double *position)
+{
+    if (m->channel >= 0) {
+        const yk_subsystem *part = q->info->subsystems[m->subsystem];
+        part->ops->channel_read(part, m->channel, position);
+        return;
+    }
+    yk_vec3 p = yk_system_output(q->map->system, m->subsystem, m->port)->motion.position;
+    position[0] = p.x, position[1] = p.y, position[2] = p.z;
+}
+
+/* Runs ------------------------------------------------------------------------------------------------------------- */
+
+static const yk_port_value *port_of(const inquiry *q, int interface, int which)
+{
+    const yk_interface_def *face = &q->info->interfaces[interface];
+    return which == 0 ? yk_system_output(q->map->system, face->effort_subsystem, face->effort_port)
+                      : yk_system_output(q->map->system, face->motion_subsystem, face->motion_port);
+}
+
+/* Looks at the state, takes the step, and looks again. */
+static yk_status look(inquiry *q, double amplitude, const double *vector, view *out)
+{
+    yk_step_map *map = q->map;
+    int faces = q->info->interface_count;
+    yk_step_map_perturb(map, amplitude, vector, map->plus);
+    yk_status status = yk_system_state_set(map->system, map->plus);
+    if (status < 0) return status;
+    for (int i = 0; i < q->mover_count; i++) read_mover(q, &q->movers[i], out->position + 3 * (size_t)i);
+    for (int i = 0; i < 2 * faces; i++) out->sides[i].before = port_of(q, i / 2, i % 2)->motion;
+    status = yk_step_map_step(map, map->plus);
+    for (int i = 0; i < 2 * faces; i++) {
+        const yk_port_value *value = port_of(q, i / 2, i % 2);
+        out->sides[i].after = value->motion, out->sides[i].effort = value->effort;
+    }
+    return status;
+}
+
+/* Half the turn from one orientation to the other. */
+static yk_vec3 turn_deviation(yk_quat plus, yk_quat minus)
+{
+    return yk_v3_scale(0.5, yk_so3_log(yk_q_mul(plus, yk_q_conjugate(minus))));
+}
+
+static yk_vec3 deviation(yk_vec3 plus, yk_vec3 minus)
+{
+    return yk_v3_scale(0.5, yk_v3_sub(plus, minus));
+}
+
+static double work_on(const side *plus, const side *minus, bool marker)
+{
+    yk_vec3 force = deviation(plus->effort.force, minus->effort.force);
+    yk_vec3 from = deviation(plus->before.position, minus->before.position);
+    yk_vec3 way = yk_v3_sub(deviation(plus->after.position, minus->after.position), from);
+    if (!marker) return force.x * way.x;
+    yk_vec3 torque = deviation(plus->effort.torque, minus->effort.torque);
+    yk_vec3 turn = yk_v3_sub(turn_deviation(plus->after.orientation, minus->after.orientation),
+                             turn_deviation(plus->before.orientation, minus->before.orientation));
+    return yk_v3_dot(force, way) + yk_v3_dot(torque, turn);
+}
+
+static bool has_marker(const yk_scenario_info *info, int interface)
+{
+    const yk_interface_def *face = &info->interfaces[interface];
+    const yk_port *ports;
+    const yk_subsystem *part = info->subsystems[face->effort_subsystem];
+    part->ops->ports(part, &ports);
+    return ports[face->effort_port].kind == YK_PORT_MARKER;
+}
+
+/* Second differences of the energies, without a step. */
+static yk_status add_energies(inquiry *q, const double *vector)
+{
+    yk_step_map *map = q->map;
+    for (int k = -1; k <= 1; k++) {
+        yk_step_map_perturb(map, k * ENERGY_AMPLITUDE, vector, map->plus);
+        yk_status status = yk_system_state_set(map->system, map->plus);
+        if (status < 0) return status;
+        double factor = (k == 0 ? -2 : 1) / (ENERGY_AMPLITUDE * ENERGY_AMPLITUDE);
+        for (int i = 0; i < q->info->subsystem_count; i++) {
+            yk_energy energy;
+            bool told = yk_system_energy(map->system, i, &energy);
+            q->kinetic[i] += told ? factor * energy.kinetic : NAN;
+            q->potential[i] += told ? factor * energy.potential : NAN;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status look_along(inquiry *q, const double *vector)
+{
+    view *plus = &q->views[0], *minus = &q->views[1];
+    yk_status status = add_energies(q, vector);
+    if (status == YK_OK) status = look(q, q->amplitude, vector, plus);
+    if (status == YK_OK) status = look(q, -q->amplitude, vector, minus);
+    if (status < 0) return status;
+    double square = q->amplitude * q->amplitude;
+    for (int i = 0; i < 2 * q->info->interface_count; i++)
+        q->work[i / 2] += work_on(&plus->sides[i], &minus->sides[i], has_marker(q->info, i / 2)) / square;
+    for (int i = 0; i < q->mover_count; i++)
+        for (int k = 0; k < 3; k++) {
+            double change = plus->position[3 * i + k] - minus->position[3 * i + k];
+            q->movers[i].size += change * change;
+        }
+    return YK_OK;
+}
+
+/* Answers ---------------------------------------------------------------------------------------------------------- */
+
+static void tell_feeding(const inquiry *q, yk_stability_mode *mode)
+{
+    double energy = 0, work = 0, most = -1;
+    for (int i = 0; i < q->info->subsystem_count; i++) energy += 0.5 * (fabs(q->kinetic[i]) + fabs(q->potential[i]));
+    mode->interface = -1;
+    if (q->info->scheme.kind == YK_SCHEME_MONOLITHIC) return;
+    for (int i = 0; i < q->info->interface_count; i++) {
+        work += q->work[i];
+        if (fabs(q->work[i]) > most) most = fabs(q->work[i]), mode->interface = i;
+    }
+    if (mode->interface >= 0) mode->fed = work / ((mode->growth * mode->growth - 1) * energy);
+}
+
+static void tell_subsystem(const inquiry *q, yk_stability_mode *mode)
+{
+    double sum = 0, most = -1;
+    mode->subsystem = -1;
+    for (int i = 0; i < q->info->subsystem_count; i++) {
+        double size = fabs(q->kinetic[i]);
+        sum += size;
+        if (size > most) most = size, mode->subsystem = i;
+    }
+    mode->moving_share = most / sum;
+    if (!isfinite(mode->moving_share)) mode->subsystem = -1, mode->moving_share = NAN;
+}
+
+static void tell_movers(const inquiry *q, yk_stability_mode *mode)
+{
+    enum { NAMED = 3 };
+    static const double NOTABLE = 0.1; /* of the largest motion */
+    double largest = 0;
+    size_t used = 0;
+    *mode->moving = '\0';
+    for (int round = 0; round < NAMED; round++) {
+        int best = -1;
+        for (int i = 0; i < q->mover_count; i++)
+            if (q->movers[i].size > 0 && (best < 0 || q->movers[i].size > q->movers[best].size)) best = i;
+        if (best < 0) break;
+        mover *m = &q->movers[best];
+        if (round == 0) largest = m->size;
+        if (m->size < NOTABLE * NOTABLE * largest) break;
+        int length = (int)strlen(m->name);
+        if (m->channel >= 0) length -= (int)strlen(".position");
+        int added = snprintf(mode->moving + used, sizeof mode->moving - used, "%s%s.%.*s", round ? ", " : "",
+                             q->info->names[m->subsystem], length, m->name);
+        if (added < 0 || (size_t)added >= sizeof mode->moving - used) {
+            mode->moving[used] = '\0';
+            break;
+        }
+        used += (size_t)added;
+        m->size = 0;
+    }
+}
+
+static yk_status open_inquiry(inquiry *q)
+{
+    yk_context *context = q->map->context;
+    size_t parts = (size_t)q->info->subsystem_count, faces = (size_t)q->info->interface_count;
+    q->mover_count = list_movers(q->info, NULL);
+    size_t positions = 3 * (size_t)q->mover_count;
+    q->movers = yk_allocate(context, (size_t)q->mover_count + 1, sizeof *q->movers);
+    q->room = yk_allocate(context, 2 * positions + 2 * parts + faces, sizeof *q->room);
+    q->sides = yk_allocate(context, 4 * faces, sizeof *q->sides);
+    if (!q->movers || !q->room || !q->sides) return YK_ERROR_MEMORY;
+    list_movers(q->info, q->movers);
+    for (size_t i = 0; i < 2; i++)
+        q->views[i] = (view){.sides = q->sides + 2 * faces * i, .position = q->room + positions * i};
+    q->kinetic = q->room + 2 * positions;
+    q->potential = q->kinetic + parts;
+    q->work = q->potential + parts;
+    return YK_OK;
+}
+
+static void close_inquiry(inquiry *q)
+{
+    yk_release(q->map->context, q->movers);
+    yk_release(q->map->context, q->room);
+    yk_release(q->map->context, q->sides);
+}
+
+yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, double amplitude, const double *real,
+                                const double *imaginary, yk_stability_mode *mode)
+{
+    inquiry q = {.map = map, .info = info, .amplitude = amplitude};
+    yk_status status = open_inquiry(&q);
+    if (status == YK_OK) status = look_along(&q, real);
+    if (status == YK_OK && imaginary) status = look_along(&q, imaginary);
+    if (status == YK_OK) {
+        tell_feeding(&q, mode);
+        tell_subsystem(&q, mode);
+        tell_movers(&q, mode);
+    }
+    close_inquiry(&q);
+    return status;
+}
+
+/* Along the trajectory --------------------------------------------------------------------------------------------- */
+
+typedef struct tracking {
+    inquiry *q;
+    double *pair;                /* real and imaginary part of the deviation */
+    double *created, *exchanged; /* per interface */
+} tracking;
+
+/* The places of all sides, before a step or after it. */
+static void read_sides(const inquiry *q, bool after, side *sides)
+{
+    for (int i = 0; i < 2 * q->info->interface_count; i++) {
+        const yk_port_value *value = port_of(q, i / 2, i % 2);
+        *(after ? &sides[i].after : &sides[i].before) = value->motion;
+        if (after) sides[i].effort = value->effort;
+    }
+}
+
+static yk_status step_with_sides(inquiry *q, double *image, side *sides)
+{
+    yk_status status = yk_system_state_set(q->map->system, image);
+    if (status < 0) return status;
+    read_sides(q, false, sides);
+    status = yk_step_map_step(q->map, image);
+    if (status == YK_OK) read_sides(q, true, sides);
+    return status;
+}
+
+/* Carries one part of the deviation over the step that the base (in map->minus) has taken. */
+static yk_status carry(tracking *t, bool counted, double *direction)
+{
+    inquiry *q = t->q;
+    yk_step_map *map = q->map;
+    yk_step_map_perturb(map, q->amplitude, direction, map->plus);
+    yk_status status = step_with_sides(q, map->plus, q->views[0].sides);
+    if (status < 0) return status;
+    yk_step_map_scale(map, 1 / q->amplitude, map->plus, map->minus, direction);
+    for (int i = 0; counted && i < 2 * q->info->interface_count; i++) {
+        double work = work_on(&q->views[0].sides[i], &q->views[1].sides[i], has_marker(q->info, i / 2));
+        t->created[i / 2] += work, t->exchanged[i / 2] += fabs(work);
+    }
+    return YK_OK;
+}
+
+static yk_status follow(tracking *t, bool complex_pair, int steps, double *growth)
+{
+    yk_step_map *map = t->q->map;
+    size_t n = map->n, bytes = map->words * sizeof(double);
+    double sum = 0;
+    int counted = 0, skipped = steps / 4;
+    yk_status status = YK_OK;
+    for (int i = 0; status == YK_OK && i < steps; i++) {
+        double before = yk_dense_norm(2 * n, t->pair);
+        for (size_t k = 0; k < 2 * n && before > 0; k++) t->pair[k] /= before;
+        memcpy(map->minus, map->base, bytes);
+        status = step_with_sides(t->q, map->minus, t->q->views[1].sides);
+        if (status == YK_OK) status = carry(t, i >= skipped, t->pair);
+        if (status == YK_OK && complex_pair) status = carry(t, i >= skipped, t->pair + n);
+        memcpy(map->base, map->minus, bytes);
+        double size = yk_dense_norm(2 * n, t->pair);
+        if (status != YK_OK || !(size > 0)) break;
+        if (i >= skipped) sum += log(size), counted++;
+    }
+    if (counted) *growth = exp(sum / counted);
+    return status;
+}
+
+yk_status yk_stability_track(yk_step_map *map, const yk_scenario_info *info, double amplitude, const double *real,
+                             const double *imaginary, int steps, yk_track *track)
+{
+    *track = (yk_track){.growth = NAN, .interface = -1};
+    inquiry q = {.map = map, .info = info, .amplitude = amplitude};
+    size_t n = map->n, faces = (size_t)info->interface_count;
+    yk_status status = open_inquiry(&q);
+    tracking t = {.q = &q, .pair = yk_allocate(map->context, 2 * n + 2 * faces, sizeof(double))};
+    if (!t.pair) status = YK_ERROR_MEMORY;
+    if (status == YK_OK) {
+        t.created = t.pair + 2 * n, t.exchanged = t.created + faces;
+        memcpy(t.pair, real, n * sizeof *real);
+        if (imaginary) memcpy(t.pair + n, imaginary, n * sizeof *imaginary);
+        status = follow(&t, imaginary != NULL, steps, &track->growth);
+    }
+    double created = 0, exchanged = 0;
+    for (size_t i = 0; status == YK_OK && i < faces; i++) {
+        created += t.created[i], exchanged += t.exchanged[i];
+        if (track->interface < 0 || t.created[i] > t.created[track->interface]) track->interface = (int)i;
+    }
+    if (exchanged > 0) track->created = created / exchanged;
+    yk_release(map->context, t.pair);
+    close_inquiry(&q);
+    return status;
+}

@@ -1,0 +1,222 @@
+/* The stability of scenarios: against closed forms, against known frequencies, and against what the runs do. */
+#include <string.h>
+
+#include "context.h"
+#include "test.h"
+#include "yoke/analysis.h"
+
+enum { OVERRIDES_MAX = 8 };
+
+typedef struct question {
+    const char *model;
+    const char *overrides[OVERRIDES_MAX];
+} question;
+
+static yk_scenario *load(yk_context *context, const question *q, bool precise)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, q->model);
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path, def.overrides = q->overrides, def.precise = precise;
+    while (def.override_count < OVERRIDES_MAX && q->overrides[def.override_count]) def.override_count++;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
+    yk_diagnostics_destroy(diagnostics);
+    return scenario;
+}
+
+static yk_stability_report ask(yk_context *context, const question *q, bool rest)
+{
+    yk_scenario *scenario = load(context, q, true);
+    yk_stability_def def = yk_stability_default();
+    def.rest = rest;
+    yk_stability_report report;
+    assert_int_equal(yk_stability(context, scenario, &def, &report), YK_OK);
+    yk_scenario_destroy(scenario);
+    return report;
+}
+
+/* Energy that the interfaces created, by the largest that moves; infinite if the run broke down. */
+static double run_creates(yk_context *context, const question *q)
+{
+    yk_scenario *scenario = load(context, q, false);
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
+    yk_run_report report;
+    yk_status status = yk_run(context, scenario, &(yk_run_def){0}, &report);
+    double created = 0;
+    for (int i = 0; i < yk_scenario_get(scenario)->interface_count; i++)
+        created += yk_system_interface_statistics(system, i).energy_created;
+    yk_scenario_destroy(scenario);
+    return status < 0 ? INFINITY : created / report.largest_energy;
+}
+
+/* tests/analysis/stability.c compares yk_two_mass_radius with the recurrence matrices of the papers to 1e-9. */
+static void the_two_mass_scenario_has_the_radius_of_the_closed_forms(void **state)
+{
+    static const char *const words[] = {"original", "index-1", "index-2", "index-3"};
+    const yk_inputs inputs[] = {YK_INPUTS_ORIGINAL, YK_INPUTS_INDEX_1, YK_INPUTS_INDEX_2, YK_INPUTS_INDEX_3};
+    const double steps[] = {1e-4, 1e-3, 2e-2}, masses[] = {0.3, 1, 2};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 9; j++) {
+            yk_two_mass model = yk_two_mass_default();
+            model.rho_inf = 0.56, model.omega_h = sqrt(5000) * steps[j / 3], model.mass_ratio = masses[j % 3];
+            model.scheme.inputs = inputs[i];
+            double expected;
+            assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
+            char texts[3][64];
+            snprintf(texts[0], sizeof texts[0], "time.step=%.17g", steps[j / 3]);
+            snprintf(texts[1], sizeof texts[1], "parameters.right_mass=%.17g", masses[j % 3]);
+            snprintf(texts[2], sizeof texts[2], "coupling.inputs=%s", words[i]);
+            question q = {"two-mass-oscillator", {texts[0], texts[1], texts[2]}};
+            yk_stability_report r = ask(*state, &q, false);
+            assert_near(r.radius, expected, 1e-6);
+            assert_true(fabs(r.radius - expected) <= 100 * r.error + 1e-9);
+            assert_int_equal(r.verdict, expected > YK_STABILITY_LIMIT ? YK_VERDICT_COUPLING : YK_VERDICT_STABLE);
+            assert_near(r.tracked, expected, 1e-3);
+        }
+}
+
+static void orders_and_schemes_are_covered_without_knowing_them(void **state)
+{
+    yk_two_mass model = yk_two_mass_default();
+    model.rho_inf = 0.56, model.omega_h = sqrt(5000) * 1e-3;
+    model.scheme.order = YK_ORDER_JACOBI;
+    double expected;
+    assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
+    question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.order=jacobi"}};
+    assert_near(ask(*state, &q, false).radius, expected, 1e-6);
+    model = yk_two_mass_default();
+    model.rho_inf = 0.56, model.omega_h = sqrt(5000) * 1e-3, model.scheme.kind = YK_SCHEME_TIGHT;
+    assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
+    question tight = {"two-mass-oscillator",
+                      {"time.step=1e-3", "coupling.scheme=tight", "coupling.relaxation=aitken",
+                       "coupling.tolerance=1e-12", "coupling.iterations=100"}};
+    assert_near(ask(*state, &tight, false).radius, expected, 1e-6);
+    model.scheme.kind = YK_SCHEME_MONOLITHIC;
+    assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
+    question monolithic = {"two-mass-oscillator", {"time.step=1e-3", "coupling.scheme=monolithic"}};
+    yk_stability_report r = ask(*state, &monolithic, false);
+    assert_near(r.radius, expected, 1e-6);
+    assert_int_equal(r.modes[0].interface, -1);
+}
+
+static void the_least_stable_mode_is_named(void **state)
+{
+    question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.inputs=original"}};
+    yk_stability_report r = ask(*state, &q, false);
+    const yk_stability_mode *m = &r.modes[0];
+    assert_int_equal(m->interface, 0);
+    assert_int_equal(m->subsystem, 1);
+    assert_non_null(strstr(m->moving, "right.mass"));
+    assert_true(m->fed > 1 && r.created > 0.5);
+    assert_relative(m->rate, log(1.10532447731) / 1e-3, 1e-6);
+    /* The physical mode is there too: sqrt(5000 / 2) rad/s, lowered by the coupling in second order. */
+    assert_near(r.modes[1].frequency, sqrt(2500) / (2 * acos(-1)), 0.01);
+    assert_true(fabs(r.modes[1].fed) < 0.1);
+}
+
+/* A constrained mechanism with quaternions and a multistep method: no word of its image is a coordinate. */
+static void a_pendulum_at_rest_has_its_frequency(void **state)
+{
+    question hanging = {"pendulum", {"subsystems.mechanism.bodies.bob.position=[0.5, -sqrt(0.75), 0]"}};
+    yk_stability_report r = ask(*state, &hanging, true);
+    assert_near(r.modes[0].frequency, sqrt(9.81) / (2 * acos(-1)), 1e-4);
+    assert_near(r.radius, 1, 1e-6);
+    assert_int_equal(r.verdict, YK_VERDICT_STABLE);
+    assert_true(r.modes[1].growth < 0.7); /* what constraints and history leave decays with rho_inf = 0.6 */
+    question standing = {"pendulum", {"subsystems.mechanism.bodies.bob.position=[0.05, 1, 0]"}};
+    r = ask(*state, &standing, true);
+    assert_near(r.modes[0].rate, sqrt(9.81 / hypot(0.05, 1)), 1e-4);
+    assert_int_equal(r.verdict, YK_VERDICT_MODEL);
+}
+
+/* Smooth and nonsmooth solver, a contact cache in the image: paper explicit, figure 17, on the shaken box. */
+static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
+{
+    static const char *const words[] = {"coupling.inputs=original", "coupling.inputs=index-1",
+                                        "coupling.inputs=index-2", "coupling.inputs=index-3"};
+    for (int i = 0; i < 4; i++)
+        for (int light = 0; light < 2; light++) {
+            question q = {"shaken-damper",
+                          {words[i], light ? "parameters.share=0.3" : "parameters.share=0.55", "parameters.count=12",
+                           "coupling.scheme=explicit", "time.end=0.1"}};
+            bool unstable = !light && i != 1;
+            yk_stability_report r = ask(*state, &q, false);
+            double created = run_creates(*state, &q);
+            assert_int_equal(r.verdict == YK_VERDICT_COUPLING, unstable);
+            assert_int_equal(created > 0.1, unstable);
+        }
+}
+
+static void a_run_that_breaks_down_is_an_answer(void **state)
+{
+    question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.inputs=original", "parameters.right_mass=30"}};
+    yk_scenario *scenario = load(*state, &q, true);
+    yk_stability_def def = yk_stability_default();
+    def.time = 2;
+    yk_stability_report r;
+    assert_int_equal(yk_stability(*state, scenario, &def, &r), YK_OK);
+    assert_int_equal(r.verdict, YK_VERDICT_FAILED);
+    assert_true(isinf(r.radius) && isinf(r.coupling) && r.time < 2);
+    def.time = -1;
+    assert_int_equal(yk_stability(*state, scenario, &def, &r), YK_ERROR_ARGUMENT);
+    yk_scenario_destroy(scenario);
+}
+
+static void the_system_is_left_at_its_start(void **state)
+{
+    question q = {"two-mass-oscillator", {NULL}};
+    yk_scenario *scenario = load(*state, &q, true);
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
+    yk_stability_def def = yk_stability_default();
+    yk_stability_report r;
+    assert_int_equal(yk_stability(*state, scenario, &def, &r), YK_OK);
+    assert_int_equal(yk_system_steps(system), 0);
+    assert_near(yk_system_output(system, 0, 0)->motion.position.x, 0, 0);
+    assert_near(yk_system_output(system, 0, 0)->motion.velocity.x, 0.1, 0);
+    yk_scenario_destroy(scenario);
+}
+
+/* Maps are sweeps of the measure `coupling`: parallel, and with the boundary where the closed form has it. */
+static void maps_have_the_boundary_of_the_closed_form(void **state)
+{
+    static const char *const masses[] = {"0.5", "1.5", "2", "3"}, *const steps[] = {"1e-3", "1e-2"};
+    static const char *const measures[] = {"coupling", "radius"};
+    const yk_sweep_axis axes[] = {{"time.step", steps, 2}, {"parameters.right_mass", masses, 4}};
+    yk_sweep_def def = {.axes = axes, .axis_count = 2, .measures = measures, .measure_count = 2, .jobs = 2};
+    def.scenario = yk_scenario_default();
+    def.scenario.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
+    double results[16];
+    yk_diagnostics *diagnostics = NULL;
+    yk_diagnostics_create(*state, &diagnostics);
+    assert_int_equal(yk_sweep(*state, &def, diagnostics, results), YK_OK);
+    yk_diagnostics_destroy(diagnostics);
+    for (int run = 0; run < 8; run++) {
+        yk_two_mass model = yk_two_mass_default();
+        const double values[] = {0.5, 1.5, 2, 3};
+        model.rho_inf = 0.56, model.omega_h = sqrt(5000) * (run < 4 ? 1e-3 : 1e-2), model.mass_ratio = values[run % 4];
+        double expected;
+        assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
+        assert_near(results[2 * run + 1], expected, 1e-6);
+        assert_near(results[2 * run], expected, 1e-6);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_two_mass_scenario_has_the_radius_of_the_closed_forms),
+        cmocka_unit_test(orders_and_schemes_are_covered_without_knowing_them),
+        cmocka_unit_test(the_least_stable_mode_is_named),
+        cmocka_unit_test(a_pendulum_at_rest_has_its_frequency),
+        cmocka_unit_test(the_verdict_on_a_particle_damper_is_that_of_the_run),
+        cmocka_unit_test(a_run_that_breaks_down_is_an_answer),
+        cmocka_unit_test(the_system_is_left_at_its_start),
+        cmocka_unit_test(maps_have_the_boundary_of_the_closed_form),
+    };
+    return cmocka_run_group_tests_name("scenario_stability", tests, create_context, destroy_context);
+}
