@@ -40,6 +40,17 @@ static bool show_progress(void *user, const yk_run_progress *p)
 
 /* Summary ---------------------------------------------------------------------------------------------------------- */
 
+static const char *rim_words(const yk_scheme_def *s)
+{
+    switch (s->rim.extrapolation) {
+    case YK_EXTRAPOLATION_RIM: return "rim";
+    case YK_EXTRAPOLATION_HOLD: return "rim with hold in place of the model";
+    case YK_EXTRAPOLATION_LINEAR: return "rim with linear extrapolation in place of the model";
+    case YK_EXTRAPOLATION_QUADRATIC: return "rim with quadratic extrapolation in place of the model";
+    }
+    return "";
+}
+
 static const char *scheme_words(const yk_scheme_def *s)
 {
     switch (s->kind) {
@@ -47,6 +58,7 @@ static const char *scheme_words(const yk_scheme_def *s)
     case YK_SCHEME_TIGHT: return s->iterations == 0 ? "loose (tight without iterations)" : "tight";
     case YK_SCHEME_MONOLITHIC: return "monolithic";
     case YK_SCHEME_INDEX1: return "index1";
+    case YK_SCHEME_RIM: return rim_words(s);
     }
     return "";
 }
@@ -84,6 +96,9 @@ static void print_subsystems(const yk_scenario_info *info, yk_system *system, do
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
         printf("  %-20s %12lld %12.4g %6.1f %%\n", info->names[i], (long long)s.calls, s.seconds,
                seconds > 0 ? 100 * s.seconds / seconds : 0);
+        if (s.model_calls)
+            printf("  %-20s %12lld %12.4g %6.1f %%\n", "  interface model", (long long)s.model_calls, s.model_seconds,
+                   seconds > 0 ? 100 * s.model_seconds / seconds : 0);
     }
 }
 

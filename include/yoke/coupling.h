@@ -50,7 +50,8 @@ typedef enum yk_scheme_kind {
     YK_SCHEME_EXPLICIT,   /* each subsystem is called once per macro step; paper explicit 3.1 */
     YK_SCHEME_TIGHT,      /* repeated until the interface efforts converge; paper tight 3.1 */
     YK_SCHEME_MONOLITHIC, /* the parts merged to one subsystem with the joints as constraints: the reference */
-    YK_SCHEME_INDEX1      /* polynomial efforts on both sides, constraints held on all levels; paper index1 */
+    YK_SCHEME_INDEX1,     /* polynomial efforts on both sides, constraints held on all levels; paper index1 */
+    YK_SCHEME_RIM         /* fast members in small steps against reduced models of the slow ones; paper rim */
 } yk_scheme_kind;
 
 typedef enum yk_order {
@@ -93,9 +94,33 @@ typedef struct yk_index1_options {
     bool differences; /* take the Jacobian by finite differences even where subsystems tell their sensitivities */
 } yk_index1_options;
 
+/* What fast members are told of the motion of slow ones within a macro step. */
+typedef enum yk_extrapolation {
+    YK_EXTRAPOLATION_RIM,      /* by a reduced model of the slow member, which feels the efforts of the fast ones */
+    YK_EXTRAPOLATION_HOLD,     /* the velocity at the start */
+    YK_EXTRAPOLATION_LINEAR,   /* the velocities at the starts of the last two macro steps */
+    YK_EXTRAPOLATION_QUADRATIC /* of the last three */
+} yk_extrapolation;
+
+/* Where the reduced model says that the ports are. */
+typedef enum yk_rim_positions {
+    YK_RIM_POSITIONS_MECHANISM, /* where the slow member itself would come to in one step */
+    YK_RIM_POSITIONS_INTEGRAL   /* the integral of the velocities, paper rim (45) */
+} yk_rim_positions;
+
+/* Scheme rim. `order` of the scheme: with gauss-seidel slow members take the mean effort of the macro step that the fast
+ * ones have just made, with jacobi that of the macro step before. */
+typedef struct yk_rim_options {
+    yk_extrapolation extrapolation;
+    yk_rim_positions positions;
+    int exchanges;   /* between fast members and models in a macro step; 0: at every common step of the fast members */
+    const int *fast; /* subsystems, read at creation; none: those with substeps that take no effort */
+    int fast_count;
+} yk_rim_options;
+
 typedef struct yk_scheme_def {
     yk_scheme_kind kind;
-    yk_order order;   /* explicit only */
+    yk_order order;   /* explicit, rim */
     yk_inputs inputs; /* explicit only */
     double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged */
     double relative_tolerance;  /* tight, index1: the same, relative to the effort */
@@ -105,6 +130,7 @@ typedef struct yk_scheme_def {
     int halvings; /* tight: how often a step that does not converge may be halved; 0: it is taken as it is */
     int threads;  /* explicit Jacobi, index1: subsystems that advance at the same time; 0: one per core */
     yk_index1_options index1;
+    yk_rim_options rim;
 } yk_scheme_def;
 
 /* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, no halving, one
@@ -184,7 +210,9 @@ yk_status yk_system_state_set(yk_system *system, const double *image);
 
 typedef struct yk_subsystem_statistics {
     int64_t calls;
-    double seconds; /* spent in the subsystem; measured on a sample of the steps when they are short */
+    double seconds;      /* spent in the subsystem; measured on a sample of the steps when they are short */
+    int64_t model_calls; /* rim: for its reduced interface model */
+    double model_seconds;
 } yk_subsystem_statistics;
 
 typedef struct yk_interface_statistics {

@@ -6,7 +6,7 @@
 #include "coupling/interface.h"
 #include "coupling/system.h"
 
-static void set_motion_input(yk_system *system, yk_link *link, bool a_advanced)
+void yk_explicit_motion_input(yk_system *system, yk_link *link, bool a_advanced)
 {
     yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     const yk_motion *a_start = &a->before[link->def.effort_port];
@@ -38,7 +38,7 @@ static yk_status gauss_seidel(yk_system *system)
         int member = system->sequence[place];
         for (int i = 0; i < system->link_count; i++) {
             yk_link *link = &system->links[i];
-            if (link->def.motion_subsystem == member) set_motion_input(system, link, link->a_place < place);
+            if (link->def.motion_subsystem == member) yk_explicit_motion_input(system, link, link->a_place < place);
         }
         if (system->members[member].effort_size) set_effort_inputs(system, member);
         yk_system_feed(system, member);
@@ -70,7 +70,7 @@ static yk_status jacobi(yk_system *system)
         if (system->members[i].effort_size) set_effort_inputs(system, i);
         yk_system_feed(system, i);
     }
-    for (int i = 0; i < system->link_count; i++) set_motion_input(system, &system->links[i], false);
+    for (int i = 0; i < system->link_count; i++) yk_explicit_motion_input(system, &system->links[i], false);
     if (system->pool)
         yk_pool_run(system->pool, (size_t)system->member_count, 1, advance_range, system);
     else

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coupling/index1.h"
+#include "coupling/rim.h"
 
 enum {
     MOTION_WORDS = sizeof(yk_motion) / sizeof(double),
@@ -62,6 +63,10 @@ yk_status yk_system_prepare_states(yk_system *system)
     }
     if (system->index1) {
         yk_state_layout own = yk_index1_layout(system);
+        system->layout.words += own.words, system->layout.continuous += own.continuous;
+    }
+    if (system->rim) {
+        yk_state_layout own = yk_rim_layout(system);
         system->layout.words += own.words, system->layout.continuous += own.continuous;
     }
     system->layout.words += 1; /* the clock */
@@ -122,6 +127,7 @@ void yk_system_state_get(const yk_system *system, double *image)
         yk_index1_get(system, continuous, opaque);
         opaque += own.words - own.continuous;
     }
+    if (system->rim) yk_rim_get(system, continuous, opaque++);
     memcpy(opaque, &system->step_count, sizeof *opaque);
 }
 
@@ -148,6 +154,7 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         if (status < 0) return status;
         opaque += own.words - own.continuous;
     }
+    if (system->rim) yk_rim_set(system, continuous, opaque++);
     memcpy(&system->step_count, opaque, sizeof *opaque);
     return YK_OK;
 }

@@ -7,6 +7,7 @@
 #include "coupling/index1.h"
 #include "coupling/interface.h"
 #include "coupling/placement.h"
+#include "coupling/rim.h"
 #include "math/polynomial.h"
 
 /* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost more than they do. */
@@ -28,6 +29,7 @@ static const scheme_row schemes[] = {
     [YK_SCHEME_TIGHT] = {"tight", yk_tight_step, .feeds = true},
     [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step},
     [YK_SCHEME_INDEX1] = {"index1", yk_index1_step, .feeds = true},
+    [YK_SCHEME_RIM] = {"rim", yk_rim_step, .feeds = true},
 };
 
 yk_scheme_def yk_scheme_default(void)
@@ -45,9 +47,10 @@ yk_status yk_system_check_feeds(const yk_system *system)
 {
     const scheme_row *row = &schemes[system->scheme.kind];
     if (row->feeds) return YK_OK;
-    return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                   "scheme %s does not carry wires between subsystems; choose the scheme explicit, tight or index1",
-                   row->name);
+    return yk_fail(
+        system->context, YK_ERROR_CAPABILITY,
+        "scheme %s does not carry wires between subsystems; choose the scheme explicit, tight, index1 or rim",
+        row->name);
 }
 
 /* Verbs ------------------------------------------------------------------------------------------------------------ */
@@ -83,6 +86,11 @@ static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double
             m->own_inputs[def->target_port] = yk_signal_shift(&m->inputs[def->target_port], YK_PORT_SIGNAL, offset);
     }
     return m->own_inputs;
+}
+
+const yk_signal *yk_system_inputs(yk_system *system, int member)
+{
+    return own_inputs(system, &system->members[member], 0);
 }
 
 typedef yk_status (*member_move)(yk_system *system, yk_member *member);
@@ -256,6 +264,10 @@ static void add_interface_work(yk_system *system, yk_link *link)
         link->statistics.energy_created += yk_index1_work(system, (int)(link - system->links));
         return;
     }
+    if (system->rim) {
+        link->statistics.energy_created += yk_rim_work(system, (int)(link - system->links));
+        return;
+    }
     const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     const yk_port_value *b_value = &b->values[link->def.motion_port];
     link->statistics.energy_created +=
@@ -427,6 +439,7 @@ static yk_status check_start_gap(yk_system *system, yk_link *link)
 yk_status yk_system_start(yk_system *system)
 {
     system->step_count = 0;
+    if (system->rim) system->rim->past_count = 0;
     system->t = system->start, system->h = system->step;
     system->statistics = (yk_system_statistics){0};
     for (int i = 0; i < system->member_count; i++) {

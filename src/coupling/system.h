@@ -83,6 +83,7 @@ struct yk_system {
     int wire_count;
     yk_wire *wires;
     struct yk_index1 *index1; /* index1 only */
+    struct yk_rim *rim;       /* rim only */
     yk_subsystem *merged;     /* monolithic only: the one member, which the system owns */
     int *port_offsets;        /* monolithic only: first port of each part in the merged subsystem */
     yk_pool *pool;            /* explicit Jacobi and index1 with several threads only */
@@ -115,6 +116,8 @@ void yk_system_mark(yk_system *system);
 yk_status yk_system_rewind(yk_system *system, int member);
 /* Starts a member with its inputs, and gathers its outputs. */
 yk_status yk_system_start_member(yk_system *system, int member);
+/* The inputs of a member in its own units. */
+const yk_signal *yk_system_inputs(yk_system *system, int member);
 /* Reads the outputs of a member; advance does it by itself. */
 void yk_system_gather(yk_member *member);
 /* Fills a member's vectors `fresh` and `applied`, and applies a vector of efforts to it as inputs. */
@@ -149,6 +152,9 @@ yk_status yk_explicit_step(yk_system *system, yk_step_report *report);
 yk_status yk_tight_step(yk_system *system, yk_step_report *report);
 yk_status yk_monolithic_step(yk_system *system, yk_step_report *report);
 yk_status yk_index1_step(yk_system *system, yk_step_report *report);
+yk_status yk_rim_step(yk_system *system, yk_step_report *report);
+/* The motion of a link's effort side as the explicit scheme prescribes it to the other. */
+void yk_explicit_motion_input(yk_system *system, yk_link *link, bool a_advanced);
 /* The efforts may jump now: nothing is extrapolated from what was before. */
 void yk_index1_jump(yk_system *system);
 /* Replaces the parts of the def by the one merged member. */

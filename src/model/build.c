@@ -1,4 +1,5 @@
 /* Subsystems from their sections, and the coupled system from the scenario. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,10 +169,24 @@ static void check_merging(yk_scenario *scenario, const yk_node *node, bool place
                       "the scheme monolithic merges the subsystems, which then make the same steps");
 }
 
+static int read_substeps(yk_scenario *scenario, const yk_node *node)
+{
+    const yk_node *micro_step = yk_node_get(node, "micro_step");
+    int substeps = yk_node_integer(node, "substeps");
+    if (!micro_step) return substeps;
+    double count = ceil(scenario->info.step / micro_step->value - 1e-9);
+    if (substeps > 1)
+        yk_node_error(scenario->resolver.diagnostics, micro_step, "stands in place of substeps: remove one of the two");
+    else if (!(count < 1e6))
+        yk_node_error(scenario->resolver.diagnostics, micro_step, "is more than a million times in time.step = %g s",
+                      scenario->info.step);
+    return count < 1e6 && count > 1 ? (int)count : 1;
+}
+
 static void place_one(yk_scenario *scenario, int index, const yk_node *node)
 {
     bool placed = read_placement(node, &scenario->placements[index]);
-    scenario->substeps[index] = yk_node_integer(node, "substeps");
+    scenario->substeps[index] = read_substeps(scenario, node);
     scenario->placed = scenario->placed || placed || scenario->substeps[index] > 1;
     check_merging(scenario, node, placed);
 }
@@ -187,6 +202,29 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
         scenario->resolver.status = status;
     else if (status < 0 && !reported)
         yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
+}
+
+static void read_fast(yk_scenario *scenario)
+{
+    const yk_node *coupling = yk_node_get(scenario->root, "coupling");
+    const yk_node *list = coupling && coupling->valid ? yk_node_get(coupling, "fast") : NULL;
+    if (!list || list->count == 0) return;
+    int count = scenario->info.subsystem_count,
+        *fast = yk_store_take(&scenario->store, (size_t)list->count * sizeof *fast);
+    if (!fast) {
+        scenario->resolver.status = YK_ERROR_MEMORY;
+        return;
+    }
+    yk_rim_options *rim = &scenario->info.scheme.rim;
+    for (const yk_node *item = list->first; item; item = item->next) {
+        int index = yk_find_name(scenario->names, count, item->text);
+        if (index < 0)
+            yk_node_error(scenario->resolver.diagnostics, item, "there is no subsystem '%s'; %s", item->text,
+                          yk_suggestion(item->text, scenario->names, count).text);
+        else
+            fast[rim->fast_count++] = index;
+    }
+    rim->fast = fast;
 }
 
 void yk_scenario_build_subsystems(yk_scenario *scenario)
@@ -215,6 +253,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
         place_one(scenario, index, node);
         build_one(scenario, index, node);
     }
+    read_fast(scenario);
     info->names = scenario->names;
     info->solvers = scenario->solvers;
     info->subsystems = scenario->subsystems;

@@ -99,6 +99,9 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     int jacobian = yk_node_choice(coupling, "jacobian");
     scheme->index1 = (yk_index1_options){
         .degree = yk_node_integer(coupling, "degree"), .reuse = jacobian == 0, .differences = jacobian == 2};
+    scheme->rim = (yk_rim_options){.extrapolation = (yk_extrapolation)yk_node_choice(coupling, "extrapolation"),
+                                   .positions = (yk_rim_positions)yk_node_choice(coupling, "positions"),
+                                   .exchanges = yk_node_integer(coupling, "exchanges")};
     check_weights(scenario, coupling);
     if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
         yk_node_error(scenario->resolver.diagnostics, yk_node_get(coupling, "iterations"),

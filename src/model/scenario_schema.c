@@ -42,6 +42,8 @@ static const yk_section frame_section = {"frame",
 static const yk_field subsystem_fields[] = {
     {"substeps", YK_TYPE_INTEGER, .fallback = "1", .range = YK_AT_LEAST(1),
      .text = "steps that the subsystem makes in one macro step"},
+    {"micro_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE,
+     .text = "in place of substeps: they are as many as keep its steps from being longer than this"},
     {"units", YK_TYPE_SECTION, .section = &units_section, .text = "units of the subsystem's numbers, if not SI"},
     {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its place in the whole system"},
     {0},
@@ -123,13 +125,15 @@ static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_sec
 
 /* Coupling ------------------------------------------------------------------------------------------------------- */
 
-/* In the order of yk_scheme_kind, yk_order, yk_relaxation; of the Jacobian: kept, fresh, by differences. */
+/* In the order of yk_scheme_kind, yk_order, yk_relaxation, yk_extrapolation, yk_rim_positions; of the Jacobian: kept,
+ * fresh, by differences. */
 static const yk_word scheme_words[] = {
     {"explicit", "each subsystem is called once per macro step"},
     {"tight", "the macro step is repeated until the interface efforts converge"},
     {"monolithic", "all subsystems as one, with the joints as constraints: the reference; for subsystems of one kind"},
     {"index1", "efforts on both sides as polynomials in time, constraints held on position, velocity and acceleration "
                "level; of high order"},
+    {"rim", "fast subsystems in small steps against reduced models of the slow ones, nothing repeated"},
     {NULL, NULL},
 };
 static const yk_word order_words[] = {
@@ -161,6 +165,19 @@ static const yk_word jacobian_words[] = {
     {"differences", "renewed in every step by finite differences, even where subsystems tell their sensitivities"},
     {NULL, NULL},
 };
+static const yk_word extrapolation_words[] = {
+    {"rim", "by a reduced interface model, which feels the efforts of the fast subsystems"},
+    {"hold", "the velocity at the start of the macro step"},
+    {"linear", "from the velocities at the last two macro steps"},
+    {"quadratic", "from those at the last three"},
+    {NULL, NULL},
+};
+static const yk_word positions_words[] = {
+    {"mechanism", "where the slow subsystem itself would come to in one step"},
+    {"integral", "the integral of the model's velocities"},
+    {NULL, NULL},
+};
+static const yk_field fast_item = {"fast", YK_TYPE_TEXT, .text = "a subsystem"};
 static const yk_field inputs_fields[] = {
     {"alpha", YK_TYPE_NUMBER, "1/s²", .required = true, .range = YK_NOT_NEGATIVE,
      .text = "weight of the position error"},
@@ -173,7 +190,8 @@ static const yk_section inputs_section = {
 static const yk_field coupling_fields[] = {
     {"scheme", YK_TYPE_CHOICE, .fallback = "explicit", .words = scheme_words, .text = "coupling scheme"},
     {"order", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = order_words,
-     .text = "explicit: order of the subsystems"},
+     .text = "explicit, rim: order of the subsystems; with rim, whether slow ones take the mean effort of the present "
+             "macro step or of the last"},
     {"inputs", YK_TYPE_FORM, .fallback = "index-1", .words = inputs_words, .section = &inputs_section,
      .text = "explicit: what is prescribed to the sides that receive a motion"},
     {"tolerance", YK_TYPE_NUMBER, "N, N m", "1e-6", .range = YK_NOT_NEGATIVE,
@@ -195,6 +213,16 @@ static const yk_field coupling_fields[] = {
      .text = "index1: degree of the efforts in time; the order is 5 with 2, and 6 with 3"},
     {"jacobian", YK_TYPE_CHOICE, .fallback = "reuse", .words = jacobian_words,
      .text = "index1: how the coupling Jacobian is found"},
+    {"extrapolation", YK_TYPE_CHOICE, .fallback = "rim", .words = extrapolation_words,
+     .text = "rim: what fast subsystems are told of the motion of slow ones within a macro step"},
+    {"positions", YK_TYPE_CHOICE, .fallback = "mechanism", .words = positions_words,
+     .text = "rim: where the reduced model says that the ports are"},
+    {"exchanges", YK_TYPE_INTEGER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text =
+         "rim: how often fast subsystems and models exchange in a macro step; 0 is at every common step of the fast "
+         "ones"},
+    {"fast", YK_TYPE_LIST, .most = YK_SUBSYSTEMS_MAX, .item = &fast_item,
+     .text = "rim: the fast subsystems; without it those with substeps that receive no effort"},
     {0},
 };
 static const yk_section coupling_section = {"coupling",

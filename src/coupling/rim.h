@@ -1,0 +1,63 @@
+/* The inside of the scheme rim (see rim.c): who is fast, the reduced models of who is not, and what interfaces remember.
+ */
+#ifndef YK_COUPLING_RIM_H
+#define YK_COUPLING_RIM_H
+
+#include "coupling/system.h"
+
+/* One member as the scheme sees it. */
+typedef struct yk_rim_member {
+    bool fast;
+    int parts; /* fast: its steps from one exchange to the next */
+    /* Slow with fast partners: its reduced model, in the system's units and axes, over all effort ports that are
+     * connected, in port order. size is 0 where there is none. */
+    int size;
+    int *offsets; /* per port: its first velocity, or -1 */
+    yk_interface_model model;
+    double *start;    /* velocities at the start of the macro step */
+    double *now;      /* as the model has carried them on */
+    double *way;      /* their integral since then */
+    double *efforts;  /* on the ports, opposite to those of the partners */
+    double *scratch;  /* where the model is identified */
+    yk_effort *means; /* fast, per port: over the macro step so far */
+} yk_rim_member;
+
+typedef enum yk_rim_role {
+    YK_RIM_MODELLED, /* from a slow member that takes the effort to a fast one: where the scheme makes a difference */
+    YK_RIM_FAST,     /* between fast members: at every exchange */
+    YK_RIM_SLOW,     /* between slow ones: as in the explicit scheme */
+    YK_RIM_REVERSED  /* from a fast member that takes the effort to a slow one */
+} yk_rim_role;
+
+enum { YK_RIM_PAST = 2 };
+
+typedef struct yk_rim_link {
+    yk_rim_role role;
+    double work;       /* on the fast side in this macro step, exchange by exchange */
+    yk_effort applied; /* on a fast effort side: mean over the macro step so far */
+    /* Velocities of the effort side at the starts of earlier macro steps, the last first: for extrapolation. */
+    yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
+} yk_rim_link;
+
+struct yk_rim {
+    int exchanges; /* in a macro step */
+    yk_rim_member *members;
+    yk_rim_link *links;
+    int64_t past_count; /* steps behind that `past` knows, at most YK_RIM_PAST */
+};
+
+/* rim_model.c: the model of a slow member for the macro step that begins. At creation: whether there can be one. */
+yk_status yk_rim_find_model(yk_system *system, int member);
+yk_status yk_rim_check_model(yk_system *system, int member);
+
+/* rim_create.c */
+yk_status yk_rim_create(yk_system *system);
+void yk_rim_destroy(yk_system *system);
+/* Its part of the state image, all of it continuous but the last word. */
+yk_state_layout yk_rim_layout(const yk_system *system);
+void yk_rim_get(const yk_system *system, double *continuous, double *opaque);
+void yk_rim_set(yk_system *system, const double *continuous, const double *opaque);
+/* Work of an interface on both of its sides in the step. */
+double yk_rim_work(const yk_system *system, int link);
+
+#endif

@@ -1,0 +1,222 @@
+/* Reduced models for the scheme rim.
+ *
+ * A member tells its own (interface_model). One that does not is asked by steps that are taken back: its velocities at
+ * the end of the macro step and their derivatives by constant efforts, from step_sensitivity or by finite differences,
+ * are the model's W = dw/df / H and r = (w(H) - w(0)) / H - W f; those of the positions tell how it moves in between. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "coupling/interface.h"
+#include "coupling/rim.h"
+#include "math/vec3.h"
+
+static bool can_tell(const yk_member *m)
+{
+    return m->subsystem->ops->interface_model != NULL;
+}
+
+static bool can_differentiate(const yk_member *m)
+{
+    return m->subsystem->ops->step_sensitivity && m->substeps == 1;
+}
+
+yk_status yk_rim_check_model(yk_system *system, int member)
+{
+    const yk_member *m = &system->members[member];
+    const yk_subsystem_ops *ops = m->subsystem->ops;
+    if (can_tell(m) || (ops->state_layout && ops->state_get && ops->state_set)) return YK_OK;
+    return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                   "scheme rim needs to know how subsystem '%s' (%s) answers to efforts, but it neither tells an "
+                   "interface model nor can it return to an earlier state; choose coupling.extrapolation hold, linear "
+                   "or quadratic",
+                   m->name, ops->kind);
+}
+
+/* Units ------------------------------------------------------------------------------------------------------------ */
+
+/* Three numbers `stride` apart, turned to the system's axes and scaled. */
+static void turn(const yk_placement *placement, double scale, double *v, int stride)
+{
+    yk_vec3 own = {v[0], v[stride], v[2 * stride]};
+    yk_vec3 out = yk_v3_scale(scale, yk_q_rotate(placement->orientation, own));
+    v[0] = out.x, v[stride] = out.y, v[2 * stride] = out.z;
+}
+
+static void scale_port(const yk_placement *placement, yk_port_kind kind, int offset, yk_interface_model *model)
+{
+    int n = model->size;
+    double length = placement->length, force = placement->mass * length;
+    double *w = model->inverse_mass, *rate = model->rate + offset;
+    if (kind == YK_PORT_SCALAR) {
+        rate[0] *= length;
+        for (int k = 0; k < n; k++) w[offset * n + k] *= length, w[k * n + offset] /= force;
+        return;
+    }
+    turn(placement, length, rate, 1);
+    turn(placement, 1, rate + 3, 1);
+    for (int k = 0; k < n; k++) {
+        turn(placement, length, &w[offset * n + k], n);
+        turn(placement, 1, &w[(offset + 3) * n + k], n);
+    }
+    for (int k = 0; k < n; k++) {
+        turn(placement, 1 / force, &w[k * n + offset], 1);
+        turn(placement, 1 / (force * length), &w[k * n + offset + 3], 1);
+    }
+}
+
+static void to_system_units(const yk_member *m, yk_rim_member *own)
+{
+    for (int port = 0; port < m->port_count; port++)
+        if (own->offsets[port] >= 0) scale_port(m->placement, m->ports[port].kind, own->offsets[port], &own->model);
+}
+
+/* Identification --------------------------------------------------------------------------------------------------- */
+
+static void set_efforts(yk_system *system, int member, const double *efforts)
+{
+    yk_member *m = &system->members[member];
+    const yk_rim_member *own = &system->rim->members[member];
+    for (int port = 0; port < m->port_count; port++) {
+        if (own->offsets[port] < 0) continue;
+        yk_effort effort = {.force = {0, 0, 0}};
+        yk_effort_unpack(m->ports[port].kind, efforts + own->offsets[port], &effort);
+        yk_input_constant(m->ports[port].kind, &effort, &m->inputs[port]);
+    }
+}
+
+/* Velocities of the ports, and how far they came: half of the scratch each. */
+static void read_motion(const yk_member *m, const yk_rim_member *own, double *velocity, double *position)
+{
+    for (int port = 0; port < m->port_count; port++) {
+        if (own->offsets[port] < 0) continue;
+        const yk_motion *motion = &m->values[port].motion;
+        double *v = velocity + own->offsets[port], *x = position + own->offsets[port];
+        v[0] = motion->velocity.x, x[0] = motion->position.x;
+        if (m->ports[port].kind == YK_PORT_SCALAR) continue;
+        v[1] = motion->velocity.y, v[2] = motion->velocity.z;
+        v[3] = motion->angular_velocity.x, v[4] = motion->angular_velocity.y, v[5] = motion->angular_velocity.z;
+        x[1] = motion->position.y, x[2] = motion->position.z;
+        x[3] = x[4] = x[5] = NAN; /* rotations follow as translations do */
+    }
+}
+
+static yk_status try_step(yk_system *system, int member, const double *efforts, double *velocity, double *position)
+{
+    yk_member *m = &system->members[member];
+    set_efforts(system, member, efforts);
+    yk_status status = yk_system_advance(system, member);
+    if (status < 0) return status;
+    read_motion(m, &system->rim->members[member], velocity, position);
+    return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
+}
+
+/* A change of effort that is small beside those that act and large beside rounding. */
+static double probe(const yk_rim_member *own)
+{
+    double largest = 0;
+    for (int k = 0; k < own->size; k++) largest = fmax(largest, fabs(own->efforts[k]));
+    return 1e-3 * (1 + largest);
+}
+
+/* lead: of the derivatives of positions by those of velocities over H, kept to what methods do. */
+static double lead_of(double moved, double gained)
+{
+    if (!(gained > 0)) return 0.5;
+    return fmin(1, fmax(0.5, moved / gained));
+}
+
+static yk_status identify_by_differences(yk_system *system, int member)
+{
+    yk_rim_member *own = &system->rim->members[member];
+    int n = own->size;
+    double *base = own->scratch, *base_place = base + n, *trial = base_place + n, *place = trial + n,
+           *efforts = place + n;
+    double h = system->h, change = probe(own), moved = 0, gained = 0;
+    yk_status status = try_step(system, member, own->efforts, base, base_place);
+    for (int j = 0; j < n && status >= 0; j++) {
+        for (int k = 0; k < n; k++) efforts[k] = own->efforts[k] + (k == j ? change : 0);
+        status = try_step(system, member, efforts, trial, place);
+        if (status < 0) break;
+        for (int i = 0; i < n; i++) own->model.inverse_mass[i * n + j] = (trial[i] - base[i]) / (h * change);
+        if (isnan(place[j])) continue;
+        double way = place[j] - base_place[j], gain = h * (trial[j] - base[j]);
+        moved += way * gain, gained += gain * gain;
+    }
+    if (status < 0) return status;
+    for (int i = 0; i < n; i++) own->model.rate[i] = (base[i] - own->start[i]) / h;
+    own->model.lead = lead_of(moved, gained);
+    return YK_OK;
+}
+
+/* Rows of step_sensitivity: position, velocity, acceleration of each port. */
+static void take_sensitivity(const yk_member *m, yk_rim_member *own, double h, const double *matrix)
+{
+    int n = own->size;
+    double moved = 0, gained = 0;
+    for (int port = 0; port < m->port_count; port++) {
+        int offset = own->offsets[port], size = m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
+        if (offset < 0) continue;
+        for (int k = 0; k < size; k++) {
+            const double *x = matrix + (3 * offset + k) * n, *v = matrix + (3 * offset + size + k) * n;
+            for (int j = 0; j < n; j++) own->model.inverse_mass[(offset + k) * n + j] = v[j] / h;
+            moved += x[offset + k] * h * v[offset + k];
+            gained += h * v[offset + k] * h * v[offset + k];
+        }
+    }
+    own->model.lead = lead_of(moved, gained);
+}
+
+static yk_status identify_by_sensitivity(yk_system *system, int member)
+{
+    yk_member *m = &system->members[member];
+    yk_rim_member *own = &system->rim->members[member];
+    int n = own->size;
+    double *matrix = own->scratch, *end = matrix + 3 * n * n, *place = end + n;
+    set_efforts(system, member, own->efforts);
+    yk_status status = yk_system_advance_sensitive(system, member, 0, matrix);
+    if (status < 0) return status;
+    take_sensitivity(m, own, system->h, matrix);
+    if (m->placement) to_system_units(m, own);
+    read_motion(m, own, end, place);
+    for (int i = 0; i < n; i++) own->model.rate[i] = (end[i] - own->start[i]) / system->h;
+    return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
+}
+
+/* Trial steps are the model's cost, and not steps of the member. */
+static yk_status identify(yk_system *system, int member)
+{
+    yk_member *m = &system->members[member];
+    yk_rim_member *own = &system->rim->members[member];
+    yk_subsystem_statistics statistics = m->statistics;
+    int64_t timed = m->timed_calls;
+    bool advanced = m->advanced;
+    m->subsystem->ops->state_get(m->subsystem, m->mark);
+    yk_status status =
+        can_differentiate(m) ? identify_by_sensitivity(system, member) : identify_by_differences(system, member);
+    m->statistics = statistics;
+    m->timed_calls = timed;
+    m->advanced = advanced;
+    if (status < 0) return status;
+    yk_system_gather(m);
+    int n = own->size;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) own->model.rate[i] -= own->model.inverse_mass[i * n + j] * own->efforts[j];
+    return YK_OK;
+}
+
+yk_status yk_rim_find_model(yk_system *system, int member)
+{
+    yk_member *m = &system->members[member];
+    yk_rim_member *own = &system->rim->members[member];
+    double begin = yk_clock_seconds();
+    if (can_tell(m)) {
+        m->status = m->subsystem->ops->interface_model(m->subsystem, system->t, system->h,
+                                                       yk_system_inputs(system, member), &own->model);
+        if (m->status >= 0 && m->placement) to_system_units(m, own);
+    } else {
+        m->status = identify(system, member);
+    }
+    m->statistics.model_seconds += yk_clock_seconds() - begin;
+    m->statistics.model_calls++;
+    return m->status;
+}

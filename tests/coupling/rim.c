@@ -1,0 +1,516 @@
+/* The scheme rim against recurrences written out by hand: masses under springs and dampers that know no inertia. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "test.h"
+#include "yoke/coupling.h"
+
+/* A slow partner: masses with scalar ports and semi-implicit Euler, coupled by an inverse mass matrix ------------------
+ */
+
+enum { PORTS_MAX = 2 };
+
+typedef struct slow {
+    yk_subsystem base;
+    int count;
+    double inverse_mass[PORTS_MAX][PORTS_MAX], load[PORTS_MAX];
+    double state[2 * PORTS_MAX], initial[2 * PORTS_MAX]; /* positions, velocities */
+    double effort[PORTS_MAX];
+} slow;
+
+static const yk_port slow_ports[PORTS_MAX] = {{"a", YK_PORT_SCALAR, YK_TAKES_EFFORT},
+                                              {"b", YK_PORT_SCALAR, YK_TAKES_EFFORT}};
+
+static int slow_list(const yk_subsystem *self, const yk_port **list)
+{
+    *list = slow_ports;
+    return ((const slow *)self)->count;
+}
+
+static yk_status any_connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+{
+    (void)self, (void)port, (void)causality, (void)constrained;
+    return YK_OK;
+}
+
+static yk_status slow_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    slow *s = (slow *)self;
+    (void)t, (void)h, (void)inputs;
+    memcpy(s->state, s->initial, sizeof s->state);
+    return YK_OK;
+}
+
+static yk_status slow_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    slow *s = (slow *)self;
+    (void)t;
+    for (int i = 0; i < s->count; i++) s->effort[i] = inputs[i].linear[0].x;
+    for (int i = 0; i < s->count; i++)
+        for (int j = 0; j < s->count; j++)
+            s->state[PORTS_MAX + i] += h * s->inverse_mass[i][j] * (s->load[j] + s->effort[j]);
+    for (int i = 0; i < s->count; i++) s->state[i] += h * s->state[PORTS_MAX + i];
+    return YK_OK;
+}
+
+static void slow_output(const yk_subsystem *self, int port, yk_port_value *value)
+{
+    const slow *s = (const slow *)self;
+    memset(value, 0, sizeof *value);
+    value->motion.position.x = s->state[port];
+    value->motion.velocity.x = s->state[PORTS_MAX + port];
+    value->effort.force.x = s->effort[port];
+}
+
+static void nothing(yk_subsystem *self)
+{
+    (void)self;
+}
+
+static yk_state_layout slow_layout(const yk_subsystem *self)
+{
+    (void)self;
+    return (yk_state_layout){2 * PORTS_MAX, 2 * PORTS_MAX};
+}
+
+static void slow_get(const yk_subsystem *self, double *image)
+{
+    memcpy(image, ((const slow *)self)->state, sizeof((const slow *)self)->state);
+}
+
+static yk_status slow_set(yk_subsystem *self, const double *image)
+{
+    memcpy(((slow *)self)->state, image, sizeof((slow *)self)->state);
+    return YK_OK;
+}
+
+static yk_status slow_model(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_interface_model *model)
+{
+    const slow *s = (const slow *)self;
+    (void)t, (void)h, (void)inputs;
+    assert_int_equal(model->size, s->count);
+    model->lead = 1;
+    for (int i = 0; i < s->count; i++) {
+        model->rate[i] = 0;
+        for (int j = 0; j < s->count; j++) {
+            model->inverse_mass[i * s->count + j] = s->inverse_mass[i][j];
+            model->rate[i] += s->inverse_mass[i][j] * s->load[j];
+        }
+    }
+    return YK_OK;
+}
+
+/* Positions, velocities by the one effort. */
+static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
+                                  double *matrix)
+{
+    const slow *s = (const slow *)self;
+    assert_int_equal(degree, 0);
+    for (int i = 0; i < s->count; i++)
+        for (int j = 0; j < s->count; j++) {
+            matrix[(3 * i + 0) * s->count + j] = h * h * s->inverse_mass[i][j];
+            matrix[(3 * i + 1) * s->count + j] = h * s->inverse_mass[i][j];
+            matrix[(3 * i + 2) * s->count + j] = s->inverse_mass[i][j];
+        }
+    return slow_step(self, t, h, inputs);
+}
+
+#define SLOW_OPS                                                                                    \
+    .size = sizeof(yk_subsystem_ops), .kind = "masses", .ports = slow_list, .connect = any_connect, \
+    .start = slow_start, .step = slow_step, .output = slow_output, .destroy = nothing
+#define ROLLBACK_OPS .state_layout = slow_layout, .state_get = slow_get, .state_set = slow_set
+
+static const yk_subsystem_ops telling = {SLOW_OPS, ROLLBACK_OPS, .interface_model = slow_model};
+static const yk_subsystem_ops differentiable = {SLOW_OPS, ROLLBACK_OPS, .step_sensitivity = slow_sensitivity};
+static const yk_subsystem_ops reversible = {SLOW_OPS, ROLLBACK_OPS};
+static const yk_subsystem_ops mute = {SLOW_OPS};
+
+static slow one_mass(const yk_subsystem_ops *ops, double mass, double load, double velocity)
+{
+    slow s = {.base = {ops}, .count = 1, .inverse_mass = {{1 / mass}}, .load = {load}};
+    s.initial[PORTS_MAX] = velocity;
+    return s;
+}
+
+/* A fast partner: a spring and a damper to the ground, one state for its last effort -----------------------------------
+ */
+
+typedef struct fast {
+    yk_subsystem base;
+    double stiffness, damping;
+    double state[3]; /* position, velocity, effort */
+} fast;
+
+static const yk_port fast_port = {"end", YK_PORT_SCALAR, YK_TAKES_MOTION};
+
+static int fast_list(const yk_subsystem *self, const yk_port **list)
+{
+    (void)self;
+    *list = &fast_port;
+    return 1;
+}
+
+/* With the motion of the beginning: an explicit method. */
+static yk_status fast_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    fast *f = (fast *)self;
+    double x = inputs[0].linear[0].x, v = inputs[0].degree > 0 ? inputs[0].linear[1].x : 0;
+    (void)t;
+    f->state[0] = x + h * v;
+    f->state[1] = v;
+    f->state[2] = f->stiffness * x + f->damping * v;
+    return YK_OK;
+}
+
+static yk_status fast_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    fast *f = (fast *)self;
+    memset(f->state, 0, sizeof f->state);
+    return inputs ? fast_step(self, t, 0 * h, inputs) : YK_OK;
+}
+
+static void fast_output(const yk_subsystem *self, int port, yk_port_value *value)
+{
+    const fast *f = (const fast *)self;
+    (void)port;
+    memset(value, 0, sizeof *value);
+    value->motion.position.x = f->state[0];
+    value->motion.velocity.x = f->state[1];
+    value->effort.force.x = f->state[2];
+}
+
+static yk_state_layout fast_layout(const yk_subsystem *self)
+{
+    (void)self;
+    return (yk_state_layout){3, 3};
+}
+
+static void fast_get(const yk_subsystem *self, double *image)
+{
+    memcpy(image, ((const fast *)self)->state, sizeof((const fast *)self)->state);
+}
+
+static yk_status fast_set(yk_subsystem *self, const double *image)
+{
+    memcpy(((fast *)self)->state, image, sizeof((fast *)self)->state);
+    return YK_OK;
+}
+
+static const yk_subsystem_ops fast_ops = {.size = sizeof(yk_subsystem_ops),
+                                          .kind = "spring",
+                                          .ports = fast_list,
+                                          .connect = any_connect,
+                                          .start = fast_start,
+                                          .step = fast_step,
+                                          .output = fast_output,
+                                          .destroy = nothing,
+                                          .state_layout = fast_layout,
+                                          .state_get = fast_get,
+                                          .state_set = fast_set};
+
+/* Systems ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct bench {
+    slow mass;
+    fast spring[PORTS_MAX];
+    yk_scheme_def scheme;
+    int substeps;
+    double h;
+} bench;
+
+static bench bench_of(const yk_subsystem_ops *ops, double stiffness, double damping, double h, int substeps)
+{
+    bench b = {.mass = one_mass(ops, 2, 0, 1), .scheme = yk_scheme_default(), .substeps = substeps, .h = h};
+    for (int i = 0; i < PORTS_MAX; i++)
+        b.spring[i] = (fast){.base = {&fast_ops}, .stiffness = stiffness, .damping = damping};
+    b.scheme.kind = YK_SCHEME_RIM;
+    return b;
+}
+
+static yk_status bench_create(yk_context *context, bench *b, yk_system **system)
+{
+    yk_subsystem *parts[1 + PORTS_MAX] = {&b->mass.base, &b->spring[0].base, &b->spring[1].base};
+    static const char *const names[] = {"mass", "spring", "second"};
+    int substeps[1 + PORTS_MAX] = {1, b->substeps, b->substeps};
+    yk_interface_def faces[PORTS_MAX] = {
+        {.name = "first", .effort_subsystem = 0, .effort_port = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X},
+        {.name = "second", .effort_subsystem = 0, .effort_port = 1, .motion_subsystem = 2, .constrained = YK_AXIS_X}};
+    yk_system_def def = {.subsystems = parts,
+                         .names = names,
+                         .subsystem_count = 1 + b->mass.count,
+                         .substeps = substeps,
+                         .interfaces = faces,
+                         .interface_count = b->mass.count,
+                         .scheme = b->scheme,
+                         .step = b->h};
+    return yk_system_create(context, &def, system);
+}
+
+static yk_system *bench_start(yk_context *context, bench *b)
+{
+    yk_system *system;
+    if (bench_create(context, b, &system) != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (yk_system_start(system) != YK_OK) fail_msg("%s", yk_last_message(context));
+    return system;
+}
+
+static void step(yk_context *context, yk_system *system)
+{
+    if (yk_system_step(system, NULL) != YK_OK) fail_msg("%s", yk_last_message(context));
+}
+
+/* One macro step of the mass in formulas: what the spring is told is the position `where` and velocity. */
+typedef struct hand {
+    double x, v, past[2];
+    int known;
+} hand;
+
+static void hand_step(const bench *b, hand *m)
+{
+    double inverse = b->mass.inverse_mass[0][0], load = b->mass.load[0], h = b->h / b->substeps, w = m->v, way = 0,
+           mean = 0, v0 = m->v;
+    int degree = (int)b->scheme.rim.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
+    if (degree > m->known) degree = m->known;
+    for (int i = 0; i < b->substeps; i++) {
+        double tau = i * h, told = w, at = m->x + tau * w;
+        if (b->scheme.rim.positions == YK_RIM_POSITIONS_INTEGRAL) at = m->x + way;
+        if (degree >= 0) {
+            double slope = degree > 0 ? (v0 - m->past[0]) / b->h : 0, bend = 0;
+            if (degree > 1) bend = (v0 - 2 * m->past[0] + m->past[1]) / (2 * b->h * b->h);
+            told = v0 + slope * tau + bend * tau * (tau + b->h);
+            at = m->x + v0 * tau + slope * tau * tau / 2 + bend * (tau * tau * tau / 3 + b->h * tau * tau / 2);
+        }
+        double effort = -b->spring[0].stiffness * at - b->spring[0].damping * told;
+        w += h * inverse * (load + effort);
+        way += h * w;
+        mean += effort / b->substeps;
+    }
+    m->past[1] = m->past[0], m->past[0] = v0;
+    if (m->known < 2) m->known++;
+    m->v += b->h * inverse * (load + mean);
+    m->x += b->h * m->v;
+}
+
+static void compare_with_hand(yk_context *context, bench *b, int steps)
+{
+    hand m = {.x = b->mass.initial[0], .v = b->mass.initial[PORTS_MAX]};
+    yk_system *system = bench_start(context, b);
+    for (int i = 0; i < steps; i++) {
+        step(context, system);
+        hand_step(b, &m);
+        const yk_motion *motion = &yk_system_output(system, 0, 0)->motion;
+        double size = 1 + fabs(m.x) + fabs(m.v);
+        assert_near(motion->position.x, m.x, 1e-9 * size);
+        assert_near(motion->velocity.x, m.v, 1e-9 * size);
+    }
+    yk_system_destroy(system);
+}
+
+/* Tests ------------------------------------------------------------------------------------------------------------ */
+
+static void test_every_extrapolation(void **state)
+{
+    for (yk_extrapolation kind = YK_EXTRAPOLATION_RIM; kind <= YK_EXTRAPOLATION_QUADRATIC; kind++) {
+        bench b = bench_of(&telling, 300, 5, 0.02, 10);
+        b.mass.load[0] = 3;
+        b.scheme.rim.extrapolation = kind;
+        compare_with_hand(*state, &b, 60);
+    }
+    bench b = bench_of(&telling, 300, 5, 0.02, 10);
+    b.scheme.rim.positions = YK_RIM_POSITIONS_INTEGRAL;
+    compare_with_hand(*state, &b, 60);
+}
+
+/* Told, from derivatives, by differences: one model. */
+static void test_models_are_identified(void **state)
+{
+    const yk_subsystem_ops *kinds[] = {&telling, &differentiable, &reversible};
+    double end[3];
+    for (int i = 0; i < 3; i++) {
+        bench b = bench_of(kinds[i], 300, 5, 0.02, 10);
+        b.mass.load[0] = 3;
+        yk_system *system = bench_start(*state, &b);
+        for (int k = 0; k < 50; k++) step(*state, system);
+        end[i] = yk_system_output(system, 0, 0)->motion.position.x;
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, 0);
+        assert_int_equal(s.calls, 50);
+        assert_int_equal(s.model_calls, 50);
+        yk_system_destroy(system);
+    }
+    assert_near(end[1], end[0], 1e-12);
+    assert_near(end[2], end[0], 1e-9);
+}
+
+/* The speed after some steps, or infinity. */
+static double last_speed(yk_context *context, bench *b, int steps)
+{
+    double speed = 0;
+    yk_system *system = bench_start(context, b);
+    for (int i = 0; i < steps && speed < 1e6; i++) {
+        step(context, system);
+        speed = fabs(yk_system_output(system, 0, 0)->motion.velocity.x);
+    }
+    yk_system_destroy(system);
+    return speed < 1e6 ? speed : INFINITY;
+}
+
+/* A spring of frequency omega on the mass: with the velocity held, its mean force makes a map of determinant
+ * 1 - (omega H)^2 / 2 and trace 2 - 3 (omega H)^2 / 2, which is stable up to omega H = sqrt(2). A damper: up to
+ * c H / m = 2. With the reduced model both are stable whatever H. */
+static void test_stability(void **state)
+{
+    static const double angle[] = {0.5, 1.5, 2.5, 4, 6, 10, 20};
+    for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
+        double h = 0.01, omega = angle[i] / h;
+        bench b = bench_of(&telling, 2 * omega * omega, 0, h, 400);
+        assert_true(last_speed(*state, &b, 300) < 1e-3);
+        b.scheme.rim.extrapolation = YK_EXTRAPOLATION_HOLD;
+        assert_true(isinf(last_speed(*state, &b, 300)) == (angle[i] > sqrt(2)));
+    }
+    for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
+        double h = 0.01;
+        bench b = bench_of(&telling, 0, 2 * angle[i] / h, h, 100);
+        assert_true(last_speed(*state, &b, 100) < 1e-12);
+        b.scheme.rim.extrapolation = YK_EXTRAPOLATION_HOLD;
+        assert_true(isinf(last_speed(*state, &b, 100)) == (angle[i] > 2));
+    }
+}
+
+/* x'' + 2 d x' + omega^2 x = 0 from x = 0, x' = 1. */
+static double error_at_end(yk_context *context, double h)
+{
+    const double omega = 20, d = 2, end = 0.4;
+    bench b = bench_of(&telling, 2 * omega * omega, 4 * d, h, 200);
+    yk_system *system = bench_start(context, &b);
+    for (int i = 0; i < (int)lround(end / h); i++) step(context, system);
+    double x = yk_system_output(system, 0, 0)->motion.position.x;
+    yk_system_destroy(system);
+    double damped = sqrt(omega * omega - d * d);
+    return fabs(x - exp(-d * end) * sin(damped * end) / damped);
+}
+
+static void test_accuracy(void **state)
+{
+    double coarse = error_at_end(*state, 0.004), fine = error_at_end(*state, 0.002);
+    assert_near(coarse / fine, 2, 0.2);
+    assert_true(fine < 2e-3); /* of 0.05 */
+}
+
+/* Two actuators on one mechanism feel each other through it. */
+static void test_coupled_actuators(void **state)
+{
+    double end[2];
+    for (int run = 0; run < 2; run++) {
+        double h = run == 0 ? 0.02 : 1e-3;
+        bench b = bench_of(run == 0 ? &reversible : &telling, 4000, 40, h, run == 0 ? 200 : 10);
+        b.mass = (slow){.base = b.mass.base,
+                        .count = 2,
+                        .inverse_mass = {{0.5, 0.4}, {0.4, 0.5}},
+                        .load = {10, -4},
+                        .initial = {0, 0, 0, 0}};
+        yk_system *system = bench_start(*state, &b);
+        for (int i = 0; i < (int)lround(4.0 / h); i++) step(*state, system);
+        end[run] = yk_system_output(system, 0, 0)->motion.position.x;
+        assert_near(yk_system_output(system, 0, 1)->motion.position.x, -4.0 / 4000, 1e-5);
+        yk_system_destroy(system);
+    }
+    assert_near(end[0], 10.0 / 4000, 1e-5);
+    assert_near(end[1], end[0], 1e-5);
+}
+
+/* What the one side gives the other receives, but for what steps of the mass cannot resolve. */
+static void test_energy_at_the_interface(void **state)
+{
+    double created[2];
+    for (int i = 0; i < 2; i++) {
+        bench b = bench_of(&telling, 800, 8, i == 0 ? 0.002 : 0.001, 20);
+        yk_system *system = bench_start(*state, &b);
+        for (int k = 0; k < (i == 0 ? 500 : 1000); k++) step(*state, system);
+        created[i] = yk_system_interface_statistics(system, 0).energy_created;
+        yk_system_destroy(system);
+    }
+    assert_true(fabs(created[0]) < 0.1); /* of 1 J */
+    assert_near(created[0] / created[1], 2, 0.2);
+}
+
+static void test_rollback(void **state)
+{
+    for (yk_order order = YK_ORDER_GAUSS_SEIDEL; order <= YK_ORDER_JACOBI; order++) {
+        bench b = bench_of(&reversible, 300, 5, 0.01, 10);
+        b.scheme.order = order;
+        b.scheme.rim.extrapolation = order == YK_ORDER_JACOBI ? YK_EXTRAPOLATION_QUADRATIC : YK_EXTRAPOLATION_RIM;
+        yk_system *system = bench_start(*state, &b);
+        for (int i = 0; i < 7; i++) step(*state, system);
+        size_t words = yk_system_state_layout(system).words;
+        double *image = calloc(2 * words, sizeof *image), first[2];
+        yk_system_state_get(system, image);
+        for (int run = 0; run < 2; run++) {
+            for (int i = 0; i < 5; i++) step(*state, system);
+            first[run] = yk_system_output(system, 0, 0)->motion.position.x;
+            assert_int_equal(yk_system_state_set(system, image), YK_OK);
+        }
+        yk_system_state_get(system, image + words);
+        assert_memory_equal(image, image + words, words * sizeof *image);
+        assert_memory_equal(&first[0], &first[1], sizeof first[0]);
+        free(image);
+        yk_system_destroy(system);
+    }
+}
+
+/* Jacobi: the mass takes the mean effort of the macro step before. */
+static void test_jacobi(void **state)
+{
+    bench b = bench_of(&telling, 0, 30, 0.01, 10);
+    b.scheme.order = YK_ORDER_JACOBI;
+    yk_system *system = bench_start(*state, &b);
+    step(*state, system);
+    /* The consistent start found the effort of the spring. */
+    assert_near(yk_system_output(system, 0, 0)->motion.velocity.x, 1 - 0.01 * 30 * 1 / 2.0, 1e-12);
+    double w = 1, mean = 0;
+    for (int i = 0; i < 10; i++) {
+        mean += -30 * w / 10;
+        w += 0.001 / 2 * -30 * w;
+    }
+    double before = yk_system_output(system, 0, 0)->motion.velocity.x;
+    step(*state, system);
+    assert_near(yk_system_output(system, 0, 0)->motion.velocity.x, before + 0.01 / 2 * mean, 1e-12);
+    yk_system_destroy(system);
+}
+
+static void expect_refusal(yk_context *context, bench *b, const char *word)
+{
+    yk_system *system = NULL;
+    assert_true(bench_create(context, b, &system) < 0);
+    assert_null(system);
+    if (!strstr(yk_last_message(context), word)) fail_msg("'%s' says nothing of '%s'", yk_last_message(context), word);
+}
+
+static void test_refusals(void **state)
+{
+    bench b = bench_of(&mute, 300, 5, 0.01, 10);
+    expect_refusal(*state, &b, "interface model");
+    b.scheme.rim.extrapolation = YK_EXTRAPOLATION_HOLD;
+    yk_system *system;
+    assert_int_equal(bench_create(*state, &b, &system), YK_OK);
+    yk_system_destroy(system);
+    b = bench_of(&telling, 300, 5, 0.01, 1);
+    expect_refusal(*state, &b, "coupling.fast");
+    b = bench_of(&telling, 300, 5, 0.01, 10);
+    b.scheme.rim.exchanges = 3;
+    expect_refusal(*state, &b, "3 exchanges");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_extrapolation),
+                                       cmocka_unit_test(test_models_are_identified),
+                                       cmocka_unit_test(test_stability),
+                                       cmocka_unit_test(test_accuracy),
+                                       cmocka_unit_test(test_coupled_actuators),
+                                       cmocka_unit_test(test_energy_at_the_interface),
+                                       cmocka_unit_test(test_rollback),
+                                       cmocka_unit_test(test_jacobi),
+                                       cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, create_context, destroy_context);
+}
