@@ -16,8 +16,9 @@
  * Newton steps on the natural map (newton.c), which start from there and know which contacts stick, slide or part,
  * finish in one to four steps. When they do not, the interior point goes on.
  *
- * When the linearised lift does not converge (Coulomb problems need not be monotone), the lift is frozen and updated
- * between convex problems (Cadoux 2009); whatever remains is tried by Gauss-Seidel sweeps in turn with Newton steps. */
+ * The linearised lift need not converge, as Coulomb problems are not monotone: its path then leaves the central one in
+ * dense heaps. Proximal point iterations (proximal.h) go on from the best iterate and solve most of what is left; at
+ * last the lift is frozen and updated between convex problems (Cadoux 2009). */
 #include "contact/accurate.h"
 
 #include <math.h>
@@ -26,6 +27,7 @@
 #include "contact/cone.h"
 #include "contact/gauss_seidel.h"
 #include "contact/newton.h"
+#include "contact/proximal.h"
 
 enum { CONE_DIM_MAX = 3 };
 
@@ -47,6 +49,7 @@ typedef struct cone_part {
 
 typedef struct interior {
     yk_newton newton;
+    yk_proximal proximal;
     cone_part *parts;
     int part_count;
     double *frozen_lift; /* per contact */
@@ -187,6 +190,7 @@ static void interior_destroy(yk_context *context, interior *s)
                       s->u,     s->attempt,     s->attempt_u, s->best, s->best_u};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
     yk_newton_destroy(context, &s->newton);
+    yk_proximal_destroy(context, &s->proximal);
 }
 
 static yk_status interior_create(yk_context *context, const yk_contact_problem *problem,
@@ -194,7 +198,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
 {
     size_t rows = (size_t)problem->row_count + 1, contacts = (size_t)problem->contact_count + 1;
     *s = (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
-    s->limit = options->iterations > 0 ? options->iterations : 500;
+    s->limit = options->iterations > 0 ? options->iterations : 1500;
     yk_status status = yk_newton_create(context, problem, options->friction, &s->newton);
     if (status != YK_OK) return status;
     s->part_count = list_parts(problem, NULL);
@@ -202,6 +206,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
     s->frozen_lift = yk_allocate(context, contacts, sizeof *s->frozen_lift);
     s->weight = yk_allocate(context, contacts, sizeof *s->weight);
     double **vectors[] = {&s->gap, &s->moved, &s->r, &s->u, &s->attempt, &s->attempt_u, &s->best, &s->best_u};
+    status = yk_proximal_create(context, problem, &s->proximal);
     if (!s->parts || !s->frozen_lift || !s->weight) status = YK_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
@@ -550,6 +555,20 @@ static bool alternate(interior *s, int rounds)
     return false;
 }
 
+/* Proximal point steps from the best iterate so far. */
+static bool persist(interior *s, int limit)
+{
+    if (!isfinite(s->best_residual)) return false;
+    memcpy(s->r, s->best, row_bytes(s));
+    memcpy(s->u, s->best_u, row_bytes(s));
+    double residual = s->best_residual;
+    int left = s->limit - s->iterations;
+    s->iterations +=
+        yk_proximal_iterate(&s->proximal, &s->newton, s->tolerance, limit < left ? limit : left, s->r, s->u, &residual);
+    note(s, s->r, s->u, residual);
+    return residual <= s->tolerance;
+}
+
 /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
 static bool warm_up(interior *s, int sweeps)
 {
@@ -569,7 +588,7 @@ static bool run_cascade(interior *s, const double *start)
         if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
     }
     if (s->newton.friction == YK_FRICTION_BOX) return alternate(s, 8);
-    if (warm_up(s, 10) || follow_path(s, 60, 30) || alternate(s, 6) || follow_path(s, 60, 1)) return true;
+    if (warm_up(s, 10) || follow_path(s, 60, 30) || persist(s, 1000) || follow_path(s, 60, 1)) return true;
     return s->newton.friction == YK_FRICTION_COULOMB && iterate_lift(s, 8);
 }
 

@@ -1,0 +1,130 @@
+#include "contact/proximal.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double alpha_start = 1e-2, alpha_least = 1e-9;
+
+enum {
+    STEP_LIMIT = 40, /* Newton steps for one proximal step */
+    PATIENCE = 250,  /* Newton steps in which the best residual must fall by the gain below */
+    EASY = 4,        /* Newton steps after which alpha may fall, and may not stay */
+    LABORIOUS = 10
+};
+static const double inner_gain = 0.1, patient_gain = 0.7;
+
+static void set_scale(yk_proximal *p)
+{
+    const yk_block_matrix *w = &p->problem->w;
+    double mean = yk_contact_mean_diagonal(p->problem);
+    for (int i = 0; i < w->block_rows; i++) {
+        const double *block = yk_contact_diagonal_block(p->problem, i);
+        int first = w->first[i], dim = w->first[i + 1] - first;
+        double sum = 0;
+        for (int k = 0; k < dim; k++) sum += block[k * dim + k];
+        for (int k = 0; k < dim; k++) p->scale[first + k] = sum > 0 ? sum / dim : mean;
+    }
+}
+
+yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *problem, yk_proximal *p)
+{
+    size_t rows = (size_t)problem->row_count + 1;
+    *p = (yk_proximal){.problem = problem, .shifted = *problem, .alpha = alpha_start};
+    p->shifted.q = p->shifted.softness = NULL;
+    double **vectors[] = {&p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last, &p->best, &p->best_u};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
+        if (*vectors[i]) continue;
+        yk_proximal_destroy(context, p);
+        return YK_ERROR_MEMORY;
+    }
+    set_scale(p);
+    return YK_OK;
+}
+
+void yk_proximal_destroy(yk_context *context, yk_proximal *p)
+{
+    double *vectors[] = {p->shifted.q, p->shifted.softness, p->scale, p->centre, p->last, p->best, p->best_u};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) yk_release(context, vectors[i]);
+    *p = (yk_proximal){0};
+}
+
+/* Chooses the centre and moves r there. */
+static void run_ahead(yk_proximal *p, double *r)
+{
+    int rows = p->problem->row_count;
+    double share = fmin(0.95, p->age / (p->age + 3.0));
+    for (int k = 0; k < rows; k++) p->centre[k] = r[k] + share * (r[k] - p->last[k]);
+    memcpy(p->last, r, (size_t)rows * sizeof *r);
+    memcpy(r, p->centre, (size_t)rows * sizeof *r);
+}
+
+static void shift_problem(yk_proximal *p)
+{
+    const yk_contact_problem *problem = p->problem;
+    for (int k = 0; k < problem->row_count; k++) {
+        double added = p->alpha * p->scale[k];
+        p->shifted.softness[k] = added + (problem->softness ? problem->softness[k] : 0);
+        p->shifted.q[k] = problem->q[k] - added * p->centre[k];
+    }
+}
+
+/* Newton's method on the shifted problem; false when it gained too little. */
+static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *r, double *u, int *steps)
+{
+    newton->problem = &p->shifted;
+    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u), begin = residual;
+    *steps = yk_newton_iterate(newton, inner_gain * begin, 0.999, limit, r, u, &residual);
+    newton->problem = p->problem;
+    return residual <= inner_gain * begin;
+}
+
+static void adapt(yk_proximal *p, bool solved, int steps)
+{
+    if (!solved)
+        p->alpha *= 4;
+    else if (steps <= EASY)
+        p->alpha = fmax(alpha_least, p->alpha / 1.6);
+    else if (steps > LABORIOUS)
+        p->alpha *= 1.5;
+}
+
+int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int limit, double *r, double *u,
+                        double *residual)
+{
+    size_t bytes = (size_t)p->problem->row_count * sizeof *r;
+    double best = *residual, now = best, milestone = best;
+    int total = 0, mark = 0;
+    memcpy(p->best, r, bytes);
+    memcpy(p->best_u, u, bytes);
+    memcpy(p->last, r, bytes);
+    p->age = 0;
+    while (best > tolerance && total < limit && total - mark < PATIENCE) {
+        int steps, left = limit - total;
+        run_ahead(p, r);
+        shift_problem(p);
+        bool solved = solve_shifted(p, newton, left < STEP_LIMIT ? left : STEP_LIMIT, r, u, &steps);
+        total += steps > 0 ? steps : 1;
+        double next = yk_contact_residual(p->problem, newton->friction, r, u);
+        p->age = solved && next <= 1.3 * now ? p->age + 1 : 0;
+        adapt(p, solved, steps);
+        if (!isfinite(next) || (!solved && next > 3 * now)) {
+            memcpy(r, p->last, bytes);
+        } else {
+            now = next;
+        }
+        if (now < best && isfinite(next)) {
+            best = now;
+            memcpy(p->best, r, bytes);
+            memcpy(p->best_u, u, bytes);
+        }
+        if (best < patient_gain * milestone) {
+            milestone = best;
+            mark = total;
+        }
+    }
+    memcpy(r, p->best, bytes);
+    memcpy(u, p->best_u, bytes);
+    *residual = best;
+    return total;
+}
