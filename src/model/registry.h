@@ -27,6 +27,9 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 
+/* Memory that lives as long as the scenario; NULL when out of it. */
+void *yk_builder_take(yk_builder *builder, size_t bytes);
+
 typedef yk_status (*yk_build_function)(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem);
 
 typedef struct yk_kind {
@@ -35,7 +38,7 @@ typedef struct yk_kind {
 } yk_kind;
 
 /* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build. */
-#define YK_KIND_LIST(X) X(hydraulic) X(nonsmooth) X(oscillator) X(smooth)
+#define YK_KIND_LIST(X) X(control) X(hydraulic) X(nonsmooth) X(oscillator) X(smooth)
 
 #define YK_KIND_DECLARE(word)                    \
     extern const yk_section yk_##word##_section; \

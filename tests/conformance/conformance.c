@@ -233,7 +233,7 @@ static double answer(const conformance_case *c, int refine, double *balance)
                (before.kinetic + before.potential + before.dissipated - before.work);
     yk_port_value values[PORTS_MAX];
     read_all(&b, values);
-    const yk_port_value *v = &values[c->port];
+    const yk_port_value *v = &values[c->port + c->answer];
     yk_vec3 axis = yk_v3_unit(masked(c->constrained & 7 ? c->constrained : c->constrained >> 3, 1));
     bool effort = c->causality == YK_TAKES_MOTION;
     double result;

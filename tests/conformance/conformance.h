@@ -14,6 +14,7 @@ typedef struct conformance_case {
     yk_status (*create)(yk_context *context, const void *user, yk_subsystem **subsystem);
     const void *user;
     int port;               /* the port that is driven */
+    int answer;             /* the port that answers, counted from there; 0: the same */
     yk_causality causality; /* and how: by a sine of effort, or of motion */
     unsigned constrained;   /* YK_AXIS mask */
     double amplitude;       /* N (and N m), or m (and rad) */

@@ -1,0 +1,17 @@
+#include "math/table.h"
+
+double yk_table_value(const yk_table *table, double t)
+{
+    int low = 0, high = table->count - 1;
+    if (t < table->time[low]) return table->value[low];
+    if (t >= table->time[high]) return table->value[high];
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (t >= table->time[middle])
+            low = middle;
+        else
+            high = middle;
+    }
+    double share = (t - table->time[low]) / (table->time[high] - table->time[low]);
+    return table->value[low] + share * (table->value[high] - table->value[low]);
+}

@@ -1,0 +1,419 @@
+/* Controllers behind the contract of yoke/subsystem.h; see control.h. */
+#include "physics/control.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "math/polynomial.h"
+
+/* Ports of a loop. */
+enum { COMMAND, MEASURED, RATE, REFERENCE, LOOP_PORTS };
+
+/* Everything that changes while stepping, in the order of the state image. */
+typedef struct loop_state {
+    double command;
+    double integral; /* I times the integral of the error, as far as it was let in */
+    double error;    /* when it was last looked at */
+    double smoothed; /* error behind the filter */
+} loop_state;
+
+typedef struct loop_books {
+    double reference; /* when it was last looked at */
+    double limited;   /* time for which the command was held back, s */
+} loop_books;
+
+enum { STATE_WORDS = sizeof(loop_state) / sizeof(double), BOOK_WORDS = sizeof(loop_books) / sizeof(double) };
+
+typedef struct loop {
+    yk_control_loop_def def;
+    char *name, *port_names[LOOP_PORTS];
+    bool connected[LOOP_PORTS];
+    loop_state *now;
+    loop_books *books;
+} loop;
+
+typedef struct control {
+    yk_subsystem subsystem;
+    yk_context *context;
+    char *name;
+    double period, longest;
+    int count;
+    loop *loops;
+    yk_port *ports;
+    double *image;   /* states, books, number of samples taken */
+    double *samples; /* in the image: those taken since the start */
+    double start;
+    yk_channel *channels;
+    char *channel_names;
+} control;
+
+static const yk_subsystem_ops control_ops;
+
+/* Law ------------------------------------------------------------------------------------------------------------ */
+
+/* What a loop sees of the signals of the present step. */
+typedef struct view {
+    const loop *of;
+    const yk_signal *inputs; /* of the loop; NULL: nothing is known */
+    double begin;            /* of the signals' local time */
+} view;
+
+static double input_at(const view *v, int port, double t)
+{
+    return v->inputs && v->of->connected[port] ? yk_signal_scalar(&v->inputs[port], t - v->begin) : 0;
+}
+
+static double reference_at(const view *v, double t)
+{
+    return v->of->connected[REFERENCE] ? input_at(v, REFERENCE, t) : yk_function_value(v->of->def.reference, t);
+}
+
+static double error_at(const view *v, double t)
+{
+    return reference_at(v, t) - input_at(v, MEASURED, t);
+}
+
+/* Change of the error over a step as D acts on it: from the measured rate, or as it is seen. */
+static double change_of_error(const view *v, double t, double h, double error, double reference)
+{
+    if (!v->of->connected[RATE]) return error - v->of->now->error;
+    double way = input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2) + input_at(v, RATE, t);
+    return reference - v->of->books->reference - way * h / 6;
+}
+
+/* e' smoothed by the filter, whose state follows exactly for an error that changes evenly over the step. */
+static double derivative(loop_state *s, double filter, double h, double begin, double end)
+{
+    if (filter <= 0) return (end - begin) / h;
+    double ramp = (end - begin) / h, decay = exp(-h / filter);
+    s->smoothed = end - ramp * filter + (s->smoothed - begin + ramp * filter) * decay;
+    return (end - s->smoothed) / filter;
+}
+
+/* Moves the command towards what is wanted as far as limits allow; true if that was all the way. */
+static bool set_command(const loop *l, double wanted, double h)
+{
+    const yk_control_loop_def *def = &l->def;
+    double most = def->rate_limit * h;
+    double command = fmax(l->now->command - most, fmin(l->now->command + most, wanted));
+    command = fmax(def->low, fmin(def->high, command));
+    l->now->command = command;
+    if (command == wanted) return true;
+    l->books->limited += h;
+    return false;
+}
+
+/* From t - h to t, with the integral of the error over that time. */
+static void advance_loop(const view *v, double t, double h, double integral)
+{
+    const yk_control_loop_def *def = &v->of->def;
+    loop_state *s = v->of->now;
+    double error = error_at(v, t), reference = reference_at(v, t), part = def->integral * integral, wanted;
+    double change = change_of_error(v, t, h, error, reference);
+    if (def->form == YK_CONTROL_RATE) {
+        /* The filter's state is the integral of the smoothed derivative. */
+        double before = s->smoothed;
+        if (def->filter > 0) derivative(s, def->filter, h, error - change, error);
+        double grown = def->filter > 0 ? s->smoothed - before : change;
+        wanted = s->command + def->proportional * integral + h * (s->integral + 0.5 * part) + def->derivative * grown;
+    } else {
+        double rate = derivative(s, def->filter, h, error - change, error);
+        wanted = def->offset + def->proportional * error + s->integral + part + def->derivative * rate;
+    }
+    bool free = set_command(v->of, wanted, h);
+    /* Held back: what would drive the command further is not integrated. */
+    if (free || part * (wanted - s->command) <= 0) s->integral += part;
+    s->error = error;
+    v->of->books->reference = reference;
+}
+
+/* Steps ---------------------------------------------------------------------------------------------------------- */
+
+static void follow(const view *v, double t, double h, double longest)
+{
+    int parts = longest > 0 ? (int)fmax(1, ceil(h / longest * (1 - 1e-9))) : 1;
+    double width = h / parts;
+    for (int i = 0; i < parts; i++) {
+        double from = t + i * width, to = from + width;
+        double sum = error_at(v, from) + 4 * error_at(v, from + width / 2) + error_at(v, to);
+        advance_loop(v, to, width, sum * width / 6);
+    }
+}
+
+static void sample(control *self, const view *v, double t)
+{
+    advance_loop(v, t, self->period, self->period * error_at(v, t));
+}
+
+static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+{
+    control *self = (control *)subsystem;
+    double end = t + h + 1e-9 * h, taken = *self->samples;
+    for (int i = 0; i < self->count; i++) {
+        view v = {&self->loops[i], &inputs[LOOP_PORTS * i], t};
+        taken = *self->samples;
+        if (self->period <= 0) follow(&v, t, h, self->longest);
+        for (; self->period > 0 && self->start + (taken + 1) * self->period <= end; taken++)
+            sample(self, &v, self->start + (taken + 1) * self->period);
+        if (!isfinite(v.of->now->command)) return YK_ERROR_NOT_FINITE;
+    }
+    *self->samples = taken;
+    return YK_OK;
+}
+
+static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+{
+    control *self = (control *)subsystem;
+    (void)h;
+    self->start = t;
+    *self->samples = 0;
+    for (int i = 0; i < self->count; i++) {
+        loop *l = &self->loops[i];
+        view v = {l, inputs ? &inputs[LOOP_PORTS * i] : NULL, t};
+        double error = inputs ? error_at(&v, t) : 0;
+        *l->now = (loop_state){.error = error, .smoothed = error};
+        *l->books = (loop_books){.reference = reference_at(&v, t)};
+        bool value = l->def.form == YK_CONTROL_VALUE;
+        double wanted = l->def.offset + (value ? l->def.proportional * error : 0);
+        l->now->command = fmax(l->def.low, fmin(l->def.high, wanted));
+    }
+    return YK_OK;
+}
+
+/* Operations ----------------------------------------------------------------------------------------------------- */
+
+static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
+{
+    const control *self = (const control *)subsystem;
+    *list = self->ports;
+    return LOOP_PORTS * self->count;
+}
+
+static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality, unsigned constrained)
+{
+    control *self = (control *)subsystem;
+    (void)constrained;
+    if (port < 0 || port >= LOOP_PORTS * self->count || !(self->ports[port].causalities & causality))
+        return yk_fail(self->context, YK_ERROR_ARGUMENT, "%s: port %d cannot be connected like this", self->name, port);
+    self->loops[port / LOOP_PORTS].connected[port % LOOP_PORTS] = true;
+    return YK_OK;
+}
+
+static void output(const yk_subsystem *subsystem, int port, yk_port_value *value)
+{
+    const control *self = (const control *)subsystem;
+    const loop *l = &self->loops[port / LOOP_PORTS];
+    switch (port % LOOP_PORTS) {
+    case COMMAND: value->motion.position.x = l->now->command; return;
+    case MEASURED: value->motion.position.x = l->books->reference - l->now->error; return;
+    case REFERENCE: value->motion.position.x = l->books->reference; return;
+    default: return;
+    }
+}
+
+static const char *message(const yk_subsystem *subsystem)
+{
+    (void)subsystem;
+    return "a command is no longer finite: are gains and what is measured finite?";
+}
+
+static size_t image_words(const control *self)
+{
+    return (size_t)self->count * (STATE_WORDS + BOOK_WORDS) + 1;
+}
+
+static yk_state_layout state_layout(const yk_subsystem *subsystem)
+{
+    const control *self = (const control *)subsystem;
+    return (yk_state_layout){.words = image_words(self), .continuous = (size_t)self->count * STATE_WORDS};
+}
+
+static void state_get(const yk_subsystem *subsystem, double *image)
+{
+    const control *self = (const control *)subsystem;
+    memcpy(image, self->image, image_words(self) * sizeof *image);
+}
+
+static yk_status state_set(yk_subsystem *subsystem, const double *image)
+{
+    control *self = (control *)subsystem;
+    memcpy(self->image, image, image_words(self) * sizeof *image);
+    return YK_OK;
+}
+
+/* Channels: per loop. */
+static const struct {
+    const char *name, *unit;
+} channel_rows[] = {{"error", ""}, {"integral", ""}, {"limited_time", "s"}};
+enum { ERROR_CHANNEL, INTEGRAL_CHANNEL, LIMITED_CHANNEL, CHANNEL_ROWS };
+
+static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
+{
+    const control *self = (const control *)subsystem;
+    *list = self->channels;
+    return CHANNEL_ROWS * self->count;
+}
+
+static void channel_read(const yk_subsystem *subsystem, int channel, double *values)
+{
+    const control *self = (const control *)subsystem;
+    const loop *l = &self->loops[channel / CHANNEL_ROWS];
+    switch (channel % CHANNEL_ROWS) {
+    case ERROR_CHANNEL: *values = l->now->error; return;
+    case INTEGRAL_CHANNEL: *values = l->now->integral; return;
+    default: *values = l->books->limited; return;
+    }
+}
+
+static void destroy(yk_subsystem *subsystem)
+{
+    control *self = (control *)subsystem;
+    if (!self) return;
+    yk_context *context = self->context;
+    for (int i = 0; self->loops && i < self->count; i++) {
+        yk_release(context, self->loops[i].name);
+        for (int k = 0; k < LOOP_PORTS; k++) yk_release(context, self->loops[i].port_names[k]);
+    }
+    yk_release(context, self->loops);
+    yk_release(context, self->ports);
+    yk_release(context, self->image);
+    yk_release(context, self->channels);
+    yk_release(context, self->channel_names);
+    yk_release(context, self->name);
+    yk_release(context, self);
+}
+
+/* Creation ------------------------------------------------------------------------------------------------------- */
+
+yk_control_loop_def yk_control_loop_default(void)
+{
+    return (yk_control_loop_def){.low = -INFINITY, .high = INFINITY, .rate_limit = INFINITY};
+}
+
+yk_control_def yk_control_default(void)
+{
+    return (yk_control_def){.name = "control"};
+}
+
+static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
+{
+    const char *name = def->name ? def->name : "unnamed";
+    if (!isfinite(def->proportional + def->integral + def->derivative + def->offset))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite", name);
+    if (!(def->low < def->high))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': the limits of its command (%g, %g) leave it no room",
+                       name, def->low, def->high);
+    if (!(def->offset >= def->low && def->offset <= def->high))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': the offset %g is outside the limits %g to %g", name,
+                       def->offset, def->low, def->high);
+    if (!(def->rate_limit > 0) || !(def->filter >= 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "loop '%s': the rate limit (%g 1/s) must be positive, the filter (%g s) not negative", name,
+                       def->rate_limit, def->filter);
+    return YK_OK;
+}
+
+static char *join(yk_context *context, const char *text, const char *ending)
+{
+    size_t bytes = strlen(text) + strlen(ending) + 1;
+    char *made = yk_allocate(context, bytes, 1);
+    if (made) snprintf(made, bytes, "%s%s", text, ending);
+    return made;
+}
+
+static yk_status name_loop(control *self, int index)
+{
+    static const char *const endings[LOOP_PORTS] = {"", ".measured", ".rate", ".reference"};
+    loop *l = &self->loops[index];
+    l->name = join(self->context, l->def.name ? l->def.name : "loop", "");
+    if (!l->name) return YK_ERROR_MEMORY;
+    for (int k = 0; k < LOOP_PORTS; k++) {
+        l->port_names[k] = join(self->context, l->name, endings[k]);
+        if (!l->port_names[k]) return YK_ERROR_MEMORY;
+        self->ports[LOOP_PORTS * index + k] =
+            (yk_port){l->port_names[k], YK_PORT_SIGNAL, k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL};
+    }
+    return YK_OK;
+}
+
+static yk_status name_channels(control *self)
+{
+    size_t width = 0;
+    for (int i = 0; i < self->count; i++)
+        if (strlen(self->loops[i].name) > width) width = strlen(self->loops[i].name);
+    width += 20;
+    int count = CHANNEL_ROWS * self->count;
+    self->channels = yk_allocate(self->context, (size_t)count, sizeof *self->channels);
+    self->channel_names = yk_allocate(self->context, (size_t)count, width);
+    if (!self->channels || !self->channel_names) return YK_ERROR_MEMORY;
+    for (int i = 0; i < count; i++) {
+        char *name = self->channel_names + (size_t)i * width;
+        snprintf(name, width, "%s.%s", self->loops[i / CHANNEL_ROWS].name, channel_rows[i % CHANNEL_ROWS].name);
+        self->channels[i] = (yk_channel){name, channel_rows[i % CHANNEL_ROWS].unit, 1};
+    }
+    return YK_OK;
+}
+
+static yk_status fill(control *self, const yk_control_def *def)
+{
+    yk_context *context = self->context;
+    size_t count = (size_t)def->loop_count;
+    self->count = def->loop_count;
+    self->period = def->period, self->longest = def->step;
+    self->name = join(context, def->name ? def->name : "control", "");
+    self->loops = yk_allocate(context, count, sizeof *self->loops);
+    self->ports = yk_allocate(context, LOOP_PORTS * count, sizeof *self->ports);
+    self->image = yk_allocate(context, image_words(self), sizeof *self->image);
+    if (!self->name || !self->loops || !self->ports || !self->image) return YK_ERROR_MEMORY;
+    loop_state *states = (loop_state *)self->image;
+    loop_books *books = (loop_books *)(self->image + count * STATE_WORDS);
+    self->samples = self->image + count * (STATE_WORDS + BOOK_WORDS);
+    for (size_t i = 0; i < count; i++) {
+        self->loops[i] = (loop){.def = def->loops[i], .now = &states[i], .books = &books[i]};
+        yk_status status = name_loop(self, (int)i);
+        if (status < 0) return status;
+    }
+    return name_channels(self);
+}
+
+yk_status yk_control_create(yk_context *context, const yk_control_def *def, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    if (def->loop_count < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs at least one loop");
+    if (!(def->period >= 0) || !(def->step >= 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "period (%g s) and step (%g s) must not be negative", def->period,
+                       def->step);
+    for (int i = 0; i < def->loop_count; i++) {
+        yk_status status = check_loop(context, &def->loops[i]);
+        if (status < 0) return status;
+    }
+    control *self = yk_allocate(context, 1, sizeof *self);
+    if (!self) return YK_ERROR_MEMORY;
+    self->subsystem.ops = &control_ops;
+    self->context = context;
+    yk_status status = fill(self, def);
+    if (status < 0) {
+        destroy(&self->subsystem);
+        return status;
+    }
+    *subsystem = &self->subsystem;
+    return YK_OK;
+}
+
+static const yk_subsystem_ops control_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "control",
+    .ports = get_ports,
+    .connect = connect,
+    .start = start,
+    .step = step,
+    .output = output,
+    .destroy = destroy,
+    .message = message,
+    .state_layout = state_layout,
+    .state_get = state_get,
+    .state_set = state_set,
+    .channels = get_channels,
+    .channel_read = channel_read,
+};

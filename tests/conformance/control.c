@@ -1,0 +1,40 @@
+/* Controllers driven by a measured signal: continuous in both forms, and sampled. */
+#include "conformance.h"
+
+#include "physics/control.h"
+
+typedef struct kind {
+    yk_control_form form;
+    double period;
+} kind;
+
+static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
+{
+    const kind *k = user;
+    yk_control_loop_def loops[2] = {yk_control_loop_default(), yk_control_loop_default()};
+    for (int i = 0; i < 2; i++) {
+        loops[i].name = i ? "driven" : "other";
+        loops[i].form = k->form;
+        loops[i].proportional = 3, loops[i].integral = 2, loops[i].derivative = 0.3;
+        loops[i].filter = 0.05;
+    }
+    yk_control_def def = {.name = "control", .period = k->period, .loops = loops, .loop_count = 2};
+    return yk_control_create(context, &def, subsystem);
+}
+
+static const kind value = {YK_CONTROL_VALUE, 0}, rate = {YK_CONTROL_RATE, 0}, sampled = {YK_CONTROL_VALUE, 7e-3};
+
+#define SIGNAL \
+    .port = 5, .answer = -1, .causality = YK_TAKES_SIGNAL, .constrained = YK_AXIS_X, .amplitude = 2, .frequency = 9
+#define STEPS .step = 4e-3, .steps = 100, .energy_order = -1, .scale = 1
+
+static const conformance_case cases[] = {
+    {"value", create, &value, SIGNAL, STEPS, .order = 2},
+    {"rate", create, &rate, SIGNAL, STEPS, .order = 2},
+    {"sampled", create, &sampled, SIGNAL, STEPS, .order = -1},
+};
+
+int main(void)
+{
+    return conformance_run(cases, sizeof cases / sizeof *cases);
+}

@@ -1,0 +1,238 @@
+/* Controllers by what their gains promise: each term alone, limits, integrals that do not wind up, samples, and rim (53). */
+#include "physics/control.h"
+
+#include <string.h>
+
+#include "context.h"
+#include "math/polynomial.h"
+#include "math/table.h"
+#include "test.h"
+
+enum { COMMAND, MEASURED, RATE, REFERENCE, PORTS };
+
+static double ramp(void *user, double t)
+{
+    return *(const double *)user * t;
+}
+
+static double level(void *user, double t)
+{
+    (void)t;
+    return *(const double *)user;
+}
+
+static yk_subsystem *create(yk_context *context, yk_control_loop_def *loop, double period)
+{
+    yk_control_def def = yk_control_default();
+    yk_subsystem *made;
+    loop->name = "speed";
+    def.loops = loop, def.loop_count = 1, def.period = period;
+    yk_status status = yk_control_create(context, &def, &made);
+    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    assert_int_equal(status, YK_OK);
+    return made;
+}
+
+/* All signals constant. */
+static double hold(yk_subsystem *s, double t, double h, double measured, double rate, double reference)
+{
+    yk_signal inputs[PORTS] = {yk_signal_constant_scalar(0), yk_signal_constant_scalar(measured),
+                               yk_signal_constant_scalar(rate), yk_signal_constant_scalar(reference)};
+    yk_port_value value = {0};
+    assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
+    s->ops->output(s, COMMAND, &value);
+    return value.motion.position.x;
+}
+
+static void begin(yk_subsystem *s, double measured)
+{
+    yk_signal inputs[PORTS] = {yk_signal_constant_scalar(0), yk_signal_constant_scalar(measured)};
+    assert_int_equal(s->ops->start(s, 0, 0.1, inputs), YK_OK);
+}
+
+static void each_gain_does_its_part(void **state)
+{
+    double target = 5;
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.reference = (yk_function){level, &target};
+    loop.proportional = 2, loop.offset = 1;
+    yk_subsystem *s = create(*state, &loop, 0);
+    assert_int_equal(s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0), YK_OK);
+    begin(s, 3);
+    assert_near(hold(s, 0, 0.1, 3, 0, 0), 1 + 2 * 2, 1e-14);
+    s->ops->destroy(s);
+
+    loop.proportional = 0, loop.integral = 0.5;
+    s = create(*state, &loop, 0);
+    s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
+    begin(s, 3);
+    for (int i = 0; i < 10; i++) assert_near(hold(s, 0.1 * i, 0.1, 3, 0, 0), 1 + 0.5 * 2 * 0.1 * (i + 1), 1e-13);
+    s->ops->destroy(s);
+
+    /* D on a ramp of the reference is its slope; behind a filter it gets there with its time constant. */
+    double slope = 4;
+    loop.integral = 0, loop.derivative = 3, loop.reference = (yk_function){ramp, &slope};
+    for (int filtered = 0; filtered < 2; filtered++) {
+        loop.filter = filtered ? 0.2 : 0;
+        s = create(*state, &loop, 0);
+        begin(s, 0);
+        for (int i = 0; i < 10; i++) {
+            double whole = 1 - (filtered ? exp(-0.1 * (i + 1) / 0.2) : 0);
+            assert_near(hold(s, 0.1 * i, 0.1, 0, 0, 0), 1 + 3 * 4 * whole, 1e-12);
+        }
+        s->ops->destroy(s);
+    }
+}
+
+static void wires_bring_rate_and_reference(void **state)
+{
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.derivative = 2, loop.proportional = 1;
+    yk_subsystem *s = create(*state, &loop, 0);
+    for (int port = MEASURED; port <= REFERENCE; port++)
+        assert_int_equal(s->ops->connect(s, port, YK_TAKES_SIGNAL, 0), YK_OK);
+    assert_int_equal(s->ops->connect(s, COMMAND, YK_TAKES_SIGNAL, 0), YK_ERROR_ARGUMENT);
+    yk_signal inputs[PORTS] = {{0}};
+    inputs[REFERENCE] = yk_signal_constant_scalar(7);
+    assert_int_equal(s->ops->start(s, 0, 0.1, inputs), YK_OK);
+    /* The measured value jumps, which the measured rate knows better. */
+    assert_near(hold(s, 0, 0.1, 4, 0.5, 7), (7 - 4) - 2 * 0.5, 1e-13);
+    s->ops->destroy(s);
+}
+
+/* rim (53) with its limit, in its own letters, by Euler's method in tiny steps. */
+static void law_of_the_paper(void **state)
+{
+    const double kp = 6, kd = 1, limit = 3, k0 = 0.4;
+    double target = -0.05, kappa = k0, h = 1e-3, own = 1e-6;
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.form = YK_CONTROL_RATE;
+    loop.reference = (yk_function){ramp, &target};
+    loop.proportional = -kp, loop.derivative = -kd, loop.offset = k0;
+    loop.low = 0, loop.high = 1, loop.rate_limit = limit;
+    yk_subsystem *s = create(*state, &loop, 0);
+    s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
+    begin(s, 0);
+    for (int i = 0; i < 500; i++) {
+        double t = i * h, w = 0.1 * sin(40 * t), end = 0.1 * sin(40 * (t + h)), command = 0;
+        yk_signal inputs[PORTS] = {{0}};
+        inputs[MEASURED] = yk_signal_linear_scalar(w, (end - w) / h);
+        assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
+        for (int k = 0; k < 1000; k++) {
+            double at = t + (k + 0.5) * own, measured = w + (end - w) * (k + 0.5) * own / h;
+            double rate = -kp * (target * at - measured) - kd * (target - (end - w) / h);
+            kappa += own * fmax(-limit, fmin(limit, rate));
+        }
+        yk_port_value value = {0};
+        s->ops->output(s, COMMAND, &value);
+        command = value.motion.position.x;
+        assert_near(command, kappa, 1e-5);
+    }
+    double limited = 0;
+    s->ops->channel_read(s, 2, &limited);
+    assert_in_range((int)(1e3 * limited), 100, 400); /* 4 cos(40 t) is above the limit for half of the time */
+    s->ops->destroy(s);
+}
+
+/* A second at the limit, then the error turns: the command leaves the limit at once. */
+static void integrals_do_not_wind_up(void **state)
+{
+    double target = 0;
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.reference = (yk_function){level, &target};
+    loop.integral = 5, loop.low = -1, loop.high = 1;
+    yk_subsystem *s = create(*state, &loop, 0);
+    s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
+    begin(s, 0);
+    for (int i = 0; i < 100; i++) hold(s, 0.01 * i, 0.01, -2, 0, 0);
+    assert_near(hold(s, 1, 0.01, -2, 0, 0), 1, 0);
+    assert_near(hold(s, 1.01, 0.01, 2, 0, 0), 0.9, 0.06);
+    assert_near(hold(s, 1.02, 0.01, 2, 0, 0), 0.8, 0.06);
+    s->ops->destroy(s);
+}
+
+static void rates_of_the_command_are_limited(void **state)
+{
+    double target = 1;
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.reference = (yk_function){level, &target};
+    loop.proportional = 10, loop.rate_limit = 3, loop.offset = 0;
+    yk_subsystem *s = create(*state, &loop, 0);
+    s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
+    begin(s, 1);
+    for (int i = 0; i < 5; i++) assert_near(hold(s, 0.1 * i, 0.1, 0, 0, 0), 0.3 * (i + 1), 1e-14);
+    s->ops->destroy(s);
+}
+
+/* Every 0.25 s, whatever the steps: in between the command is held. */
+static void samples_are_held(void **state)
+{
+    double slope = 2;
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.reference = (yk_function){ramp, &slope};
+    loop.proportional = 3, loop.integral = 1;
+    yk_subsystem *s = create(*state, &loop, 0.25);
+    begin(s, 0);
+    double integral = 0, last = 0;
+    for (int i = 1; i <= 100; i++) {
+        double command = hold(s, 0.02 * (i - 1), 0.02, 0, 0, 0), t = 0.02 * i;
+        int taken = (int)floor(t / 0.25 + 1e-9), before = (int)floor((t - 0.02) / 0.25 + 1e-9);
+        if (taken > before) {
+            integral += 0.25 * 2 * 0.25 * taken;
+            last = 3 * 2 * 0.25 * taken + integral;
+        }
+        assert_near(command, last, 1e-12);
+    }
+    s->ops->destroy(s);
+}
+
+static void tables_are_lines_with_jumps(void **state)
+{
+    (void)state;
+    const double time[] = {1, 2, 2, 4}, value[] = {5, 7, -1, 3};
+    yk_table table = {4, time, value};
+    const double at[][2] = {{0, 5}, {1, 5}, {1.5, 6}, {2, -1}, {3, 1}, {4, 3}, {9, 3}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) assert_near(yk_table_value(&table, at[i][0]), at[i][1], 1e-15);
+}
+
+static void expect_refusal(yk_context *context, const yk_control_def *def, const char *words)
+{
+    yk_subsystem *s;
+    assert_int_equal(yk_control_create(context, def, &s), YK_ERROR_ARGUMENT);
+    if (!strstr(yk_last_message(context), words)) print_error("message: %s\n", yk_last_message(context));
+    assert_non_null(strstr(yk_last_message(context), words));
+}
+
+static void bad_definitions_are_refused(void **state)
+{
+    yk_control_def def = yk_control_default();
+    expect_refusal(*state, &def, "at least one loop");
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.name = "speed";
+    def.loops = &loop, def.loop_count = 1;
+    loop.low = 1, loop.high = 0;
+    expect_refusal(*state, &def, "loop 'speed': the limits of its command (1, 0)");
+    loop.low = 0, loop.high = 1, loop.offset = 2;
+    expect_refusal(*state, &def, "offset 2 is outside");
+    loop.offset = 0, loop.rate_limit = 0;
+    expect_refusal(*state, &def, "rate limit");
+    loop.rate_limit = 1, loop.proportional = NAN;
+    expect_refusal(*state, &def, "gains and offset must be finite");
+    loop.proportional = 1, def.period = -1;
+    expect_refusal(*state, &def, "period (-1 s)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_gain_does_its_part),
+        cmocka_unit_test(wires_bring_rate_and_reference),
+        cmocka_unit_test(law_of_the_paper),
+        cmocka_unit_test(integrals_do_not_wind_up),
+        cmocka_unit_test(rates_of_the_command_are_limited),
+        cmocka_unit_test(samples_are_held),
+        cmocka_unit_test(tables_are_lines_with_jumps),
+        cmocka_unit_test(bad_definitions_are_refused),
+    };
+    return cmocka_run_group_tests_name("control", tests, create_context, destroy_context);
+}
