@@ -80,6 +80,10 @@ static void print_steps(const yk_run_report *report, yk_system *system)
         printf("; %.2f iterations per step, at most %d", (double)all.iterations / (double)all.steps,
                all.largest_iterations);
     printf("\n");
+    if (all.smallest_step < all.largest_step)
+        printf("  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite of their error\n",
+               (long long)all.steps, all.smallest_step, all.largest_step, (long long)all.steps_rejected,
+               (long long)all.steps_forced);
     if (all.jacobians)
         printf("  %lld coupling Jacobians, %lld calls of subsystems for their finite differences\n",
                (long long)all.jacobians, (long long)all.difference_runs);

@@ -3,7 +3,8 @@
  *   def -> yk_system_create -> yk_system_start -> yk_system_step ... -> yk_system_statistics -> yk_system_destroy
  *
  * The wiring is checked at creation and frozen afterwards; what a scheme needs and a subsystem lacks is an error then,
- * not later. The macro clock is an integer count of steps, so time never drifts. */
+ * not later. The macro clock is an integer count of steps, so time never drifts; step control cuts steps, but does not
+ * move their ends. */
 #ifndef YOKE_COUPLING_H
 #define YOKE_COUPLING_H
 
@@ -148,6 +149,24 @@ typedef struct yk_placement {
 
 yk_placement yk_placement_default(void);
 
+/* Macro steps of variable size. `step` of the system is then the largest, and its multiples stay the times at which
+ * yk_system_step ends: results fall on the same grid as with steps of one size. */
+typedef struct yk_step_control {
+    /* Local error of the interface motions that is aimed at, relative to the largest velocities that they have had; 0:
+     * every step is as long as `step`. The scheme index1 compares its prediction with the result; the others, and index1
+     * where it has nothing to predict from, take the step again in two halves. Needs rollback of all subsystems. */
+    double tolerance;
+    double absolute; /* the same, absolute (m/s, rad/s) */
+    double smallest; /* step (s) that is taken whatever its error: at impacts and jumps; 0: step / 10000 */
+    /* Times (s) at which forces or inputs jump, in ascending order: macro steps end there, and nothing is extrapolated
+     * over them. With steps of one size too. */
+    const double *events;
+    int event_count;
+} yk_step_control;
+
+/* Steps of one size, absolute 1e-9, no events. */
+yk_step_control yk_step_control_default(void);
+
 typedef struct yk_system_def {
     yk_subsystem *const *subsystems; /* stay the caller's, and must outlive the system */
     const char *const *names;
@@ -161,6 +180,7 @@ typedef struct yk_system_def {
     yk_scheme_def scheme;
     double start; /* s */
     double step;  /* macro step, s */
+    yk_step_control control;
 } yk_system_def;
 
 typedef struct yk_system yk_system;
@@ -178,7 +198,7 @@ typedef struct yk_step_report {
     double effort_change; /* largest change of an interface effort in the last iteration (N or N m); 0 if explicit */
 } yk_step_report;
 
-/* One macro step. YK_NOT_CONVERGED: the step was taken with the last iterate. Errors name the time, the subsystem and
+/* One macro step, or as many as step control cuts it into. YK_NOT_CONVERGED: the step was taken with the last iterate. Errors name the time, the subsystem and
  * the remedy in yk_last_message(). */
 yk_status yk_system_step(yk_system *system, yk_step_report *report);
 
@@ -221,11 +241,15 @@ typedef struct yk_interface_statistics {
 } yk_interface_statistics;
 
 typedef struct yk_system_statistics {
-    int64_t steps;
+    int64_t steps; /* macro steps that were taken */
     int64_t iterations;
     int64_t steps_not_converged;
     int64_t steps_halved;
     int largest_iterations;
+    int64_t steps_rejected;  /* step control: repeated because of their error, or because a subsystem failed */
+    int64_t steps_forced;    /* step control: taken at the smallest size in spite of their error */
+    double smallest_step;    /* s */
+    double largest_step;     /* s */
     int64_t jacobians;       /* index1: coupling Jacobians that were computed */
     int64_t difference_runs; /* index1: calls of subsystems for their finite differences */
 } yk_system_statistics;

@@ -86,6 +86,7 @@ typedef struct yk_scenario_info {
     int wire_count;
     const yk_wire_def *wires;
     yk_scheme_def scheme;
+    yk_step_control control;
     int record_every;        /* macro steps between samples */
     const char *record_file; /* from the present folder; NULL if the scenario names none */
     int signal_count;

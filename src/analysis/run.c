@@ -106,6 +106,9 @@ static void fill_summary(summary *s, const run *r)
     add_figure(s, "", "steps", (double)all.steps, "");
     add_figure(s, "", "iterations", (double)all.iterations, "");
     add_figure(s, "", "steps_not_converged", (double)all.steps_not_converged, "");
+    add_figure(s, "", "steps_repeated", (double)all.steps_rejected, "");
+    add_figure(s, "", "smallest_step", all.smallest_step, "s");
+    add_figure(s, "", "largest_step", all.largest_step, "s");
     add_figure(s, "", "wall_time", r->report->seconds, "s");
     add_figure(s, "", "largest_energy", r->report->largest_energy, "J");
     for (int i = 0; i < r->info->subsystem_count; i++) {
@@ -121,7 +124,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
 {
     if (!r->def->recorder) return YK_OK;
     yk_context *context = r->context;
-    summary s = {.context = context, .capacity = 8 + 2 * r->info->subsystem_count + 5 * r->info->interface_count};
+    summary s = {.context = context, .capacity = 11 + 2 * r->info->subsystem_count + 5 * r->info->interface_count};
     s.values = yk_allocate(context, (size_t)s.capacity, sizeof *s.values);
     s.names = yk_allocate(context, (size_t)s.capacity, sizeof *s.names);
     yk_status status = YK_ERROR_MEMORY;

@@ -24,6 +24,9 @@ enum { FIRST_ITERATIONS = 20 };
 static const double SLOW = 0.3;
 /* Corrections that a kept Jacobian may take before the next step renews it. */
 enum { MANY_CORRECTIONS = 3 };
+/* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the step only as far as the
+ * subsystems' own dynamics are felt in it. */
+static const double OTHER_STEP = 10;
 /* Relative size at which corrections that do not shrink are rounding. */
 static const double ROUNDING = 1e-7;
 
@@ -257,6 +260,11 @@ static void keep_predicted(yk_system *system)
     }
 }
 
+static bool is_slow(const newton *n)
+{
+    return n->corrections > 0 && n->now.change > SLOW * n->last_change && n->now.change > ROUNDING * n->now.size;
+}
+
 static yk_status iterate(yk_system *system, newton *n)
 {
     for (;; n->corrections++) {
@@ -269,7 +277,7 @@ static yk_status iterate(yk_system *system, newton *n)
         if (!n->single && has_converged(system, n)) return YK_OK;
         if (n->corrections == n->limit || !isfinite(n->now.change)) return YK_NOT_CONVERGED;
         learn(system, n);
-        n->response = !n->single && !n->renewed && n->corrections > 0 && n->now.change > SLOW * n->last_change;
+        n->response = !n->single && !n->renewed && is_slow(n);
         apply(system, system->index1->correction);
     }
 }
@@ -280,7 +288,7 @@ static bool jacobian_is_due(const yk_system *system)
     double ratio = system->h / x->jacobian_step;
     bool single = system->scheme.iterations == 1; /* which must be a good one */
     return single || !system->scheme.index1.reuse || x->jacobian_step == 0 || x->jacobian_degree != x->basis->degree ||
-           ratio > 2 || ratio < 0.5 || x->last_corrections > MANY_CORRECTIONS;
+           ratio > OTHER_STEP || ratio < 1 / OTHER_STEP || x->last_corrections > MANY_CORRECTIONS;
 }
 
 static void keep_history(yk_system *system)
@@ -300,7 +308,7 @@ yk_status yk_index1_step(yk_system *system, yk_step_report *report)
     struct yk_index1 *x = system->index1;
     predict(system);
     yk_system_mark(system);
-    bool history = x->last_step > 0 && !x->jumped;
+    bool history = yk_index1_has_history(system);
     int limit = system->scheme.iterations;
     newton n = {.single = limit == 1 && history, .limit = limit == 1 ? FIRST_ITERATIONS : limit};
     n.response = jacobian_is_due(system);
@@ -311,6 +319,23 @@ yk_status yk_index1_step(yk_system *system, yk_step_report *report)
     x->last_corrections = n.corrections;
     keep_history(system);
     return status;
+}
+
+bool yk_index1_has_history(const yk_system *system)
+{
+    return system->index1->last_step > 0 && !system->index1->jumped;
+}
+
+void yk_index1_estimate(const yk_system *system, double *speed, double *spin)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        const yk_index1_link *own = &system->index1->links[i];
+        yk_motion_error(link->kind, system->h, &own->predicted[0],
+                        &yk_link_a(system, link)->values[link->def.effort_port].motion, speed, spin);
+        yk_motion_error(link->kind, system->h, &own->predicted[1],
+                        &yk_link_b(system, link)->values[link->def.motion_port].motion, speed, spin);
+    }
 }
 
 /* What was learned before a jump says nothing about what follows. */

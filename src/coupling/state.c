@@ -1,6 +1,7 @@
 /* The state of a system as one image, and the marks that schemes rewind to.
  *
- *   continuous words of every member, of the scheme | opaque words of every member, of the scheme | clock
+ *   continuous words of every member, of the scheme | opaque words of every member, of the scheme |
+ *   step control | clock
  *
  * A member with substeps brings, besides its subsystem's words, what the coupling remembers of it: the mean efforts of
  * the last macro step and the motion before it. */
@@ -28,7 +29,8 @@ static bool can_roll_back(const yk_member *m)
 yk_status yk_system_check_rollback(const yk_system *system)
 {
     bool index1 = system->scheme.kind == YK_SCHEME_INDEX1;
-    bool repeats = index1 || (system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0);
+    bool controlled = system->control.def.tolerance > 0;
+    bool repeats = index1 || controlled || (system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0);
     for (int i = 0; repeats && i < system->member_count; i++) {
         const yk_member *m = &system->members[i];
         if (can_roll_back(m)) continue;
@@ -69,7 +71,7 @@ yk_status yk_system_prepare_states(yk_system *system)
         yk_state_layout own = yk_rim_layout(system);
         system->layout.words += own.words, system->layout.continuous += own.continuous;
     }
-    system->layout.words += 1; /* the clock */
+    system->layout.words += YK_CONTROLLER_WORDS + 1; /* and the clock */
     if (!complete) system->layout = (yk_state_layout){0};
     double *scratch = yk_reallocate(system->context, system->scratch, largest, sizeof *scratch);
     if (!scratch) return YK_ERROR_MEMORY;
@@ -128,6 +130,7 @@ void yk_system_state_get(const yk_system *system, double *image)
         opaque += own.words - own.continuous;
     }
     if (system->rim) yk_rim_get(system, continuous, opaque++);
+    *opaque++ = system->control.proposal, *opaque++ = system->control.speed, *opaque++ = system->control.spin;
     memcpy(opaque, &system->step_count, sizeof *opaque);
 }
 
@@ -155,6 +158,8 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         opaque += own.words - own.continuous;
     }
     if (system->rim) yk_rim_set(system, continuous, opaque++);
+    system->control.proposal = *opaque++, system->control.speed = *opaque++, system->control.spin = *opaque++;
     memcpy(&system->step_count, opaque, sizeof *opaque);
+    system->has_stepped = system->has_stepped || system->step_count > 0;
     return YK_OK;
 }

@@ -43,6 +43,11 @@ yk_scheme_def yk_scheme_default(void)
                            .index1 = {.degree = 3, .reuse = true}};
 }
 
+const char *yk_system_scheme_name(const yk_system *system)
+{
+    return schemes[system->scheme.kind].name;
+}
+
 yk_status yk_system_check_feeds(const yk_system *system)
 {
     const scheme_row *row = &schemes[system->scheme.kind];
@@ -194,14 +199,10 @@ yk_status yk_system_blame(yk_system *system, int member)
 
 /* Stepping --------------------------------------------------------------------------------------------------------- */
 
-void yk_system_keep_motions(yk_system *system)
+void yk_system_keep_start(yk_system *system)
 {
     for (int i = 0; i < system->member_count; i++) {
         yk_member *m = &system->members[i];
-        if (m->earlier && system->step_count > 0) {
-            memcpy(m->earlier, m->before, (size_t)m->port_count * sizeof *m->earlier);
-            m->earlier_step = system->h;
-        }
         for (int port = 0; port < m->port_count; port++) {
             if (m->ports[port].kind == YK_PORT_MARKER) {
                 m->before[port] = m->values[port].motion;
@@ -214,6 +215,17 @@ void yk_system_keep_motions(yk_system *system)
         m->advanced = false;
     }
     for (int i = 0; i < system->wire_count; i++) system->wires[i].before = system->wires[i].now;
+}
+
+void yk_system_keep_motions(yk_system *system)
+{
+    for (int i = 0; i < system->member_count; i++) {
+        yk_member *m = &system->members[i];
+        if (!m->earlier || !system->has_stepped) continue;
+        memcpy(m->earlier, m->before, (size_t)m->port_count * sizeof *m->earlier);
+        m->earlier_step = system->h;
+    }
+    yk_system_keep_start(system);
 }
 
 void yk_system_pack_efforts(yk_system *system, int member)
@@ -245,11 +257,20 @@ static void raise_to(double *largest, double value)
     if (value > *largest) *largest = value;
 }
 
-static void observe_link(yk_system *system, yk_link *link)
+yk_interface_error yk_system_gap(const yk_system *system, const yk_link *link, double t)
 {
-    const yk_port_value *a = &yk_link_a(system, link)->values[link->def.effort_port];
-    const yk_port_value *b = &yk_link_b(system, link)->values[link->def.motion_port];
-    yk_interface_error gap = yk_interface_gap(link->kind, link->def.constrained, &a->motion, &b->motion);
+    const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
+    const yk_motion *b = &yk_link_b(system, link)->values[link->def.motion_port].motion;
+    if (!link->def.drive) return yk_interface_gap(link->kind, link->def.constrained, a, b);
+    yk_constraint constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
+    yk_constraint_place place;
+    yk_constraint_place_at(&constraint, t, a, b, &place);
+    return yk_interface_gap(link->kind, link->def.constrained, &place.a, &place.b);
+}
+
+static void observe_link(yk_system *system, yk_link *link, double t)
+{
+    yk_interface_error gap = yk_system_gap(system, link, t);
     yk_interface_error *largest = &link->statistics.largest;
     raise_to(&largest->position, gap.position);
     raise_to(&largest->rotation, gap.rotation);
@@ -294,39 +315,17 @@ static yk_status check_finite(yk_system *system)
 void yk_system_observe(yk_system *system)
 {
     for (int i = 0; i < system->link_count; i++) {
-        observe_link(system, &system->links[i]);
+        observe_link(system, &system->links[i], system->t + system->h);
         add_interface_work(system, &system->links[i]);
     }
 }
 
-yk_status yk_system_step(yk_system *system, yk_step_report *report)
+yk_status yk_system_scheme_step(yk_system *system, yk_step_report *report)
 {
-    yk_step_report own;
-    if (!report) report = &own;
-    *report = (yk_step_report){0};
-    system->t = yk_system_time(system), system->h = system->step;
-    yk_system_keep_motions(system);
     yk_status status = schemes[system->scheme.kind].step(system, report);
     if (status < 0) return status;
     yk_status finite = check_finite(system);
-    if (finite < 0) return finite;
-    yk_system_observe(system);
-    system->step_count++;
-    yk_system_statistics *s = &system->statistics;
-    s->steps++;
-    s->iterations += report->iterations;
-    s->steps_halved += report->halved;
-    if (report->iterations > s->largest_iterations) s->largest_iterations = report->iterations;
-    if (status == YK_NOT_CONVERGED) {
-        s->steps_not_converged++;
-        yk_fail(system->context, status,
-                "at t = %g s the scheme %s did not converge in %d iterations: the interface efforts still change by "
-                "%g (N, N m), the tolerance is %g; use %sa smaller time.step or more coupling.iterations",
-                yk_system_time(system), schemes[system->scheme.kind].name, report->iterations - 1,
-                report->effort_change, system->scheme.tolerance,
-                system->scheme.kind == YK_SCHEME_TIGHT ? "coupling.relaxation aitken, " : "");
-    }
-    return status;
+    return finite < 0 ? finite : status;
 }
 
 /* Start ------------------------------------------------------------------------------------------------------------ */
@@ -420,7 +419,7 @@ static const double NOTABLE = 1e-6;
 
 static yk_status check_start_gap(yk_system *system, yk_link *link)
 {
-    observe_link(system, link);
+    observe_link(system, link, system->start);
     const yk_interface_error *gap = &link->statistics.largest;
     const char *name = link->def.name;
     if (gap->rotation > TURNED)
@@ -440,6 +439,7 @@ yk_status yk_system_start(yk_system *system)
 {
     system->step_count = 0;
     if (system->rim) system->rim->past_count = 0;
+    system->has_stepped = false;
     system->t = system->start, system->h = system->step;
     system->statistics = (yk_system_statistics){0};
     for (int i = 0; i < system->member_count; i++) {
@@ -459,8 +459,9 @@ yk_status yk_system_start(yk_system *system)
     else if (status == YK_OK && system->link_count + system->wire_count > 0)
         status = start_consistently(system);
     if (status == YK_OK) status = yk_system_prepare_states(system);
+    if (status == YK_OK) status = yk_controller_start(system);
     if (status < 0) return status;
-    for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i]);
+    for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i], system->start);
     return YK_OK;
 }
 
@@ -496,10 +497,7 @@ bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
 yk_interface_error yk_system_interface_error(const yk_system *system, int interface)
 {
     if (system->merged) return (yk_interface_error){0};
-    const yk_link *link = &system->links[interface];
-    return yk_interface_gap(link->kind, link->def.constrained,
-                            &yk_link_a(system, link)->values[link->def.effort_port].motion,
-                            &yk_link_b(system, link)->values[link->def.motion_port].motion);
+    return yk_system_gap(system, &system->links[interface], yk_system_time(system));
 }
 
 yk_system_statistics yk_system_statistics_get(const yk_system *system)

@@ -66,14 +66,27 @@ typedef struct yk_link {
     yk_effort applied;    /* on A in this macro step */
     yk_vec3 origin;       /* of A's marker where B's effort belongs: the place at t + h that B was told */
     yk_interface_statistics statistics;
+    yk_interface_statistics kept; /* before a step that may be taken back */
 } yk_link;
+
+/* Step control at work; the first three are part of the state image. */
+typedef struct yk_controller {
+    yk_step_control def;
+    double proposal;    /* s, the next step */
+    double speed, spin; /* largest of any interface so far (m/s, rad/s) */
+    double *image;      /* of the whole system at the start of a step */
+    yk_motion *whole;   /* per interface and side: where one whole step led */
+} yk_controller;
+
+enum { YK_CONTROLLER_WORDS = 3 };
 
 struct yk_system {
     yk_context *context;
     yk_scheme_def scheme;
     double start, step;
     int64_t step_count;
-    double t, h; /* of the step that is being taken: the macro step, or a part of it */
+    bool has_stepped; /* since the start */
+    double t, h;      /* of the step that is being taken: the macro step, or a part of it */
     int member_count;
     yk_member *members;
     int *sequence;         /* Gauss-Seidel order: B sides before their A sides */
@@ -87,6 +100,7 @@ struct yk_system {
     yk_subsystem *merged;     /* monolithic only: the one member, which the system owns */
     int *port_offsets;        /* monolithic only: first port of each part in the merged subsystem */
     yk_pool *pool;            /* explicit Jacobi and index1 with several threads only */
+    yk_controller control;
     yk_state_layout layout;
     double *scratch; /* state image of one member */
     yk_system_statistics statistics;
@@ -128,6 +142,8 @@ void yk_system_apply_efforts(yk_system *system, int member, const double *effort
 double yk_system_feed(yk_system *system, int member);
 /* Keeps the motions now as those at the start of the step that follows. */
 void yk_system_keep_motions(yk_system *system);
+/* The same for a step that is repeated: what was known of the step before it stays. */
+void yk_system_keep_start(yk_system *system);
 /* Errors and work of all interfaces since then, into the statistics. */
 void yk_system_observe(yk_system *system);
 /* Turns the status of a failed member into an error with time, name and remedy. */
@@ -146,6 +162,18 @@ void yk_wires_destroy(yk_system *system);
 void yk_wires_read(yk_member *member);
 double yk_wires_feed_start(yk_system *system, int member);
 
+/* Steps: step_control.c. */
+yk_status yk_controller_create(yk_system *system, const yk_step_control *def);
+yk_status yk_controller_start(yk_system *system);
+void yk_controller_destroy(yk_system *system);
+/* From system->t over system->h by the scheme; all outputs are finite afterwards. */
+yk_status yk_system_scheme_step(yk_system *system, yk_step_report *report);
+/* Raises speed and spin to the differences of two motions, those in place as what makes them in the time h. */
+void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b, double *speed, double *spin);
+const char *yk_system_scheme_name(const yk_system *system);
+/* The gap of an interface at a time, with its prescribed motion. */
+yk_interface_error yk_system_gap(const yk_system *system, const yk_link *link, double t);
+
 /* Schemes ---------------------------------------------------------------------------------------------------------- */
 
 yk_status yk_explicit_step(yk_system *system, yk_step_report *report);
@@ -155,6 +183,9 @@ yk_status yk_index1_step(yk_system *system, yk_step_report *report);
 yk_status yk_rim_step(yk_system *system, yk_step_report *report);
 /* The motion of a link's effort side as the explicit scheme prescribes it to the other. */
 void yk_explicit_motion_input(yk_system *system, yk_link *link, bool a_advanced);
+/* Difference of prediction and result at the interfaces, as the speed and spin that it means over the step. */
+void yk_index1_estimate(const yk_system *system, double *speed, double *spin);
+bool yk_index1_has_history(const yk_system *system);
 /* The efforts may jump now: nothing is extrapolated from what was before. */
 void yk_index1_jump(yk_system *system);
 /* Replaces the parts of the def by the one merged member. */

@@ -328,6 +328,7 @@ static yk_status build(yk_system *system, const yk_system_def *def)
     bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
     if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_efforts(system);
     if (status == YK_OK && def->scheme.kind == YK_SCHEME_RIM) status = yk_rim_create(system);
+    if (status == YK_OK) status = yk_controller_create(system, &def->control);
     if (status == YK_OK) status = yk_system_check_rollback(system);
     bool jacobi = def->scheme.kind == YK_SCHEME_EXPLICIT && def->scheme.order == YK_ORDER_JACOBI;
     bool parallel = (jacobi || index1) && def->scheme.threads != 1 && system->member_count > 1;
@@ -362,6 +363,7 @@ void yk_system_destroy(yk_system *system)
     yk_pool_destroy(system->pool);
     yk_rim_destroy(system);
     yk_index1_destroy(system);
+    yk_controller_destroy(system);
     for (int i = 0; system->members && i < system->member_count; i++) {
         yk_member *m = &system->members[i];
         yk_release(context, m->placement);

@@ -283,6 +283,7 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
             .scheme = info->scheme,
             .start = info->start,
             .step = info->step,
+            .control = info->control,
         };
         yk_status status = yk_system_create(scenario->context, &def, &scenario->system);
         if (status < 0) return status;

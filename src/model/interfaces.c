@@ -151,12 +151,14 @@ static void read_interface(yk_scenario *scenario, const yk_node *node)
     if (!check_free(scenario, &b) || !free_a || !node->valid || !yk_node_name(node)) return;
     unsigned axes = read_joint(scenario, node, a.what->kind);
     if (!axes) return;
-    scenario->interfaces[scenario->info.interface_count++] = (yk_interface_def){.name = yk_node_name(node),
-                                                                                .effort_subsystem = a.subsystem,
-                                                                                .effort_port = a.port,
-                                                                                .motion_subsystem = b.subsystem,
-                                                                                .motion_port = b.port,
-                                                                                .constrained = axes};
+    scenario->interfaces[scenario->info.interface_count++] =
+        (yk_interface_def){.name = yk_node_name(node),
+                           .effort_subsystem = a.subsystem,
+                           .effort_port = a.port,
+                           .motion_subsystem = b.subsystem,
+                           .motion_port = b.port,
+                           .constrained = axes,
+                           .drive = yk_scenario_read_drive(scenario, node, axes, a.what->kind)};
 }
 
 void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node)

@@ -32,6 +32,27 @@ static bool is_whole(double steps)
     return fabs(steps - round(steps)) <= 1e-9 * fmax(1, steps);
 }
 
+static void read_control(yk_scenario *scenario, const yk_node *time)
+{
+    yk_step_control *control = &scenario->info.control;
+    const yk_node *smallest = yk_node_get(time, "smallest"), *events = yk_node_get(time, "events");
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    *control = yk_step_control_default();
+    control->tolerance = yk_node_number(time, "tolerance");
+    if (smallest) control->smallest = smallest->value;
+    if (control->smallest > scenario->info.step)
+        yk_node_error(diagnostics, smallest, "the smallest step (%g s) is longer than the step (%g s)", smallest->value,
+                      scenario->info.step);
+    if (!events) return;
+    control->events = events->values, control->event_count = events->value_count;
+    for (int i = 1; i < control->event_count; i++)
+        if (!(events->values[i] > events->values[i - 1])) {
+            yk_node_error(diagnostics, events, "must be in ascending order, but %g follows %g", events->values[i],
+                          events->values[i - 1]);
+            return;
+        }
+}
+
 void yk_scenario_read_time(yk_scenario *scenario)
 {
     const yk_node *time = yk_node_get(scenario->root, "time");
@@ -41,6 +62,7 @@ void yk_scenario_read_time(yk_scenario *scenario)
     yk_scenario_info *info = &scenario->info;
     info->start = yk_node_number(time, "start");
     info->step = step->value;
+    read_control(scenario, time);
     double length = end->value - info->start;
     double steps = length / step->value;
     if (!(length > 0))

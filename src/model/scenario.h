@@ -14,7 +14,8 @@ enum {
     YK_INTERFACES_MAX = 10000,
     YK_WIRES_MAX = 10000,
     YK_PARAMETERS_MAX = 1000,
-    YK_SIGNALS_MAX = 100000
+    YK_SIGNALS_MAX = 100000,
+    YK_EVENTS_MAX = 1000
 };
 
 /* Joints by their words, in the order of the schema: the axes that each constrains. */
@@ -97,6 +98,10 @@ typedef struct yk_port_place {
 yk_port_place yk_scenario_find_port(yk_scenario *scenario, const yk_node *node);
 /* Interfaces, wires and subsystems share the names of signals: a message where one is used twice. */
 void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node);
+
+/* The prescribed motions of an interface, six; NULL where it has none. */
+const yk_relative_motion *yk_scenario_read_drive(yk_scenario *scenario, const yk_node *interface, unsigned axes,
+                                                 yk_port_kind kind);
 
 /* Index of the name, or -1. */
 int yk_find_name(const char *const *names, int count, const char *name);

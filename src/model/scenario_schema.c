@@ -5,7 +5,17 @@ static const yk_field time_fields[] = {
     {"start", YK_TYPE_NUMBER, "s", "0", .text = "time of the initial state"},
     {"end", YK_TYPE_NUMBER, "s", .required = true, .text = "time after the last macro step"},
     {"step", YK_TYPE_NUMBER, "s", .required = true, .range = YK_POSITIVE,
-     .text = "macro step: how often the subsystems exchange what they know"},
+     .text = "macro step: how often the subsystems exchange what they know; with a tolerance, the largest one"},
+    {"tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1),
+     .text =
+         "error of the interface motions in one macro step, relative to the largest velocity that they have had, for "
+         "which the size of steps is chosen; 0: all are as long as `step`. Results stay at multiples of `step`"},
+    {"smallest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE,
+     .text =
+         "with a tolerance: the macro step that is taken whatever its error, as at impacts; a ten-thousandth of `step` "
+         "where it is absent"},
+    {"events", YK_TYPE_NUMBERS, "s", .least = 0, .most = YK_EVENTS_MAX,
+     .text = "times at which forces or inputs jump, in ascending order: macro steps end there"},
     {0},
 };
 static const yk_section time_section = {"time", NULL, time_fields};
@@ -89,6 +99,20 @@ const unsigned yk_joint_axes[] = {
     YK_AXIS_Z | YK_AXIS_RX | YK_AXIS_RY,
 };
 
+static const yk_field drive_fields[] = {
+    {"x", YK_TYPE_FUNCTION, "m", .text = "way along x; of scalar ports the difference of the two sides"},
+    {"y", YK_TYPE_FUNCTION, "m", .text = "way along y"},
+    {"z", YK_TYPE_FUNCTION, "m", .text = "way along z"},
+    {"rx", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, x"},
+    {"ry", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, y"},
+    {"rz", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, z"},
+    {0},
+};
+static const yk_section drive_section = {"drive",
+                                         "Prescribed motions of the first side's marker in the frame of the second "
+                                         "side's, along axes that the joint constrains.",
+                                         drive_fields};
+
 static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
 static const yk_field interface_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
@@ -96,6 +120,8 @@ static const yk_field interface_fields[] = {
          "two ports, `subsystem.port`: the first receives the effort, the second the motion (index1: both an effort)"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
+    {"drive", YK_TYPE_SECTION, .section = &drive_section,
+     .text = "relative motions that are prescribed, as expressions of time; scheme index1"},
     {0},
 };
 static const yk_section interface_section = {"interface", "Where two subsystems meet.", interface_fields};

@@ -1,0 +1,264 @@
+/* Macro steps of variable size: the grid of results, events, jumps, and what they save. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "physics/oscillator.h"
+#include "test.h"
+#include "yoke/coupling.h"
+
+static yk_context *context;
+
+typedef struct pair {
+    yk_subsystem *masses[2];
+    yk_system *system;
+} pair;
+
+static const yk_interface_def joint = {
+    .name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+static const char *const names[] = {"pushed", "carried"};
+
+/* A push of 4 ms in a motion with a period of 2 s. */
+static double push(void *user, double t)
+{
+    (void)user;
+    double s = (t - 1.3) / 2e-3;
+    return 200 * exp(-s * s);
+}
+
+/* 5 N from t = 0.25 s on. */
+static double jump(void *user, double t)
+{
+    (void)user;
+    return t < 0.25 ? 0 : 5;
+}
+
+typedef struct pair_def {
+    yk_scheme_kind scheme;
+    double step;
+    yk_step_control control;
+    double (*force)(void *user, double t);
+    int substeps;
+} pair_def;
+
+static yk_status try_pair(pair *p, const pair_def *d)
+{
+    *p = (pair){0};
+    for (int i = 0; i < 2; i++) {
+        yk_oscillator_def mass = yk_oscillator_default();
+        mass.mass = 4 - 3 * i, mass.stiffness = 15 * mass.mass, mass.damping = 0.3, mass.velocity = 0.2;
+        mass.integrator = YK_OSCILLATOR_EXACT;
+        if (i == 0) mass.force.value = d->force;
+        assert_int_equal(yk_oscillator_create(context, &mass, &p->masses[i]), YK_OK);
+    }
+    int substeps[2] = {d->substeps ? d->substeps : 1, d->substeps ? d->substeps : 1};
+    yk_system_def def = {.subsystems = p->masses,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .substeps = substeps,
+                         .interfaces = &joint,
+                         .interface_count = 1,
+                         .scheme = yk_scheme_default(),
+                         .step = d->step,
+                         .control = d->control};
+    def.scheme.kind = d->scheme;
+    def.scheme.tolerance = 0, def.scheme.relative_tolerance = d->scheme == YK_SCHEME_INDEX1 ? 1e-11 : 1e-6;
+    yk_status status = yk_system_create(context, &def, &p->system);
+    return status == YK_OK ? yk_system_start(p->system) : status;
+}
+
+static void open_pair(pair *p, const pair_def *d)
+{
+    yk_status status = try_pair(p, d);
+    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    assert_int_equal(status, YK_OK);
+}
+
+static void close_pair(pair *p)
+{
+    yk_system_destroy(p->system);
+    for (int i = 0; i < 2; i++) p->masses[i]->ops->destroy(p->masses[i]);
+}
+
+enum { SAMPLES = 20 };
+static const double SAMPLE_STEP = 0.1;
+
+typedef struct result {
+    double position[SAMPLES];
+    int64_t calls;
+    yk_system_statistics statistics;
+} result;
+
+/* Positions every 0.1 s, from one step per sample or several. */
+static result sample_run(const pair_def *d)
+{
+    pair p;
+    result r;
+    open_pair(&p, d);
+    int steps = (int)lround(SAMPLE_STEP / d->step);
+    for (int i = 0; i < SAMPLES; i++) {
+        for (int n = 0; n < steps; n++) assert_true(yk_system_step(p.system, NULL) >= 0);
+        r.position[i] = yk_system_output(p.system, 0, 0)->motion.position.x;
+        assert_near(yk_system_time(p.system), (i + 1) * SAMPLE_STEP, 1e-15 * steps * (i + 1));
+    }
+    r.calls = yk_system_subsystem_statistics(p.system, 0).calls;
+    r.statistics = yk_system_statistics_get(p.system);
+    close_pair(&p);
+    return r;
+}
+
+static double difference(const result *a, const result *b)
+{
+    double largest = 0;
+    for (int i = 0; i < SAMPLES; i++) largest = fmax(largest, fabs(a->position[i] - b->position[i]));
+    return largest;
+}
+
+static pair_def pushed(double step, double tolerance)
+{
+    return (pair_def){.scheme = YK_SCHEME_INDEX1,
+                      .step = step,
+                      .control = {.tolerance = tolerance, .absolute = 1e-9, .smallest = 1e-5},
+                      .force = push,
+                      .substeps = 20};
+}
+
+/* At equal error, less than half of the best fixed step's calls. */
+static void fast_and_slow_phases_need_fewer_calls(void **state)
+{
+    (void)state;
+    pair_def fine = pushed(SAMPLE_STEP / 256, 0), varied = pushed(SAMPLE_STEP, 1e-3);
+    result reference = sample_run(&fine), r = sample_run(&varied);
+    double error = difference(&r, &reference);
+    assert_true(error < 1e-9);
+    assert_true(r.statistics.steps_rejected > 0 && r.statistics.smallest_step < 1e-3);
+    assert_true(r.statistics.largest_step >= SAMPLE_STEP / 2);
+    int64_t best = INT64_MAX;
+    for (int n = 1; n <= 64; n *= 2) {
+        pair_def d = pushed(SAMPLE_STEP / n, 0);
+        result fixed = sample_run(&d);
+        if (difference(&fixed, &reference) <= error && fixed.calls < best) best = fixed.calls;
+    }
+    assert_true(2 * r.calls < best);
+}
+
+static void the_error_follows_the_tolerance(void **state)
+{
+    (void)state;
+    static const yk_scheme_kind schemes[] = {YK_SCHEME_EXPLICIT, YK_SCHEME_TIGHT};
+    pair_def exact = pushed(SAMPLE_STEP / 64, 0);
+    result reference = sample_run(&exact);
+    for (int i = 0; i < 2; i++) {
+        double last = INFINITY;
+        for (double tolerance = 1e-2; tolerance > 2e-3; tolerance /= 4) {
+            pair_def d = pushed(SAMPLE_STEP, tolerance);
+            d.scheme = schemes[i];
+            result r = sample_run(&d);
+            double error = difference(&r, &reference);
+            assert_true(error < 0.6 * last && error < 20 * tolerance);
+            last = error;
+        }
+    }
+}
+
+/* Half-way between two of the grid's times the force jumps. */
+static double jump_error(int steps, const yk_step_control *control)
+{
+    pair_def coarse = {.scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP / steps, .control = *control, .force = jump};
+    static const double at = 0.25;
+    pair_def fine = {
+        .scheme = YK_SCHEME_INDEX1, .step = 1e-3, .control = {.events = &at, .event_count = 1}, .force = jump};
+    result r = sample_run(&coarse), reference = sample_run(&fine);
+    return difference(&r, &reference);
+}
+
+static void steps_end_at_events(void **state)
+{
+    (void)state;
+    static const double events[] = {-1, 0, 0.25, 0.3, 77};
+    yk_step_control none = yk_step_control_default(), told = none;
+    told.events = events, told.event_count = 5;
+    assert_true(jump_error(1, &none) > 1e-5);
+    assert_true(jump_error(1, &told) < 1e-10);
+}
+
+static void jumps_that_nobody_told_of_are_found(void **state)
+{
+    (void)state;
+    yk_step_control control = {.tolerance = 1e-4, .absolute = 1e-9, .smallest = 1e-5};
+    assert_true(jump_error(1, &control) < 1e-5);
+    pair_def d = {.scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP, .control = control, .force = jump};
+    result r = sample_run(&d);
+    assert_true(r.statistics.steps_rejected > 0 && r.statistics.smallest_step < 1e-3);
+    assert_true(r.statistics.steps < 150);
+}
+
+static void rollback_repeats_the_run_bit_for_bit(void **state)
+{
+    (void)state;
+    for (int scheme = 0; scheme < 2; scheme++) {
+        pair p;
+        pair_def d = pushed(SAMPLE_STEP, 1e-3);
+        d.scheme = scheme ? YK_SCHEME_INDEX1 : YK_SCHEME_TIGHT;
+        open_pair(&p, &d);
+        yk_state_layout layout = yk_system_state_layout(p.system);
+        double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words, *two = one + layout.words;
+        for (int i = 0; i < 11; i++) assert_true(yk_system_step(p.system, NULL) >= 0);
+        yk_system_state_get(p.system, mark);
+        for (int i = 0; i < 5; i++) assert_true(yk_system_step(p.system, NULL) >= 0);
+        yk_system_state_get(p.system, one);
+        assert_int_equal(yk_system_state_set(p.system, mark), YK_OK);
+        for (int i = 0; i < 5; i++) assert_true(yk_system_step(p.system, NULL) >= 0);
+        yk_system_state_get(p.system, two);
+        assert_memory_equal(one, two, layout.words * sizeof *one);
+        free(mark);
+        close_pair(&p);
+    }
+}
+
+static void bad_controls_are_refused(void **state)
+{
+    (void)state;
+    static const double backwards[] = {2, 1};
+    const struct {
+        yk_step_control control;
+        yk_scheme_kind scheme;
+        const char *says;
+    } cases[] = {
+        {{.tolerance = -1}, YK_SCHEME_INDEX1, "tolerance"},
+        {{.tolerance = 1e-3, .smallest = 1}, YK_SCHEME_INDEX1, "smallest"},
+        {{.events = backwards, .event_count = 2}, YK_SCHEME_EXPLICIT, "ascending"},
+        {{.tolerance = 1e-3}, YK_SCHEME_MONOLITHIC, "interfaces"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pair p;
+        pair_def d = {.scheme = cases[i].scheme, .step = 0.1, .control = cases[i].control};
+        assert_int_equal(try_pair(&p, &d), YK_ERROR_ARGUMENT);
+        assert_non_null(strstr(yk_last_message(context), cases[i].says));
+        close_pair(&p);
+    }
+}
+
+static int open_context(void **state)
+{
+    context = *state = yk_context_create(NULL);
+    return context ? 0 : -1;
+}
+
+static int close_context(void **state)
+{
+    yk_context_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fast_and_slow_phases_need_fewer_calls),
+        cmocka_unit_test(the_error_follows_the_tolerance),
+        cmocka_unit_test(steps_end_at_events),
+        cmocka_unit_test(jumps_that_nobody_told_of_are_found),
+        cmocka_unit_test(rollback_repeats_the_run_bit_for_bit),
+        cmocka_unit_test(bad_controls_are_refused),
+    };
+    return cmocka_run_group_tests_name("step control", tests, open_context, close_context);
+}
