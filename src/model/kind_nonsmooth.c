@@ -13,10 +13,16 @@ static const yk_field material_fields[] = {
     {"rolling", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE, .text = "rolling torque over normal force"},
     {"spinning", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "torque about the normal over normal force"},
+    {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "force over overlap of a contact point; 0: rigid"},
+    {"damping", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "of a surface with stiffness: force over the rate of overlap; friction creeps by as much of its force"},
     {0},
 };
-static const yk_section material_section = {"material", "A surface. Of two that touch the smaller values count.",
-                                            material_fields};
+static const yk_section material_section = {
+    "material",
+    "A surface. Of two that touch the smaller values count; where only one yields, its stiffness and damping do.",
+    material_fields};
 static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &material_section, .text = ""};
 
 /* Shapes ----------------------------------------------------------------------------------------------------------- */

@@ -56,8 +56,9 @@ static yk_material material_of(maker *m, const yk_node *item)
         return (yk_material){0};
     }
     const yk_node *material = yk_node_at(yk_node_get(m->section, "materials"), index);
-    return (yk_material){yk_node_number(material, "friction"), yk_node_number(material, "restitution"),
-                         yk_node_number(material, "rolling"), yk_node_number(material, "spinning")};
+    return (yk_material){yk_node_number(material, "friction"),  yk_node_number(material, "restitution"),
+                         yk_node_number(material, "rolling"),   yk_node_number(material, "spinning"),
+                         yk_node_number(material, "stiffness"), yk_node_number(material, "damping")};
 }
 
 /* Shapes ----------------------------------------------------------------------------------------------------------- */

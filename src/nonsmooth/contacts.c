@@ -374,6 +374,14 @@ static double contact_bias(const yk_nonsmooth *self, double gap, double restitut
     return fmax(gap / h, -recovery);
 }
 
+/* rim (41): the force K overlap + D rate at the end of the step. A gap closes before anything yields. */
+static void yield(const yk_material *material, double gap, double h, yk_contact *contact)
+{
+    double rate = h * material->stiffness + material->damping;
+    contact->softness = 1 / (h * rate);
+    if (gap < 0 && contact->bias <= 0) contact->bias = material->stiffness * gap / rate;
+}
+
 /* The impulse of the same contact in the last step. */
 static size_t find_in_cache(const yk_nonsmooth *self, const yk_contact_key *key, bool round)
 {
@@ -436,6 +444,8 @@ static void make_contact(const yk_nonsmooth *self, size_t i, double h, yk_contac
         separation = yk_v3_dot(contact->normal, u);
     }
     contact->bias = contact_bias(self, touch.gap, material->restitution, separation, h);
+    contact->softness = 0;
+    if (material->stiffness > 0) yield(material, touch.gap, h, contact);
     start_from_cache(self, key, i < self->next.round_count, sides.flipped, contact);
     if (self->pairs[i].b == YK_NODE_NONE)
         contact->surface =

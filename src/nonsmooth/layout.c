@@ -342,14 +342,24 @@ static void choose_capacities(yk_nonsmooth *self)
     }
 }
 
+/* Of two surfaces that yield the softer counts, of one that yields and one that does not the former. */
+static const yk_material *softer(const yk_material *p, const yk_material *q)
+{
+    if (p->stiffness == 0 || q->stiffness == 0) return p->stiffness > 0 ? p : q;
+    return p->stiffness <= q->stiffness ? p : q;
+}
+
 static void combine_materials(yk_nonsmooth *self)
 {
     for (size_t i = 0; i < self->material_count; i++) {
         for (size_t k = 0; k < self->material_count; k++) {
-            const yk_material *p = &self->materials[i], *q = &self->materials[k];
-            self->pair_materials[i * self->material_count + k] =
-                (yk_material){fmin(p->friction, q->friction), fmin(p->restitution, q->restitution),
-                              fmin(p->rolling, q->rolling), fmin(p->spinning, q->spinning)};
+            const yk_material *p = &self->materials[i], *q = &self->materials[k], *soft = softer(p, q);
+            self->pair_materials[i * self->material_count + k] = (yk_material){fmin(p->friction, q->friction),
+                                                                               fmin(p->restitution, q->restitution),
+                                                                               fmin(p->rolling, q->rolling),
+                                                                               fmin(p->spinning, q->spinning),
+                                                                               soft->stiffness,
+                                                                               soft->damping};
         }
     }
 }
@@ -385,6 +395,7 @@ static yk_status create_network(yk_nonsmooth *self)
     def.contacts = self->contact_capacity;
     def.joint_rows = self->joint_row_capacity;
     def.pool = self->pool;
+    for (size_t i = 0; i < self->material_count; i++) def.soft = def.soft || self->materials[i].stiffness > 0;
     yk_status status = yk_network_create(self->context, &def, &self->network);
     if (status < 0) return status;
     self->nodes = yk_network_nodes(self->network, self->dynamic_count);

@@ -219,7 +219,8 @@ static int32_t material_index(yk_nonsmooth *self, const yk_material *material)
         size_t i = self->material_count - 1 - k;
         const yk_material *m = &self->materials[i];
         if (m->friction == material->friction && m->restitution == material->restitution &&
-            m->rolling == material->rolling && m->spinning == material->spinning)
+            m->rolling == material->rolling && m->spinning == material->spinning &&
+            m->stiffness == material->stiffness && m->damping == material->damping)
             return (int32_t)i;
     }
     if (MAKE_ROOM(self, materials, material_count, material_capacity, 1) < 0) return YK_ERROR_MEMORY;
@@ -229,6 +230,13 @@ static int32_t material_index(yk_nonsmooth *self, const yk_material *material)
 
 static yk_status check_material(yk_nonsmooth *self, const yk_material *m)
 {
+    if (!(m->stiffness >= 0) || !(m->damping >= 0) || !isfinite(m->stiffness + m->damping) ||
+        (m->damping > 0 && !(m->stiffness > 0)))
+        return yk_fail(
+            self->context, YK_ERROR_ARGUMENT,
+            "shape %zu: stiffness (%g N/m) and damping (%g N s/m) must not be negative, and a damped surface "
+            "needs a stiffness",
+            self->shape_count, m->stiffness, m->damping);
     if (m->friction >= 0 && m->restitution >= 0 && m->restitution <= 1 && m->rolling >= 0 && m->spinning >= 0 &&
         isfinite(m->friction) && isfinite(m->rolling) && isfinite(m->spinning))
         return YK_OK;

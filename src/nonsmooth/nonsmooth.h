@@ -4,7 +4,8 @@
  *
  *   1  collision    pairs that may touch (broad.h), contact points with a gap below the envelope (collide.h)
  *   2  free motion  v = v(t) + h M^-1 f: gravity, force laws, user forces, gyroscopic torque
- *   3  rows         contacts  gap/h + u_N >= 0, or u_N >= -e u_N(t) where they bounce; joints  g/h + dg/dt = 0;
+ *   3  rows         contacts  gap/h + u_N >= 0, or u_N >= -e u_N(t) where they bounce, those that yield with rim (41);
+ *                   joints  g/h + dg/dt = 0;
  *                   prescribed motion  (q(t) - u21)/h + v(t + h) - u22 = 0
  *   4  impulses     cone complementarity or Coulomb problem of all rows together (contact/network.h), started from the
  *                   impulses of the step before
@@ -56,12 +57,16 @@ typedef struct yk_nonsmooth_def {
     yk_sleeping sleeping;
 } yk_nonsmooth_def;
 
-/* Of a surface. Of two that touch the smaller values count. */
+/* Of a surface. Of two that touch the smaller values count; where only one yields, its stiffness and damping do. */
 typedef struct yk_material {
     double friction;
     double restitution;
     double rolling;  /* resisting torque over normal force, m */
     double spinning; /* the same about the normal */
+    /* rim (40): a contact point gives way under K times overlap plus D times its rate; friction creeps by as much of its
+     * force. 0: rigid. */
+    double stiffness; /* K, N/m */
+    double damping;   /* D, N s/m */
 } yk_material;
 
 typedef struct yk_nonsmooth_body_def {

@@ -272,6 +272,34 @@ static void test_distance(void **state)
     scene_end(&s);
 }
 
+/* A ball and a box on ground that yields: both sink by weight over stiffness, and swing with the given damping. */
+static void test_yielding_ground(void **state)
+{
+    (void)state;
+    const double stiffness = 2e4, damping = 300, h = 1e-4;
+    for (int round = 0; round < 2; round++) {
+        yk_nonsmooth_def def = scene_default();
+        def.solver.method = YK_CONTACT_ACCURATE;
+        def.envelope = 0.01;
+        scene s = scene_make(&def);
+        yk_material soft = {.friction = 0.5, .stiffness = stiffness, .damping = damping};
+        add_floor(&s, soft);
+        int points = round ? 1 : 4;
+        int body = round ? add_ball(&s, 0.1, yk_v3(0, 0, 0.1), rough(0.5))
+                         : add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1), 8, rough(0.5));
+        double mass = yk_nonsmooth_body_mass(s.world, body), k = points * stiffness, c = points * damping;
+        start(&s, h);
+        run(&s, h, 100);
+        /* From the edge of contact: x'' + c/m x' + k/m x = -g. */
+        double decay = c / (2 * mass), omega = sqrt(k / mass - decay * decay), t = 100 * h, sunk = mass * SCENE_G / k;
+        double expected = -sunk * (1 - exp(-decay * t) * (cos(omega * t) + decay / omega * sin(omega * t)));
+        assert_near(motion_of(&s, body).position.z - 0.1, expected, 0.02 * sunk);
+        run(&s, h, 20000);
+        assert_near(motion_of(&s, body).position.z - 0.1, -sunk, 1e-6);
+        scene_end(&s);
+    }
+}
+
 static double steady_spin(void *user, double t)
 {
     (void)t;
@@ -519,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_free_rotation),
         cmocka_unit_test(test_pendulum),
         cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_yielding_ground),
         cmocka_unit_test(test_motor),
         cmocka_unit_test(test_gripper_holds_log),
         cmocka_unit_test(test_mesh_has_no_bumps),
