@@ -87,10 +87,6 @@ static void print_steps(const yk_run_report *report, yk_system *system)
     if (all.jacobians)
         printf("  %lld coupling Jacobians, %lld calls of subsystems for their finite differences\n",
                (long long)all.jacobians, (long long)all.difference_runs);
-    if (all.steps_not_converged)
-        printf(
-            "  %lld steps did NOT converge; use coupling.relaxation aitken, a smaller time.step or more iterations\n",
-            (long long)all.steps_not_converged);
 }
 
 static void print_subsystems(const yk_scenario_info *info, yk_system *system, double seconds)
@@ -130,19 +126,19 @@ static void print_interfaces(const yk_scenario_info *info, yk_system *system)
     }
 }
 
-/* The energy that the coupling made out of nothing, against what there was: the first sign of an unstable coupling. */
-static void print_verdict(const yk_scenario_info *info, yk_system *system, const yk_run_report *report)
+/* The energy that the coupling made out of nothing, against what there was, and whatever else was noticed. */
+static void print_verdict(const yk_run_report *report, bool coupled)
 {
-    double created = 0;
-    for (int i = 0; i < info->interface_count; i++) created += yk_system_interface_statistics(system, i).energy_created;
-    double share = created / report->largest_energy;
-    if (!isfinite(share)) return;
-    printf("\n  the coupling %s %.3g J, %.3g %% of the energy that moves in the system (%.3g J)\n",
-           created < 0 ? "destroyed" : "created", fabs(created), 100 * fabs(share), report->largest_energy);
-    if (share > 0.1)
-        printf("  DO NOT TRUST this run: the coupling drives the system. Try a smaller time.step, coupling.inputs "
-               "index-1 or\n"
-               "  coupling.scheme tight; `yoke stability` shows where a scheme is stable\n");
+    double share = report->energy_created / report->largest_energy;
+    if (coupled && isfinite(share))
+        printf("\n  the coupling %s %.3g J, %.3g %% of the energy that moves in the system (%.3g J)\n",
+               report->energy_created < 0 ? "destroyed" : "created", fabs(report->energy_created), 100 * fabs(share),
+               report->largest_energy);
+    bool serious = false;
+    for (int i = 0; i < report->finding_count; i++) serious = serious || report->findings[i].serious;
+    if (serious) printf("\n  DO NOT TRUST this run:\n");
+    for (int i = 0; i < report->finding_count; i++)
+        printf("%s  - %s\n", i == 0 && !serious ? "\n" : "", report->findings[i].text);
 }
 
 static void print_summary(const loaded *l, const yk_run_report *report)
@@ -152,9 +148,9 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     print_steps(report, system);
     print_subsystems(info, system, report->seconds);
-    if (info->interface_count == 0 || info->scheme.kind == YK_SCHEME_MONOLITHIC) return;
-    print_interfaces(info, system);
-    print_verdict(info, system, report);
+    bool coupled = info->interface_count > 0 && info->scheme.kind != YK_SCHEME_MONOLITHIC;
+    if (coupled) print_interfaces(info, system);
+    print_verdict(report, coupled);
 }
 
 /* Recorders -------------------------------------------------------------------------------------------------------- */

@@ -27,12 +27,35 @@ typedef struct yk_run_def {
     void *user;
 } yk_run_def;
 
+/* What is watched in every run. */
+typedef enum yk_finding_kind {
+    YK_FINDING_RIPPLE, /* an interface effort swings from step to step, and more and more; value: growth per step */
+    YK_FINDING_ENERGY, /* the interfaces create energy; value: share of what moves */
+    YK_FINDING_NOT_CONVERGED, /* iterations; value: share of the steps */
+    YK_FINDING_DRIFT,         /* the two sides of an interface part more and more; value: gap in m or rad */
+    YK_FINDING_FEEDTHROUGH,   /* an effort is answered at once */
+    YK_FINDING_MASS_RATIO     /* the motion side is heavier; value: the ratio */
+} yk_finding_kind;
+
+typedef struct yk_finding {
+    yk_finding_kind kind;
+    bool serious;  /* the run is not to be trusted */
+    int interface; /* -1: of the whole */
+    double value;
+    char text[400]; /* in words, with the remedy */
+} yk_finding;
+
+enum { YK_FINDINGS_MAX = 16 };
+
 typedef struct yk_run_report {
-    int64_t steps;  /* macro steps taken */
-    double time;    /* s, reached */
-    double seconds; /* s, on the clock */
-    double
-        largest_energy; /* J: kinetic and potential of all subsystems, largest at a sample; NaN if one does not tell */
+    int64_t steps;         /* macro steps taken */
+    double time;           /* s, reached */
+    double seconds;        /* s, on the clock */
+    double largest_energy; /* J: kinetic, and the range of the potential, of all subsystems; NaN if one does not tell */
+    double energy_created; /* J, by all interfaces */
+    double mass_ratio;     /* motion side by effort side at the start, largest of all interfaces; NaN if not known */
+    int finding_count;
+    yk_finding findings[YK_FINDINGS_MAX];
 } yk_run_report;
 
 /* Runs a scenario from start to end. A run that fails has its record up to the failure, which the record names. A run

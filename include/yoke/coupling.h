@@ -238,6 +238,10 @@ typedef struct yk_subsystem_statistics {
 typedef struct yk_interface_statistics {
     yk_interface_error largest;
     double energy_created; /* J: work that the two sides received and neither gave; negative: destroyed */
+    /* The effort swung from step to step and the swing grew, in so many windows of 16 steps in a row: an unstable coupling.
+     * By which factor of its square over them, and when it ended (s). */
+    int ripple_windows;
+    double ripple_growth, ripple_time;
 } yk_interface_statistics;
 
 typedef struct yk_system_statistics {
@@ -257,6 +261,19 @@ typedef struct yk_system_statistics {
 yk_system_statistics yk_system_statistics_get(const yk_system *system);
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
+
+/* What an interface joins, along the constrained axis with the largest ratio of both: effective masses (kg) or inertias
+ * (kg m2). The step of explicit and plain tight schemes bears a motion side that is up to about as heavy. */
+typedef struct yk_interface_probe {
+    int axis; /* 0 to 5: x, y, z, rx, ry, rz of the motion side's marker; -1: not known */
+    double effort_mass, motion_mass;
+    double ratio;     /* motion side by effort side; NaN if not known */
+    bool feedthrough; /* the effort side's velocity answers an effort at once, whatever the step: an algebraic loop */
+} yk_interface_probe;
+
+/* Found by trying small changes, after start; needs subsystems that can be rolled back, else all is unknown. The state,
+ * the outputs and the statistics stay as they were. */
+yk_status yk_system_probe(yk_system *system, int interface, yk_interface_probe *probe);
 
 #ifdef __cplusplus
 }

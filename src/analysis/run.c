@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/watch.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "yoke/analysis.h"
@@ -17,6 +18,7 @@ typedef struct run {
     yk_system *system;
     const yk_run_def *def;
     yk_run_report *report;
+    yk_watch watch;
     double *row;
     double begun, told;
     double largest_kinetic, lowest_potential, highest_potential;
@@ -98,6 +100,25 @@ static void add_interface_figures(summary *s, const run *r, int i)
     add_figure(s, name, "largest_velocity_error", face.largest.velocity, "m/s");
     add_figure(s, name, "largest_angular_velocity_error", face.largest.angular_velocity, "rad/s");
     add_figure(s, name, "energy_created", face.energy_created, "J");
+    if (i < r->watch.count) add_figure(s, name, "mass_ratio", r->watch.interfaces[i].probe.ratio, "");
+}
+
+/* What was found wrong, under its own name, with the words as its text. */
+static void add_findings(summary *s, const run *r)
+{
+    static const char *const names[] = {[YK_FINDING_RIPPLE] = "ripple",
+                                        [YK_FINDING_ENERGY] = "energy",
+                                        [YK_FINDING_NOT_CONVERGED] = "not_converged",
+                                        [YK_FINDING_DRIFT] = "drift",
+                                        [YK_FINDING_FEEDTHROUGH] = "feedthrough",
+                                        [YK_FINDING_MASS_RATIO] = "mass_ratio"};
+    for (int i = 0; i < r->report->finding_count; i++) {
+        const yk_finding *f = &r->report->findings[i];
+        char name[64];
+        snprintf(name, sizeof name, "finding_%d_%s", i + 1, names[f->kind]);
+        add_figure(s, "", name, f->value, "");
+        s->values[s->count - 1].text = f->text;
+    }
 }
 
 static void fill_summary(summary *s, const run *r)
@@ -117,6 +138,7 @@ static void fill_summary(summary *s, const run *r)
         add_figure(s, r->info->names[i], "wall_time", part.seconds, "s");
     }
     for (int i = 0; i < r->info->interface_count; i++) add_interface_figures(s, r, i);
+    add_findings(s, r);
 }
 
 /* Also after a failure: what was computed until then is kept, and the record says why there is no more. */
@@ -124,7 +146,8 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
 {
     if (!r->def->recorder) return YK_OK;
     yk_context *context = r->context;
-    summary s = {.context = context, .capacity = 11 + 2 * r->info->subsystem_count + 5 * r->info->interface_count};
+    summary s = {.context = context,
+                 .capacity = 11 + 2 * r->info->subsystem_count + 6 * r->info->interface_count + YK_FINDINGS_MAX};
     s.values = yk_allocate(context, (size_t)s.capacity, sizeof *s.values);
     s.names = yk_allocate(context, (size_t)s.capacity, sizeof *s.names);
     yk_status status = YK_ERROR_MEMORY;
@@ -161,6 +184,7 @@ static yk_status step_to_end(run *r)
         if (status < 0) return status;
         if (status == YK_NOT_CONVERGED) r->converged = false;
         r->report->steps = n;
+        yk_watch_step(&r->watch, n);
         bool last = n == r->info->steps;
         if (n % r->info->record_every == 0 || last) status = sample(r);
         if (status >= 0 && !tell_progress(r, n, last) && !last)
@@ -179,6 +203,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
              .def = def,
              .report = report ? report : &own,
              .begun = yk_clock_seconds(),
+             .watch = {.context = context},
              .lowest_potential = INFINITY,
              .highest_potential = -INFINITY,
              .converged = true};
@@ -188,11 +213,13 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     r.row = yk_allocate(context, (size_t)r.info->sample_size, sizeof *r.row);
     if (!r.row) return YK_ERROR_MEMORY;
     status = yk_system_start(r.system);
+    if (status >= 0) status = yk_watch_open(context, r.system, r.info, &r.watch);
     if (status >= 0) status = begin_record(&r);
     if (status >= 0) {
         status = step_to_end(&r);
         r.report->time = yk_system_time(r.system);
         r.report->seconds = yk_clock_seconds() - r.begun;
+        yk_watch_conclude(&r.watch, r.report);
         /* The message of a failed step must survive whatever ending the record has to say. */
         char *failure = status == YK_OK ? NULL : yk_text_copy(context, yk_last_message(context));
         yk_status ended = end_record(&r, status, failure);
@@ -202,6 +229,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
             yk_fail(context, status, "%s", failure);
         yk_release(context, failure);
     }
+    yk_watch_close(&r.watch);
     yk_release(context, r.row);
     return status == YK_OK && !r.converged ? YK_NOT_CONVERGED : status;
 }

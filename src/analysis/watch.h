@@ -1,0 +1,37 @@
+/* What is watched in every run, and what it tells: findings with their remedy. */
+#ifndef YK_ANALYSIS_WATCH_H
+#define YK_ANALYSIS_WATCH_H
+
+#include "analysis/ripple.h"
+#include "yoke/analysis.h"
+
+/* One interface under watch. */
+typedef struct yk_watched {
+    yk_ripple ripple;
+    yk_interface_probe probe;
+    yk_vec3 origin; /* of the effort side, at the start */
+    double way;     /* largest distance from there, looked at now and then */
+    /* Largest gaps up to a quarter and half of the run, and the way by then. */
+    yk_interface_error quarter, half;
+    double quarter_way, half_way;
+} yk_watched;
+
+typedef struct yk_watch {
+    yk_context *context;
+    yk_system *system;
+    const yk_scenario_info *info;
+    int count; /* of interfaces; 0 where there is nothing to watch */
+    yk_watched *interfaces;
+} yk_watch;
+
+/* After the system has started; probes its interfaces once. Must be closed, whatever the status. */
+yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_watch *watch);
+void yk_watch_close(yk_watch *watch);
+
+/* After each macro step, numbered from 1. */
+void yk_watch_step(yk_watch *watch, int64_t step);
+
+/* The findings of the run, the most serious first, into the report, whose energies must be known. */
+void yk_watch_conclude(const yk_watch *watch, yk_run_report *report);
+
+#endif

@@ -1,0 +1,142 @@
+/* What every run is watched for: each indicator on a run that is known to have it, and silence on those that are sound. */
+#include <string.h>
+
+#include "analysis/ripple.h"
+#include "context.h"
+#include "test.h"
+#include "yoke/analysis.h"
+
+enum { OVERRIDES_MAX = 8 };
+
+/* Runs the two-mass oscillator with overrides, into a record. */
+static yk_run_report run(yk_context *context, const char *const *overrides, yk_record *record)
+{
+    yk_scenario_def def = yk_scenario_default();
+    def.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
+    def.overrides = overrides;
+    while (overrides[def.override_count]) def.override_count++;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
+    yk_run_report report;
+    yk_run_def run_def = {.recorder = record ? yk_record_recorder(record) : NULL};
+    yk_run(context, scenario, &run_def, &report);
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    return report;
+}
+
+static const yk_finding *find(const yk_run_report *report, yk_finding_kind kind)
+{
+    for (int i = 0; i < report->finding_count; i++)
+        if (report->findings[i].kind == kind) return &report->findings[i];
+    return NULL;
+}
+
+static double add_series(double factor, int period, int steps, double noise)
+{
+    yk_ripple ripple = {0};
+    unsigned seed = 1;
+    double size = 1;
+    for (int i = 0; i < steps; i++, size *= factor) {
+        seed = seed * 1664525u + 1013904223u;
+        double value = size * cos(2 * acos(-1) * i / period) + noise * (seed / 4294967296.0 - 0.5);
+        yk_effort effort = {{0, 100 + value, 0}, {0, 0, 0}};
+        if (yk_ripple_counts(&ripple)) yk_ripple_add(&ripple, &effort, i);
+    }
+    return ripple.longest >= YK_RIPPLE_ALARM ? ripple.growth : 0;
+}
+
+static void ripple_that_grows_is_told_from_motion_and_noise(void **state)
+{
+    (void)state;
+    assert_relative(add_series(1.05, 2, 200, 0), 1.05, 1e-6);
+    assert_near(add_series(1.02, 3, 400, 0), 1.02, 0.01);
+    assert_near(add_series(1.1, 4, 200, 1e-3), 1.1, 0.02);
+    assert_near(add_series(1.05, 40, 400, 0), 0, 0); /* a motion that grows, and that the steps resolve */
+    assert_near(add_series(1, 2, 2000, 0), 0, 0);    /* a swing that does not grow */
+    assert_near(add_series(1, 40, 20000, 10), 0, 0); /* noise, as of impacts */
+    assert_near(add_series(0.9, 2, 400, 0), 0, 0);
+}
+
+static void a_sound_run_has_no_findings(void **state)
+{
+    const char *const sound[][OVERRIDES_MAX] = {{"time.step=1e-4", NULL},
+                                                {"coupling.scheme=tight", "parameters.right_mass=0.5", NULL},
+                                                {"coupling.order=jacobi", "parameters.right_mass=0.5", NULL},
+                                                {"coupling.scheme=monolithic", NULL}};
+    for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
+        yk_run_report r = run(*state, sound[i], NULL);
+        assert_int_equal(r.finding_count, 0);
+    }
+}
+
+static void an_unstable_coupling_is_named_with_its_growth(void **state)
+{
+    const char *const overrides[] = {"time.step=1e-3", "coupling.inputs=original", NULL};
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_create(*state, &record), YK_OK);
+    yk_run_report r = run(*state, overrides, record);
+    const yk_finding *ripple = find(&r, YK_FINDING_RIPPLE), *energy = find(&r, YK_FINDING_ENERGY);
+    assert_non_null(ripple);
+    assert_non_null(energy);
+    assert_true(ripple->serious && energy->serious);
+    assert_near(ripple->value, 1.105324, 0.005); /* the spectral radius */
+    assert_non_null(strstr(ripple->text, "'joint'"));
+    assert_non_null(strstr(ripple->text, "smaller time.step"));
+    /* And the record has it, in words. */
+    const yk_record_summary *summary = yk_record_get_summary(record);
+    bool named = false;
+    for (int i = 0; i < summary->count; i++)
+        named = named || (strcmp(summary->values[i].name, "finding_1_ripple") == 0 &&
+                          strcmp(summary->values[i].text, ripple->text) == 0);
+    assert_true(named);
+    yk_record_destroy(record);
+}
+
+static void masses_are_told(void **state)
+{
+    const char *const heavy[] = {"parameters.right_mass=1.5", NULL}, *const light[] = {"parameters.right_mass=0.25",
+                                                                                       NULL};
+    yk_run_report r = run(*state, heavy, NULL);
+    assert_near(r.mass_ratio, 1.5, 1e-3);
+    assert_non_null(find(&r, YK_FINDING_MASS_RATIO));
+    assert_false(find(&r, YK_FINDING_MASS_RATIO)->serious);
+    r = run(*state, light, NULL);
+    assert_near(r.mass_ratio, 0.25, 1e-3);
+    assert_null(find(&r, YK_FINDING_MASS_RATIO));
+}
+
+static void iterations_that_do_not_converge_are_told(void **state)
+{
+    const char *const overrides[] = {"coupling.scheme=tight", "parameters.right_mass=1.5", "coupling.iterations=5",
+                                     NULL};
+    yk_run_report r = run(*state, overrides, NULL);
+    assert_non_null(find(&r, YK_FINDING_NOT_CONVERGED));
+    assert_true(find(&r, YK_FINDING_NOT_CONVERGED)->value > 0.5);
+}
+
+/* Inputs that only look at accelerations let position and velocity go. */
+static void drift_is_told(void **state)
+{
+    const char *const overrides[] = {"coupling.inputs={alpha: 0, beta: 0, gamma: 1}", "time.end=4",
+                                     "parameters.right_mass=0.2", NULL};
+    yk_run_report r = run(*state, overrides, NULL);
+    const yk_finding *drift = find(&r, YK_FINDING_DRIFT);
+    assert_non_null(drift);
+    assert_non_null(strstr(drift->text, "drift apart"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ripple_that_grows_is_told_from_motion_and_noise),
+        cmocka_unit_test(a_sound_run_has_no_findings),
+        cmocka_unit_test(an_unstable_coupling_is_named_with_its_growth),
+        cmocka_unit_test(masses_are_told),
+        cmocka_unit_test(iterations_that_do_not_converge_are_told),
+        cmocka_unit_test(drift_is_told),
+    };
+    return cmocka_run_group_tests_name("watch", tests, create_context, destroy_context);
+}

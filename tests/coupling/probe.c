@@ -1,0 +1,195 @@
+/* What interfaces join: masses that are known, and an algebraic loop. */
+#include "context.h"
+#include "physics/oscillator.h"
+#include "test.h"
+#include "yoke/coupling.h"
+
+static const char *const names[] = {"left", "right"};
+static const yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+
+static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *right, yk_scheme_kind kind)
+{
+    yk_subsystem *const parts[] = {left, right};
+    yk_system_def def = {.subsystems = parts,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .interfaces = &joint,
+                         .interface_count = 1,
+                         .scheme = yk_scheme_default(),
+                         .step = 1e-4};
+    def.scheme.kind = kind;
+    yk_system *system = NULL;
+    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    return system;
+}
+
+static yk_subsystem *mass(yk_context *context, double kg, double stiffness, yk_oscillator_integrator integrator)
+{
+    yk_oscillator_def def = yk_oscillator_default();
+    def.mass = kg, def.stiffness = stiffness, def.integrator = integrator, def.velocity = 0.1;
+    yk_subsystem *made = NULL;
+    assert_int_equal(yk_oscillator_create(context, &def, &made), YK_OK);
+    return made;
+}
+
+static void masses_are_those_of_the_sides(void **state)
+{
+    const yk_oscillator_integrator integrators[] = {YK_OSCILLATOR_TWO_STEP, YK_OSCILLATOR_SEMI_IMPLICIT,
+                                                    YK_OSCILLATOR_EXACT};
+    for (int i = 0; i < 9; i++) {
+        yk_subsystem *left = mass(*state, 0.5, 100, integrators[i / 3]),
+                     *right = mass(*state, 3, 0, integrators[i % 3]);
+        yk_system *system = join(*state, left, right, YK_SCHEME_EXPLICIT);
+        for (int k = 0; k < 7; k++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        yk_interface_probe probe;
+        assert_int_equal(yk_system_probe(system, 0, &probe), YK_OK);
+        assert_int_equal(probe.axis, 0);
+        assert_relative(probe.effort_mass, 0.5, 1e-3);
+        assert_true(probe.motion_mass > 1 && probe.motion_mass < 12); /* two-step: by its weight b0 */
+        if (i % 3 != 0) assert_relative(probe.motion_mass, 3.0, 1e-3);
+        assert_false(probe.feedthrough);
+        yk_system_destroy(system);
+        left->ops->destroy(left), right->ops->destroy(right);
+    }
+}
+
+/* The run goes on as if nothing had been tried. */
+static void probing_changes_nothing(void **state)
+{
+    double position[2];
+    int64_t calls[2];
+    for (int probed = 0; probed < 2; probed++) {
+        yk_subsystem *left = mass(*state, 1, 5000, YK_OSCILLATOR_TWO_STEP),
+                     *right = mass(*state, 1, 0, YK_OSCILLATOR_SEMI_IMPLICIT);
+        yk_system *system = join(*state, left, right, YK_SCHEME_TIGHT);
+        yk_interface_probe probe;
+        for (int k = 0; k < 20; k++) {
+            if (probed) assert_int_equal(yk_system_probe(system, 0, &probe), YK_OK);
+            assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        }
+        position[probed] = yk_system_output(system, 0, 0)->motion.position.x;
+        calls[probed] = yk_system_subsystem_statistics(system, 1).calls;
+        yk_system_destroy(system);
+        left->ops->destroy(left), right->ops->destroy(right);
+    }
+    assert_memory_equal(&position[0], &position[1], sizeof position[0]);
+    assert_int_equal(calls[0], calls[1]);
+}
+
+/* A damper without mass: v = F / c at any time. */
+typedef struct damper {
+    yk_subsystem base;
+    double state[2]; /* position, velocity */
+} damper;
+
+static int damper_ports(const yk_subsystem *self, const yk_port **list)
+{
+    (void)self;
+    static const yk_port port = {"end", YK_PORT_SCALAR, YK_TAKES_EFFORT};
+    *list = &port;
+    return 1;
+}
+
+static yk_status damper_connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+{
+    (void)self, (void)port, (void)causality, (void)constrained;
+    return YK_OK;
+}
+
+static yk_status damper_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    (void)t;
+    damper *d = (damper *)self;
+    d->state[1] = 0.1 * inputs[0].linear[0].x;
+    d->state[0] += h * d->state[1];
+    return YK_OK;
+}
+
+static yk_status damper_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    (void)t, (void)h, (void)inputs;
+    damper *d = (damper *)self;
+    d->state[0] = d->state[1] = 0;
+    return YK_OK;
+}
+
+static void damper_output(const yk_subsystem *self, int port, yk_port_value *value)
+{
+    (void)port;
+    const damper *d = (const damper *)self;
+    *value = (yk_port_value){.motion = {.position = {d->state[0], 0, 0}, .velocity = {d->state[1], 0, 0}}};
+}
+
+static void damper_destroy(yk_subsystem *self)
+{
+    (void)self;
+}
+
+static yk_state_layout damper_layout(const yk_subsystem *self)
+{
+    (void)self;
+    return (yk_state_layout){2, 2};
+}
+
+static void damper_get(const yk_subsystem *self, double *image)
+{
+    image[0] = ((const damper *)self)->state[0], image[1] = ((const damper *)self)->state[1];
+}
+
+static yk_status damper_set(yk_subsystem *self, const double *image)
+{
+    ((damper *)self)->state[0] = image[0], ((damper *)self)->state[1] = image[1];
+    return YK_OK;
+}
+
+static const yk_subsystem_ops damper_ops = {.size = sizeof(yk_subsystem_ops),
+                                            .kind = "damper",
+                                            .ports = damper_ports,
+                                            .connect = damper_connect,
+                                            .start = damper_start,
+                                            .step = damper_step,
+                                            .output = damper_output,
+                                            .destroy = damper_destroy,
+                                            .state_layout = damper_layout,
+                                            .state_get = damper_get,
+                                            .state_set = damper_set};
+
+static void an_answer_at_once_is_an_algebraic_loop(void **state)
+{
+    damper left = {.base = {&damper_ops}};
+    yk_oscillator_def def = yk_oscillator_default();
+    def.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
+    yk_subsystem *right = NULL;
+    assert_int_equal(yk_oscillator_create(*state, &def, &right), YK_OK);
+    yk_system *system = join(*state, &left.base, right, YK_SCHEME_EXPLICIT);
+    yk_interface_probe probe;
+    assert_int_equal(yk_system_probe(system, 0, &probe), YK_OK);
+    assert_true(probe.feedthrough);
+    assert_int_equal(probe.axis, -1); /* no mass is seen there */
+    yk_system_destroy(system);
+    right->ops->destroy(right);
+}
+
+static void what_cannot_be_tried_is_unknown(void **state)
+{
+    yk_subsystem *left = mass(*state, 1, 5000, YK_OSCILLATOR_TWO_STEP),
+                 *right = mass(*state, 1, 0, YK_OSCILLATOR_TWO_STEP);
+    yk_system *system = join(*state, left, right, YK_SCHEME_MONOLITHIC);
+    yk_interface_probe probe;
+    assert_int_equal(yk_system_probe(system, 0, &probe), YK_OK);
+    assert_true(probe.axis == -1 && isnan(probe.ratio) && !probe.feedthrough);
+    yk_system_destroy(system);
+    left->ops->destroy(left), right->ops->destroy(right);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(masses_are_those_of_the_sides),
+        cmocka_unit_test(probing_changes_nothing),
+        cmocka_unit_test(an_answer_at_once_is_an_algebraic_loop),
+        cmocka_unit_test(what_cannot_be_tried_is_unknown),
+    };
+    return cmocka_run_group_tests_name("probe", tests, create_context, destroy_context);
+}
