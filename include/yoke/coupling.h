@@ -109,10 +109,17 @@ typedef enum yk_rim_positions {
     YK_RIM_POSITIONS_INTEGRAL   /* the integral of the velocities, paper rim (45) */
 } yk_rim_positions;
 
-/* Scheme rim. `order` of the scheme: with gauss-seidel slow members take the mean effort of the macro step that the fast
+/* What slow members receive of the efforts of fast ones. */
+typedef enum yk_rim_efforts {
+    YK_RIM_EFFORTS_MEAN, /* the mean over a macro step, so that the impulse is that of the fast members */
+    YK_RIM_EFFORTS_LAST  /* the value at its end: sampled, as papers on co-simulation mostly have it */
+} yk_rim_efforts;
+
+/* Scheme rim. `order` of the scheme: with gauss-seidel slow members take the effort of the macro step that the fast
  * ones have just made, with jacobi that of the macro step before. */
 typedef struct yk_rim_options {
     yk_extrapolation extrapolation;
+    yk_rim_efforts efforts;
     yk_rim_positions positions;
     int exchanges;   /* between fast members and models in a macro step; 0: at every common step of the fast members */
     const int *fast; /* subsystems, read at creation; none: those with substeps that take no effort */

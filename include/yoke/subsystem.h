@@ -235,8 +235,8 @@ typedef struct yk_subsystem_ops {
     yk_status (*step_sensitivity)(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
                                   double *matrix);
     /* The reduced interface model for a step from t to t + h, at the present state: papers rim (5)-(7), with contact
-     * and friction (36)-(44). Contacts keep the state that they had in the last step, sticking, slipping or open; a step
-     * in which they do keep it gives the velocities of the model, up to terms of second order in the rotations over h.
+     * and friction (36)-(44). Contacts keep the state that they had in the last step, sticking, slipping or open, unless
+     * the efforts of that step would now close or open them; a step in which they keep it gives the velocities of the model, up to terms of second order in the rotations over h.
      * Of the inputs those of motion ports are read, efforts count as zero. State and outputs stay as they are. */
     yk_status (*interface_model)(yk_subsystem *self, double t, double h, const yk_signal *inputs,
                                  yk_interface_model *model);

@@ -124,3 +124,16 @@ void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_he
         }
     }
 }
+
+void yk_held_sticking_law(const yk_cone *cone, const yk_held_point *at, yk_held_law *law)
+{
+    memset(law, 0, sizeof *law);
+    stick(0, at, law);
+    for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++)
+        for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone->dim, g); k++) {
+            if (cone->mu[g] > 0)
+                stick(k, at, law);
+            else
+                idle(k, law);
+        }
+}

@@ -32,5 +32,7 @@ typedef struct yk_held_law {
 /* Whether the contact is closed, and the piece of the law that it lies on if it is. */
 bool yk_held_is_closed(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at);
 void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at, yk_held_law *law);
+/* That of a contact which sticks, whatever r and u. */
+void yk_held_sticking_law(const yk_cone *cone, const yk_held_point *at, yk_held_law *law);
 
 #endif

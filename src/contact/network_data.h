@@ -6,7 +6,7 @@
  *   network_general.c  general contacts and joints, one at a time
  *   network_solve.c    the solvers: Gauss-Seidel over the plan, projected gradient, the accurate one assembled
  *   network_assemble.c contacts and joints as blocks of rows, the assembled problem
- *   response.c         how the nodes answer while the contacts keep their state
+ *   response*.c        how the nodes answer while the contacts keep their state
  */
 #ifndef YK_CONTACT_NETWORK_DATA_H
 #define YK_CONTACT_NETWORK_DATA_H
@@ -186,6 +186,8 @@ void yk_general_diagonal(const yk_network *network, const block *b, double parti
 void yk_general_velocity(const yk_node *nodes, const general_contact *c, double *u);
 void yk_general_add(yk_network *network, const general_contact *c, const double *change);
 
+/* Blocks of rows that are solved together, and their coefficients; prepare brings their inverses too. */
+yk_status yk_joints_scale(yk_network *network);
 yk_status yk_joints_prepare(yk_network *network);
 /* Rate of a row when the nodes move like these; what an impulse does to the nodes; x M^-1 y of two rows on the same nodes. */
 double yk_joint_rate(const yk_network *network, const yk_node *nodes, size_t row, double impulse);

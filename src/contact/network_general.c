@@ -262,7 +262,7 @@ static void invert_block(const yk_network *network, joint_block *b)
     }
 }
 
-yk_status yk_joints_prepare(yk_network *network)
+yk_status yk_joints_scale(yk_network *network)
 {
     size_t count = network->joint_count;
     network->joint_block_count = 0;
@@ -275,15 +275,21 @@ yk_status yk_joints_prepare(yk_network *network)
     for (size_t i = 0; i < count; i++) scale_row(network, &network->joints[i], &network->joint_rows[i]);
     for (size_t i = 0; i < count;) {
         joint_block *b = &network->joint_blocks[network->joint_block_count++];
-        *b = (joint_block){.first = (uint32_t)i, .count = 1};
+        b->first = (uint32_t)i, b->count = 1;
         if (isinf(network->joints[i].lower) && isinf(network->joints[i].upper))
             while (b->count < YK_CONTACT_DIM_MAX && i + b->count < count &&
                    same_joint(&network->joints[i], &network->joints[i + b->count]))
                 b->count++;
         i += b->count;
-        invert_block(network, b);
     }
     return YK_OK;
+}
+
+yk_status yk_joints_prepare(yk_network *network)
+{
+    yk_status status = yk_joints_scale(network);
+    for (size_t i = 0; i < network->joint_block_count; i++) invert_block(network, &network->joint_blocks[i]);
+    return status;
 }
 
 /* Rate of a row with bias and softness. */

@@ -1,47 +1,12 @@
-#include "contact/response.h"
-
 #include <string.h>
 
 #include "contact/held.h"
-#include "contact/network_data.h"
-#include "math/sparse.h"
+#include "contact/response_data.h"
 
 /* Softness relative to a row's own W, see the header. Rows of slipping contacts that depend on each other but for the
  * directions of friction would otherwise become levers of any length; a refinement takes its effect out again where
  * rows do not contradict each other. */
 static const double CONTACT_TRACE = 1e-8, JOINT_TRACE = 1e-11;
-
-/* A contact or joint that takes part. */
-typedef struct part {
-    uint32_t element;
-    int32_t side[2]; /* places of its nodes, or -1 */
-    int32_t first;   /* row */
-    int32_t dim;
-} part;
-
-struct yk_response {
-    yk_context *context;
-    const yk_network *network;
-    int32_t *group;  /* per node: another node of its island, or itself */
-    int32_t *placed; /* per node: its place, or -1 */
-    int32_t *nodes;  /* per place */
-    uint8_t *closed; /* per contact */
-    part *parts, *last_parts;
-    size_t part_count, last_part_count;
-    int place_count, last_place_count, row_count;
-    yk_sparse *matrix;
-    int *entry_place;
-    yk_sparse_entry *entries;
-    size_t entry_count;
-    double *right;   /* six per place, then one per row */
-    double *biases;  /* per row */
-    double *effects; /* per row: mass by which its unknown is scaled */
-    double *traces;  /* per row: softness that is not the model's */
-    double *refinement;
-    array group_array, placed_array, nodes_array, closed_array, parts_array, last_parts_array, entry_array,
-        entry_place_array, right_array, bias_array, effect_array, trace_array, refinement_array;
-    yk_response_report report;
-};
 
 yk_status yk_response_create(yk_context *context, yk_response **response)
 {
@@ -54,11 +19,11 @@ yk_status yk_response_create(yk_context *context, yk_response **response)
 void yk_response_destroy(yk_response *response)
 {
     if (!response) return;
-    array *arrays[] = {&response->group_array,       &response->placed_array,     &response->nodes_array,
-                       &response->parts_array,       &response->last_parts_array, &response->entry_array,
-                       &response->entry_place_array, &response->right_array,      &response->bias_array,
-                       &response->effect_array,      &response->closed_array,     &response->trace_array,
-                       &response->refinement_array};
+    array *arrays[] = {&response->group_array,      &response->placed_array, &response->nodes_array,
+                       &response->closed_array,     &response->parts_array,  &response->coefficient_array,
+                       &response->right_array,      &response->bias_array,   &response->trace_array,
+                       &response->refinement_array, &response->dense_array,  &response->pivot_array,
+                       &response->last_parts_array, &response->entry_array,  &response->entry_place_array};
     yk_context *context = response->context;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]->raw);
     yk_sparse_destroy(response->matrix);
@@ -185,10 +150,10 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         int32_t island = response->placed[island_of(response->group, root)];
         if (island < 0 || island >= islands) continue;
         response->parts[response->part_count++] =
-            (part){(uint32_t)i,
-                   {place_node(response, e.node[0]), place_node(response, e.node[1])},
-                   response->row_count,
-                   e.dim};
+            (response_part){(uint32_t)i,
+                            {place_node(response, e.node[0]), place_node(response, e.node[1])},
+                            response->row_count,
+                            e.dim};
         response->row_count += e.dim;
         response->report.contacts += contact;
     }
@@ -202,92 +167,35 @@ static yk_status reserve(yk_response *response)
     yk_context *context = response->context;
     size_t nodes = response->network->node_count;
     size_t parts = response->network->contact_count + response->network->joint_block_count;
-    size_t size = 6 * nodes + YK_CONTACT_DIM_MAX * parts;
-    /* The parts of the last pattern are kept: they tell whether it still holds. */
+    size_t rows = YK_CONTACT_DIM_MAX * parts, size = 6 * nodes + rows;
     bool good = yk_array_reserve(context, &response->group_array, nodes, sizeof(int32_t)) &&
                 yk_array_reserve(context, &response->placed_array, nodes, sizeof(int32_t)) &&
                 yk_array_reserve(context, &response->nodes_array, nodes, sizeof(int32_t)) &&
                 yk_array_reserve(context, &response->closed_array, parts, sizeof(uint8_t)) &&
-                yk_array_reserve(context, &response->parts_array, parts, sizeof(part)) &&
+                yk_array_reserve(context, &response->parts_array, parts, sizeof(response_part)) &&
+                yk_array_reserve(context, &response->coefficient_array, parts, sizeof(response_coefficients)) &&
                 yk_array_reserve(context, &response->right_array, size, sizeof(double)) &&
-                yk_array_reserve(context, &response->bias_array, size, sizeof(double)) &&
-                yk_array_reserve(context, &response->effect_array, size, sizeof(double)) &&
-                yk_array_reserve(context, &response->trace_array, size, sizeof(double)) &&
-                yk_array_reserve(context, &response->refinement_array, size, sizeof(double));
+                yk_array_reserve(context, &response->refinement_array, size, sizeof(double)) &&
+                yk_array_reserve(context, &response->bias_array, rows, sizeof(double)) &&
+                yk_array_reserve(context, &response->trace_array, rows, sizeof(double));
     if (!good) return yk_fail(context, YK_ERROR_MEMORY, "no memory for the interface model of %zu bodies", nodes);
     response->group = response->group_array.data;
     response->placed = response->placed_array.data;
     response->nodes = response->nodes_array.data;
     response->closed = response->closed_array.data;
     response->parts = response->parts_array.data;
+    response->coefficients = response->coefficient_array.data;
     response->right = response->right_array.data;
-    response->biases = response->bias_array.data;
-    response->effects = response->effect_array.data;
-    response->traces = response->trace_array.data;
     response->refinement = response->refinement_array.data;
+    response->biases = response->bias_array.data;
+    response->traces = response->trace_array.data;
     return YK_OK;
-}
-
-/* Pattern ---------------------------------------------------------------------------------------------------------- */
-
-static bool same_pattern(const yk_response *response)
-{
-    if (!response->matrix || response->place_count != response->last_place_count ||
-        response->part_count != response->last_part_count)
-        return false;
-    for (size_t i = 0; i < response->part_count; i++) {
-        const part *a = &response->parts[i], *b = &response->last_parts[i];
-        if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim) return false;
-    }
-    return true;
-}
-
-/* Entries in the order in which fill_part adds them. */
-static size_t list_part(const yk_response *response, const part *p, yk_sparse_entry *entries)
-{
-    size_t count = 0;
-    int first = 6 * response->place_count + p->first;
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; p->side[side] >= 0 && k < p->dim; k++)
-            for (int j = 0; j < 6; j++) {
-                int at = 6 * p->side[side] + j;
-                entries[count++] = (yk_sparse_entry){first + k, at};
-                entries[count++] = (yk_sparse_entry){at, first + k};
-            }
-    for (int k = 0; k < p->dim; k++) entries[count++] = (yk_sparse_entry){first + k, first + k};
-    return count;
-}
-
-static yk_status analyse(yk_response *response)
-{
-    yk_context *context = response->context;
-    size_t size = 6 * (size_t)response->place_count + (size_t)response->row_count;
-    size_t room = size + 24 * (size_t)response->row_count;
-    yk_sparse_destroy(response->matrix);
-    response->matrix = NULL;
-    bool good = yk_array_reserve(context, &response->entry_array, room, sizeof(yk_sparse_entry)) &&
-                yk_array_reserve(context, &response->entry_place_array, room, sizeof(int)) &&
-                yk_array_reserve(context, &response->last_parts_array, response->part_count, sizeof(part));
-    if (!good) return yk_fail(context, YK_ERROR_MEMORY, "no memory for an interface model of %zu rows", size);
-    response->entries = response->entry_array.data;
-    response->entry_place = response->entry_place_array.data;
-    response->last_parts = response->last_parts_array.data;
-    size_t count = 0;
-    for (int i = 0; i < 6 * response->place_count; i++) response->entries[count++] = (yk_sparse_entry){i, i};
-    for (size_t i = 0; i < response->part_count; i++)
-        count += list_part(response, &response->parts[i], response->entries + count);
-    response->entry_count = count;
-    memcpy(response->last_parts, response->parts, response->part_count * sizeof *response->parts);
-    response->last_part_count = response->part_count;
-    response->last_place_count = response->place_count;
-    response->report.analysed = true;
-    return yk_sparse_create(context, (int)size, response->entries, count, response->entry_place, &response->matrix);
 }
 
 /* Values ----------------------------------------------------------------------------------------------------------- */
 
 /* Rows of a joint hold, unless the impulse is at a bound: it stays there. */
-static void joint_law(yk_response *response, const yk_response_def *def, const part *p, const element *e,
+static void joint_law(yk_response *response, const yk_response_def *def, const response_part *p, const element *e,
                       yk_held_law *law)
 {
     const yk_network *network = response->network;
@@ -302,9 +210,9 @@ static void joint_law(yk_response *response, const yk_response_def *def, const p
     }
 }
 
-/* One side of a part: rates G of its rows, and what its unknowns do to the node's velocities, -M^-1 D. */
-static void fill_side(const yk_network *network, const element *e, int side, const yk_held_law *law,
-                      const double *effects, double (*rows)[6], double (*columns)[6])
+/* One side of a part: G, and -M^-1 D scaled. */
+static void fill_side(const yk_network *network, const element *e, int side, const yk_held_law *law, const double *w,
+                      response_coefficients *c)
 {
     double direct[YK_CONTACT_DIM_MAX][6], kick[YK_CONTACT_DIM_MAX][6];
     double inverse_mass = network->nodes[e->node[side]].inverse_mass;
@@ -316,82 +224,127 @@ static void fill_side(const yk_network *network, const element *e, int side, con
         m[0] = inverse_mass * linear.x, m[1] = inverse_mass * linear.y, m[2] = inverse_mass * linear.z;
         m[3] = turn.x, m[4] = turn.y, m[5] = turn.z;
     }
+    memset(c->rows[side], 0, sizeof c->rows[side]);
+    memset(c->columns[side], 0, sizeof c->columns[side]);
     for (int k = 0; k < e->dim; k++)
-        for (int j = 0; j < 6; j++) {
-            rows[k][j] = columns[k][j] = 0;
-            for (int l = 0; l < e->dim; l++) {
-                rows[k][j] += law->rates[k][l] * direct[l][j];
-                columns[k][j] -= law->directions[l][k] * kick[l][j] * effects[k];
-            }
+        for (int l = 0; l < e->dim; l++) {
+            double rate = law->rates[k][l], direction = -law->directions[l][k] / w[k];
+            for (int j = 0; j < 6 && rate != 0; j++) c->rows[side][k][j] += rate * direct[l][j];
+            for (int j = 0; j < 6 && direction != 0; j++) c->columns[side][k][j] += direction * kick[l][j];
         }
 }
 
-static size_t fill_part(yk_response *response, const yk_response_def *def, const part *p, const int *at)
+static void fill_part(yk_response *response, const yk_response_def *def, size_t index)
 {
     const yk_network *network = response->network;
-    double *values = yk_sparse_values(response->matrix), w[YK_CONTACT_DIM_MAX];
-    double *effects = response->effects + p->first, *biases = response->biases + p->first;
-    size_t count = 0;
+    const response_part *p = &response->parts[index];
+    response_coefficients *c = &response->coefficients[index];
+    double *biases = response->biases + p->first, w[YK_CONTACT_DIM_MAX];
+    bool contact = p->element < network->contact_count;
     element e;
     yk_held_law law;
     yk_network_element(network, p->element, &e);
     own_diagonal(network, &e, w);
     memset(biases, 0, (size_t)e.dim * sizeof *biases);
-    if (p->element < network->contact_count) {
+    if (contact) {
         yk_held_point here;
         yk_cone cone = cone_of(&e);
         point_of(network, def, p->element, &e, &here);
-        yk_held_law_of(&cone, def->friction, &here, &law);
+        if (response->closed[p->element] == RESPONSE_CAUGHT)
+            yk_held_sticking_law(&cone, &here, &law);
+        else
+            yk_held_law_of(&cone, def->friction, &here, &law);
     } else {
         joint_law(response, def, p, &e, &law);
     }
     for (int k = 0; k < e.dim; k++) {
-        effects[k] = 1 / w[k];
         for (int l = 0; l < e.dim; l++) biases[k] += law.rates[k][l] * e.free_rate[l];
+        response->traces[p->first + k] = contact ? CONTACT_TRACE : JOINT_TRACE;
+        c->softness[k] = law.softness[k] / w[k] + response->traces[p->first + k];
     }
-    for (int side = 0; side < 2; side++) {
-        double rows[YK_CONTACT_DIM_MAX][6], columns[YK_CONTACT_DIM_MAX][6];
-        if (p->side[side] < 0) continue;
-        fill_side(network, &e, side, &law, effects, rows, columns);
-        for (int k = 0; k < e.dim; k++)
-            for (int j = 0; j < 6; j++) {
-                values[at[count++]] += rows[k][j];
-                values[at[count++]] += columns[k][j];
-            }
-    }
-    double trace = p->element < network->contact_count ? CONTACT_TRACE : JOINT_TRACE;
-    for (int k = 0; k < e.dim; k++) {
-        response->traces[p->first + k] = trace;
-        values[at[count++]] += law.softness[k] * effects[k] + trace;
-    }
-    return count;
+    for (int side = 0; side < 2; side++)
+        if (p->side[side] >= 0) fill_side(network, &e, side, &law, w, c);
+}
+
+static yk_status factor_islands(yk_response *response, const yk_response_def *def)
+{
+    join_islands(response);
+    choose_parts(response, def);
+    for (size_t i = 0; i < response->part_count; i++) fill_part(response, def, i);
+    return yk_response_factor_all(response);
 }
 
 yk_status yk_response_factor(yk_response *response, yk_network *network, const yk_response_def *def)
 {
     response->network = network;
-    yk_status status = yk_joints_prepare(network);
+    yk_status status = yk_joints_scale(network);
     if (status == YK_OK) status = reserve(response);
     if (status != YK_OK) return status;
     find_closed(response, def);
-    join_islands(response);
-    choose_parts(response, def);
-    if (!same_pattern(response)) {
-        status = analyse(response);
-        if (status != YK_OK) return status;
-    }
-    double *values = yk_sparse_values(response->matrix);
-    memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);
-    size_t cursor = 6 * (size_t)response->place_count;
-    for (size_t i = 0; i < cursor; i++) values[response->entry_place[i]] = 1;
-    for (size_t i = 0; i < response->part_count; i++)
-        cursor += fill_part(response, def, &response->parts[i], response->entry_place + cursor);
-    response->report.entries = yk_sparse_nonzeros(response->matrix);
-    /* Pivots of an earlier factorisation would be cheaper, but then the bits would depend on what came before. */
-    return yk_sparse_factor(response->matrix, NULL);
+    return factor_islands(response, def);
 }
 
-/* Solutions -------------------------------------------------------------------------------------------------------- */
+/* Review ----------------------------------------------------------------------------------------------------------- */
+
+/* The normal velocity of an open contact of a node that takes part, with the solution for those that do. */
+static double expected_approach(const yk_response *response, const yk_response_def *def, const element *e)
+{
+    double rate = e->free_rate[0];
+    bool near = false;
+    for (int side = 0; side < 2; side++) {
+        int32_t node = e->node[side];
+        if (node < 0) continue;
+        const double *v = response->right + 6 * (size_t)(response->placed[node] < 0 ? 0 : response->placed[node]);
+        bool solved = response->placed[node] >= 0;
+        yk_vec3 linear = solved ? yk_v3(v[0], v[1], v[2]) : def->present[node].velocity;
+        yk_vec3 spin = solved ? yk_v3(v[3], v[4], v[5]) : def->present[node].spin;
+        rate += yk_v3_dot(e->linear[side][0], linear) + yk_v3_dot(e->spin[side][0], spin);
+        near = near || solved;
+    }
+    return near ? rate : 0;
+}
+
+static bool catch_contacts(yk_response *response, const yk_response_def *def, double speed)
+{
+    bool changed = false;
+    for (size_t i = 0; i < response->network->contact_count; i++) {
+        if (response->closed[i] != RESPONSE_OPEN) continue;
+        element e;
+        yk_network_element(response->network, i, &e);
+        if (!(expected_approach(response, def, &e) < -speed)) continue;
+        response->closed[i] = RESPONSE_CAUGHT;
+        changed = true;
+    }
+    return changed;
+}
+
+/* A contact that pulls opens; the traces of softness leave a little of that where contacts share a load. */
+static bool release_contacts(yk_response *response)
+{
+    const double *z = response->right + 6 * (size_t)response->place_count;
+    double largest = 0;
+    bool changed = false;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < response->part_count; i++) {
+            const response_part *p = &response->parts[i];
+            if (p->element >= response->network->contact_count) continue;
+            double normal = z[p->first];
+            if (pass == 0) largest = normal > largest ? normal : largest;
+            if (pass == 0 || normal >= -1e-6 * largest) continue;
+            response->closed[p->element] = RESPONSE_OPEN;
+            changed = true;
+        }
+    return changed;
+}
+
+yk_status yk_response_review(yk_response *response, const yk_response_def *def, double speed, bool *changed)
+{
+    bool released = release_contacts(response), caught = catch_contacts(response, def, speed);
+    *changed = released || caught;
+    return *changed ? factor_islands(response, def) : YK_OK;
+}
+
+/* Right-hand sides ------------------------------------------------------------------------------------------------- */
 
 void yk_response_begin_zero(yk_response *response)
 {
@@ -423,23 +376,6 @@ void yk_response_push(yk_response *response, int32_t node, yk_vec3 impulse, yk_v
     add_vector(right, network->nodes[node].inverse_mass, impulse);
     yk_vec3 scaled = yk_v3_scale(1 / node_length(network, node), angular);
     add_vector(right + 3, 1, node_spin_response(network, node, scaled));
-}
-
-void yk_response_solve(yk_response *response)
-{
-    yk_sparse_solve(response->matrix, response->right);
-}
-
-/* A second solution for what the trace of softness left open in the rows. */
-void yk_response_solve_refined(yk_response *response)
-{
-    int first = 6 * response->place_count;
-    double *right = response->right, *left = response->refinement;
-    yk_sparse_solve(response->matrix, right);
-    memset(left, 0, (size_t)first * sizeof *left);
-    for (int i = 0; i < response->row_count; i++) left[first + i] = response->traces[i] * right[first + i];
-    yk_sparse_solve(response->matrix, left);
-    for (int i = 0; i < first + response->row_count; i++) right[i] += left[i];
 }
 
 yk_vec3 yk_response_velocity(const yk_response *response, int32_t node)

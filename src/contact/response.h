@@ -12,6 +12,7 @@
  * selects the impulses of least norm and moves the velocities by nothing that counts.
  *
  *   yk_response_factor        after the rows of the network are set, instead of solving it
+ *   yk_response_review        contacts that cannot keep their state
  *   yk_response_begin_free    the velocities of the end of the step, or
  *   yk_response_begin_zero    the change of velocities alone, which
  *   yk_response_push ...      impulses on nodes cause
@@ -39,6 +40,11 @@ typedef struct yk_response_def {
 /* The network has its nodes at their free velocities, the start impulses of its contacts and joints are those of the
  * last solution. It must stay as it is until the last solve. Allocates where the set of closed contacts has changed. */
 yk_status yk_response_factor(yk_response *response, yk_network *network, const yk_response_def *def);
+
+/* After the solution of what is expected to happen: contacts that this would close or open change their state, and the
+ * equations are factored anew if there are any; `changed` says so. Contacts that approach slower than `speed` stay open.
+ */
+yk_status yk_response_review(yk_response *response, const yk_response_def *def, double speed, bool *changed);
 
 void yk_response_begin_free(yk_response *response);
 void yk_response_begin_zero(yk_response *response);

@@ -157,15 +157,17 @@ static yk_status advance_fast(yk_system *system, int member, double tau, double 
 {
     yk_member *m = &system->members[member];
     yk_rim_member *own = &system->rim->members[member];
-    double t = system->t, whole = system->h;
+    double t = system->t, whole = system->h, share = 1.0 / system->rim->exchanges;
+    bool mean = system->scheme.rim.efforts == YK_RIM_EFFORTS_MEAN;
     int substeps = m->substeps;
     system->t = t + tau, system->h = h, m->substeps = own->parts;
     yk_status status = yk_system_advance(system, member);
     if (status < 0) status = yk_system_blame(system, member);
     system->t = t, system->h = whole, m->substeps = substeps;
-    for (int port = 0; port < m->port_count; port++)
-        own->means[port] = yk_effort_combine(m->ports[port].kind, &own->means[port], 1.0 / system->rim->exchanges,
-                                             &m->values[port].effort);
+    for (int port = 0; port < m->port_count; port++) {
+        const yk_effort *effort = &m->values[port].effort;
+        own->given[port] = mean ? yk_effort_combine(m->ports[port].kind, &own->given[port], share, effort) : *effort;
+    }
     return status;
 }
 
@@ -272,7 +274,7 @@ static yk_status run_fast(yk_system *system)
     }
     for (int i = 0; i < system->member_count; i++)
         for (int port = 0; rim->members[i].fast && port < system->members[i].port_count; port++)
-            rim->members[i].means[port] = (yk_effort){.force = {0, 0, 0}};
+            rim->members[i].given[port] = (yk_effort){.force = {0, 0, 0}};
     for (int k = 0; k < rim->exchanges; k++) {
         yk_status status = run_exchange(system, k * h, h);
         if (status < 0) return status;
@@ -290,8 +292,8 @@ static void show_means(yk_system *system)
         yk_member *m = &system->members[i];
         const yk_rim_member *own = &system->rim->members[i];
         for (int port = 0; own->fast && port < m->port_count; port++) {
-            m->values[port].effort = own->means[port];
-            if (m->mean_efforts) m->mean_efforts[port] = own->means[port];
+            m->values[port].effort = own->given[port];
+            if (m->mean_efforts) m->mean_efforts[port] = own->given[port];
         }
     }
 }

@@ -19,7 +19,7 @@ typedef struct yk_rim_member {
     double *way;      /* their integral since then */
     double *efforts;  /* on the ports, opposite to those of the partners */
     double *scratch;  /* where the model is identified */
-    yk_effort *means; /* fast, per port: over the macro step so far */
+    yk_effort *given; /* fast, per port: what the partners receive of the macro step so far */
 } yk_rim_member;
 
 typedef enum yk_rim_role {

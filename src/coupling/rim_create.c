@@ -140,8 +140,8 @@ yk_status yk_rim_create(yk_system *system)
         yk_rim_member *own = &rim->members[i];
         if (is_modelled(system, i)) status = create_model(system, i);
         if (!own->fast) continue;
-        own->means = yk_allocate(context, (size_t)system->members[i].port_count, sizeof *own->means);
-        if (!own->means) return YK_ERROR_MEMORY;
+        own->given = yk_allocate(context, (size_t)system->members[i].port_count, sizeof *own->given);
+        if (!own->given) return YK_ERROR_MEMORY;
     }
     return status;
 }
@@ -153,7 +153,7 @@ void yk_rim_destroy(yk_system *system)
     for (int i = 0; rim->members && i < system->member_count; i++) {
         yk_release(system->context, rim->members[i].offsets);
         yk_release(system->context, rim->members[i].start);
-        yk_release(system->context, rim->members[i].means);
+        yk_release(system->context, rim->members[i].given);
     }
     yk_release(system->context, rim->members);
     yk_release(system->context, rim->links);

@@ -198,6 +198,11 @@ static const yk_word extrapolation_words[] = {
     {"quadratic", "from those at the last three"},
     {NULL, NULL},
 };
+static const yk_word efforts_words[] = {
+    {"mean", "the mean over a macro step, which keeps the impulse"},
+    {"last", "the value at its end"},
+    {NULL, NULL},
+};
 static const yk_word positions_words[] = {
     {"mechanism", "where the slow subsystem itself would come to in one step"},
     {"integral", "the integral of the model's velocities"},
@@ -241,6 +246,8 @@ static const yk_field coupling_fields[] = {
      .text = "index1: how the coupling Jacobian is found"},
     {"extrapolation", YK_TYPE_CHOICE, .fallback = "rim", .words = extrapolation_words,
      .text = "rim: what fast subsystems are told of the motion of slow ones within a macro step"},
+    {"efforts", YK_TYPE_CHOICE, .fallback = "mean", .words = efforts_words,
+     .text = "rim: what slow subsystems receive of the efforts of fast ones"},
     {"positions", YK_TYPE_CHOICE, .fallback = "mechanism", .words = positions_words,
      .text = "rim: where the reduced model says that the ports are"},
     {"exchanges", YK_TYPE_INTEGER, .fallback = "0", .range = YK_NOT_NEGATIVE,

@@ -1,11 +1,14 @@
 /* The reduced interface model of the bodies behind the ports that take efforts: paper rim section 4.
  *
  * The rows of the next step are set up as for a step, at the present configuration; instead of a solution, contacts
- * keep the state that their last impulses and the present velocities show (contact/response.h). One solution gives the
+ * keep the state that their last impulses and the present velocities show (contact/response.h), unless the efforts of the
+ * last step would close or open them. One solution gives the
  * velocities at the end of a step without efforts at the ports, one more per port velocity a column of the inverse
  * effective mass (56). */
 #include "contact/response.h"
 #include "nonsmooth/world.h"
+
+enum { REVIEWS = 4 }; /* of the states of contacts, at most */
 
 /* A velocity of a port: what it reads of one or two bodies. The same coefficients turn its effort into forces. */
 typedef struct port_row {
@@ -134,6 +137,39 @@ static void note_present(const yk_nonsmooth *self, yk_node *present)
     }
 }
 
+/* The end of a step with the efforts of the last one. */
+static void expect(yk_nonsmooth *self, double h)
+{
+    const struct yk_world_interface *interface = self->interface;
+    const port_row *row = interface->rows;
+    yk_response_begin_free(interface->response);
+    for (size_t i = 0; i < self->port_count; i++) {
+        const yk_effort *effort = &self->ports[i].effort;
+        const double values[6] = {effort->force.x,  effort->force.y,  effort->force.z,
+                                  effort->torque.x, effort->torque.y, effort->torque.z};
+        for (int k = 0; k < port_size(self, i); k++, row++)
+            for (int side = 0; side < 2; side++)
+                if (yk_world_is_dynamic(self, row->slot[side]))
+                    yk_response_push(interface->response, row->slot[side],
+                                     yk_v3_scale(h * values[k], row->linear[side]),
+                                     yk_v3_scale(h * values[k], row->angular[side]));
+    }
+    yk_response_solve(interface->response);
+}
+
+/* Contacts that would close or open within the step do so here, too. */
+static yk_status review(yk_nonsmooth *self, double h, const yk_response_def *def)
+{
+    double speed = 1e-2 * h * yk_v3_norm(self->def.gravity) + 1e-9;
+    bool changed = self->report.contacts > 0;
+    for (int i = 0; i < REVIEWS && changed; i++) {
+        expect(self, h);
+        yk_status status = yk_response_review(self->interface->response, def, speed, &changed);
+        if (status < 0) return status;
+    }
+    return YK_OK;
+}
+
 static yk_status factor(yk_nonsmooth *self, double h)
 {
     struct yk_world_interface *interface = self->interface;
@@ -143,7 +179,8 @@ static yk_status factor(yk_nonsmooth *self, double h)
                            .impulse_scale = self->run.step > 0 ? h / self->run.step : 1,
                            .nodes = interface->nodes,
                            .node_count = interface->node_count};
-    return yk_response_factor(interface->response, self->network, &def);
+    yk_status status = yk_response_factor(interface->response, self->network, &def);
+    return status == YK_OK ? review(self, h, &def) : status;
 }
 
 static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)

@@ -62,6 +62,17 @@ static void build_sticking(scene *s, yk_friction_model friction)
     add_port(s, "a", box, yk_v3(0.1, 0, 0.1));
 }
 
+/* Rows enough for the sparse solution; the middle box is held by eight points. */
+static void build_stack(scene *s, yk_friction_model friction)
+{
+    (void)friction;
+    add_floor(s, rough(0.5));
+    int box = -1;
+    for (int i = 0; i < 4; i++)
+        box = add_moving_box(s, yk_v3(0.2, 0.2, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), 4, 0.5, yk_v3(0, 0, 0));
+    add_port(s, "a", box, yk_v3(0.1, 0, 0));
+}
+
 /* Not along an axis: round cones turn the direction of friction, pyramids do not. The convex cone carries what slides at
  * a distance of mu h times its speed; it starts there. */
 static void build_slipping(scene *s, yk_friction_model friction)
@@ -310,6 +321,7 @@ static void test_sticking(void **state)
 {
     (void)state;
     check_all_models("sticking", build_sticking, 70, 1e-8);
+    check_model("stack", build_stack, YK_FRICTION_COULOMB, 150, 1e-7);
     check_all_models("ball", build_ball, 30, 1e-7);
 }
 
