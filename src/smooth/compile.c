@@ -470,6 +470,7 @@ void yk_smooth_release_compiled(yk_smooth *model)
 {
     yk_context *context = model->context;
     yk_smooth_release_interface(model);
+    yk_smooth_release_variation(model);
     yk_sparse_destroy(model->matrix);
     model->matrix = NULL;
     yk_release(context, model->nodes), model->nodes = NULL;

@@ -14,13 +14,6 @@
 /* As at the start: keeps the matrix regular where joints are redundant. */
 static const double redundant_compliance = 1e-9;
 
-/* A velocity of a port: coefficients of the velocities of one or two frames, and its rate at constant velocities. */
-typedef struct port_row {
-    int frame[2]; /* -1: none */
-    yk_vec3 linear[2], angular[2];
-    double bias;
-} port_row;
-
 struct smooth_interface {
     yk_sparse *matrix;
     port_row *rows;
@@ -28,7 +21,7 @@ struct smooth_interface {
     double *right;
 };
 
-static int port_size(const port_model *port)
+int yk_smooth_port_size(const port_model *port)
 {
     if (port->causality != YK_TAKES_EFFORT) return 0;
     return port->def.kind == YK_PORT_SCALAR ? 1 : 6;
@@ -75,11 +68,11 @@ static void scalar_row(const yk_smooth *model, const port_model *port, port_row 
     if (length > 0) row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
 }
 
-static void set_rows(const yk_smooth *model, port_row *row)
+void yk_smooth_port_rows(const yk_smooth *model, port_row *row)
 {
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
-        int size = port_size(port);
+        int size = yk_smooth_port_size(port);
         if (size == 6) marker_rows(model, port, row);
         if (size == 1) scalar_row(model, port, row);
         row += size;
@@ -92,7 +85,7 @@ static yk_status create_interface(yk_smooth *model)
     struct smooth_interface *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
     model->interface = made;
-    for (int i = 0; i < model->def.port_count; i++) made->row_count += port_size(&model->ports[i]);
+    for (int i = 0; i < model->def.port_count; i++) made->row_count += yk_smooth_port_size(&model->ports[i]);
     made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
     made->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *made->right);
     yk_sparse_entry *entries = yk_allocate(context, model->place_count, sizeof *entries);
@@ -145,7 +138,7 @@ static void solve(yk_smooth *model, double *right)
     for (int i = 0; i < model->unknown_count; i++) right[i] *= model->unknown_scale[i];
 }
 
-static void push(const yk_smooth *model, const port_row *row, double *right)
+void yk_smooth_push(const yk_smooth *model, const port_row *row, double *right)
 {
     for (int side = 0; side < 2; side++) {
         int u = row->frame[side] >= 0 ? model->nodes[row->frame[side]].unknown : -1;
@@ -194,14 +187,14 @@ yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out)
     if (n == 0) return YK_OK;
     status = factor(model);
     if (status != YK_OK) return status;
-    set_rows(model, interface->rows);
+    yk_smooth_port_rows(model, interface->rows);
     memcpy(interface->right, model->right, (size_t)model->unknown_count * sizeof *interface->right);
     solve(model, interface->right);
     for (int i = 0; i < n; i++)
         out->rate[i] = rate_of(model, &interface->rows[i], interface->right, true) + interface->rows[i].bias;
     for (int j = 0; j < n; j++) {
         memset(interface->right, 0, (size_t)model->unknown_count * sizeof *interface->right);
-        push(model, &interface->rows[j], interface->right);
+        yk_smooth_push(model, &interface->rows[j], interface->right);
         solve(model, interface->right);
         for (int i = 0; i < n; i++)
             out->inverse_mass[i * n + j] = rate_of(model, &interface->rows[i], interface->right, false);

@@ -192,7 +192,11 @@ typedef struct integrator {
     void (*predict)(const yk_smooth *model, int node, double h, trial_node *trial);
     /* Doubles of model->scratch that a step needs; NULL: none. */
     size_t (*scratch_words)(const yk_smooth *model);
+    /* As advance, and the derivatives of the port motions into the columns of model->variation (variation.h). */
+    yk_status (*vary)(yk_smooth *model, double t, double h);
 } integrator;
+
+typedef struct variation variation;
 
 struct yk_smooth {
     yk_subsystem base; /* first: the object is a subsystem */
@@ -265,6 +269,8 @@ struct yk_smooth {
     bool factors_match; /* the matrix holds the factors that belong to the state */
     yk_smooth_report report;
     struct smooth_interface *interface; /* made when it is first asked for */
+    variation *variation;               /* likewise, for sensitivities; `varying` while a step makes them */
+    bool varying;
 };
 
 /* compile.c */
@@ -294,6 +300,9 @@ void yk_smooth_solve(yk_smooth *model, double *vector);
 void yk_smooth_solve_refined(yk_smooth *model);
 
 /* newton.c */
+/* Adds the solution in model->right to the trial; returns the largest change of position (by the length scale) or
+ * rotation. */
+double yk_smooth_update(yk_smooth *model);
 /* New factors of the assembled matrix, or a message that names what has no unique solution. */
 yk_status yk_smooth_factor(yk_smooth *model);
 yk_status yk_smooth_factor_failed(yk_smooth *model, yk_status status, int column);
@@ -354,9 +363,25 @@ void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
 yk_status yk_smooth_make_channels(yk_smooth *model);
 void yk_smooth_joint_wrench(const yk_smooth *model, const joint_model *joint, int side, yk_effort *effort);
 
-/* interface.c: see yk_interface_model. */
+/* interface.c: a velocity of a port that takes efforts: coefficients of the velocities of one or two frames, and its rate at
+ * constant velocities. */
+typedef struct port_row {
+    int frame[2]; /* -1: none */
+    yk_vec3 linear[2], angular[2];
+    double bias;
+} port_row;
+/* Six velocities of a marker, one of a distance; none where no effort is taken. */
+int yk_smooth_port_size(const port_model *port);
+void yk_smooth_port_rows(const yk_smooth *model, port_row *rows);
+/* Adds a unit effort along the row, over the typical mass, to the equations of the nodes. */
+void yk_smooth_push(const yk_smooth *model, const port_row *row, double *right);
+/* See yk_interface_model. */
 yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out);
 void yk_smooth_release_interface(yk_smooth *model);
+
+/* variation.c: the derivatives of a step; made when they are first asked for. */
+yk_status yk_smooth_step_sensitivity(yk_smooth *model, double t, double h, int degree, double *matrix);
+void yk_smooth_release_variation(yk_smooth *model);
 
 /* merge.c */
 yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,

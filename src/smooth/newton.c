@@ -94,8 +94,7 @@ static yk_status restore_factors(yk_smooth *model)
     return status;
 }
 
-/* Largest change of position (by the length scale) or rotation. */
-static double update(yk_smooth *model)
+double yk_smooth_update(yk_smooth *model)
 {
     double inverse = 1 / model->c, inverse_length = 1 / model->length_scale, largest = 0;
     for (int i = 0; i < model->node_count; i++) {
@@ -191,7 +190,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
         model->state.clock->age = 0;
     }
     yk_smooth_solve(model, model->right);
-    double correction = update(model);
+    double correction = yk_smooth_update(model);
     model->iteration++;
     model->report.iterations++;
     if (!isfinite(correction)) {

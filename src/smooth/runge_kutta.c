@@ -10,16 +10,11 @@
 
 #include "smooth/internal.h"
 #include "smooth/runge_kutta.h"
+#include "smooth/variation.h"
 
 enum { STAGES = YK_RUNGE_KUTTA_STAGES };
 
-/* Vectors of the integration: positions and rotations in the order of the unknowns, their rates, work, losses. */
-typedef struct workspace {
-    double *begin, *value, *error5, *error3;
-    double *slope[STAGES];
-    yk_quat *orientation; /* centre of each node's chart */
-    size_t n;
-} workspace;
+typedef yk_runge_kutta_workspace workspace;
 
 static size_t vector_size(const yk_smooth *model)
 {
@@ -28,10 +23,10 @@ static size_t vector_size(const yk_smooth *model)
 
 static size_t scratch_words(const yk_smooth *model)
 {
-    return (4 + STAGES) * vector_size(model) + 4 * (size_t)model->node_count;
+    return (6 + STAGES) * vector_size(model) + 4 * (size_t)model->node_count;
 }
 
-static workspace workspace_of(yk_smooth *model)
+workspace yk_runge_kutta_workspace_of(yk_smooth *model)
 {
     workspace w = {.n = vector_size(model)};
     double *at = model->scratch;
@@ -39,6 +34,8 @@ static workspace workspace_of(yk_smooth *model)
     w.value = at, at += w.n;
     w.error5 = at, at += w.n;
     w.error3 = at, at += w.n;
+    w.stage = at, at += w.n;
+    w.moved = at, at += w.n;
     for (int i = 0; i < STAGES; i++, at += w.n) w.slope[i] = at;
     w.orientation = (yk_quat *)at;
     return w;
@@ -76,7 +73,7 @@ static void begin_from_trial(yk_smooth *model, workspace *w)
     }
 }
 
-static void trial_from(yk_smooth *model, const workspace *w, const double *value)
+void yk_runge_kutta_place(yk_smooth *model, const workspace *w, const double *value)
 {
     const double *rate = value + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
@@ -116,8 +113,7 @@ static void read_slope(yk_smooth *model, const workspace *w, double *slope)
     slope[w->n - 1] = model->loss + yk_smooth_beam_loss(model);
 }
 
-/* Inputs and time at a point of the step. */
-static void move_to(yk_smooth *model, double t, double local)
+void yk_runge_kutta_move_to(yk_smooth *model, double t, double local)
 {
     model->t = t + local;
     model->input_time = local;
@@ -134,16 +130,21 @@ static void combine(const workspace *w, const double *weight, int count, double 
     for (size_t i = 0; i < w->n; i++) sum[i] *= h;
 }
 
+void yk_runge_kutta_stage(const workspace *w, int s, double size, double *value)
+{
+    combine(w, yk_runge_kutta_853()->a[s], s, size, value);
+    for (size_t i = 0; i < w->n; i++) value[i] += w->begin[i];
+}
+
 /* All stages of an internal step from `local`, the first slope being known; the end is left in w->value. */
 static yk_status stages(yk_smooth *model, workspace *w, double t, double local, double size)
 {
     const yk_runge_kutta *method = yk_runge_kutta_853();
     model->drive_step = 0.25 * size;
     for (int s = 1; s < STAGES; s++) {
-        combine(w, method->a[s], s, size, w->value);
-        for (size_t i = 0; i < w->n; i++) w->value[i] += w->begin[i];
-        trial_from(model, w, w->value);
-        move_to(model, t, local + method->c[s] * size);
+        yk_runge_kutta_stage(w, s, size, w->value);
+        yk_runge_kutta_place(model, w, w->value);
+        yk_runge_kutta_move_to(model, t, local + method->c[s] * size);
         yk_status status = yk_smooth_rates(model, false);
         if (status != YK_OK) return status;
         read_slope(model, w, w->slope[s]);
@@ -170,6 +171,9 @@ static double typical_speed(const yk_smooth *model, const workspace *w)
     return largest;
 }
 
+/* The estimate of order 8 made of those of orders 5 and 3 is smaller than the errors that pendulums and tops show. */
+static const double caution = 20;
+
 /* Estimated error relative to the tolerance: positions by the length scale, rates by the typical speed. */
 static double error_of(const yk_smooth *model, const workspace *w, double tolerance)
 {
@@ -183,14 +187,14 @@ static double error_of(const yk_smooth *model, const workspace *w, double tolera
             third = e3 > third || isnan(e3) ? e3 : third;
         }
     double norm = sqrt(fifth * fifth + 0.01 * third * third);
-    return norm > 0 ? fifth * fifth / norm / tolerance : fifth;
+    return norm > 0 ? caution * fifth * fifth / norm / tolerance : fifth;
 }
 
 /* The end of the stages brought onto the constraints, with its accelerations. */
 static yk_status arrive(yk_smooth *model, workspace *w, double t, double local)
 {
-    trial_from(model, w, w->value);
-    move_to(model, t, local);
+    yk_runge_kutta_place(model, w, w->value);
+    yk_runge_kutta_move_to(model, t, local);
     yk_status status = yk_smooth_project_positions(model);
     if (status != YK_OK) return status;
     status = yk_smooth_rates(model, false);
@@ -227,15 +231,17 @@ static yk_status travel(yk_smooth *model, workspace *w, double t, double h)
     clock_state *clock = model->state.clock;
     /* The estimate cannot see below rounding. */
     double wanted = model->def.options.error_tolerance;
-    double tolerance = fmax(wanted, 2e-15 * fmax(1, model->extent / model->length_scale));
+    double tolerance = fmax(wanted, caution * 1e-15 * fmax(1, model->extent / model->length_scale));
     double done = 0, size = wanted > 0 && model->size > 0 ? model->size : h;
     while (done < h) {
         double left = h - done, used = wanted > 0 ? yk_smooth_next_size(size, left) : left;
         yk_status status = stages(model, w, t, done, used);
         double error = status == YK_OK && wanted > 0 ? error_of(model, w, tolerance) : 0;
         if (status == YK_OK && isfinite(error) && error <= 1) {
-            status = arrive(model, w, t, used >= left ? h : done + used);
+            if (model->varying) status = yk_runge_kutta_vary(model, w, t, done, used);
+            if (status == YK_OK) status = arrive(model, w, t, used >= left ? h : done + used);
             if (status == YK_OK) {
+                if (model->varying) yk_runge_kutta_vary_end(model, w);
                 done = used >= left ? h : done + used;
                 model->report.error = error * tolerance * model->length_scale;
                 /* The end of the whole must not shorten the steps after it. */
@@ -255,7 +261,7 @@ static yk_status travel(yk_smooth *model, workspace *w, double t, double h)
 
 static yk_status travel_from_state(yk_smooth *model, double t, double h)
 {
-    workspace w = workspace_of(model);
+    workspace w = yk_runge_kutta_workspace_of(model);
     yk_smooth_trial_from_state(model);
     yk_smooth_rates_open(model);
     model->size = model->state.clock->size;
@@ -264,11 +270,12 @@ static yk_status travel_from_state(yk_smooth *model, double t, double h)
     begin_from_trial(model, &w);
     w.begin[w.n - 2] = w.begin[w.n - 1] = 0;
     for (int i = 0; i < model->node_count; i++) model->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
-    move_to(model, t, 0);
+    yk_runge_kutta_move_to(model, t, 0);
     yk_status status = yk_smooth_rates(model, false);
     if (status != YK_OK) return status;
     read_slope(model, &w, w.slope[0]);
     status = travel(model, &w, t, h);
+    if (status == YK_OK && model->varying) status = yk_runge_kutta_vary_outputs(model, h);
     model->drive_step = 0;
     return status;
 }
@@ -281,7 +288,7 @@ static yk_status advance(yk_smooth *model, double t, double h)
         yk_smooth_trial_from_state(model);
         return status;
     }
-    workspace w = workspace_of(model);
+    workspace w = yk_runge_kutta_workspace_of(model);
     yk_smooth_inertias(model, false);
     yk_smooth_state_from_trial(model);
     clock->work += w.begin[w.n - 2];
@@ -295,6 +302,13 @@ static yk_status advance(yk_smooth *model, double t, double h)
     model->report.steps++;
     model->open = false;
     return YK_OK;
+}
+
+static yk_status vary(yk_smooth *model, double t, double h)
+{
+    variation *v = model->variation;
+    memset(v->begin, 0, (size_t)v->columns * v->n * sizeof *v->begin);
+    return advance(model, t, h);
 }
 
 /* The whole step at once: another iteration with the same inputs would change nothing. */
@@ -321,4 +335,5 @@ const integrator yk_smooth_runge_kutta = {.begin = begin,
                                           .advance = advance,
                                           .iterate = iterate,
                                           .predict = yk_smooth_predict_taylor,
-                                          .scratch_words = scratch_words};
+                                          .scratch_words = scratch_words,
+                                          .vary = vary};

@@ -1,6 +1,8 @@
-/* The coefficients of the Runge-Kutta method of order 8, as data. */
+/* The Runge-Kutta method of order 8: its coefficients as data, and what its steps and their derivatives share. */
 #ifndef YK_SMOOTH_RUNGE_KUTTA_H
 #define YK_SMOOTH_RUNGE_KUTTA_H
+
+#include "smooth/internal.h"
 
 enum { YK_RUNGE_KUTTA_STAGES = 12 };
 
@@ -13,5 +15,27 @@ typedef struct yk_runge_kutta {
 } yk_runge_kutta;
 
 const yk_runge_kutta *yk_runge_kutta_853(void);
+
+/* Vectors of the integration: positions and rotations in the order of the unknowns, their rates, work, losses. */
+typedef struct yk_runge_kutta_workspace {
+    double *begin, *value, *error5, *error3;
+    double *stage, *moved; /* of the derivatives */
+    double *slope[YK_RUNGE_KUTTA_STAGES];
+    yk_quat *orientation; /* centre of each node's chart */
+    size_t n;
+} yk_runge_kutta_workspace;
+
+yk_runge_kutta_workspace yk_runge_kutta_workspace_of(yk_smooth *model);
+/* Beginning of the step plus what the slopes before stage s give it. */
+void yk_runge_kutta_stage(const yk_runge_kutta_workspace *w, int s, double size, double *value);
+/* The trial at a vector of the integration. */
+void yk_runge_kutta_place(yk_smooth *model, const yk_runge_kutta_workspace *w, const double *value);
+/* Inputs and time at a point of the step. */
+void yk_runge_kutta_move_to(yk_smooth *model, double t, double local);
+
+/* runge_kutta_variation.c: along an internal step that was accepted; after it has arrived; at the end of the whole. */
+yk_status yk_runge_kutta_vary(yk_smooth *model, const yk_runge_kutta_workspace *w, double t, double local, double size);
+void yk_runge_kutta_vary_end(yk_smooth *model, const yk_runge_kutta_workspace *w);
+yk_status yk_runge_kutta_vary_outputs(yk_smooth *model, double h);
 
 #endif

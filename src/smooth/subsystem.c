@@ -106,6 +106,17 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *i
     return status;
 }
 
+static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
+                                  double *matrix)
+{
+    yk_smooth *model = model_of(self);
+    if (!model->started) return not_started(model);
+    model->inputs = inputs;
+    yk_status status = yk_smooth_step_sensitivity(model, t, h, degree, matrix);
+    model->inputs = NULL;
+    return status;
+}
+
 static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_iteration *report)
 {
     yk_smooth *model = model_of(self);
@@ -264,6 +275,7 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .channel_read = channel_read,
                                             .shapes = shapes,
                                             .merge = yk_smooth_merge,
+                                            .step_sensitivity = step_sensitivity,
                                             .interface_model = interface_model};
 
 const yk_subsystem_ops *yk_smooth_ops(void)

@@ -91,13 +91,21 @@ void yk_smooth_state_from_trial(yk_smooth *model)
     yk_smooth_keep_inputs(model);
 }
 
+/* The rotation of a state: to the bit that of the step that made it, whose quaternion was made unit before. Images that
+ * were displaced from outside need not be. */
+static yk_mat3 rotation_of(yk_quat q)
+{
+    double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    return yk_q_matrix(fabs(norm2 - 1) < 1e-14 ? q : yk_q_unit(q));
+}
+
 void yk_smooth_trial_from_state(yk_smooth *model)
 {
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &model->state.now[i];
         trial_node *node = &model->trial[i];
         node->frame = (yk_frame){.position = now->position,
-                                 .rotation = yk_q_matrix(yk_q_unit(now->orientation)),
+                                 .rotation = rotation_of(now->orientation),
                                  .velocity = now->velocity,
                                  .angular_velocity = now->angular_velocity};
         node->orientation = now->orientation;

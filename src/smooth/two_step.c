@@ -2,7 +2,8 @@
  * (5)-(6)), acceptance; and the loop that cuts steps where Newton's method fails or the local error is too large. */
 #include <string.h>
 
-#include "smooth/internal.h"
+#include "smooth/two_step.h"
+#include "smooth/variation.h"
 
 static yk_vec3 combine(double a, yk_vec3 u, double b, yk_vec3 v)
 {
@@ -188,7 +189,7 @@ static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 no
     return yk_v3_scale(1 / m->b0, yk_v3_sub(yk_v3_scale(1 / h, yk_v3_sub(value, past)), rates));
 }
 
-static void accelerations(yk_smooth *model)
+void yk_two_step_accelerations(yk_smooth *model)
 {
     const yk_two_step *m = &model->method;
     for (int i = 0; i < model->node_count; i++) {
@@ -212,7 +213,7 @@ static void close_trial(yk_smooth *model)
 {
     yk_smooth_inertias(model, true);
     account(model);
-    accelerations(model);
+    yk_two_step_accelerations(model);
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &model->state.now[i];
         model->state.older_move[i] = yk_v3_sub(now->position, model->state.before[i].position);
@@ -293,7 +294,7 @@ static yk_status try_step(yk_smooth *model, double begin, double local, double s
     }
     *accepted = true;
     if (tolerance == 0) return YK_OK;
-    if (model->state.clock->steps < 2) accelerations(model);
+    if (model->state.clock->steps < 2) yk_two_step_accelerations(model);
     model->report.error = local_error(model);
     *accepted = model->report.error <= tolerance;
     if (!*accepted) yk_smooth_trial_from_state(model);
@@ -330,6 +331,15 @@ static yk_status tolerance_not_met(yk_smooth *model, double t)
                    model->def.name, model->def.options.error_tolerance, t);
 }
 
+/* For derivatives: of a single internal step here, before it is accepted; of several after the last. */
+static yk_status note_step(yk_smooth *model, double size, bool whole)
+{
+    variation *v = model->variation;
+    if (v->size_count < YK_TWO_STEP_REPEATS_MAX) v->sizes[v->size_count] = size;
+    v->size_count++;
+    return whole ? yk_two_step_vary(model) : YK_OK;
+}
+
 static yk_status advance(yk_smooth *model, double t, double h)
 {
     clock_state *clock = model->state.clock;
@@ -341,6 +351,7 @@ static yk_status advance(yk_smooth *model, double t, double h)
         bool accepted;
         yk_status status = try_step(model, t, done, used, &accepted);
         if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
+        if (status == YK_OK && accepted && model->varying) status = note_step(model, used, used >= h);
         if (status == YK_OK && accepted) {
             double factor = controlled ? growth(model, true) : 2;
             close_trial(model);
@@ -365,6 +376,36 @@ static yk_status advance(yk_smooth *model, double t, double h)
     return YK_OK;
 }
 
+yk_status yk_two_step_repeat(yk_smooth *model, double t, const double *sizes, int count)
+{
+    double done = 0;
+    for (int i = 0; i < count; i++) {
+        open_trial(model, t + done, sizes[i]);
+        done += sizes[i];
+        model->input_time = done;
+        yk_smooth_input_frames(model);
+        yk_status status = yk_smooth_solve_step(model);
+        if (status != YK_OK) return status;
+        close_trial(model);
+    }
+    return YK_OK;
+}
+
+static yk_status vary(yk_smooth *model, double t, double h)
+{
+    variation *v = model->variation;
+    v->size_count = 0;
+    memcpy(v->mark, model->image, model->image_words * sizeof *v->mark);
+    yk_status status = advance(model, t, h);
+    if (status != YK_OK || v->size_count == 1) return status;
+    if (v->size_count > YK_TWO_STEP_REPEATS_MAX)
+        return yk_fail(model->context, YK_ERROR_CAPABILITY,
+                       "%s: the step to t = %g took %d internal steps, too many for its sensitivities: use a smaller "
+                       "step or a larger error tolerance",
+                       model->def.name, t + h, v->size_count);
+    return yk_two_step_differences(model, t, h, v->mark, v->sizes, v->size_count, v->image);
+}
+
 static yk_status iterate(yk_smooth *model, double t, double h, yk_iteration *report)
 {
     model->input_time = h;
@@ -374,7 +415,7 @@ static yk_status iterate(yk_smooth *model, double t, double h, yk_iteration *rep
     bool converged;
     yk_status status = yk_smooth_iterate_once(model, &converged);
     if (status != YK_OK) return status;
-    accelerations(model);
+    yk_two_step_accelerations(model);
     report->correction = model->report.correction;
     report->converged = converged || model->report.correction <= 1;
     return YK_OK;
@@ -393,4 +434,5 @@ static yk_status begin(yk_smooth *model)
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
-const integrator yk_smooth_two_step = {.begin = begin, .advance = advance, .iterate = iterate, .predict = predict_node};
+const integrator yk_smooth_two_step = {
+    .begin = begin, .advance = advance, .iterate = iterate, .predict = predict_node, .vary = vary};

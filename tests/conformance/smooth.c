@@ -47,6 +47,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     ports[1].marker[0] = yk_marker_at(0, 0.2, 0), ports[1].marker[1] = yk_marker_at(0.1, 0, 0);
     yk_smooth_def def = yk_smooth_default();
     def.name = "conforming";
+    def.options.newton_relative = 1e-8; /* differences of steps are compared */
     if (user) def.options = *(const yk_smooth_options *)user;
     def.nodes = nodes, def.node_count = 2;
     def.bodies = bodies, def.body_count = 2;
@@ -61,7 +62,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
 
 #define EFFORT .causality = YK_TAKES_EFFORT, .amplitude = 2, .frequency = 8
 #define MOTION .causality = YK_TAKES_MOTION, .amplitude = 0.01, .frequency = 8
-#define STEPS .step = 4e-3, .steps = 100, .order = 2, .energy_order = 2, .scale = 1
+#define STEPS .step = 4e-3, .steps = 90, .order = 2, .energy_order = 2, .scale = 1
 
 /* The method is exact beside the inputs: cubics through values and slopes of a sine, with errors of order 4, and of order 2
  * in the accelerations that efforts answer to. */

@@ -1,0 +1,182 @@
+/* What the sensitivities of all integrators share: the columns, memory, and the motions of the ports. */
+#include "smooth/variation.h"
+
+#include <string.h>
+
+#include "math/so3.h"
+#include "smooth/runge_kutta.h"
+#include "smooth/two_step.h"
+
+enum { MARKER_MOTIONS = 18, SCALAR_MOTIONS = 3 };
+
+static const double displaced = 1e-5;
+
+void yk_smooth_release_variation(yk_smooth *model)
+{
+    variation *v = model->variation;
+    if (!v) return;
+    yk_context *context = model->context;
+    void *const blocks[] = {v->row,    v->power,       v->begin, v->end,       v->slope,  v->direction, v->rate,
+                            v->base,   v->plus,        v->minus, v->output[0], v->turned, v->rows,      v->trial,
+                            v->lambda, v->coordinates, v->mark,  v->image,     v->sizes};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(context, blocks[i]);
+    yk_release(context, v);
+    model->variation = NULL;
+}
+
+static void number_columns(const yk_smooth *model, variation *v)
+{
+    int row = 0, column = 0;
+    for (int p = 0; p < model->def.port_count; p++) {
+        int size = yk_smooth_port_size(&model->ports[p]);
+        for (int power = 0; power <= v->degree; power++)
+            for (int k = 0; k < size; k++, column++) {
+                v->row[column] = row + k;
+                v->power[column] = power;
+            }
+        row += size;
+    }
+}
+
+static yk_status create(yk_smooth *model, int degree)
+{
+    yk_context *context = model->context;
+    variation *v = yk_allocate(context, 1, sizeof *v);
+    if (!v) return YK_ERROR_MEMORY;
+    model->variation = v;
+    v->degree = degree;
+    v->n = 2 * (size_t)model->motion_count;
+    for (int p = 0; p < model->def.port_count; p++) {
+        int size = yk_smooth_port_size(&model->ports[p]);
+        v->port_rows += size;
+        v->outputs += size == 0 ? 0 : size == 1 ? SCALAR_MOTIONS : MARKER_MOTIONS;
+    }
+    v->columns = v->port_rows * (degree + 1);
+    size_t columns = (size_t)v->columns, unknowns = (size_t)model->unknown_count, word = sizeof(double);
+    v->row = yk_allocate(context, columns, sizeof *v->row);
+    v->power = yk_allocate(context, columns, sizeof *v->power);
+    v->begin = yk_allocate(context, columns * v->n, word);
+    v->end = yk_allocate(context, columns * v->n, word);
+    v->slope = yk_allocate(context, columns * v->n * YK_RUNGE_KUTTA_STAGES, word);
+    v->direction = yk_allocate(context, v->n, word);
+    v->rate = yk_allocate(context, v->n, word);
+    v->base = yk_allocate(context, unknowns, word);
+    v->plus = yk_allocate(context, unknowns, word);
+    v->minus = yk_allocate(context, unknowns, word);
+    v->output[0] = yk_allocate(context, 2 * (size_t)v->outputs, word);
+    v->output[1] = v->output[0] + v->outputs;
+    v->turned = yk_allocate(context, (size_t)model->def.port_count, sizeof *v->turned);
+    v->rows = yk_allocate(context, (size_t)v->port_rows, sizeof *v->rows);
+    v->trial = yk_allocate(context, (size_t)model->frame_count, sizeof *v->trial);
+    v->coordinates = yk_allocate(context, (size_t)model->coordinate_count, sizeof *v->coordinates);
+    v->lambda = yk_allocate(context, (size_t)model->row_count, word);
+    v->mark = yk_allocate(context, model->image_words, word);
+    v->image = yk_allocate(context, model->image_words, word);
+    v->sizes = yk_allocate(context, YK_TWO_STEP_REPEATS_MAX, word);
+    bool complete = v->row && v->power && v->begin && v->end && v->slope && v->direction && v->rate && v->base &&
+                    v->plus && v->minus && v->output[0] && v->turned && v->rows && v->trial && v->coordinates &&
+                    v->lambda && v->mark && v->image && v->sizes;
+    if (!complete) {
+        yk_smooth_release_variation(model);
+        return YK_ERROR_MEMORY;
+    }
+    number_columns(model, v);
+    return YK_OK;
+}
+
+void yk_variation_keep(yk_smooth *model)
+{
+    variation *v = model->variation;
+    memcpy(v->trial, model->trial, (size_t)model->frame_count * sizeof *v->trial);
+    memcpy(v->coordinates, model->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
+    memcpy(v->lambda, model->lambda, (size_t)model->row_count * sizeof *v->lambda);
+    v->supply = model->supply, v->loss = model->loss, v->potential = model->potential;
+}
+
+void yk_variation_restore(yk_smooth *model)
+{
+    const variation *v = model->variation;
+    memcpy(model->trial, v->trial, (size_t)model->frame_count * sizeof *v->trial);
+    memcpy(model->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
+    memcpy(model->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
+    model->supply = v->supply, model->loss = v->loss, model->potential = v->potential;
+}
+
+double yk_variation_share(const yk_smooth *model, const double *direction)
+{
+    double largest = 0;
+    for (int level = 0; level < 2; level++)
+        for (int i = 0; i < model->motion_count; i++) {
+            double size = fabs(direction[level * model->motion_count + i]) * (level ? model->h : 1);
+            largest = fmax(largest, yk_smooth_turns(model, i) ? size : size / model->length_scale);
+        }
+    return largest > 0 ? displaced / largest : 0;
+}
+
+static double *put(double *to, yk_vec3 v)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    return to + 3;
+}
+
+/* Motions of all ports; rotations relative to those of the first reading. */
+static void read_motions(const yk_smooth *model, variation *v, bool first, double *to)
+{
+    for (int p = 0; p < model->def.port_count; p++) {
+        int size = yk_smooth_port_size(&model->ports[p]);
+        if (size == 0) continue;
+        yk_port_value value;
+        model->base.ops->output(&model->base, p, &value);
+        const yk_motion *m = &value.motion;
+        if (size == 1) {
+            *to++ = m->position.x, *to++ = m->velocity.x, *to++ = m->acceleration.x;
+            continue;
+        }
+        if (first) v->turned[p] = m->orientation;
+        to = put(to, m->position);
+        to = put(to, yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(v->turned[p]))));
+        to = put(to, m->velocity);
+        to = put(to, m->angular_velocity);
+        to = put(to, m->acceleration);
+        to = put(to, m->angular_acceleration);
+    }
+}
+
+void yk_variation_read_side(yk_smooth *model, int side)
+{
+    read_motions(model, model->variation, side == 0, model->variation->output[side]);
+}
+
+void yk_variation_write(yk_smooth *model, int column, double share)
+{
+    const variation *v = model->variation;
+    for (int i = 0; i < v->outputs; i++) {
+        double change = share > 0 ? (v->output[1][i] - v->output[0][i]) / (2 * share) : 0;
+        v->matrix[(size_t)i * (size_t)v->columns + (size_t)column] = change;
+    }
+}
+
+void yk_variation_read(yk_smooth *model, int column, double share, displacement displace)
+{
+    for (int side = 0; side < 2; side++) {
+        displace(model, column, side ? share : -share);
+        yk_variation_read_side(model, side);
+    }
+    yk_variation_write(model, column, share);
+}
+
+yk_status yk_smooth_step_sensitivity(yk_smooth *model, double t, double h, int degree, double *matrix)
+{
+    if (degree < 0 || degree > YK_SIGNAL_DEGREE_MAX)
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "%s: sensitivities to efforts of degree %d: 0 to %d are known", model->def.name, degree,
+                       YK_SIGNAL_DEGREE_MAX);
+    if (model->variation && model->variation->degree != degree) yk_smooth_release_variation(model);
+    yk_status status = model->variation ? YK_OK : create(model, degree);
+    if (status != YK_OK) return status;
+    model->variation->matrix = matrix;
+    model->varying = true;
+    status = model->integrator->vary(model, t, h);
+    model->varying = false;
+    return status;
+}

@@ -1,0 +1,50 @@
+/* How the motion of the ports at the end of a step depends on the efforts that act on them: the columns of
+ * step_sensitivity.
+ *
+ * A column is one coefficient of one component of one port's effort. Derivatives along it are those of the equations of
+ * the integrator itself, solved with its own factors. What the equations change by under a displacement is the central
+ * difference of their assembled residual along the column's own direction, so no element needs a second derivative of
+ * anything; with displacements of 1e-5 of the model's size it holds nine digits. */
+#ifndef YK_SMOOTH_VARIATION_H
+#define YK_SMOOTH_VARIATION_H
+
+#include "smooth/internal.h"
+
+struct variation {
+    int columns, port_rows, outputs; /* derivatives, components of efforts, components of motions */
+    int degree;
+    int *row, *power; /* of each column: its component and its power of time */
+    size_t n;         /* of a direction: changes of positions, then of their rates, in the order of the unknowns */
+    double *begin;    /* columns of n: what has changed at the beginning of the internal step */
+    double *end;
+    double *slope; /* columns times stages of n */
+    double *direction, *rate;
+    double *base, *plus, *minus; /* as long as the unknowns */
+    double *output[2];
+    yk_quat *turned;
+    port_row *rows;
+    double *matrix;       /* of the caller */
+    double *mark, *image; /* two images of the state */
+    double *sizes;        /* of the internal steps */
+    int size_count;
+    /* The trial of the step itself. */
+    trial_node *trial;
+    trial_coordinate *coordinates;
+    double *lambda;
+    double supply, loss, potential;
+};
+
+/* Moves the trial by a share of what a column changes. */
+typedef void (*displacement)(yk_smooth *model, int column, double share);
+
+/* The share at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
+double yk_variation_share(const yk_smooth *model, const double *direction);
+/* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1); a column from both. */
+void yk_variation_read_side(yk_smooth *model, int side);
+void yk_variation_write(yk_smooth *model, int column, double share);
+/* All three. */
+void yk_variation_read(yk_smooth *model, int column, double share, displacement displace);
+void yk_variation_keep(yk_smooth *model);
+void yk_variation_restore(yk_smooth *model);
+
+#endif
