@@ -39,6 +39,7 @@ extern const bench_case bench_contact[];
 extern const bench_case bench_coupling[];
 extern const bench_case bench_nonsmooth[];
 extern const bench_case bench_record[];
+extern const bench_case bench_rim[];
 extern const bench_case bench_smooth[];
 extern const bench_case *const bench_tables[];
 

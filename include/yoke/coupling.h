@@ -121,8 +121,10 @@ typedef struct yk_rim_options {
     yk_extrapolation extrapolation;
     yk_rim_efforts efforts;
     yk_rim_positions positions;
-    int exchanges;   /* between fast members and models in a macro step; 0: at every common step of the fast members */
-    const int *fast; /* subsystems, read at creation; none: those with substeps that take no effort */
+    int exchanges; /* between fast members and models in a macro step; 0: at every common step of the fast members */
+    const int
+        *fast; /* subsystems, read at creation; none: those with substeps that take no effort, else those that take
+                        motions alone */
     int fast_count;
 } yk_rim_options;
 

@@ -13,7 +13,15 @@ static bool takes_effort(const yk_system *system, int member)
     return false;
 }
 
-/* Those that are named; else those with several steps in a macro step that take no effort. */
+static bool takes_motion(const yk_system *system, int member)
+{
+    for (int i = 0; i < system->link_count; i++)
+        if (system->links[i].def.motion_subsystem == member) return true;
+    return false;
+}
+
+/* Those that are named; else those with several steps in a macro step that take no effort; where all make one step,
+ * those that take motions alone. */
 static yk_status choose_fast(yk_system *system)
 {
     const yk_rim_options *options = &system->scheme.rim;
@@ -29,10 +37,14 @@ static yk_status choose_fast(yk_system *system)
         members[i].fast = system->members[i].substeps > 1 && !takes_effort(system, i);
         any = any || members[i].fast;
     }
+    for (int i = 0, none = !any; none && i < system->member_count; i++) {
+        members[i].fast = takes_motion(system, i) && !takes_effort(system, i);
+        any = any || members[i].fast;
+    }
     if (any) return YK_OK;
-    return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                   "scheme rim needs a fast subsystem: give the one that takes the motion substeps, or name it in "
-                   "coupling.fast");
+    return yk_fail(
+        system->context, YK_ERROR_ARGUMENT,
+        "scheme rim needs a fast subsystem, and all take efforts: name those that are fast in coupling.fast");
 }
 
 static int common_divisor(int a, int b)

@@ -189,10 +189,14 @@ yk_status yk_system_blame(yk_system *system, int member)
     if (system->link_count + system->wire_count == 0)
         return yk_fail(system->context, m->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t, step,
                        m->name, why);
-    const char *remedy = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED
-                             ? "; the coupling may be unstable: try a smaller time.step, coupling.inputs index-1 or "
-                               "coupling.scheme tight, and see `yoke stability`"
-                             : "";
+    bool ran_away = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED;
+    bool extrapolated = system->rim && system->scheme.rim.extrapolation != YK_EXTRAPOLATION_RIM;
+    const char *remedy = !ran_away ? ""
+                         : extrapolated
+                             ? "; the coupling may be unstable: try coupling.extrapolation rim or a smaller "
+                               "time.step, and see `yoke stability`"
+                             : "; the coupling may be unstable: try a smaller time.step, coupling.inputs index-1 "
+                               "or coupling.scheme tight, and see `yoke stability`";
     return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s%s", t,
                    step, schemes[system->scheme.kind].name, m->name, why, remedy);
 }
@@ -435,6 +439,12 @@ static yk_status check_start_gap(yk_system *system, yk_link *link)
     return YK_OK;
 }
 
+/* The efforts that a rollback to the start returns to. */
+static void begin_means(yk_member *m)
+{
+    for (int port = 0; m->mean_efforts && port < m->port_count; port++) m->mean_efforts[port] = m->values[port].effort;
+}
+
 yk_status yk_system_start(yk_system *system)
 {
     system->step_count = 0;
@@ -462,6 +472,7 @@ yk_status yk_system_start(yk_system *system)
     if (status == YK_OK) status = yk_controller_start(system);
     if (status < 0) return status;
     for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i], system->start);
+    for (int i = 0; i < system->member_count; i++) begin_means(&system->members[i]);
     return YK_OK;
 }
 

@@ -255,7 +255,8 @@ static const yk_field coupling_fields[] = {
          "rim: how often fast subsystems and models exchange in a macro step; 0 is at every common step of the fast "
          "ones"},
     {"fast", YK_TYPE_LIST, .most = YK_SUBSYSTEMS_MAX, .item = &fast_item,
-     .text = "rim: the fast subsystems; without it those with substeps that receive no effort"},
+     .text = "rim: the fast subsystems; without it those with substeps that receive no effort, else those that receive "
+             "motions alone"},
     {0},
 };
 static const yk_section coupling_section = {"coupling",

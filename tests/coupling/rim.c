@@ -320,6 +320,8 @@ static void test_every_extrapolation(void **state)
     bench b = bench_of(&telling, 300, 5, 0.02, 10);
     b.scheme.rim.positions = YK_RIM_POSITIONS_INTEGRAL;
     compare_with_hand(*state, &b, 60);
+    b = bench_of(&telling, 300, 5, 0.005, 1);
+    compare_with_hand(*state, &b, 60);
 }
 
 /* Told, from derivatives, by differences: one model. */
@@ -434,14 +436,17 @@ static void test_energy_at_the_interface(void **state)
     assert_near(created[0] / created[1], 2, 0.2);
 }
 
+/* To the middle of a run, and to its start. */
 static void test_rollback(void **state)
 {
-    for (yk_order order = YK_ORDER_GAUSS_SEIDEL; order <= YK_ORDER_JACOBI; order++) {
+    for (int k = 0; k < 4; k++) {
+        yk_order order = k % 2 ? YK_ORDER_JACOBI : YK_ORDER_GAUSS_SEIDEL;
+        int from_start = k / 2;
         bench b = bench_of(&reversible, 300, 5, 0.01, 10);
         b.scheme.order = order;
         b.scheme.rim.extrapolation = order == YK_ORDER_JACOBI ? YK_EXTRAPOLATION_QUADRATIC : YK_EXTRAPOLATION_RIM;
         yk_system *system = bench_start(*state, &b);
-        for (int i = 0; i < 7; i++) step(*state, system);
+        for (int i = 0; i < 7 * from_start; i++) step(*state, system);
         size_t words = yk_system_state_layout(system).words;
         double *image = calloc(2 * words, sizeof *image), first[2];
         yk_system_state_get(system, image);
@@ -494,8 +499,11 @@ static void test_refusals(void **state)
     yk_system *system;
     assert_int_equal(bench_create(*state, &b, &system), YK_OK);
     yk_system_destroy(system);
-    b = bench_of(&telling, 300, 5, 0.01, 1);
-    expect_refusal(*state, &b, "coupling.fast");
+    int nobody = 7;
+    b = bench_of(&telling, 300, 5, 0.01, 10);
+    b.scheme.rim.fast = &nobody;
+    b.scheme.rim.fast_count = 1;
+    expect_refusal(*state, &b, "no fast subsystem 7");
     b = bench_of(&telling, 300, 5, 0.01, 10);
     b.scheme.rim.exchanges = 3;
     expect_refusal(*state, &b, "3 exchanges");
