@@ -145,7 +145,9 @@ static const yk_section wire_section = {
     "gauss-seidel the "
     "source of a wire goes before its target where the interfaces allow it; in a circle the motion of effort sides is "
     "taken "
-    "as measured at the start of the step. The scheme tight repeats wires with the interfaces.",
+    "as measured at the start of the step. The schemes tight and index1 repeat wires with the interfaces; rim carries "
+    "wires "
+    "between fast subsystems at every exchange; monolithic has none.",
     wire_fields};
 static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};
 

@@ -87,6 +87,13 @@ static void a_good_scenario(void **state)
     every_failed_allocation_is_reported(&def, YK_OK);
 }
 
+static void a_scenario_with_wires(void **state)
+{
+    (void)state;
+    yk_scenario_def def = {.path = YOKE_SOURCE_DIR "/tests/fuzz/corpus/hydraulics.yaml"};
+    every_failed_allocation_is_reported(&def, YK_OK);
+}
+
 static void a_scenario_with_mistakes(void **state)
 {
     (void)state;
@@ -100,6 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_scenario),
+        cmocka_unit_test(a_scenario_with_wires),
         cmocka_unit_test(a_scenario_with_mistakes),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
