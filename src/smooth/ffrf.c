@@ -172,8 +172,6 @@ void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 grav
     const yk_mat3 turn = motion->frame.rotation;
     s->v = yk_m3_apply_transposed(turn, motion->frame.velocity);
     s->w = yk_m3_apply_transposed(turn, motion->frame.angular_velocity);
-    s->a = yk_m3_apply_transposed(turn, motion->acceleration);
-    s->alpha = yk_m3_apply_transposed(turn, motion->angular_acceleration);
     s->g = yk_m3_apply_transposed(turn, gravity);
     s->drift = s->swirl = yk_v3(0, 0, 0);
     s->flow = yk_m3_zero();
@@ -260,8 +258,10 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
     if (body->constant_mass) yk_ffrf_shape_at(body, NULL, &plain);
-    inertia_of_accelerations(body, body->constant_mass ? &plain : &at, s.a, s.alpha, motion->second, &force, &torque,
-                             loads->modal);
+    const yk_mat3 turn = motion->frame.rotation;
+    inertia_of_accelerations(
+        body, body->constant_mass ? &plain : &at, yk_m3_apply_transposed(turn, motion->acceleration),
+        yk_m3_apply_transposed(turn, motion->angular_acceleration), motion->second, &force, &torque, loads->modal);
     add_velocity_loads(body, motion, &at, &s, &force, &torque, loads->modal);
     add_weight(body, &at, s.g, &force, &torque, loads->modal);
     yk_vec3 centre = yk_m3_apply(motion->frame.rotation, at.moment);
@@ -275,10 +275,60 @@ yk_momentum yk_ffrf_momentum(const yk_ffrf *body, const yk_ffrf_motion *motion, 
 {
     yk_ffrf_shape at;
     yk_vec3 linear, angular;
-    yk_ffrf_shape_at(body, motion->amplitude, &at);
+    yk_ffrf_shape_at(body, body->constant_mass ? NULL : motion->amplitude, &at);
     const yk_mat3 turn = motion->frame.rotation;
     inertia_of_accelerations(body, &at, yk_m3_apply_transposed(turn, motion->frame.velocity),
                              yk_m3_apply_transposed(turn, motion->frame.angular_velocity), motion->rate, &linear,
                              &angular, modal);
     return (yk_momentum){yk_m3_apply(turn, linear), yk_m3_apply(turn, angular)};
+}
+
+/* What the changing momenta do not contain: -dT/dp_i. */
+static void add_energy_slopes(const yk_ffrf *body, const yk_ffrf_shape *at, const yk_ffrf_seen *s, double *modal)
+{
+    for (int i = 0; i < body->modes; i++) {
+        yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s->rate[i]), s->gyro[i]);
+        yk_vec3 move = yk_v3_add(yk_v3_cross(s->w, at->shift[i]), s->bend[i]);
+        modal[i] -=
+            yk_v3_dot(s->w, yk_v3_add(yk_ffrf_half_tensor(&at->spread[i], s->w), swirl)) + yk_v3_dot(s->v, move);
+    }
+}
+
+/* With a constant mass: all velocity loads, less those that the changing momenta of the undeformed body contain. */
+static void add_other_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, const yk_ffrf_shape *at,
+                                     const yk_ffrf_seen *s, yk_vec3 *force, yk_vec3 *torque, double *modal)
+{
+    yk_ffrf_shape plain;
+    yk_ffrf_shape_at(body, NULL, &plain);
+    add_velocity_loads(body, motion, at, s, force, torque, modal);
+    yk_vec3 drift = {0, 0, 0}, spin = yk_m3_apply(plain.tensor, s->w);
+    for (int i = 0; i < body->modes; i++) {
+        drift = yk_v3_axpy(motion->rate[i], plain.shift[i], drift);
+        spin = yk_v3_axpy(motion->rate[i], plain.spin[i], spin);
+        modal[i] -= yk_v3_dot(s->v, yk_v3_cross(s->w, plain.shift[i]));
+    }
+    yk_vec3 swing = yk_v3_add(yk_v3_cross(s->w, plain.moment), drift);
+    *force = yk_v3_sub(*force, yk_v3_cross(s->w, swing));
+    *torque = yk_v3_sub(*torque, yk_v3_add(yk_v3_cross(s->w, spin), yk_v3_cross(s->v, drift)));
+}
+
+void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads)
+{
+    yk_ffrf_shape at;
+    yk_ffrf_seen s;
+    yk_vec3 force = {0, 0, 0}, torque = {0, 0, 0};
+    yk_ffrf_shape_at(body, motion->amplitude, &at);
+    yk_ffrf_see(body, motion, gravity, &at, &s);
+    for (int i = 0; i < body->modes; i++) loads->modal[i] = 0;
+    if (body->constant_mass) {
+        add_other_velocity_loads(body, motion, &at, &s, &force, &torque, loads->modal);
+    } else {
+        add_energy_slopes(body, &at, &s, loads->modal);
+    }
+    add_weight(body, &at, s.g, &force, &torque, loads->modal);
+    yk_vec3 centre = yk_m3_apply(motion->frame.rotation, at.moment);
+    loads->potential = -yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
+    energies(body, motion, &at, &s, loads);
+    loads->force = yk_m3_apply(motion->frame.rotation, force);
+    loads->torque = yk_m3_apply(motion->frame.rotation, torque);
 }

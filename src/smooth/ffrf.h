@@ -84,13 +84,6 @@ typedef struct yk_ffrf_loads {
     double loss;               /* W */
 } yk_ffrf_loads;
 
-/* Weights with which the derivatives by accelerations, velocities and placement are summed: a time integration ties the
- * three. `spin` is the derivative of the angular velocity by a rotation of the frame, in units of the rate's weight. */
-typedef struct yk_ffrf_weights {
-    double mass, rate, placement;
-    yk_mat3 spin;
-} yk_ffrf_weights;
-
 /* YK_ERROR_ARGUMENT for too many modes, a body without mass or a modal mass that is not positive. */
 yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body);
 void yk_ffrf_destroy(yk_context *context, yk_ffrf *body);
@@ -98,13 +91,23 @@ void yk_ffrf_destroy(yk_context *context, yk_ffrf *body);
 /* Inertia of the body in the shape of the given amplitudes (NULL: undeformed), as if rigid. */
 yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude);
 
+/* All loads at the given accelerations. */
 void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads);
-/* Linear and angular momentum (about the origin, global axes), and modal momenta. */
-yk_momentum yk_ffrf_momentum(const yk_ffrf *body, const yk_ffrf_motion *motion, double *modal);
 
-/* The weighted derivative of (force, torque, modal) by (displacement, rotation of the frame, amplitudes); `tangent` is
- * row-major, (6 + modes) square. Rotations turn the frame to exp(delta) rotation at unchanged global velocities. */
-void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_weights *weights,
+/* The same motion by momenta, as a step of a time integration sees it:
+ *
+ *   p' + f = F,   l' + v x p + t = T,   pi_i' + m_i = Q_i
+ *
+ * with linear and angular momentum (about the origin, global axes) and modal momenta pi; f, t and m_i are what
+ * yk_ffrf_rest returns. Accelerations are not read. */
+yk_momentum yk_ffrf_momentum(const yk_ffrf *body, const yk_ffrf_motion *motion, double *modal);
+void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads);
+
+/* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the frame, amplitudes) when
+ * the integration ties them as in yk_inertia_tangent: dv = dx / c, dp' = dp / c; `damping` adds that multiple of the
+ * momenta. c = 0 gives the mass matrix. Row-major, (6 + modes) square. With a constant mass, terms of the size of the
+ * amplitudes are left out. */
+void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double damping,
                      double *tangent);
 
 /* A place of the body and how it moves: frame, and the 6 x (6 + modes) map, row-major, from the velocities of frame and

@@ -41,7 +41,7 @@ typedef struct yk_ffrf_shape {
 
 /* Motion as the floating frame sees it, and what rates of the amplitudes add up to. */
 typedef struct yk_ffrf_seen {
-    yk_vec3 v, w, a, alpha, g;
+    yk_vec3 v, w, g;
     yk_vec3 drift;                   /* sum of dS/dp_i p_i' */
     yk_vec3 swirl;                   /* sum of Gamma_i p_i' */
     yk_mat3 flow;                    /* sum of Y_i p_i' */

@@ -1,205 +1,155 @@
-/* Exact derivatives of the loads of a floating-frame body, column by column in its own axes: first by accelerations and
- * velocities, then by amplitudes, last by rotations of the frame, which only turn what is seen from it. */
+/* Derivatives of the momenta of a floating-frame body, as a time integration sees them, column by column in its own axes
+ * and turned to global axes at the end.
+ *
+ * Everything depends on the unknowns through v, w and p' as the body sees them, which the integration ties to dx, dtheta
+ * and dp by c, and through p itself. So each column is a small change (c dv, c dw, c dp', dp), pushed through the
+ * differentials of momenta and remaining loads. */
 #include <string.h>
 
 #include "smooth/ffrf_shape.h"
 
-typedef struct frame_columns {
+/* A change of motion in the body's axes: velocities times c, and at most one amplitude and its rate. */
+typedef struct change {
+    yk_vec3 v, w;
+    int mode; /* -1: none; else c dp' = dp = 1 */
+} change;
+
+typedef struct columns {
     const yk_ffrf *body;
-    const yk_ffrf_motion *motion;
     const yk_ffrf_shape *at;    /* present shape */
-    const yk_ffrf_shape *heavy; /* shape whose masses meet accelerations */
+    const yk_ffrf_shape *heavy; /* shape whose masses make the momenta */
     const yk_ffrf_seen *s;
-    const yk_ffrf_weights *weights;
-    yk_mat3 spin;    /* weights->spin in the body's axes */
-    double *tangent; /* in the body's axes until the end */
+    yk_vec3 linear, angular; /* momenta, body's axes */
+    double c, damping;
+    double *tangent;
     int size;
-} frame_columns;
+} columns;
 
-static double *entry(const frame_columns *f, int row, int column)
+static void put_vector(const columns *f, int row, int column, yk_vec3 v)
 {
-    return &f->tangent[(size_t)f->size * (size_t)row + (size_t)column];
+    double *at = &f->tangent[f->size * row + column];
+    at[0] = v.x, at[f->size] = v.y, at[2 * f->size] = v.z;
 }
 
-static void add_vector(const frame_columns *f, int row, int column, double scale, yk_vec3 v)
+/* c times the changes of the linear and the angular momentum. */
+static void momentum_change(const columns *f, const change *by, yk_vec3 *linear, yk_vec3 *angular)
 {
-    *entry(f, row, column) += scale * v.x;
-    *entry(f, row + 1, column) += scale * v.y;
-    *entry(f, row + 2, column) += scale * v.z;
+    const yk_ffrf_shape *at = f->heavy;
+    *linear = yk_v3_axpy(f->body->mass, by->v, yk_v3_cross(by->w, at->moment));
+    *angular = yk_v3_add(yk_v3_cross(at->moment, by->v), yk_m3_apply(at->tensor, by->w));
+    int j = by->mode;
+    if (j < 0) return;
+    *linear = yk_v3_add(*linear, at->shift[j]);
+    *angular = yk_v3_add(*angular, at->spin[j]);
+    if (f->body->constant_mass) return;
+    const yk_ffrf_seen *s = f->s;
+    yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s->rate[j]), s->gyro[j]); /* axial of the sum of pair_ij p_i' */
+    *linear = yk_v3_axpy(f->c, yk_v3_add(yk_v3_cross(s->w, at->shift[j]), s->bend[j]), *linear);
+    yk_vec3 tensor = yk_v3_scale(2, yk_ffrf_half_tensor(&at->spread[j], s->w));
+    *angular = yk_v3_axpy(f->c, yk_v3_add(yk_v3_add(yk_v3_cross(at->shift[j], s->v), tensor), swirl), *angular);
 }
 
-static void add_block(const frame_columns *f, int row, int column, double scale, yk_mat3 block)
+/* c times the change of the modal momentum i. */
+static double modal_change(const columns *f, const change *by, int i)
 {
-    for (int j = 0; j < 3; j++) add_vector(f, row, column + j, scale, yk_m3_column(&block, j));
+    const yk_ffrf_shape *at = f->heavy;
+    double sum = yk_v3_dot(at->shift[i], by->v) + yk_v3_dot(at->spin[i], by->w);
+    int j = by->mode, k = f->body->modes * i + j;
+    if (j < 0) return sum;
+    sum += f->body->modal_mass[k];
+    if (f->body->constant_mass) return sum;
+    return sum + f->c * (yk_v3_dot(f->body->curve[k], f->s->v) + yk_v3_dot(yk_ffrf_axial(&f->body->pair[k]), f->s->w));
 }
 
-/* scale times the three columns `block`, times the matrix that the columns' unknowns are turned by. */
-static void add_turned_row(const frame_columns *f, int row, int column, double scale, yk_vec3 v, const yk_mat3 *turn)
+/* c times the change of dT/dp_i. */
+static double slope_change(const columns *f, const change *by, int i)
 {
-    yk_vec3 turned = turn ? yk_m3_apply_transposed(*turn, v) : v;
-    *entry(f, row, column) += scale * turned.x;
-    *entry(f, row, column + 1) += scale * turned.y;
-    *entry(f, row, column + 2) += scale * turned.z;
+    const yk_ffrf_seen *s = f->s;
+    const yk_ffrf_shape *at = f->at;
+    yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s->rate[i]), s->gyro[i]);
+    yk_vec3 tensor = yk_v3_scale(2, yk_ffrf_half_tensor(&at->spread[i], s->w));
+    yk_vec3 move = yk_v3_add(yk_v3_cross(s->w, at->shift[i]), s->bend[i]);
+    double sum = yk_v3_dot(by->w, yk_v3_add(tensor, swirl)) + yk_v3_dot(by->v, move) +
+                 yk_v3_dot(s->v, yk_v3_cross(by->w, at->shift[i]));
+    int j = by->mode, n = f->body->modes;
+    if (j < 0) return sum;
+    const yk_mat3 *pair = &f->body->pair[n * i + j];
+    yk_vec3 curve = f->body->curve[n * i + j];
+    sum += yk_v3_dot(s->v, curve) + yk_v3_dot(s->w, yk_ffrf_axial(&f->body->pair[n * j + i]));
+    return sum + f->c * (yk_v3_dot(s->w, yk_ffrf_half_tensor(pair, s->w)) + yk_v3_dot(s->v, yk_v3_cross(s->w, curve)));
 }
 
-/* The mass matrix times accelerations that are `turn` times a rotation of the frame (columns 3 to 5), or the plain mass
- * matrix where turn is NULL. */
-static void rotation_masses(const frame_columns *f, const yk_ffrf_shape *at, double scale, const yk_mat3 *turn)
+/* The rate of the momenta, what else depends on motion, and the elasticity; without the turn of the frame itself. */
+static void motion_column(const columns *f, const change *by, int column)
 {
-    yk_mat3 unit = yk_m3_identity();
-    if (!turn) turn = &unit;
-    add_block(f, 0, 3, -scale, yk_m3_mul(yk_m3_skew(at->moment), *turn));
-    add_block(f, 3, 3, scale, yk_m3_mul(at->tensor, *turn));
-    for (int i = 0; i < f->body->modes; i++) add_turned_row(f, 6 + i, 3, scale, at->spin[i], turn);
-}
-
-static void translation_masses(const frame_columns *f, const yk_ffrf_shape *at, int column, double scale,
-                               const yk_mat3 *turn)
-{
-    yk_mat3 unit = yk_m3_identity();
-    if (!turn) turn = &unit;
-    add_block(f, 0, column, scale * f->body->mass, *turn);
-    add_block(f, 3, column, scale, yk_m3_mul(yk_m3_skew(at->moment), *turn));
-    for (int i = 0; i < f->body->modes; i++) add_turned_row(f, 6 + i, column, scale, at->shift[i], turn);
-}
-
-static void modal_masses(const frame_columns *f, double scale)
-{
-    int n = f->body->modes;
-    for (int j = 0; j < n; j++) {
-        add_vector(f, 0, 6 + j, scale, f->heavy->shift[j]);
-        add_vector(f, 3, 6 + j, scale, f->heavy->spin[j]);
-        for (int i = 0; i < n; i++) *entry(f, 6 + i, 6 + j) += scale * f->body->modal_mass[n * i + j];
+    const yk_ffrf *body = f->body;
+    double c = f->c, share = 1 + c * f->damping;
+    yk_vec3 linear, angular;
+    momentum_change(f, by, &linear, &angular);
+    put_vector(f, 0, column, yk_v3_scale(share, linear));
+    yk_vec3 swing = yk_v3_add(yk_v3_cross(by->v, f->linear), yk_v3_cross(f->s->v, linear));
+    yk_vec3 torque = yk_v3_axpy(c, swing, yk_v3_scale(share, angular));
+    if (by->mode >= 0) torque = yk_v3_axpy(-c * c, yk_v3_cross(f->at->shift[by->mode], f->s->g), torque);
+    put_vector(f, 3, column, torque);
+    for (int i = 0; i < body->modes; i++) {
+        double sum = share * modal_change(f, by, i) - c * slope_change(f, by, i);
+        int k = body->modes * i + by->mode;
+        if (by->mode >= 0)
+            sum += c * body->damping[k] + c * c * (body->stiffness[k] - yk_v3_dot(body->curve[k], f->s->g));
+        f->tangent[f->size * (6 + i) + column] = sum;
     }
 }
 
-/* Derivatives by the angular velocity, times `turn`. */
-static void spin_columns(const frame_columns *f, double scale, const yk_mat3 *turn)
+/* A rotation by d leaves what stands still behind, a becomes a + a x d as the body sees it, and turns the loads with it. */
+static void turn_loads(const columns *f)
 {
-    const yk_ffrf_seen *s = f->s;
-    yk_vec3 w = s->w, swing = yk_v3_cross(w, f->at->moment);
-    yk_mat3 omega = yk_m3_skew(w);
-    yk_mat3 force = yk_m3_add(yk_m3_skew(yk_v3_axpy(2, s->drift, swing)), yk_m3_mul(omega, yk_m3_skew(f->at->moment)));
-    add_block(f, 0, 3, -scale, yk_m3_mul(force, *turn));
-    yk_vec3 spin = yk_v3_add(yk_m3_apply(f->at->tensor, w), s->swirl);
-    yk_mat3 torque = yk_m3_sub(yk_m3_mul(omega, f->at->tensor), yk_m3_skew(spin));
+    yk_vec3 momentum = f->linear, angular = f->angular, weight = yk_v3_scale(-f->body->mass, f->s->g);
+    yk_vec3 lever = yk_v3_neg(yk_v3_cross(f->at->moment, f->s->g));
+    double c = f->c, rate = c * (1 + c * f->damping);
+    yk_vec3 force = yk_v3_axpy(c * c, weight, yk_v3_scale(rate, momentum));
+    yk_vec3 torque = yk_v3_axpy(c * c, yk_v3_add(lever, yk_v3_cross(f->s->v, momentum)), yk_v3_scale(rate, angular));
     for (int j = 0; j < 3; j++) {
-        yk_vec3 unit = {j == 0, j == 1, j == 2}, flow = yk_ffrf_half_tensor(&s->flow, unit);
-        torque.m[0][j] += 2 * flow.x;
-        torque.m[1][j] += 2 * flow.y;
-        torque.m[2][j] += 2 * flow.z;
-    }
-    add_block(f, 3, 3, scale, yk_m3_mul(torque, *turn));
-    for (int i = 0; i < f->body->modes; i++) {
-        yk_vec3 change = yk_v3_axpy(-2, yk_ffrf_half_tensor(&f->at->spread[i], w), s->gyro[i]);
-        add_turned_row(f, 6 + i, 3, scale, change, turn);
-    }
-}
-
-static void rate_columns(const frame_columns *f, double scale)
-{
-    int n = f->body->modes;
-    yk_vec3 w = f->s->w;
-    for (int j = 0; j < n; j++) {
-        yk_vec3 curve = yk_v3_scale(2, f->s->bend[j]);
-        add_vector(f, 0, 6 + j, scale, yk_v3_axpy(2, yk_v3_cross(w, f->at->shift[j]), curve));
-        yk_vec3 swirl = yk_v3_axpy(2, yk_ffrf_half_tensor(&f->at->spread[j], w), yk_v3_cross(w, f->at->spin[j]));
-        /* pair_ij + pair_ji, of which only the part that is symmetric in i and j has an axial vector left */
-        yk_vec3 both = yk_v3_sub(yk_v3_scale(2, yk_ffrf_axial(&f->s->rate[j])), f->s->gyro[j]);
-        add_vector(f, 3, 6 + j, scale, yk_v3_add(swirl, both));
-        for (int i = 0; i < n; i++)
-            *entry(f, 6 + i, 6 + j) += scale * (yk_v3_dot(w, f->body->gyro[n * i + j]) + f->body->damping[n * i + j]);
-    }
-}
-
-/* What column j of a sum over i of pair_ij x_i is: pair is symmetric in i and j but for its Coriolis part. */
-static yk_mat3 contract_first(const yk_ffrf *body, int j, const double *x)
-{
-    yk_mat3 sum = yk_m3_zero();
-    for (int i = 0; i < body->modes; i++) yk_ffrf_add_scaled(&sum, x[i], &body->pair[body->modes * i + j]);
-    return sum;
-}
-
-static void amplitude_vectors(const frame_columns *f, int j, double scale)
-{
-    const yk_ffrf_seen *s = f->s;
-    const yk_ffrf *body = f->body;
-    yk_vec3 w = s->w, shift = f->at->shift[j], force, torque;
-    const yk_mat3 *spread = &f->at->spread[j];
-    yk_mat3 rates = contract_first(body, j, f->motion->rate);
-    force = yk_v3_cross(w, yk_v3_axpy(2, s->bend[j], yk_v3_cross(w, shift)));
-    torque = yk_v3_scale(2, yk_v3_cross(w, yk_ffrf_half_tensor(spread, w)));
-    torque = yk_v3_axpy(2, yk_ffrf_half_tensor(&rates, w), torque);
-    torque = yk_v3_add(torque, yk_v3_cross(w, yk_ffrf_axial(&rates)));
-    torque = yk_v3_sub(torque, yk_v3_cross(shift, s->g));
-    if (!body->constant_mass) {
-        yk_mat3 seconds = contract_first(body, j, f->motion->second);
-        force = yk_v3_add(force, yk_v3_cross(s->alpha, shift));
-        for (int i = 0; i < body->modes && body->curved; i++)
-            force = yk_v3_axpy(f->motion->second[i], body->curve[body->modes * i + j], force);
-        torque = yk_v3_add(torque, yk_v3_cross(shift, s->a));
-        torque = yk_v3_axpy(2, yk_ffrf_half_tensor(spread, s->alpha), torque);
-        torque = yk_v3_add(torque, yk_ffrf_axial(&seconds));
-    }
-    add_vector(f, 0, 6 + j, scale, force);
-    add_vector(f, 3, 6 + j, scale, torque);
-}
-
-static void amplitude_columns(const frame_columns *f, double scale)
-{
-    const yk_ffrf *body = f->body;
-    const yk_ffrf_seen *s = f->s;
-    int n = body->modes;
-    bool moves = !body->constant_mass;
-    yk_vec3 fall = moves ? yk_v3_sub(s->a, s->g) : yk_v3_neg(s->g);
-    for (int j = 0; j < n; j++) {
-        amplitude_vectors(f, j, scale);
-        for (int i = 0; i < n; i++) {
-            const yk_mat3 *pair = &body->pair[n * i + j];
-            double change = body->stiffness[n * i + j] - yk_v3_dot(s->w, yk_ffrf_half_tensor(pair, s->w));
-            if (body->curved) change += yk_v3_dot(body->curve[n * i + j], fall);
-            if (moves) change += yk_v3_dot(yk_ffrf_axial(pair), s->alpha);
-            *entry(f, 6 + i, 6 + j) += scale * change;
+        yk_vec3 unit = {j == 0, j == 1, j == 2}, fall = yk_v3_scale(-c * c, yk_v3_cross(f->s->g, unit));
+        yk_vec3 turned[2] = {yk_v3_axpy(f->body->mass, fall, yk_v3_cross(unit, force)),
+                             yk_v3_add(yk_v3_cross(f->at->moment, fall), yk_v3_cross(unit, torque))};
+        for (int part = 0; part < 2; part++) {
+            double *at = &f->tangent[f->size * 3 * part + 3 + j];
+            at[0] += turned[part].x, at[f->size] += turned[part].y, at[2 * f->size] += turned[part].z;
         }
+        for (int i = 0; i < f->body->modes; i++)
+            f->tangent[f->size * (6 + i) + 3 + j] += yk_v3_dot(f->at->shift[i], fall);
     }
-}
-
-/* A rotation of the frame by d turns vectors that stand still the other way: as seen from it, a becomes a + a x d; and
- * loads are turned with it. */
-static void rotation_columns(const frame_columns *f, double scale)
-{
-    const yk_ffrf_seen *s = f->s;
-    yk_mat3 acceleration = yk_m3_skew(s->a), weight = yk_m3_skew(yk_v3_neg(s->g));
-    yk_mat3 turning = yk_m3_skew(s->alpha), spinning = yk_m3_skew(s->w);
-    translation_masses(f, f->heavy, 3, scale, &acceleration);
-    translation_masses(f, f->at, 3, scale, &weight);
-    rotation_masses(f, f->heavy, scale, &turning);
-    spin_columns(f, scale, &spinning);
-    yk_ffrf_loads loads;
-    yk_ffrf_evaluate(f->body, f->motion, yk_m3_apply(f->motion->frame.rotation, s->g), &loads);
-    const yk_mat3 turn = f->motion->frame.rotation;
-    add_block(f, 0, 3, -scale, yk_m3_skew(yk_m3_apply_transposed(turn, loads.force)));
-    add_block(f, 3, 3, -scale, yk_m3_skew(yk_m3_apply_transposed(turn, loads.torque)));
 }
 
 /* Rows and columns of the frame from the body's axes to global ones. */
-static void turn_to_global(const frame_columns *f)
+static void turn_to_global(const columns *f, const yk_mat3 *turn)
 {
-    const yk_mat3 turn = f->motion->frame.rotation;
-    for (int j = 0; j < f->size; j++)
+    int n = f->size;
+    for (int j = 0; j < n; j++)
         for (int i = 0; i < 6; i += 3) {
-            yk_vec3 v = yk_m3_apply(turn, yk_v3(*entry(f, i, j), *entry(f, i + 1, j), *entry(f, i + 2, j)));
-            *entry(f, i, j) = v.x, *entry(f, i + 1, j) = v.y, *entry(f, i + 2, j) = v.z;
+            const double *at = &f->tangent[n * i + j];
+            put_vector(f, i, j, yk_m3_apply(*turn, yk_v3(at[0], at[n], at[2 * n])));
         }
-    for (int i = 0; i < f->size; i++)
+    for (int i = 0; i < n; i++)
         for (int j = 0; j < 6; j += 3) {
-            double *at = entry(f, i, j);
-            yk_vec3 v = yk_m3_apply(turn, yk_v3(at[0], at[1], at[2]));
+            double *at = &f->tangent[n * i + j];
+            yk_vec3 v = yk_m3_apply(*turn, yk_v3(at[0], at[1], at[2]));
             at[0] = v.x, at[1] = v.y, at[2] = v.z;
         }
 }
 
-void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_weights *weights,
+static void momenta(columns *f, const yk_ffrf_motion *motion)
+{
+    const yk_ffrf_seen *s = f->s;
+    f->linear = yk_v3_axpy(f->body->mass, s->v, yk_v3_cross(s->w, f->heavy->moment));
+    f->angular = yk_v3_add(yk_v3_cross(f->heavy->moment, s->v), yk_m3_apply(f->heavy->tensor, s->w));
+    for (int i = 0; i < f->body->modes; i++) {
+        f->linear = yk_v3_axpy(motion->rate[i], f->heavy->shift[i], f->linear);
+        f->angular = yk_v3_axpy(motion->rate[i], f->heavy->spin[i], f->angular);
+    }
+}
+
+void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double damping,
                      double *tangent)
 {
     yk_ffrf_shape at, plain;
@@ -207,27 +157,31 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
     if (body->constant_mass) yk_ffrf_shape_at(body, NULL, &plain);
-    const yk_mat3 turn = motion->frame.rotation;
-    frame_columns f = {.body = body,
-                       .motion = motion,
-                       .at = &at,
-                       .heavy = body->constant_mass ? &plain : &at,
-                       .s = &s,
-                       .weights = weights,
-                       .spin = yk_m3_mul(yk_m3_transpose(turn), yk_m3_mul(weights->spin, turn)),
-                       .tangent = tangent,
-                       .size = 6 + body->modes};
-    memset(tangent, 0, (size_t)f.size * (size_t)f.size * sizeof *tangent);
-    translation_masses(&f, f.heavy, 0, weights->mass, NULL);
-    rotation_masses(&f, f.heavy, weights->mass, &f.spin);
-    modal_masses(&f, weights->mass);
-    if (weights->rate != 0) {
-        spin_columns(&f, weights->rate, &f.spin);
-        rate_columns(&f, weights->rate);
+    columns f = {.body = body,
+                 .at = &at,
+                 .heavy = body->constant_mass ? &plain : &at,
+                 .s = &s,
+                 .c = c,
+                 .damping = damping,
+                 .tangent = tangent,
+                 .size = 6 + body->modes};
+    momenta(&f, motion);
+    for (int j = 0; j < 6; j++) {
+        yk_vec3 unit = {j % 3 == 0, j % 3 == 1, j % 3 == 2};
+        change by = {.mode = -1};
+        if (j < 3) {
+            by.v = unit;
+        } else {
+            /* c dw = (1 - c/2 w x) d and the turned view, w x d */
+            by.w = yk_v3_axpy(0.5 * c, yk_v3_cross(s.w, unit), unit);
+            by.v = yk_v3_scale(c, yk_v3_cross(s.v, unit));
+        }
+        motion_column(&f, &by, j);
     }
-    if (weights->placement != 0) {
-        rotation_columns(&f, weights->placement);
-        amplitude_columns(&f, weights->placement);
+    for (int j = 0; j < body->modes; j++) {
+        change by = {.mode = j};
+        motion_column(&f, &by, 6 + j);
     }
-    turn_to_global(&f);
+    turn_loads(&f);
+    turn_to_global(&f, &motion->frame.rotation);
 }
