@@ -50,6 +50,7 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
     yk_vec3 none = {0, 0, 0};
     *f = (figure){0};
     size_t most = 2 * (size_t)(def->joint_count + def->beam_count) + (size_t)def->force_count + 1;
+    most += (size_t)def->place_count;
     f->line = yk_allocate(context, most, sizeof *f->line);
     if (!f->line) return YK_ERROR_MEMORY;
     for (int i = 0; i < def->beam_count; i++)
@@ -58,6 +59,15 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
             add_line(f, point_on(model, beam->node[k], beam->offset[k]),
                      point_on(model, beam->node[k + 1], beam->offset[k + 1]));
         }
+    /* Flexible bodies from place to place; a modal one that has a single place from its floating frame. */
+    for (int i = 0; i < def->place_count; i++) {
+        int flexible = def->places[i].flexible, node = def->node_count + i;
+        bool first = i == 0 || def->places[i - 1].flexible != flexible;
+        bool modal = def->flexibles[flexible].body->kind == YK_FLEXIBLE_MODAL;
+        if (!first) add_line(f, point_on(model, node - 1, none), point_on(model, node, none));
+        if (first && modal)
+            add_line(f, point_on(model, def->flexibles[flexible].node, none), point_on(model, node, none));
+    }
     for (int i = 0; i < def->joint_count; i++)
         for (int side = 0; side < 2; side++) {
             const yk_smooth_joint_def *joint = &def->joints[i];

@@ -57,6 +57,15 @@ static void line_shapes(double xi, double l, double shape[4])
     shape[3] = l * (cube - square);
 }
 
+yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double xi)
+{
+    double shape[4];
+    yk_vec3 sum = {0, 0, 0};
+    line_shapes(xi, element->length, shape);
+    for (int k = 0; k < 4; k++) sum = yk_v3_axpy(shape[k], vector_at(coordinates, parts[RX][k]), sum);
+    return sum;
+}
+
 static void section_shapes(double xi, double shape[3])
 {
     shape[0] = 1 - 3 * xi + 2 * xi * xi;

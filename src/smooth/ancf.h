@@ -70,6 +70,9 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
                      double placement[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES],
                      double rate[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES]);
 
+/* The point of the line at xi = x / length. */
+yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double xi);
+
 /* The frame of the section at an end node, from r, r_y and r_z (nine coordinates, in this order): x square to the section,
  * y and z turned from r_y and r_z by equal angles. The gradient along the line is left out: it is not fixed to the
  * section, and a moment works on the rotation of the section. */

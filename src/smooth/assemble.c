@@ -4,32 +4,7 @@
 #include <string.h>
 
 #include "math/polynomial.h"
-#include "smooth/internal.h"
-
-typedef enum sink_mode { SINK_NONE, SINK_RECORD, SINK_ADD } sink_mode;
-
-typedef struct sink {
-    yk_sparse_entry *entries;
-    const int *place;
-    double *values;
-    size_t cursor;
-} sink;
-
-static inline void put(sink *to, sink_mode mode, int row, int column, double value)
-{
-    if (mode == SINK_RECORD) {
-        if (to->entries) to->entries[to->cursor] = (yk_sparse_entry){row, column};
-    } else {
-        to->values[to->place[to->cursor]] += value;
-    }
-    to->cursor++;
-}
-
-static inline void put_block(sink *to, sink_mode mode, int row, int column, double scale, const yk_mat3 *block)
-{
-    for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++) put(to, mode, row + i, column + j, scale * block->m[i][j]);
-}
+#include "smooth/sink.h"
 
 static inline void subtract(double *to, yk_vec3 v, double scale)
 {
@@ -37,14 +12,6 @@ static inline void subtract(double *to, yk_vec3 v, double scale)
     to[1] -= scale * v.y;
     to[2] -= scale * v.z;
 }
-
-/* Scale of node equations in a step; at the levels of the start c is zero and the matrix is that of the masses. */
-typedef struct scales {
-    double c;
-    double inertia; /* 1/s */
-    double node;    /* c^2/s */
-    double rate;    /* c/s */
-} scales;
 
 static scales scales_of(const yk_smooth *model, double c)
 {
@@ -121,6 +88,7 @@ void yk_smooth_inertias(yk_smooth *model, bool with_rates)
         node->momentum_rate.linear = yk_v3_scale(inverse, linear);
         node->momentum_rate.angular = yk_v3_scale(inverse, angular);
     }
+    if (model->def.flexible_count) yk_smooth_flexible_inertias(model, with_rates);
 }
 
 /* Gravity and artificial damping start the loads of each node. */
@@ -147,7 +115,11 @@ static void node_loads(yk_smooth *model, double potential[1])
         }
     }
     for (int i = model->node_count; i < model->frame_count; i++) model->load[i] = (yk_effort){0};
-    for (int k = 0; k < model->coordinate_count; k++) model->coordinates[k].load = 0;
+    for (int k = 0; k < model->coordinate_count; k++) {
+        trial_coordinate *trial = &model->coordinates[k];
+        trial->load = -model->damping * trial->momentum;
+        model->loss += model->damping * trial->momentum * trial->rate;
+    }
 }
 
 static void node_right(yk_smooth *model, assembly_level level, const scales *s)
@@ -222,6 +194,10 @@ yk_drive yk_smooth_drive(const yk_smooth *model, const joint_model *joint, doubl
 static inline void row_matrix(const yk_smooth *model, const joint_model *joint, const yk_row *row, int equation,
                               const yk_gradient *gradient, bool hold, sink *to, sink_mode mode)
 {
+    if (joint->chained) {
+        yk_smooth_chain_row(model, joint, row, equation, gradient, hold, to, mode);
+        return;
+    }
     unsigned mask = yk_row_mask(row);
     const double *entry = (const double *)gradient;
     for (int part = 0; part < 4; part++) {
@@ -248,6 +224,10 @@ static inline void joint_stiffness(const yk_smooth *model, const joint_model *jo
     if (mode == SINK_ADD && scale > 0)
         for (int r = 0; r < joint->joint.row_count; r++)
             yk_row_stiffness(&joint->joint.row[r], place, scale * lambda[r], stiffness);
+    if (joint->chained) {
+        yk_smooth_chain_blocks(model, joint->node, (const yk_mat3(*)[4])stiffness, joint->stiffness_mask, to, mode);
+        return;
+    }
     for (int i = 0; i < 4; i++) {
         int row = model->nodes[joint->node[i >> 1]].unknown;
         for (int j = 0; j < 4; j++) {
@@ -324,6 +304,18 @@ static inline void joint_pass(yk_smooth *model, const joint_model *joint, assemb
 
 /* Forces ---------------------------------------------------------------------------------------------------------- */
 
+/* At a place of a flexible body. */
+static void chained_pair(const yk_smooth *model, const int node[2], bool both, const scales *s,
+                         const yk_force_tangent *tangent, sink *to, sink_mode mode)
+{
+    yk_mat3 block[4][4];
+    for (int i = 0; i < 4 && mode == SINK_ADD; i++)
+        for (int j = 0; j < 4; j++)
+            block[i][j] =
+                yk_m3_add(yk_m3_scale(-s->node, tangent->placement[i][j]), yk_m3_scale(-s->rate, tangent->rate[i][j]));
+    yk_smooth_chain_blocks(model, node, (const yk_mat3(*)[4])block, both ? 0xffffu : 0xcc00u, to, mode);
+}
+
 static inline void pair_blocks(const yk_smooth *model, const int node[2], bool both, const scales *s,
                                const yk_force_tangent *tangent, sink *to, sink_mode mode)
 {
@@ -361,7 +353,12 @@ static inline void force_pass(yk_smooth *model, const force_model *force, const 
     yk_force_evaluate(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, load,
                       &result, mode == SINK_NONE ? NULL : &tangent);
     if (mode != SINK_RECORD) add_load(model, force->node, &result);
-    if (mode != SINK_NONE) pair_blocks(model, force->node, both, s, &tangent, to, mode);
+    if (mode == SINK_NONE) return;
+    if (force->chained) {
+        chained_pair(model, force->node, both, s, &tangent, to, mode);
+    } else {
+        pair_blocks(model, force->node, both, s, &tangent, to, mode);
+    }
 }
 
 /* Beams ----------------------------------------------------------------------------------------------------------- */
@@ -466,6 +463,9 @@ static inline void pass(yk_smooth *model, assembly_level level, const scales *s,
     for (int i = 0; i < model->def.force_count; i++) force_pass(model, &model->forces[i], s, to, mode);
     for (int i = 0; i < model->def.beam_count; i++) beam_pass(model, &model->beams[i], s, to, mode);
     for (int i = 0; i < model->joint_count; i++) joint_pass(model, &model->joints[i], level, s, to, mode);
+    if (model->def.flexible_count == 0) return;
+    yk_smooth_flexible_pass(model, level, weigh ? kept_weight : 1, s, to, mode);
+    yk_smooth_place_pass(model, s, to, mode);
 }
 
 size_t yk_smooth_pattern(yk_smooth *model, yk_sparse_entry *entries)
@@ -481,9 +481,11 @@ void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
     scales s = scales_of(model, in_time ? model->c : 0);
     model->supply = model->loss = model->potential = 0;
+    if (model->def.flexible_count) yk_smooth_place_flexibles(model, level == LEVEL_ACCELERATION);
     memset(model->right, 0, (size_t)model->motion_count * sizeof *model->right);
     node_loads(model, &model->potential);
     port_loads(model);
+    for (int i = 0; i < model->def.place_count; i++) model->places[i].port = model->load[model->places[i].frame];
     if (with_matrix) {
         sink to = {.place = model->place, .values = yk_sparse_values(model->matrix)};
         memset(to.values, 0, yk_sparse_nonzeros(model->matrix) * sizeof *to.values);

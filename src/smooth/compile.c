@@ -5,12 +5,6 @@
 
 #include "smooth/internal.h"
 
-/* Frames: model nodes 0 .. n-1, the ground n, then one prescribed frame per marker port that takes motion. */
-static int frame_index(const yk_smooth *model, int node)
-{
-    return node == YK_SMOOTH_GROUND ? model->node_count : node;
-}
-
 /* The reference shape is that of the nodes as they are defined; portions of the beam become bodies on its nodes. */
 static yk_status compile_beam(yk_smooth *model, const yk_smooth_beam_def *def, beam_model *made)
 {
@@ -18,7 +12,7 @@ static yk_status compile_beam(yk_smooth *model, const yk_smooth_beam_def *def, b
     made->name = def->name;
     for (int k = 0; k < YK_BEAM_NODES; k++) {
         bool ground = def->node[k] == YK_SMOOTH_GROUND;
-        made->node[k] = frame_index(model, def->node[k]);
+        made->node[k] = yk_smooth_frame_of(model, def->node[k]);
         shape.position[k] = ground ? yk_v3(0, 0, 0) : model->def.nodes[def->node[k]].position;
         shape.orientation[k] = ground ? yk_q_identity() : model->def.nodes[def->node[k]].orientation;
         shape.offset[k] = def->offset[k];
@@ -62,17 +56,44 @@ static void round_off_points(yk_smooth *model)
     }
 }
 
+/* Typical mass and radius of gyration: the mean of all bodies. Floating frames carry mass, not on the line of balance. */
+static void typical_inertia(yk_smooth *model)
+{
+    const yk_smooth_def *def = &model->def;
+    double mass = 0, square = 0;
+    int massive = 0;
+    for (int i = 0; i < model->node_count; i++) {
+        const yk_inertia *inertia = &model->nodes[i].inertia;
+        mass += inertia->mass;
+        massive += inertia->mass > 0;
+        for (int k = 0; k < 3; k++) square += inertia->tensor.m[k][k] / 3;
+    }
+    for (int i = 0; i < def->flexible_count; i++) {
+        const yk_flexible *body = def->flexibles[i].body;
+        mass += yk_flexible_mass(body);
+        massive += body->kind == YK_FLEXIBLE_ROD ? body->elements : 1;
+        if (body->kind == YK_FLEXIBLE_ROD) continue;
+        yk_inertia inertia = yk_ffrf_inertia(&body->modal, NULL);
+        for (int k = 0; k < 3; k++) square += inertia.tensor.m[k][k] / 3;
+        model->nodes[def->flexibles[i].node].massive = model->nodes[def->flexibles[i].node].eccentric = true;
+    }
+    model->mass_scale = massive ? mass / massive : 1;
+    model->gyration = square > 0 ? sqrt(square / mass) : model->length_scale;
+}
+
 static yk_status compile_nodes(yk_smooth *model, int drivers)
 {
     const yk_smooth_def *def = &model->def;
     model->node_count = def->node_count;
-    model->frame_count = def->node_count + 1 + drivers;
+    model->place_first = def->node_count + 1 + drivers;
+    model->frame_count = model->place_first + def->place_count;
     model->nodes = yk_allocate(model->context, (size_t)model->frame_count, sizeof *model->nodes);
     if (!model->nodes) return YK_ERROR_MEMORY;
     for (int i = 0; i < model->frame_count; i++) {
         bool free_node = i < def->node_count;
         model->nodes[i] = (node_model){.name = free_node ? def->nodes[i].name : "ground",
                                        .unknown = free_node ? 6 * i : -1,
+                                       .place = i < model->place_first ? -1 : i - model->place_first,
                                        .keep = free_node && def->nodes[i].keep};
     }
     for (int i = 0; i < def->body_count; i++) {
@@ -83,20 +104,12 @@ static yk_status compile_nodes(yk_smooth *model, int drivers)
     yk_status status = compile_beams(model);
     if (status != YK_OK) return status;
     round_off_points(model);
-    double mass = 0;
-    int massive = 0;
     for (int i = 0; i < model->node_count; i++) {
         node_model *node = &model->nodes[i];
         node->massive = node->inertia.mass > 0;
         node->eccentric = yk_v3_norm2(node->inertia.moment) > 0;
-        mass += node->inertia.mass;
-        massive += node->massive;
     }
-    model->mass_scale = massive ? mass / massive : 1;
-    double square = 0;
-    for (int i = 0; i < model->node_count; i++)
-        for (int k = 0; k < 3; k++) square += model->nodes[i].inertia.tensor.m[k][k] / 3;
-    model->gyration = square > 0 ? sqrt(square / mass) : model->length_scale;
+    typical_inertia(model);
     return YK_OK;
 }
 
@@ -109,15 +122,15 @@ static double length_scale(const yk_smooth_def *def)
         for (int side = 0; side < 2; side++)
             if (joint->node[side] >= 0) length = fmax(length, yk_v3_norm(joint->marker[side].offset));
         if (joint->node[0] >= 0 && joint->node[1] >= 0)
-            length =
-                fmax(length,
-                     yk_v3_norm(yk_v3_sub(def->nodes[joint->node[0]].position, def->nodes[joint->node[1]].position)));
+            length = fmax(length, yk_v3_norm(yk_v3_sub(yk_smooth_place_of(def, joint->node[0]).position,
+                                                       yk_smooth_place_of(def, joint->node[1]).position)));
     }
     for (int i = 0; i < def->beam_count; i++) {
         const int *node = def->beams[i].node;
         if (node[0] >= 0 && node[2] >= 0)
             length = fmax(length, yk_v3_norm(yk_v3_sub(def->nodes[node[0]].position, def->nodes[node[2]].position)));
     }
+    for (int i = 0; i < def->flexible_count; i++) length = fmax(length, def->flexibles[i].body->length);
     if (length > 0) return length;
     for (int i = 1; i < def->node_count; i++)
         length = fmax(length, yk_v3_norm(yk_v3_sub(def->nodes[i].position, def->nodes[0].position)));
@@ -131,6 +144,7 @@ static void add_joint(yk_smooth *model, const char *name, yk_joint joint, int a,
     *made = (joint_model){
         .name = name, .joint = joint, .node = {a, b}, .row = model->row_count, .drive = drive, .port = port};
     for (int r = 0; r < joint.row_count; r++) made->stiffness_mask |= yk_row_stiffness_mask(&joint.row[r]);
+    made->chained = model->nodes[a].place >= 0 || model->nodes[b].place >= 0;
     model->row_count += joint.row_count;
 }
 
@@ -159,14 +173,14 @@ static yk_status compile_joints(yk_smooth *model)
     for (int i = 0; i < def->joint_count; i++) {
         const yk_smooth_joint_def *joint = &def->joints[i];
         yk_joint made = joint_of_def(joint);
-        add_joint(model, joint->name, made, frame_index(model, joint->node[0]), frame_index(model, joint->node[1]),
-                  joint->drive, -1);
+        add_joint(model, joint->name, made, yk_smooth_frame_of(model, joint->node[0]),
+                  yk_smooth_frame_of(model, joint->node[1]), joint->drive, -1);
     }
     int driver = model->node_count + 1;
     yk_smooth_function none = {NULL, NULL};
     for (int i = 0; i < def->port_count; i++) {
         port_model *port = &model->ports[i];
-        for (int side = 0; side < 2; side++) port->node[side] = frame_index(model, port->def.node[side]);
+        for (int side = 0; side < 2; side++) port->node[side] = yk_smooth_frame_of(model, port->def.node[side]);
         port->joint = port->driver = -1;
         if (port->def.kind == YK_PORT_SCALAR)
             port->distance = yk_joint_make(YK_JOINT_DISTANCE, &port->def.marker[0], &port->def.marker[1], 0);
@@ -203,10 +217,11 @@ static yk_status compile_forces(yk_smooth *model)
         const yk_smooth_force_def *force = &def->forces[i];
         bool both = yk_force_on_both(force->kind);
         force_model *made = &model->forces[i];
-        *made = (force_model){
-            .name = force->name,
-            .node = {frame_index(model, both ? force->node[0] : YK_SMOOTH_GROUND), frame_index(model, force->node[1])},
-            .load = force->load};
+        *made = (force_model){.name = force->name,
+                              .node = {yk_smooth_frame_of(model, both ? force->node[0] : YK_SMOOTH_GROUND),
+                                       yk_smooth_frame_of(model, force->node[1])},
+                              .load = force->load};
+        made->chained = model->nodes[made->node[0]].place >= 0 || model->nodes[made->node[1]].place >= 0;
         yk_force_law *law = &made->law;
         law->kind = force->kind;
         for (int side = 0; side < 2; side++) {
@@ -229,19 +244,12 @@ typedef struct image_size {
     size_t continuous, words;
 } image_size;
 
-/* Generalised coordinates beyond those of the nodes; no element brings any yet. */
-static int coordinates_of(const yk_smooth_def *def)
-{
-    (void)def;
-    return 0;
-}
-
 /* From the def and the connections alone, so that callers may ask before start. */
 static image_size image_size_of(const yk_smooth *model)
 {
     image_size size = {.nodes = (size_t)model->def.node_count, .ports = (size_t)model->def.port_count};
-    size.coordinates = (size_t)coordinates_of(&model->def);
-    size.frames = size.nodes + 1;
+    size.coordinates = (size_t)yk_smooth_coordinates_of(&model->def);
+    size.frames = size.nodes + 1 + (size_t)model->def.place_count;
     for (int i = 0; i < model->def.joint_count; i++) size.rows += (size_t)joint_of_def(&model->def.joints[i]).row_count;
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
@@ -297,11 +305,28 @@ static yk_status compile_state(yk_smooth *model)
     return YK_OK;
 }
 
+/* Coordinates count so that all have the typical mass. */
+static void scale_coordinates(yk_smooth *model)
+{
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        double *scale = &model->unknown_scale[model->coordinate_first + of->coordinate];
+        const yk_flexible *body = of->body;
+        for (int k = 0; k < body->coordinates; k++) {
+            int vector = k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) / 3; /* of an element; those of its second node repeat */
+            double mass = body->kind == YK_FLEXIBLE_MODAL ? body->modal.modal_mass[(body->modal.modes + 1) * k]
+                                                          : body->element.mass[vector][vector];
+            scale[k] = sqrt(model->mass_scale / mass);
+        }
+    }
+}
+
 /* Rotations count as arcs of the radius of gyration; equations on angles likewise. */
 static void scale_unknowns(yk_smooth *model)
 {
     for (int i = 0; i < model->motion_count; i++)
         model->unknown_scale[i] = yk_smooth_turns(model, i) ? 1 / model->gyration : 1;
+    scale_coordinates(model);
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
         for (int r = 0; r < joint->joint.row_count; r++) {
@@ -315,7 +340,7 @@ static void scale_unknowns(yk_smooth *model)
 static yk_status compile_trial(yk_smooth *model)
 {
     yk_context *context = model->context;
-    model->coordinate_count = coordinates_of(&model->def);
+    model->coordinate_count = yk_smooth_coordinates_of(&model->def);
     model->coordinate_first = 6 * model->node_count;
     model->motion_count = model->coordinate_first + model->coordinate_count;
     model->unknown_count = model->motion_count + model->row_count;
@@ -351,14 +376,24 @@ typedef struct elimination {
     int *owner;      /* of a joint: the node after which it comes */
 } elimination;
 
+/* The node that an end of a joint or force moves with: the floating frame of a modal body; -1 where there is none, or only
+ * coordinates, which are eliminated first. */
+static int graph_node(const yk_smooth *model, int frame)
+{
+    const node_model *node = &model->nodes[frame];
+    if (node->place >= 0) return model->flexibles[model->places[node->place].flexible].node;
+    return node->unknown < 0 ? -1 : frame;
+}
+
 static size_t graph_edges(const yk_smooth *model, yk_sparse_entry *edges)
 {
     size_t count = 0;
     for (int i = 0; i < model->joint_count + model->def.force_count; i++) {
         const int *node = i < model->joint_count ? model->joints[i].node : model->forces[i - model->joint_count].node;
-        if (model->nodes[node[0]].unknown < 0 || model->nodes[node[1]].unknown < 0) continue;
-        edges[count++] = (yk_sparse_entry){node[0], node[1]};
-        edges[count++] = (yk_sparse_entry){node[1], node[0]};
+        int a = graph_node(model, node[0]), b = graph_node(model, node[1]);
+        if (a < 0 || b < 0) continue;
+        edges[count++] = (yk_sparse_entry){a, b};
+        edges[count++] = (yk_sparse_entry){b, a};
     }
     for (int i = 0; i < model->def.beam_count; i++)
         for (int k = 0; k < YK_BEAM_NODES; k++) {
@@ -380,12 +415,13 @@ static void assign_joints(yk_smooth *model, elimination *e)
         const joint_model *joint = &model->joints[i];
         int first = -1, last = -1;
         for (int side = 0; side < 2; side++) {
-            int node = joint->node[side];
-            if (model->nodes[node].unknown < 0) continue;
+            int node = graph_node(model, joint->node[side]);
+            if (node < 0) continue;
             if (first < 0 || e->rank[node] < e->rank[first]) first = node;
             if (last < 0 || e->rank[node] > e->rank[last]) last = node;
         }
         e->owner[i] = first >= 0 && e->freedom[first] >= joint->joint.row_count ? first : last;
+        if (joint->chained && e->owner[i] >= 0 && e->freedom[e->owner[i]] < joint->joint.row_count) e->owner[i] = -1;
         if (e->owner[i] >= 0) e->freedom[e->owner[i]] -= joint->joint.row_count;
     }
 }
@@ -422,7 +458,8 @@ static yk_status elimination_order(yk_smooth *model, int *order)
     yk_status status = edges && block ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) {
         elimination e = {.node_order = block, .rank = block + n, .freedom = block + 2 * n, .owner = block + 4 * n};
-        status = yk_graph_order(context, model->node_count, edges, graph_edges(model, edges), e.node_order);
+        size_t count = graph_edges(model, edges);
+        if (model->node_count) status = yk_graph_order(context, model->node_count, edges, count, e.node_order);
         if (status == YK_OK) {
             assign_joints(model, &e);
             write_order(model, &e, block + 4 * n + m, block + 3 * n, order);
@@ -477,6 +514,7 @@ void yk_smooth_release_compiled(yk_smooth *model)
     yk_release(context, model->joints), model->joints = NULL;
     yk_release(context, model->forces), model->forces = NULL;
     yk_release(context, model->beams), model->beams = NULL;
+    yk_smooth_release_flexibles(model);
     yk_release(context, model->image), model->image = NULL;
     yk_release(context, model->trial), model->trial = NULL;
     yk_release(context, model->coordinates), model->coordinates = NULL;
@@ -499,6 +537,7 @@ yk_status yk_smooth_compile(yk_smooth *model)
         drivers += model->ports[i].causality == YK_TAKES_MOTION && model->ports[i].def.kind == YK_PORT_MARKER;
     model->length_scale = length_scale(&model->def);
     yk_status status = compile_nodes(model, drivers);
+    if (status == YK_OK) status = yk_smooth_compile_flexibles(model);
     if (status == YK_OK) status = compile_joints(model);
     if (status == YK_OK) status = compile_forces(model);
     if (status == YK_OK) status = compile_state(model);

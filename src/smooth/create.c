@@ -45,6 +45,11 @@ yk_smooth_beam_def yk_smooth_beam_default(void)
     return def;
 }
 
+yk_smooth_flexible_def yk_smooth_flexible_default(void)
+{
+    return (yk_smooth_flexible_def){.node = YK_SMOOTH_GROUND, .orientation = yk_q_identity()};
+}
+
 yk_smooth_port_def yk_smooth_port_default(void)
 {
     return (yk_smooth_port_def){.kind = YK_PORT_MARKER,
@@ -116,7 +121,7 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_def *def)
 
 static bool node_usable(const yk_smooth_def *def, int node)
 {
-    return node >= YK_SMOOTH_GROUND && node < def->node_count;
+    return node >= YK_SMOOTH_GROUND && node < def->node_count + def->place_count;
 }
 
 static yk_status check_ends(yk_context *context, const yk_smooth_def *def, const char *what, const char *name,
@@ -136,7 +141,7 @@ static yk_status check_ends(yk_context *context, const yk_smooth_def *def, const
     }
     if (both && node[0] == node[1])
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: %s '%s' has both ends on %s: join two different nodes",
-                       def->name, what, name, node[0] < 0 ? "the ground" : def->nodes[node[0]].name);
+                       def->name, what, name, node[0] < 0 ? "the ground" : yk_smooth_place_of(def, node[0]).name);
     return YK_OK;
 }
 
@@ -189,7 +194,7 @@ static yk_status check_beams(yk_context *context, const yk_smooth_def *def)
         if (!beam->name || !beam->name[0])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam %d has no name: give it one", def->name, i);
         for (int k = 0; k < YK_BEAM_NODES; k++) {
-            if (!node_usable(def, beam->node[k]))
+            if (!node_usable(def, beam->node[k]) || beam->node[k] >= def->node_count)
                 return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam '%s' names node %d, but there are %d nodes",
                                def->name, beam->name, beam->node[k], def->node_count);
             if (!quat_usable(beam->section_frame[k]) || !yk_v3_finite(beam->offset[k]))
@@ -200,6 +205,42 @@ static yk_status check_beams(yk_context *context, const yk_smooth_def *def)
         if (beam->node[0] == beam->node[1] || beam->node[1] == beam->node[2] || beam->node[2] == beam->node[0])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam '%s' names a node twice: it needs three", def->name,
                            beam->name);
+    }
+    return YK_OK;
+}
+
+static yk_status check_flexibles(yk_context *context, const yk_smooth_def *def)
+{
+    for (int i = 0; i < def->flexible_count; i++) {
+        const yk_smooth_flexible_def *flexible = &def->flexibles[i];
+        if (!flexible->name || !flexible->name[0] || !flexible->body)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: flexible body %d has no name, or no body: give it both",
+                           def->name, i);
+        bool modal = flexible->body->kind == YK_FLEXIBLE_MODAL;
+        if (modal && (flexible->node < 0 || flexible->node >= def->node_count))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: the floating frame of '%s' is on node %d, but there are %d nodes", def->name,
+                           flexible->name, flexible->node, def->node_count);
+        for (int k = 0; k < i && modal; k++)
+            if (def->flexibles[k].body->kind == YK_FLEXIBLE_MODAL && def->flexibles[k].node == flexible->node)
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "%s: '%s' and '%s' float on one node: give each its own, and join them", def->name,
+                               def->flexibles[k].name, flexible->name);
+        if (!quat_usable(flexible->orientation) || !yk_v3_finite(flexible->position) ||
+            !yk_v3_finite(flexible->velocity) || !yk_v3_finite(flexible->angular_velocity))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the start of flexible body '%s' is not usable", def->name,
+                           flexible->name);
+    }
+    for (int i = 0; i < def->place_count; i++) {
+        const yk_smooth_place_def *place = &def->places[i];
+        if (!place->name || !place->name[0])
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: place %d has no name: give it one", def->name, i);
+        if (place->flexible < 0 || place->flexible >= def->flexible_count)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: place '%s' is on flexible body %d, but there are %d",
+                           def->name, place->name, place->flexible, def->flexible_count);
+        if (place->place < 0 || place->place >= def->flexibles[place->flexible].body->places)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: '%s' has no place %d", def->name,
+                           def->flexibles[place->flexible].name, place->place);
     }
     return YK_OK;
 }
@@ -237,10 +278,11 @@ static yk_status check_options(yk_context *context, const yk_smooth_def *def)
 static yk_status check(yk_context *context, const yk_smooth_def *def)
 {
     if (!def->name) return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
-    if (def->node_count < 1)
+    if (def->node_count + def->flexible_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node", def->name);
-    yk_status (*const checks[])(yk_context *, const yk_smooth_def *) = {
-        check_options, check_nodes, check_bodies, check_joints, check_forces, check_beams, check_ports};
+    yk_status (*const checks[])(yk_context *, const yk_smooth_def *) = {check_options,   check_nodes,  check_bodies,
+                                                                        check_flexibles, check_joints, check_forces,
+                                                                        check_beams,     check_ports};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         yk_status status = checks[i](context, def);
         if (status != YK_OK) return status;
@@ -273,6 +315,10 @@ static size_t keep_names(char *store, yk_smooth_def *def)
         used = keep_name(store, used, &((yk_smooth_force_def *)(uintptr_t)def->forces)[i].name);
     for (int i = 0; i < def->beam_count; i++)
         used = keep_name(store, used, &((yk_smooth_beam_def *)(uintptr_t)def->beams)[i].name);
+    for (int i = 0; i < def->flexible_count; i++)
+        used = keep_name(store, used, &((yk_smooth_flexible_def *)(uintptr_t)def->flexibles)[i].name);
+    for (int i = 0; i < def->place_count; i++)
+        used = keep_name(store, used, &((yk_smooth_place_def *)(uintptr_t)def->places)[i].name);
     for (int i = 0; i < def->port_count; i++)
         used = keep_name(store, used, &((yk_smooth_port_def *)(uintptr_t)def->ports)[i].name);
     return used;
@@ -301,6 +347,9 @@ static yk_status copy_def(yk_smooth *model, const yk_smooth_def *def)
     model->def.beams = copy_array(context, def->beams, def->beam_count, sizeof *def->beams, &failed);
     model->def.shapes = copy_array(context, def->shapes, def->shape_count, sizeof *def->shapes, &failed);
     model->def.ports = copy_array(context, def->ports, def->port_count, sizeof *def->ports, &failed);
+    model->def.flexibles = copy_array(context, def->flexibles, def->flexible_count, sizeof *def->flexibles, &failed);
+    model->def.places = copy_array(context, def->places, def->place_count, sizeof *def->places, &failed);
+    for (int i = 0; i < def->flexible_count && model->def.flexibles; i++) yk_flexible_keep(def->flexibles[i].body);
     if (failed) return YK_ERROR_MEMORY;
     model->name_store = yk_allocate(context, keep_names(NULL, &model->def), 1);
     if (!model->name_store) return YK_ERROR_MEMORY;
@@ -325,6 +374,10 @@ void yk_smooth_destroy(yk_smooth *model)
     release_array(context, model->def.beams);
     release_array(context, model->def.shapes);
     release_array(context, model->def.ports);
+    for (int i = 0; i < model->def.flexible_count && model->def.flexibles; i++)
+        yk_flexible_release((yk_flexible *)(uintptr_t)model->def.flexibles[i].body);
+    release_array(context, model->def.flexibles);
+    release_array(context, model->def.places);
     yk_release(context, model->name_store);
     yk_release(context, model->ports);
     yk_release(context, model->port_list);

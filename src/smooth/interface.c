@@ -141,30 +141,25 @@ static void solve(yk_smooth *model, double *right)
 void yk_smooth_push(const yk_smooth *model, const port_row *row, double *right)
 {
     for (int side = 0; side < 2; side++) {
-        int u = row->frame[side] >= 0 ? model->nodes[row->frame[side]].unknown : -1;
-        if (u < 0) continue;
-        yk_vec3 force = yk_v3_scale(1 / model->mass_scale, row->linear[side]);
-        yk_vec3 torque = yk_v3_scale(1 / model->mass_scale, row->angular[side]);
-        right[u] += force.x, right[u + 1] += force.y, right[u + 2] += force.z;
-        right[u + 3] += torque.x, right[u + 4] += torque.y, right[u + 5] += torque.z;
+        if (row->frame[side] < 0) continue;
+        yk_effort effort = {row->linear[side], row->angular[side]};
+        yk_smooth_push_frame(model, row->frame[side], 1 / model->mass_scale, &effort, right);
     }
 }
 
-/* Of the solved accelerations; `driven`: and of frames of prescribed motion. */
+/* Of the solved accelerations; `driven`: and what frames of prescribed motion and places of flexible bodies have without
+ * them. */
 static double rate_of(const yk_smooth *model, const port_row *row, const double *solution, bool driven)
 {
     double rate = 0;
     for (int side = 0; side < 2; side++) {
         if (row->frame[side] < 0) continue;
-        int u = model->nodes[row->frame[side]].unknown;
         const trial_node *node = &model->trial[row->frame[side]];
-        yk_vec3 linear = {0, 0, 0}, angular = {0, 0, 0};
-        if (u >= 0) {
-            linear = yk_v3(solution[u], solution[u + 1], solution[u + 2]);
-            angular = yk_v3(solution[u + 3], solution[u + 4], solution[u + 5]);
-        } else if (driven) {
-            linear = node->acceleration;
-            angular = node->angular_acceleration;
+        yk_vec3 linear, angular;
+        yk_smooth_pull_frame(model, row->frame[side], solution, &linear, &angular);
+        if (driven && model->nodes[row->frame[side]].unknown < 0) {
+            linear = yk_v3_add(linear, node->acceleration);
+            angular = yk_v3_add(angular, node->angular_acceleration);
         }
         rate += yk_v3_dot(row->linear[side], linear) + yk_v3_dot(row->angular[side], angular);
     }
@@ -199,5 +194,6 @@ yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out)
         for (int i = 0; i < n; i++)
             out->inverse_mass[i * n + j] = rate_of(model, &interface->rows[i], interface->right, false);
     }
+    yk_smooth_show_places(model);
     return YK_OK;
 }

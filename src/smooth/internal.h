@@ -99,7 +99,8 @@ typedef struct trial_node {
 typedef struct node_model {
     const char *name;
     yk_inertia inertia;
-    int unknown; /* first of six; -1: ground or prescribed */
+    int unknown; /* first of six; -1: ground, prescribed, or a place of a flexible body */
+    int place;   /* of a flexible body: index of places; else -1 */
     bool massive, eccentric;
     bool keep; /* heavy in the assembly of positions and velocities */
 } node_model;
@@ -110,6 +111,7 @@ typedef struct joint_model {
     int node[2];
     int row; /* first equation, counted from the first multiplier */
     unsigned stiffness_mask;
+    bool chained; /* an end is a place of a flexible body */
     yk_smooth_function drive;
     int port; /* motion port that made it, or -1 */
 } joint_model;
@@ -118,6 +120,7 @@ typedef struct force_model {
     const char *name;
     yk_force_law law;
     int node[2];
+    bool chained;
     yk_smooth_function load;
 } force_model;
 
@@ -126,6 +129,27 @@ typedef struct beam_model {
     yk_beam beam;
     int node[YK_BEAM_NODES];
 } beam_model;
+
+/* A flexible body in the model; the arrays hold what the trial's coordinates say, side by side. */
+typedef struct flexible_model {
+    const char *name;
+    const yk_flexible *body;
+    int node;       /* of the floating frame; -1 for rods */
+    int coordinate; /* first */
+    double *value, *rate, *second;
+    double *tangent; /* work space of one element */
+} flexible_model;
+
+/* A place of a flexible body. Its frame follows the coordinates, so nothing is solved for it: `jacobian` (6 x count, by
+ * rows) maps changes of the unknowns `column` to its displacement and rotation. */
+typedef struct place_model {
+    int flexible, place;
+    int frame;
+    int count;
+    int *column;
+    double *jacobian;
+    yk_effort port; /* what ports exert on it */
+} place_model;
 
 typedef struct port_model {
     yk_smooth_port_def def;
@@ -211,17 +235,23 @@ struct yk_smooth {
     /* Compiled by start, from def and the connections. */
     const integrator *integrator;
     bool compiled;
-    node_model *nodes; /* model nodes, then ground, then prescribed frames */
+    node_model *nodes; /* model nodes, then ground, then prescribed frames, then places of flexible bodies */
     int node_count;    /* free nodes */
     int frame_count;   /* all */
     joint_model *joints;
     int joint_count, joint_count_def;
     force_model *forces;
     beam_model *beams;
+    flexible_model *flexibles;
+    place_model *places;
+    int place_first; /* frame of the first place */
+    double *flexible_store;
+    int *place_columns;
     port_model *ports;
     yk_port *port_list;
     yk_channel *channels;
     int channel_count;
+    int place_channel; /* first channel of the places of flexible bodies, and of these bodies after them */
     char *channel_names;
     int row_count;
     int coordinate_count, coordinate_first;
@@ -298,6 +328,32 @@ void yk_smooth_solve(yk_smooth *model, double *vector);
 
 /* The same against the equations without compliance: what redundant rows leave open becomes least norm. */
 void yk_smooth_solve_refined(yk_smooth *model);
+
+/* flexible_place.c: where the places of flexible bodies are. */
+yk_status yk_smooth_compile_flexibles(yk_smooth *model);
+void yk_smooth_release_flexibles(yk_smooth *model);
+int yk_smooth_coordinates_of(const yk_smooth_def *def);
+/* Frames and Jacobians of all places at the trial, and their accelerations where those of the unknowns are zero. */
+void yk_smooth_place_flexibles(yk_smooth *model, bool with_bias);
+/* The same with the trial's accelerations and orientations, for outputs. */
+void yk_smooth_show_places(yk_smooth *model);
+void yk_smooth_start_flexibles(yk_smooth *model);
+/* Points of a rod's line, to draw; none for other bodies. */
+int yk_smooth_outline(const yk_smooth *model, int flexible);
+yk_vec3 yk_smooth_outline_point(const yk_smooth *model, int flexible, int point);
+/* The frame of a node in the def. */
+int yk_smooth_frame_of(const yk_smooth *model, int node);
+/* A wrench on a frame, times scale, on the unknowns that move it; and the motion of a frame by changes of unknowns. */
+void yk_smooth_push_frame(const yk_smooth *model, int frame, double scale, const yk_effort *effort, double *right);
+void yk_smooth_pull_frame(const yk_smooth *model, int frame, const double *change, yk_vec3 *linear, yk_vec3 *angular);
+
+/* flexible_load.c: momenta, loads and energies of flexible bodies. */
+void yk_smooth_flexible_inertias(yk_smooth *model, bool with_rates);
+/* Momenta and their rates from the trial's accelerations. */
+void yk_smooth_flexible_momenta(yk_smooth *model);
+void yk_smooth_flexible_energy(const yk_smooth *model, yk_energy *energy);
+double yk_smooth_flexible_loss(const yk_smooth *model);
+double yk_smooth_strain_energy(const yk_smooth *model, int flexible);
 
 /* newton.c */
 /* Adds the solution in model->right to the trial; returns the largest change of position (by the length scale) or

@@ -11,7 +11,7 @@ static const yk_smooth_def *def_of(const yk_subsystem *part)
 
 /* Where the nodes and ports of each part begin in the whole. */
 typedef struct totals {
-    int nodes, bodies, joints, forces, beams, shapes, ports;
+    int nodes, bodies, joints, forces, beams, flexibles, places, shapes, ports;
 } totals;
 
 static totals totals_before(yk_subsystem *const *parts, int part)
@@ -24,15 +24,25 @@ static totals totals_before(yk_subsystem *const *parts, int part)
         sum.joints += def->joint_count;
         sum.forces += def->force_count;
         sum.beams += def->beam_count;
+        sum.flexibles += def->flexible_count;
+        sum.places += def->place_count;
         sum.shapes += def->shape_count;
         sum.ports += def->port_count;
     }
     return sum;
 }
 
-static int shifted(int node, int by)
+/* Nodes of all parts come first, then the places of flexible bodies. */
+typedef struct shift {
+    int own;    /* nodes of the part */
+    int nodes;  /* of the parts before */
+    int places; /* nodes of all other parts but those before, and places before: what an index of a place moves by */
+} shift;
+
+static int shifted(int node, const shift *by)
 {
-    return node == YK_SMOOTH_GROUND ? node : node + by;
+    if (node == YK_SMOOTH_GROUND) return node;
+    return node + (node < by->own ? by->nodes : by->places);
 }
 
 typedef struct arrays {
@@ -41,6 +51,8 @@ typedef struct arrays {
     yk_smooth_joint_def *joints;
     yk_smooth_force_def *forces;
     yk_smooth_beam_def *beams;
+    yk_smooth_flexible_def *flexibles;
+    yk_smooth_place_def *places;
     yk_smooth_shape_def *shapes;
     yk_smooth_port_def *ports;
     char *names; /* of the connecting joints */
@@ -48,8 +60,9 @@ typedef struct arrays {
 
 enum { NAME_LENGTH = 96 };
 
-static void copy_part(const yk_smooth_def *def, const totals *at, arrays *to)
+static void copy_part(const yk_smooth_def *def, const totals *at, int all_nodes, arrays *to)
 {
+    const shift by = {def->node_count, at->nodes, all_nodes - def->node_count + at->places};
     for (int i = 0; i < def->node_count; i++) to->nodes[at->nodes + i] = def->nodes[i];
     for (int i = 0; i < def->body_count; i++) {
         to->bodies[at->bodies + i] = def->bodies[i];
@@ -57,23 +70,30 @@ static void copy_part(const yk_smooth_def *def, const totals *at, arrays *to)
     }
     for (int i = 0; i < def->shape_count; i++) {
         to->shapes[at->shapes + i] = def->shapes[i];
-        to->shapes[at->shapes + i].node = shifted(def->shapes[i].node, at->nodes);
+        to->shapes[at->shapes + i].node = shifted(def->shapes[i].node, &by);
     }
     for (int i = 0; i < def->beam_count; i++) {
         to->beams[at->beams + i] = def->beams[i];
-        for (int k = 0; k < YK_BEAM_NODES; k++)
-            to->beams[at->beams + i].node[k] = shifted(def->beams[i].node[k], at->nodes);
+        for (int k = 0; k < YK_BEAM_NODES; k++) to->beams[at->beams + i].node[k] = shifted(def->beams[i].node[k], &by);
+    }
+    for (int i = 0; i < def->flexible_count; i++) {
+        to->flexibles[at->flexibles + i] = def->flexibles[i];
+        to->flexibles[at->flexibles + i].node = shifted(def->flexibles[i].node, &by);
+    }
+    for (int i = 0; i < def->place_count; i++) {
+        to->places[at->places + i] = def->places[i];
+        to->places[at->places + i].flexible += at->flexibles;
     }
     for (int i = 0; i < def->joint_count; i++) to->joints[at->joints + i] = def->joints[i];
     for (int i = 0; i < def->force_count; i++) to->forces[at->forces + i] = def->forces[i];
     for (int i = 0; i < def->port_count; i++) to->ports[at->ports + i] = def->ports[i];
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < def->joint_count; i++)
-            to->joints[at->joints + i].node[side] = shifted(def->joints[i].node[side], at->nodes);
+            to->joints[at->joints + i].node[side] = shifted(def->joints[i].node[side], &by);
         for (int i = 0; i < def->force_count; i++)
-            to->forces[at->forces + i].node[side] = shifted(def->forces[i].node[side], at->nodes);
+            to->forces[at->forces + i].node[side] = shifted(def->forces[i].node[side], &by);
         for (int i = 0; i < def->port_count; i++)
-            to->ports[at->ports + i].node[side] = shifted(def->ports[i].node[side], at->nodes);
+            to->ports[at->ports + i].node[side] = shifted(def->ports[i].node[side], &by);
     }
 }
 
@@ -112,11 +132,13 @@ static yk_status allocate_arrays(yk_context *context, const totals *sum, int joi
     to->joints = yk_allocate(context, (size_t)(sum->joints + joint_count), sizeof *to->joints);
     to->forces = yk_allocate(context, (size_t)sum->forces, sizeof *to->forces);
     to->beams = yk_allocate(context, (size_t)sum->beams, sizeof *to->beams);
+    to->flexibles = yk_allocate(context, (size_t)sum->flexibles, sizeof *to->flexibles);
+    to->places = yk_allocate(context, (size_t)sum->places, sizeof *to->places);
     to->shapes = yk_allocate(context, (size_t)sum->shapes, sizeof *to->shapes);
     to->ports = yk_allocate(context, (size_t)sum->ports, sizeof *to->ports);
     to->names = yk_allocate(context, (size_t)joint_count * NAME_LENGTH, 1);
-    bool complete =
-        to->nodes && to->bodies && to->joints && to->forces && to->beams && to->shapes && to->ports && to->names;
+    bool complete = to->nodes && to->bodies && to->joints && to->forces && to->beams && to->flexibles && to->places &&
+                    to->shapes && to->ports && to->names;
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -127,6 +149,8 @@ static void release_arrays(yk_context *context, arrays *to)
     yk_release(context, to->joints);
     yk_release(context, to->forces);
     yk_release(context, to->beams);
+    yk_release(context, to->flexibles);
+    yk_release(context, to->places);
     yk_release(context, to->shapes);
     yk_release(context, to->ports);
     yk_release(context, to->names);
@@ -155,7 +179,7 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
     if (status == YK_OK) status = allocate_arrays(context, &sum, joint_count, &to);
     for (int i = 0; i < part_count && status == YK_OK; i++) {
         totals at = totals_before(parts, i);
-        copy_part(def_of(parts[i]), &at, &to);
+        copy_part(def_of(parts[i]), &at, sum.nodes, &to);
     }
     for (int i = 0; i < joint_count && status == YK_OK; i++)
         status = connect_parts(context, parts, part_count, &joints[i], &to, to.names + (size_t)i * NAME_LENGTH,
@@ -167,6 +191,8 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
         def.joints = to.joints, def.joint_count = sum.joints + joint_count;
         def.forces = to.forces, def.force_count = sum.forces;
         def.beams = to.beams, def.beam_count = sum.beams;
+        def.flexibles = to.flexibles, def.flexible_count = sum.flexibles;
+        def.places = to.places, def.place_count = sum.places;
         def.shapes = to.shapes, def.shape_count = sum.shapes;
         def.ports = to.ports, def.port_count = sum.ports;
         yk_smooth *whole = NULL;

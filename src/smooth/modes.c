@@ -144,16 +144,27 @@ static void release_pencil(yk_context *context, pencil *p)
     yk_release(context, p->entries);
 }
 
+/* The axis along which an unknown moves in a translation of the whole model; -1: it does not. */
+static int axis_of(const yk_smooth *model, int unknown)
+{
+    if (unknown < model->coordinate_first) return unknown % 6 < 3 ? unknown % 6 : -1;
+    int k = unknown - model->coordinate_first, i = model->def.flexible_count - 1;
+    while (model->flexibles[i].coordinate > k) i--;
+    if (model->flexibles[i].body->kind == YK_FLEXIBLE_MODAL) return -1;
+    int within = (k - model->flexibles[i].coordinate) % (YK_ANCF_NODE + YK_ANCF_MIDDLE);
+    return within < 3 ? within : -1;
+}
+
 /* Effective mass along an axis: |x^H M r|^2 / (x^H M x) with r the rigid translation. */
-static void participation(const yk_linear_system *system, const double *re, const double *im, double total,
-                          double mass[3])
+static void participation(const yk_smooth *model, const yk_linear_system *system, const double *re, const double *im,
+                          double total, double mass[3])
 {
     double along_re[3] = {0}, along_im[3] = {0}, modal = 0;
     for (size_t k = 0; k < system->mass.count; k++) {
         const yk_linear_entry *e = &system->mass.entries[k];
         modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
-        int axis = e->column % 6;
-        if (axis >= 3) continue;
+        int axis = axis_of(model, e->column);
+        if (axis < 0) continue;
         along_re[axis] += re[e->row] * e->value;
         along_im[axis] += im[e->row] * e->value;
     }
@@ -167,22 +178,36 @@ static double total_mass(const yk_smooth *model)
 {
     double sum = 0;
     for (int i = 0; i < model->node_count; i++) sum += model->nodes[i].inertia.mass;
+    for (int i = 0; i < model->def.flexible_count; i++) sum += yk_flexible_mass(model->flexibles[i].body);
     return sum;
 }
 
-static yk_status create_modes(yk_context *context, const yk_linear_modes *linear, yk_modes **modes)
+/* Displacement and rotation of nodes and places from the unknowns. */
+static void copy_shape(const yk_smooth *model, const double *from, double *to)
 {
+    for (int i = 0; i < model->node_count + model->def.place_count; i++) {
+        yk_vec3 linear, angular;
+        yk_smooth_pull_frame(model, yk_smooth_frame_of(model, i), from, &linear, &angular);
+        memcpy(to + 6 * i, &linear, sizeof linear);
+        memcpy(to + 6 * i + 3, &angular, sizeof angular);
+    }
+}
+
+static yk_status create_modes(const yk_smooth *model, const yk_linear_modes *linear, yk_modes **modes)
+{
+    yk_context *context = model->context;
     yk_modes *made = yk_allocate(context, 1, sizeof *made);
     *modes = made;
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
-    made->node_count = linear->unknowns / 6;
-    size_t numbers = 2 * (size_t)linear->count * (size_t)linear->unknowns;
+    made->node_count = model->node_count + model->def.place_count;
+    size_t length = 6 * (size_t)made->node_count, numbers = 2 * (size_t)linear->count * length;
     made->mode = yk_allocate(context, (size_t)linear->count + 1, sizeof *made->mode);
     made->shape = yk_allocate(context, numbers + 1, sizeof *made->shape);
     if (!made->mode || !made->shape) return YK_ERROR_MEMORY;
     made->count = linear->count;
-    memcpy(made->shape, linear->shape, numbers * sizeof *made->shape);
+    for (int i = 0; i < 2 * linear->count; i++)
+        copy_shape(model, linear->shape + (size_t)i * (size_t)linear->unknowns, made->shape + (size_t)i * length);
     return YK_OK;
 }
 
@@ -199,8 +224,8 @@ static void describe(const yk_smooth *model, const yk_linear_system *system, con
                           .damping = linear->real[i] != 0 ? -linear->real[i] / size : 0,
                           .free_motion = size < linear->floor,
                           .residual = linear->residual[i]};
-        participation(system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true), total,
-                      mode->mass);
+        participation(model, system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true),
+                      total, mode->mass);
         if (mode->free_motion) mode->growth = mode->omega = mode->frequency = mode->damping = 0;
     }
 }
@@ -221,7 +246,7 @@ yk_status yk_modes_find(yk_smooth *model, const yk_modes_options *options, yk_mo
     yk_status status = linearise(model, &p, &system);
     if (status == YK_OK) status = yk_linear_modes_solve(context, &system, &linear_options, &linear);
     if (linear) {
-        yk_status created = create_modes(context, linear, modes);
+        yk_status created = create_modes(model, linear, modes);
         if (created == YK_OK) describe(model, &system, linear, *modes);
         if (created != YK_OK) status = created;
     }

@@ -27,10 +27,10 @@ typedef struct yk_mode {
 typedef struct yk_modes {
     yk_context *context;
     int count;
-    int node_count;
+    int node_count; /* nodes, then places of flexible bodies */
     yk_mode *mode;
     double *shape; /* count x 2 x 6 node_count: real and imaginary part; displacement and rotation of each node, the
-                      largest component 1 (m or rad) */
+                      largest unknown of the model 1 (m or rad) */
 } yk_modes;
 
 yk_modes_options yk_modes_default(void);

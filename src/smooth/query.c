@@ -16,12 +16,6 @@ yk_smooth *yk_smooth_of(yk_subsystem *subsystem)
     return subsystem->ops == yk_smooth_ops() ? (yk_smooth *)subsystem : NULL;
 }
 
-/* A frame index for a node of the def. */
-static int frame_of(const yk_smooth *model, int node)
-{
-    return node == YK_SMOOTH_GROUND ? model->node_count : node;
-}
-
 void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_motion *motion)
 {
     const yk_frame *frame = &node->frame;
@@ -38,7 +32,7 @@ void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_mot
 
 void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker, yk_motion *motion)
 {
-    yk_smooth_motion_of(&model->trial[frame_of(model, node)], marker, motion);
+    yk_smooth_motion_of(&model->trial[yk_smooth_frame_of(model, node)], marker, motion);
 }
 
 void yk_smooth_motion(const yk_smooth *model, int node, yk_motion *motion)
@@ -105,6 +99,7 @@ void yk_smooth_energy(const yk_smooth *model, yk_energy *energy)
         yk_smooth_beam_loads(model, i, &loads);
         energy->potential += loads.energy;
     }
+    yk_smooth_flexible_energy(model, energy);
 }
 
 void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report)
@@ -129,7 +124,7 @@ double yk_smooth_beam_loss(const yk_smooth *model)
         yk_smooth_beam_loads(model, i, &loads);
         loss += loads.loss;
     }
-    return loss;
+    return loss + yk_smooth_flexible_loss(model);
 }
 
 /* Channels -------------------------------------------------------------------------------------------------------- */
@@ -146,6 +141,7 @@ static const channel_kind joint_channels[] = {{"force", "N", 3}, {"torque", "N m
 static const channel_kind force_channels[] = {{"stretch", "m or rad", 1}, {"stretch_rate", "m/s or rad/s", 1}};
 static const channel_kind beam_channels[] = {
     {"force_1", "N", 3}, {"moment_1", "N m", 3}, {"force_2", "N", 3}, {"moment_2", "N m", 3}};
+static const channel_kind strain_channel = {"strain_energy", "J", 1};
 static const channel_kind model_channels[] = {{"energy", "J", 4}};
 
 enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 2, FORCE_CHANNELS = 2, BEAM_CHANNELS = 4, MODEL_CHANNELS = 1 };
@@ -166,6 +162,24 @@ static size_t name_channels(yk_smooth *model, const char *owner, const channel_k
     return used;
 }
 
+/* Amplitudes of a modal body by number. */
+static int amplitudes_of(const yk_smooth_flexible_def *flexible)
+{
+    return flexible->body->kind == YK_FLEXIBLE_MODAL ? flexible->body->coordinates : 0;
+}
+
+static size_t name_flexible(yk_smooth *model, const yk_smooth_flexible_def *flexible, char *store, size_t used)
+{
+    used = name_channels(model, flexible->name, &strain_channel, 1, store, used);
+    for (int k = 0; k < amplitudes_of(flexible); k++) {
+        char suffix[24];
+        snprintf(suffix, sizeof suffix, "amplitude_%d", k + 1);
+        channel_kind amplitude = {suffix, "1", 1};
+        used = name_channels(model, flexible->name, &amplitude, 1, store, used);
+    }
+    return used;
+}
+
 static size_t name_all(yk_smooth *model, char *store)
 {
     const yk_smooth_def *def = &model->def;
@@ -178,6 +192,10 @@ static size_t name_all(yk_smooth *model, char *store)
         used = name_channels(model, def->forces[i].name, force_channels, FORCE_CHANNELS, store, used);
     for (int i = 0; i < def->beam_count; i++)
         used = name_channels(model, def->beams[i].name, beam_channels, BEAM_CHANNELS, store, used);
+    model->place_channel = model->channel_count;
+    for (int i = 0; i < def->place_count; i++)
+        used = name_channels(model, def->places[i].name, node_channels, NODE_CHANNELS, store, used);
+    for (int i = 0; i < def->flexible_count; i++) used = name_flexible(model, &def->flexibles[i], store, used);
     return used;
 }
 
@@ -186,7 +204,8 @@ yk_status yk_smooth_make_channels(yk_smooth *model)
     const yk_smooth_def *def = &model->def;
     size_t count = MODEL_CHANNELS + NODE_CHANNELS * (size_t)def->node_count +
                    JOINT_CHANNELS * (size_t)def->joint_count + FORCE_CHANNELS * (size_t)def->force_count +
-                   BEAM_CHANNELS * (size_t)def->beam_count;
+                   BEAM_CHANNELS * (size_t)def->beam_count + NODE_CHANNELS * (size_t)def->place_count;
+    for (int i = 0; i < def->flexible_count; i++) count += 1 + (size_t)amplitudes_of(&def->flexibles[i]);
     model->channels = yk_allocate(model->context, count, sizeof *model->channels);
     model->channel_names = yk_allocate(model->context, name_all(model, NULL), 1);
     if (!model->channels || !model->channel_names) return YK_ERROR_MEMORY;
@@ -220,9 +239,26 @@ static void read_node(const trial_node *node, int kind, double *values)
     }
 }
 
+static void read_flexible(const yk_smooth *model, int index, double *values)
+{
+    const yk_smooth_def *def = &model->def;
+    if (index < NODE_CHANNELS * def->place_count) {
+        read_node(&model->trial[model->place_first + index / NODE_CHANNELS], index % NODE_CHANNELS, values);
+        return;
+    }
+    index -= NODE_CHANNELS * def->place_count;
+    int i = 0;
+    for (; index > amplitudes_of(&def->flexibles[i]); i++) index -= 1 + amplitudes_of(&def->flexibles[i]);
+    values[0] = index ? model->flexibles[i].value[index - 1] : yk_smooth_strain_energy(model, i);
+}
+
 void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
 {
     const yk_smooth_def *def = &model->def;
+    if (channel >= model->place_channel) {
+        read_flexible(model, channel - model->place_channel, values);
+        return;
+    }
     if (channel < MODEL_CHANNELS) {
         yk_energy energy;
         yk_smooth_energy(model, &energy);

@@ -11,7 +11,10 @@ const char *yk_smooth_owner(const yk_smooth *model, int unknown, char *buffer, s
         return buffer;
     }
     if (unknown < rows) {
-        snprintf(buffer, capacity, "coordinate %d", unknown - model->coordinate_first);
+        int last = model->def.flexible_count - 1, coordinate = unknown - model->coordinate_first;
+        while (last > 0 && model->flexibles[last].coordinate > coordinate) last--;
+        snprintf(buffer, capacity, "coordinate %d of '%s'", coordinate - model->flexibles[last].coordinate + 1,
+                 model->flexibles[last].name);
         return buffer;
     }
     for (int i = 0; i < model->joint_count; i++) {

@@ -6,6 +6,8 @@
  *   joints    between markers on two nodes (mechanics/joint.h), with reactions
  *   forces    between markers or on one (mechanics/force.h), gravity, artificial damping
  *   beams     three-node finite-volume elements (smooth/beam.h)
+ *   flexible  bodies with modes or in absolute nodal coordinates (smooth/flexible.h), and the places of theirs where
+ *             joints, forces and ports attach
  *   ports     markers, or distances between two markers, where the world meets the model
  *
  * A def names everything by index in its arrays; creation copies it. The result is a yk_subsystem (its first member)
@@ -17,6 +19,7 @@
 #include "mechanics/inertia.h"
 #include "mechanics/joint.h"
 #include "smooth/beam.h"
+#include "smooth/flexible.h"
 #include "yoke/base.h"
 
 enum { YK_SMOOTH_GROUND = -1 };
@@ -81,6 +84,26 @@ typedef struct yk_smooth_beam_def {
     yk_beam_section section[YK_BEAM_POINTS];
 } yk_smooth_beam_def;
 
+/* A flexible body. A modal one has its floating frame on a node that moves with it; a rod starts with its origin, the
+ * first end, at the given place, straight along the x axis of the orientation and moving as a rigid body. */
+typedef struct yk_smooth_flexible_def {
+    const char *name;
+    const yk_flexible *body;
+    int node; /* of a modal body */
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity;
+} yk_smooth_flexible_def;
+
+/* A place of a flexible body as a frame: wherever a node is named in joints, forces, ports and shapes, node_count + i stands
+ * for place i of this list. */
+typedef struct yk_smooth_place_def {
+    const char *name;
+    int flexible;
+    int place; /* of the body */
+} yk_smooth_place_def;
+
 /* Something to draw, fixed to a node. */
 typedef struct yk_smooth_shape_def {
     int node;
@@ -127,9 +150,12 @@ typedef struct yk_smooth_def {
     const yk_smooth_joint_def *joints;
     const yk_smooth_force_def *forces;
     const yk_smooth_beam_def *beams;
+    const yk_smooth_flexible_def *flexibles;
+    const yk_smooth_place_def *places;
     const yk_smooth_shape_def *shapes;
     const yk_smooth_port_def *ports;
     int node_count, body_count, joint_count, force_count, beam_count, shape_count, port_count;
+    int flexible_count, place_count;
 } yk_smooth_def;
 
 /* Since start. */
@@ -138,7 +164,7 @@ typedef struct yk_smooth_report {
     int64_t iterations;
     int64_t factorisations;
     int64_t rejected;  /* steps that the error control repeated */
-    int unknowns;      /* six per node, plus one per joint equation */
+    int unknowns;      /* six per node, the coordinates of flexible bodies, and one per joint equation */
     int redundant;     /* joint equations that depend on others */
     double correction; /* of the last iteration, relative to the tolerance */
     double error;      /* estimated local error of the last step (m, rad), with error control */
@@ -152,7 +178,11 @@ yk_smooth_joint_def yk_smooth_joint_default(void);
 yk_smooth_force_def yk_smooth_force_default(void);
 /* Nodes on the ground, section axes along those of the nodes, no section. */
 yk_smooth_beam_def yk_smooth_beam_default(void);
+yk_smooth_flexible_def yk_smooth_flexible_default(void);
 yk_smooth_port_def yk_smooth_port_default(void);
+
+/* Where a node, or a place of a flexible body, is at the start as the def has it. */
+yk_smooth_node_def yk_smooth_place_of(const yk_smooth_def *def, int node);
 
 /* YK_ERROR_ARGUMENT with the name of what is wrong; destroy through the ops table. */
 yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smooth **model);
@@ -174,6 +204,8 @@ void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *
 void yk_smooth_reaction(const yk_smooth *model, int joint, yk_effort *reaction);
 /* Strains and resultants at the two evaluation points, loads on the nodes. */
 void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads);
+/* Amplitudes of a modal body, or coordinates of a rod. */
+const double *yk_smooth_flexible_values(const yk_smooth *model, int flexible);
 void yk_smooth_energy(const yk_smooth *model, yk_energy *energy);
 void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report);
 

@@ -26,6 +26,7 @@ static void initial_state(yk_smooth *model, double t, double h)
         now->angular_velocity = node->angular_velocity;
         model->state.before[i].orientation = now->orientation;
     }
+    yk_smooth_start_flexibles(model);
     clock_state *clock = model->state.clock;
     clock->t = t;
     clock->h = h;
@@ -200,6 +201,7 @@ static void momenta_from(yk_smooth *model, int i)
 static yk_status solve_accelerations(yk_smooth *model)
 {
     for (int i = 0; i < model->node_count; i++) momenta_from(model, i);
+    if (model->def.flexible_count) yk_smooth_flexible_momenta(model);
     yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
     yk_status status = factor_start(model);
     if (status != YK_OK) return status;
@@ -213,6 +215,7 @@ static yk_status solve_accelerations(yk_smooth *model)
     }
     for (int k = 0; k < model->coordinate_count; k++)
         model->coordinates[k].acceleration = model->right[model->coordinate_first + k];
+    if (model->def.flexible_count) yk_smooth_flexible_momenta(model);
     for (int r = 0; r < model->row_count; r++)
         model->lambda[r] = model->mass_scale * model->right[model->motion_count + r];
     return YK_OK;

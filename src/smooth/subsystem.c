@@ -38,15 +38,11 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     return YK_OK;
 }
 
-static yk_smooth_node_def node_def(const yk_smooth *model, int node)
-{
-    return node >= 0 ? model->def.nodes[node] : yk_smooth_node_default();
-}
-
 /* At a start without inputs a motion port keeps the motion of the def. */
 static void own_motion(const yk_smooth *model, const port_model *port, yk_signal *signal)
 {
-    yk_smooth_node_def a = node_def(model, port->def.node[0]), b = node_def(model, port->def.node[1]);
+    yk_smooth_node_def a = yk_smooth_place_of(&model->def, port->def.node[0]),
+                       b = yk_smooth_place_of(&model->def, port->def.node[1]);
     yk_vec3 arm = yk_q_rotate(a.orientation, port->def.marker[0].offset);
     yk_vec3 at = yk_v3_add(a.position, arm);
     *signal = (yk_signal){.degree = 1, .orientation = yk_q_identity()};
@@ -123,6 +119,7 @@ static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal
     if (!model->started) return not_started(model);
     model->inputs = inputs;
     yk_status status = model->integrator->iterate(model, t, h, report);
+    yk_smooth_show_places(model);
     model->inputs = NULL;
     return status;
 }
@@ -192,6 +189,18 @@ static yk_status state_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
+/* Places of flexible bodies go on with their present acceleration. */
+static void predict_place(const trial_node *now, double h, trial_node *node)
+{
+    const yk_frame *frame = &now->frame;
+    node->frame.position = yk_v3_axpy(h, yk_v3_axpy(0.5 * h, now->acceleration, frame->velocity), frame->position);
+    node->frame.velocity = yk_v3_axpy(h, now->acceleration, frame->velocity);
+    node->frame.angular_velocity = yk_v3_axpy(h, now->angular_acceleration, frame->angular_velocity);
+    yk_turn turn = yk_turn_of(yk_v3_scale(h, yk_v3_axpy(0.5 * h, now->angular_acceleration, frame->angular_velocity)));
+    node->orientation = yk_q_unit(yk_q_mul(turn.rotation, now->orientation));
+    node->frame.rotation = yk_q_matrix(node->orientation);
+}
+
 static void predict(const yk_subsystem *self, int index, double h, yk_motion *motion)
 {
     const yk_smooth *model = model_of_const(self);
@@ -201,7 +210,11 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     for (int side = 0; side < 2; side++) {
         int i = port->node[side];
         node[side] = model->trial[i];
-        if (i < model->node_count) model->integrator->predict(model, i, h, &node[side]);
+        if (i < model->node_count) {
+            model->integrator->predict(model, i, h, &node[side]);
+        } else if (model->nodes[i].place >= 0) {
+            predict_place(&model->trial[i], h, &node[side]);
+        }
         yk_smooth_motion_of(&node[side], &port->def.marker[side], &end[side]);
         if (port->def.kind == YK_PORT_MARKER) {
             *motion = end[0];
@@ -231,17 +244,35 @@ static void channel_read(const yk_subsystem *self, int channel, double *values)
     yk_smooth_channel_read(model_of_const(self), channel, values);
 }
 
+/* The line of a flexible rod as a row of straight pieces. */
+static int outline(const yk_smooth *model, int flexible, yk_shape *list, int capacity)
+{
+    int count = yk_smooth_outline(model, flexible), pieces = count > 1 ? count - 1 : 0;
+    if (capacity <= 0 || pieces == 0) return pieces;
+    yk_vec3 last = yk_smooth_outline_point(model, flexible, 0);
+    for (int k = 0; k < pieces && k < capacity; k++) {
+        yk_vec3 next = yk_smooth_outline_point(model, flexible, k + 1);
+        list[k] = (yk_shape){
+            .kind = YK_SHAPE_LINE, .position = last, .orientation = yk_q_identity(), .size = yk_v3_sub(next, last)};
+        last = next;
+    }
+    return pieces;
+}
+
 static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
 {
     const yk_smooth *model = model_of_const(self);
-    for (int i = 0; i < model->def.shape_count && i < capacity; i++) {
+    int count = model->def.shape_count;
+    for (int i = 0; i < count && i < capacity; i++) {
         const yk_smooth_shape_def *shape = &model->def.shapes[i];
         yk_motion motion;
         yk_smooth_marker_motion(model, shape->node, &shape->place, &motion);
         list[i] = (yk_shape){
             .kind = shape->kind, .position = motion.position, .orientation = motion.orientation, .size = shape->size};
     }
-    return model->def.shape_count;
+    for (int i = 0; i < model->def.flexible_count; i++)
+        count += outline(model, i, list + (count < capacity ? count : 0), capacity - count);
+    return count;
 }
 
 /* At the level of accelerations the size of the step does not matter, and prescribed motions go on as they were. */

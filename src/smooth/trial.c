@@ -54,6 +54,7 @@ static double drive_power(const yk_smooth *model, const joint_model *joint)
 
 void yk_smooth_drive_powers(yk_smooth *model)
 {
+    if (model->def.flexible_count) yk_smooth_place_flexibles(model, false);
     for (int i = 0; i < model->joint_count; i++)
         if (model->joints[i].drive.value || model->joints[i].port >= 0)
             model->supply += drive_power(model, &model->joints[i]);
@@ -68,6 +69,7 @@ void yk_smooth_keep_inputs(yk_smooth *model)
 /* Nodes, coordinates, multipliers and inputs of the trial become the accepted state; what it was before is lost. */
 void yk_smooth_state_from_trial(yk_smooth *model)
 {
+    yk_smooth_show_places(model);
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &model->trial[i];
         model->state.now[i] = (node_state){.position = node->frame.position,
@@ -125,6 +127,7 @@ void yk_smooth_trial_from_state(yk_smooth *model)
     memcpy(model->lambda, model->state.lambda, (size_t)model->row_count * sizeof *model->lambda);
     for (int i = 0; i < model->def.port_count; i++) model->ports[i].effort = model->state.effort[i];
     for (int i = model->node_count; i < model->frame_count; i++) model->trial[i].frame = model->state.driven[i];
+    yk_smooth_show_places(model);
     model->t = model->state.clock->t;
     model->open = false;
 }

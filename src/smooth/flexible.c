@@ -1,0 +1,137 @@
+/* Making and sharing of flexible bodies. */
+#include "smooth/flexible.h"
+
+#include <string.h>
+
+static yk_status begin(yk_context *context, yk_flexible_kind kind, yk_flexible **body)
+{
+    *body = yk_allocate(context, 1, sizeof **body);
+    if (!*body) return YK_ERROR_MEMORY;
+    (*body)->context = context;
+    (*body)->users = 1;
+    (*body)->kind = kind;
+    return YK_OK;
+}
+
+static yk_status finish(yk_status status, yk_flexible **body)
+{
+    if (status != YK_OK && *body) {
+        yk_flexible_release(*body);
+        *body = NULL;
+    }
+    return status;
+}
+
+yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_flexible **body)
+{
+    yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
+    if (status != YK_OK) return status;
+    size_t count = (size_t)def->place_count + YK_FLEXIBLE_OUTLINE;
+    double *places = yk_allocate(context, count, sizeof *places);
+    if (!places) return finish(YK_ERROR_MEMORY, body);
+    if (def->place_count) memcpy(places, def->places, (size_t)def->place_count * sizeof *places);
+    for (int k = 0; k < YK_FLEXIBLE_OUTLINE; k++)
+        places[def->place_count + k] = def->length * k / (YK_FLEXIBLE_OUTLINE - 1);
+    yk_ffrf_rod_def with_outline = *def;
+    with_outline.places = places;
+    with_outline.place_count = (int)count;
+    yk_flexible *made = *body;
+    status = yk_ffrf_rod_create(context, &with_outline, &made->store_rod);
+    yk_release(context, places);
+    if (status != YK_OK) return finish(status, body);
+    made->modal = made->store_rod.body;
+    made->nodes = made->store_rod.nodes;
+    made->length = def->length;
+    made->coordinates = made->modal.modes;
+    made->places = def->place_count;
+    made->outline = YK_FLEXIBLE_OUTLINE;
+    return YK_OK;
+}
+
+/* A place keeps its own copy of the shapes. */
+static yk_status copy_places(yk_flexible *made, const yk_ffrf_def *def, const int *places, int place_count)
+{
+    size_t n = (size_t)def->mode_count, stride = 2 * n + n * n, count = (size_t)place_count;
+    made->nodes = yk_allocate(made->context, count, sizeof *made->nodes);
+    yk_vec3 *store = yk_allocate(made->context, count * stride, sizeof *store);
+    made->store = store;
+    if (!made->nodes || !store) return YK_ERROR_MEMORY;
+    for (size_t k = 0; k < count; k++, store += stride) {
+        if (places[k] < 0 || places[k] >= def->point_count)
+            return yk_fail(made->context, YK_ERROR_ARGUMENT, "the flexible body has %d points: there is no point %d",
+                           def->point_count, places[k]);
+        const yk_ffrf_point *point = &def->points[places[k]];
+        yk_ffrf_node *node = &made->nodes[k];
+        *node = (yk_ffrf_node){.position = point->position, .displacement = store};
+        memcpy(store, point->displacement, n * sizeof *store);
+        if (point->rotation) node->rotation = memcpy(store + n, point->rotation, n * sizeof *store);
+        if (point->shortening) node->shortening = memcpy(store + 2 * n, point->shortening, n * n * sizeof *store);
+    }
+    return YK_OK;
+}
+
+yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *places, int place_count,
+                            yk_flexible **body)
+{
+    yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
+    if (status != YK_OK) return status;
+    yk_flexible *made = *body;
+    status = yk_ffrf_create(context, def, &made->modal);
+    if (status == YK_OK) status = copy_places(made, def, places, place_count);
+    made->coordinates = def->mode_count;
+    made->places = place_count;
+    for (int k = 0; k < def->point_count; k++)
+        made->length = fmax(made->length, yk_v3_norm(yk_v3_sub(def->points[k].position, def->points[0].position)));
+    return finish(status, body);
+}
+
+yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_flexible **body)
+{
+    *body = NULL;
+    if (def->elements < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a rod needs at least one element, not %d", def->elements);
+    yk_status status = begin(context, YK_FLEXIBLE_ROD, body);
+    if (status != YK_OK) return status;
+    yk_flexible *made = *body;
+    double coordinates[YK_ANCF_COORDINATES], part = def->length / def->elements;
+    yk_frame origin = yk_frame_ground();
+    yk_ancf_straight(&origin, 0, part, coordinates, NULL);
+    made->length = def->length;
+    made->elements = def->elements;
+    made->coordinates = yk_flexible_rod_node(def->elements) + YK_ANCF_NODE;
+    made->places = def->elements + 1;
+    return finish(yk_ancf_create(context, part, &def->section, coordinates, &made->element), body);
+}
+
+yk_flexible *yk_flexible_keep(const yk_flexible *body)
+{
+    yk_flexible *shared = (yk_flexible *)(uintptr_t)body;
+    shared->users++;
+    return shared;
+}
+
+void yk_flexible_release(yk_flexible *body)
+{
+    if (!body || --body->users > 0) return;
+    yk_context *context = body->context;
+    if (body->store_rod.nodes) {
+        yk_ffrf_rod_destroy(context, &body->store_rod);
+    } else {
+        yk_ffrf_destroy(context, &body->modal);
+        yk_release(context, body->nodes);
+        yk_release(context, body->store);
+    }
+    yk_release(context, body);
+}
+
+double yk_flexible_mass(const yk_flexible *body)
+{
+    if (body->kind == YK_FLEXIBLE_MODAL) return body->modal.mass;
+    return body->elements * (body->element.weight[0] + body->element.weight[6]);
+}
+
+yk_vec3 yk_flexible_place(const yk_flexible *body, int place)
+{
+    if (body->kind == YK_FLEXIBLE_MODAL) return body->nodes[place].position;
+    return yk_v3(body->element.length * place, 0, 0);
+}

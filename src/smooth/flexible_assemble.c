@@ -1,0 +1,252 @@
+/* Flexible bodies in the passes of assembly: their own equations, and the joints and forces at their places.
+ *
+ * The frame of a place follows the coordinates q of its body, dx = J dq. A joint with gradient g and reaction lambda at the
+ * place has the gradient J^T g in the coordinates; its reaction, and every load f of a force, becomes J^T f, whose
+ * derivative is J^T (df/dx) J plus that of J^T at a fixed load. So nothing is added to the unknowns for a place, and all
+ * joints and forces work at it as they do at a node. */
+#include <string.h>
+
+#include "smooth/sink.h"
+
+/* What moves one end of a joint or a force: unknowns, and the map from them to the frame (NULL: they are the frame's). */
+typedef struct end {
+    int count;
+    const int *column;
+    const double *jacobian;
+    int own[6];
+} end;
+
+static void end_of(const yk_smooth *model, int frame, end *e)
+{
+    const node_model *node = &model->nodes[frame];
+    *e = (end){0};
+    if (node->place >= 0) {
+        const place_model *place = &model->places[node->place];
+        e->count = place->count, e->column = place->column, e->jacobian = place->jacobian;
+    } else if (node->unknown >= 0) {
+        for (int k = 0; k < 6; k++) e->own[k] = node->unknown + k;
+        e->count = 6, e->column = e->own;
+    }
+}
+
+/* Whether unknown k of an end can carry a force, or a torque, by structure. */
+static bool carries(const end *e, int k, unsigned force, unsigned torque)
+{
+    bool rod = e->jacobian && e->count == YK_ANCF_SECTION;
+    if (k < 3) return force >> k & 1u;
+    if (!e->jacobian) return torque >> (k - 3) & 1u;
+    return rod ? torque != 0 : true;
+}
+
+void yk_smooth_chain_row(const yk_smooth *model, const joint_model *joint, const yk_row *row, int equation,
+                         const yk_gradient *gradient, bool hold, sink *to, sink_mode mode)
+{
+    unsigned mask = yk_row_mask(row);
+    for (int side = 0; side < 2; side++) {
+        const yk_vec3 force = gradient->force[side], torque = gradient->torque[side];
+        const double load[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
+        unsigned forces = mask >> (6 * side) & 7u, torques = mask >> (6 * side + 3) & 7u;
+        if (row->kind == YK_ROW_POINT && yk_v3_norm2(joint->joint.offset[side]) == 0) torques = 0;
+        end e;
+        end_of(model, joint->node[side], &e);
+        for (int k = 0; k < e.count; k++) {
+            if (!carries(&e, k, forces, torques)) continue;
+            double value = 0;
+            if (!e.jacobian && !hold) value = load[k];
+            for (int r = 0; r < 6 && e.jacobian && !hold; r++) value += e.jacobian[e.count * r + k] * load[r];
+            put(to, mode, equation, e.column[k], value);
+            put(to, mode, e.column[k], equation, value);
+        }
+    }
+    put(to, mode, equation, equation, hold ? -1 : -model->compliance);
+}
+
+/* One of the four parts of a pair's matrix: loads on end i by motion of end j. */
+static void chain_part(const end *a, const end *b, const double part[6][6], sink *to, sink_mode mode)
+{
+    for (int j = 0; j < b->count; j++) {
+        double right[6];
+        for (int r = 0; r < 6 && mode == SINK_ADD; r++) {
+            right[r] = b->jacobian ? 0 : part[r][j];
+            for (int k = 0; k < 6 && b->jacobian; k++) right[r] += part[r][k] * b->jacobian[b->count * k + j];
+        }
+        for (int i = 0; i < a->count; i++) {
+            double sum = 0;
+            if (mode == SINK_ADD && !a->jacobian) sum = right[i];
+            for (int r = 0; r < 6 && mode == SINK_ADD && a->jacobian; r++)
+                sum += a->jacobian[a->count * r + i] * right[r];
+            put(to, mode, a->column[i], b->column[j], sum);
+        }
+    }
+}
+
+void yk_smooth_chain_blocks(const yk_smooth *model, const int node[2], const yk_mat3 block[4][4], unsigned mask,
+                            sink *to, sink_mode mode)
+{
+    end e[2];
+    end_of(model, node[0], &e[0]);
+    end_of(model, node[1], &e[1]);
+    for (int a = 0; a < 2; a++)
+        for (int b = 0; b < 2; b++) {
+            unsigned bits = (mask >> (4 * (2 * a) + 2 * b) & 3u) | (mask >> (4 * (2 * a + 1) + 2 * b) & 3u);
+            if (!bits || !e[a].count || !e[b].count) continue;
+            double part[6][6];
+            for (int i = 0; i < 6 && mode == SINK_ADD; i++)
+                for (int j = 0; j < 6; j++) part[i][j] = block[2 * a + i / 3][2 * b + j / 3].m[i % 3][j % 3];
+            chain_part(&e[a], &e[b], (const double(*)[6])part, to, mode);
+        }
+}
+
+/* Modal bodies ---------------------------------------------------------------------------------------------------- */
+
+static void modal_loads(yk_smooth *model, const flexible_model *of, const yk_ffrf_motion *motion, assembly_level level)
+{
+    const yk_ffrf *body = &of->body->modal;
+    yk_ffrf_loads loads;
+    if (level == LEVEL_ACCELERATION) {
+        static const double still[YK_FFRF_MODES_MAX] = {0};
+        yk_ffrf_motion coasting = *motion;
+        coasting.acceleration = coasting.angular_acceleration = yk_v3(0, 0, 0);
+        coasting.second = still;
+        yk_ffrf_evaluate(body, &coasting, model->def.gravity, &loads);
+    } else {
+        yk_ffrf_rest(body, motion, model->def.gravity, &loads);
+    }
+    yk_effort *load = &model->load[of->node];
+    load->force = yk_v3_sub(load->force, loads.force);
+    load->torque = yk_v3_sub(load->torque, loads.torque);
+    for (int k = 0; k < body->modes; k++) model->coordinates[of->coordinate + k].load -= loads.modal[k];
+    model->potential += loads.potential;
+}
+
+static void modal_pass(yk_smooth *model, const flexible_model *of, assembly_level level, double weight, const scales *s,
+                       sink *to, sink_mode mode)
+{
+    const trial_node *node = &model->trial[of->node];
+    yk_ffrf_motion motion = {.frame = node->frame, .amplitude = of->value, .rate = of->rate};
+    if (mode != SINK_RECORD) modal_loads(model, of, &motion, level);
+    if (mode == SINK_NONE) return;
+    int modes = of->body->coordinates, size = 6 + modes;
+    int frame = model->nodes[of->node].unknown, first = model->coordinate_first + of->coordinate - 6;
+    if (mode == SINK_ADD)
+        yk_ffrf_tangent(&of->body->modal, &motion, model->def.gravity, s->c, model->damping, of->tangent);
+    double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
+    for (int j = 0; j < size; j++)
+        for (int i = 0; i < size; i++)
+            put(to, mode, i < 6 ? frame + i : first + i, j < 6 ? frame + j : first + j,
+                scale * of->tangent[size * i + j]);
+}
+
+/* Rods ------------------------------------------------------------------------------------------------------------ */
+
+static void rod_loads(yk_smooth *model, const flexible_model *of)
+{
+    const yk_ancf *element = &of->body->element;
+    const double g[3] = {model->def.gravity.x, model->def.gravity.y, model->def.gravity.z};
+    for (int e = 0; e < of->body->elements; e++) {
+        int first = yk_flexible_rod_node(e);
+        trial_coordinate *trial = &model->coordinates[of->coordinate + first];
+        yk_ancf_loads loads;
+        yk_ancf_evaluate(element, of->value + first, of->rate + first, &loads);
+        model->potential += loads.energy;
+        for (int i = 0; i < YK_ANCF_COORDINATES; i++) {
+            double weight = element->weight[i / 3] * g[i % 3];
+            trial[i].load += loads.force[i] + weight;
+            model->potential -= weight * trial[i].value;
+        }
+    }
+}
+
+static void rod_element(yk_smooth *model, const flexible_model *of, int e, const scales *s, sink *to, sink_mode mode)
+{
+    enum { N = YK_ANCF_COORDINATES };
+    const yk_ancf *element = &of->body->element;
+    int first = model->coordinate_first + of->coordinate + yk_flexible_rod_node(e);
+    double(*placement)[N] = (double(*)[N])of->tangent, (*rate)[N] = placement + N;
+    bool stiff = mode == SINK_ADD && s->node > 0, damped = stiff && element->damping_ratio > 0;
+    if (stiff)
+        yk_ancf_tangent(element, of->value + yk_flexible_rod_node(e), of->rate + yk_flexible_rod_node(e), placement,
+                        damped ? rate : NULL);
+    double inertia = s->inertia * (1 + s->c * model->damping);
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < N; i++) {
+            double value = 0;
+            if (mode == SINK_ADD && i % 3 == j % 3) value = inertia * element->mass[i / 3][j / 3];
+            if (stiff) value -= s->node * placement[i][j];
+            if (damped) value -= s->rate * rate[i][j];
+            put(to, mode, first + i, first + j, value);
+        }
+}
+
+void yk_smooth_flexible_pass(yk_smooth *model, assembly_level level, double weight, const scales *s, sink *to,
+                             sink_mode mode)
+{
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        if (of->body->kind == YK_FLEXIBLE_MODAL) {
+            modal_pass(model, of, level, weight, s, to, mode);
+            continue;
+        }
+        if (mode != SINK_RECORD) rod_loads(model, of);
+        for (int e = 0; e < of->body->elements && mode != SINK_NONE; e++) rod_element(model, of, e, s, to, mode);
+    }
+}
+
+/* Places ---------------------------------------------------------------------------------------------------------- */
+
+/* J^T of the load on a place. */
+static void spread_load(yk_smooth *model, const place_model *place)
+{
+    const yk_effort *load = &model->load[place->frame];
+    const double value[6] = {load->force.x,  load->force.y,  load->force.z,
+                             load->torque.x, load->torque.y, load->torque.z};
+    double sum[6] = {0};
+    for (int k = 0; k < place->count; k++) {
+        double general = 0;
+        for (int r = 0; r < 6; r++) general += place->jacobian[place->count * r + k] * value[r];
+        int column = place->column[k];
+        if (column < model->coordinate_first) {
+            sum[column % 6] = general;
+        } else {
+            model->coordinates[column - model->coordinate_first].load += general;
+        }
+    }
+    int node = model->flexibles[place->flexible].node;
+    if (node < 0) return;
+    yk_effort *frame = &model->load[node];
+    frame->force = yk_v3_add(frame->force, yk_v3(sum[0], sum[1], sum[2]));
+    frame->torque = yk_v3_add(frame->torque, yk_v3(sum[3], sum[4], sum[5]));
+}
+
+/* What ports exert is input, not part of the model: it adds nothing to the matrix. */
+static void spread_stiffness(yk_smooth *model, const place_model *place, const scales *s, sink *to, sink_mode mode)
+{
+    const flexible_model *of = &model->flexibles[place->flexible];
+    const yk_effort *load = &model->load[place->frame];
+    int n = place->count;
+    if (mode == SINK_ADD) {
+        yk_vec3 force = yk_v3_sub(load->force, place->port.force), torque = yk_v3_sub(load->torque, place->port.torque);
+        memset(of->tangent, 0, (size_t)(n * n) * sizeof *of->tangent);
+        if (s->node > 0 && of->body->kind == YK_FLEXIBLE_MODAL) {
+            yk_ffrf_node_stiffness(&of->body->nodes[place->place], of->body->coordinates, &model->trial[of->node].frame,
+                                   of->value, force, torque, -s->node, of->tangent);
+        } else if (s->node > 0) {
+            const double *at = of->value + yk_flexible_rod_node(place->place);
+            double section[YK_ANCF_SECTION];
+            for (int k = 0; k < YK_ANCF_SECTION; k++) section[k] = at[k < 3 ? k : k + 3];
+            yk_ancf_section_stiffness(section, torque, -s->node, of->tangent);
+        }
+    }
+    /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by the frame's displacement. */
+    for (int j = 3; j < n; j++)
+        for (int i = 3; i < n; i++) put(to, mode, place->column[i], place->column[j], of->tangent[n * i + j]);
+}
+
+void yk_smooth_place_pass(yk_smooth *model, const scales *s, sink *to, sink_mode mode)
+{
+    for (int i = 0; i < model->def.place_count; i++) {
+        const place_model *place = &model->places[i];
+        if (mode != SINK_RECORD) spread_load(model, place);
+        if (mode != SINK_NONE) spread_stiffness(model, place, s, to, mode);
+    }
+}

@@ -1,0 +1,178 @@
+/* Momenta and energies of flexible bodies. Momenta of a floating frame join those of what else is fixed to its node. */
+#include <string.h>
+
+#include "smooth/internal.h"
+
+static yk_ffrf_motion motion_of(const yk_smooth *model, const flexible_model *of)
+{
+    const trial_node *node = &model->trial[of->node];
+    return (yk_ffrf_motion){.frame = node->frame,
+                            .acceleration = node->acceleration,
+                            .angular_acceleration = node->angular_acceleration,
+                            .amplitude = of->value,
+                            .rate = of->rate,
+                            .second = of->second};
+}
+
+/* The mass matrix of a rod times the rates, or accelerations, of its coordinates. */
+static void rod_momenta(const yk_flexible *body, const double *rate, double *momentum)
+{
+    memset(momentum, 0, (size_t)body->coordinates * sizeof *momentum);
+    for (int e = 0; e < body->elements; e++) {
+        const double *v = rate + yk_flexible_rod_node(e);
+        double *p = momentum + yk_flexible_rod_node(e);
+        for (int i = 0; i < YK_ANCF_VECTORS; i++)
+            for (int j = 0; j < YK_ANCF_VECTORS; j++) {
+                double m = body->element.mass[i][j];
+                if (m == 0) continue;
+                for (int k = 0; k < 3; k++) p[3 * i + k] += m * v[3 * j + k];
+            }
+    }
+}
+
+static void add_momentum(trial_node *node, yk_momentum add, double inverse)
+{
+    node->momentum.linear = yk_v3_add(node->momentum.linear, add.linear);
+    node->momentum.angular = yk_v3_add(node->momentum.angular, add.angular);
+    if (inverse == 0) return;
+    node->momentum_rate.linear = yk_v3_scale(inverse, yk_v3_sub(node->momentum.linear, node->momentum_past.linear));
+    node->momentum_rate.angular = yk_v3_scale(inverse, yk_v3_sub(node->momentum.angular, node->momentum_past.angular));
+}
+
+void yk_smooth_flexible_inertias(yk_smooth *model, bool with_rates)
+{
+    double inverse = with_rates ? 1 / model->c : 0;
+    yk_smooth_place_flexibles(model, false);
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        double *momentum = of->second; /* of no other use here */
+        if (of->body->kind == YK_FLEXIBLE_MODAL) {
+            yk_ffrf_motion motion = motion_of(model, of);
+            yk_momentum frame = yk_ffrf_momentum(&of->body->modal, &motion, momentum);
+            add_momentum(&model->trial[of->node], frame, inverse);
+        } else {
+            rod_momenta(of->body, of->rate, momentum);
+        }
+        for (int k = 0; k < of->body->coordinates; k++) {
+            trial_coordinate *trial = &model->coordinates[of->coordinate + k];
+            trial->momentum = momentum[k];
+            if (with_rates) trial->momentum_rate = inverse * (trial->momentum - trial->momentum_past);
+        }
+    }
+}
+
+/* All loads at the accelerations less what is beside the momenta: the rates of the momenta. */
+static void modal_momenta(yk_smooth *model, const flexible_model *of)
+{
+    yk_ffrf_motion motion = motion_of(model, of);
+    const yk_ffrf *body = &of->body->modal;
+    double momentum[YK_FFRF_MODES_MAX];
+    yk_ffrf_loads all, rest;
+    yk_momentum frame = yk_ffrf_momentum(body, &motion, momentum);
+    yk_ffrf_evaluate(body, &motion, model->def.gravity, &all);
+    yk_ffrf_rest(body, &motion, model->def.gravity, &rest);
+    trial_node *node = &model->trial[of->node];
+    add_momentum(node, frame, 0);
+    yk_vec3 torque = yk_v3_sub(all.torque, rest.torque);
+    torque = yk_v3_sub(torque, yk_v3_cross(node->frame.velocity, frame.linear));
+    node->momentum_rate.linear = yk_v3_add(node->momentum_rate.linear, yk_v3_sub(all.force, rest.force));
+    node->momentum_rate.angular = yk_v3_add(node->momentum_rate.angular, torque);
+    for (int k = 0; k < of->body->coordinates; k++) {
+        model->coordinates[of->coordinate + k].momentum = momentum[k];
+        model->coordinates[of->coordinate + k].momentum_rate = all.modal[k] - rest.modal[k];
+    }
+}
+
+void yk_smooth_flexible_momenta(yk_smooth *model)
+{
+    yk_smooth_place_flexibles(model, false);
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        if (of->body->kind == YK_FLEXIBLE_MODAL) {
+            modal_momenta(model, of);
+            continue;
+        }
+        trial_coordinate *trial = &model->coordinates[of->coordinate];
+        double *result = of->value; /* gathered anew before it is read again */
+        rod_momenta(of->body, of->rate, result);
+        for (int k = 0; k < of->body->coordinates; k++) trial[k].momentum = result[k];
+        rod_momenta(of->body, of->second, result);
+        for (int k = 0; k < of->body->coordinates; k++) trial[k].momentum_rate = result[k];
+    }
+    yk_smooth_place_flexibles(model, false);
+}
+
+/* Energies ask for a model between steps, whose places have been shown: the gathered values are those of the trial. */
+static void rod_energy(const yk_smooth *model, const flexible_model *of, yk_energy *energy, double *loss)
+{
+    const yk_flexible *body = of->body;
+    const yk_ancf *element = &body->element;
+    for (int e = 0; e < body->elements; e++) {
+        const double *q = of->value + yk_flexible_rod_node(e), *v = of->rate + yk_flexible_rod_node(e);
+        yk_ancf_loads loads;
+        yk_ancf_evaluate(element, q, v, &loads);
+        *loss += loads.loss;
+        energy->potential += loads.energy;
+        for (int i = 0; i < YK_ANCF_VECTORS; i++) {
+            yk_vec3 r = {q[3 * i], q[3 * i + 1], q[3 * i + 2]}, u = {v[3 * i], v[3 * i + 1], v[3 * i + 2]};
+            energy->potential -= element->weight[i] * yk_v3_dot(model->def.gravity, r);
+            for (int j = 0; j < YK_ANCF_VECTORS; j++) {
+                yk_vec3 w = {v[3 * j], v[3 * j + 1], v[3 * j + 2]};
+                energy->kinetic += 0.5 * element->mass[i][j] * yk_v3_dot(u, w);
+            }
+        }
+    }
+}
+
+static void sum_energies(const yk_smooth *model, yk_energy *energy, double *loss)
+{
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        if (of->body->kind == YK_FLEXIBLE_ROD) {
+            rod_energy(model, of, energy, loss);
+            continue;
+        }
+        yk_ffrf_motion motion = motion_of(model, of);
+        yk_ffrf_loads loads;
+        yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &loads);
+        energy->kinetic += loads.kinetic;
+        energy->potential += loads.potential;
+        *loss += loads.loss;
+    }
+}
+
+void yk_smooth_flexible_energy(const yk_smooth *model, yk_energy *energy)
+{
+    double loss = 0;
+    sum_energies(model, energy, &loss);
+}
+
+double yk_smooth_flexible_loss(const yk_smooth *model)
+{
+    yk_energy energy = {0};
+    double loss = 0;
+    bool damped = false;
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const yk_flexible *body = model->flexibles[i].body;
+        damped |= body->modal.damped || body->element.damping_ratio > 0;
+    }
+    if (damped) sum_energies(model, &energy, &loss);
+    return loss;
+}
+
+double yk_smooth_strain_energy(const yk_smooth *model, int flexible)
+{
+    const flexible_model *of = &model->flexibles[flexible];
+    const yk_flexible *body = of->body;
+    double sum = 0;
+    for (int e = 0; e < body->elements; e++) {
+        yk_ancf_loads loads;
+        yk_ancf_evaluate(&body->element, of->value + yk_flexible_rod_node(e), of->rate + yk_flexible_rod_node(e),
+                         &loads);
+        sum += loads.energy;
+    }
+    int n = body->modal.modes;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) sum += 0.5 * body->modal.stiffness[n * i + j] * of->value[i] * of->value[j];
+    return sum;
+}

@@ -1,0 +1,55 @@
+/* Where the passes of assembly put their entries: into a list of places (the pattern), or into the matrix. Entry k of a
+ * pass always has the same place, so pattern and assembly cannot disagree. */
+#ifndef YK_SMOOTH_SINK_H
+#define YK_SMOOTH_SINK_H
+
+#include "smooth/internal.h"
+
+typedef enum sink_mode { SINK_NONE, SINK_RECORD, SINK_ADD } sink_mode;
+
+typedef struct sink {
+    yk_sparse_entry *entries;
+    const int *place;
+    double *values;
+    size_t cursor;
+} sink;
+
+static inline void put(sink *to, sink_mode mode, int row, int column, double value)
+{
+    if (mode == SINK_RECORD) {
+        if (to->entries) to->entries[to->cursor] = (yk_sparse_entry){row, column};
+    } else {
+        to->values[to->place[to->cursor]] += value;
+    }
+    to->cursor++;
+}
+
+static inline void put_block(sink *to, sink_mode mode, int row, int column, double scale, const yk_mat3 *block)
+{
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++) put(to, mode, row + i, column + j, scale * block->m[i][j]);
+}
+
+/* Scale of node equations in a step; at the levels of the start c is zero and the matrix is that of the masses. */
+typedef struct scales {
+    double c;
+    double inertia; /* 1/s */
+    double node;    /* c^2/s */
+    double rate;    /* c/s */
+} scales;
+
+/* flexible_assemble.c: shares of flexible bodies in a pass. */
+
+/* Gradient of a joint's row whose ends may be places. */
+void yk_smooth_chain_row(const yk_smooth *model, const joint_model *joint, const yk_row *row, int equation,
+                         const yk_gradient *gradient, bool hold, sink *to, sink_mode mode);
+/* Blocks (force and torque on both ends, by displacement and rotation of both) in the mask, bit 4 i + j. */
+void yk_smooth_chain_blocks(const yk_smooth *model, const int node[2], const yk_mat3 block[4][4], unsigned mask,
+                            sink *to, sink_mode mode);
+/* Inertia, elasticity and weight of all flexible bodies; `weight`: of nodes that are to be kept. */
+void yk_smooth_flexible_pass(yk_smooth *model, assembly_level level, double weight, const scales *s, sink *to,
+                             sink_mode mode);
+/* What acts on the places, passed on to the coordinates; comes last. */
+void yk_smooth_place_pass(yk_smooth *model, const scales *s, sink *to, sink_mode mode);
+
+#endif
