@@ -485,7 +485,11 @@ void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix
     memset(model->right, 0, (size_t)model->motion_count * sizeof *model->right);
     node_loads(model, &model->potential);
     port_loads(model);
-    for (int i = 0; i < model->def.place_count; i++) model->places[i].port = model->load[model->places[i].frame];
+    for (int i = 0; i < model->def.place_count; i++) {
+        yk_effort *load = &model->load[model->places[i].frame];
+        model->places[i].port = *load;
+        *load = (yk_effort){0};
+    }
     if (with_matrix) {
         sink to = {.place = model->place, .values = yk_sparse_values(model->matrix)};
         memset(to.values, 0, yk_sparse_nonzeros(model->matrix) * sizeof *to.values);

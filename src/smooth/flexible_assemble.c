@@ -198,8 +198,8 @@ void yk_smooth_flexible_pass(yk_smooth *model, assembly_level level, double weig
 static void spread_load(yk_smooth *model, const place_model *place)
 {
     const yk_effort *load = &model->load[place->frame];
-    const double value[6] = {load->force.x,  load->force.y,  load->force.z,
-                             load->torque.x, load->torque.y, load->torque.z};
+    yk_vec3 force = yk_v3_add(load->force, place->port.force), torque = yk_v3_add(load->torque, place->port.torque);
+    const double value[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
     double sum[6] = {0};
     for (int k = 0; k < place->count; k++) {
         double general = 0;
@@ -218,23 +218,22 @@ static void spread_load(yk_smooth *model, const place_model *place)
     frame->torque = yk_v3_add(frame->torque, yk_v3(sum[3], sum[4], sum[5]));
 }
 
-/* What ports exert is input, not part of the model: it adds nothing to the matrix. */
+/* What ports exert is input, not part of the model: it adds nothing to the matrix, not even by rounding. */
 static void spread_stiffness(yk_smooth *model, const place_model *place, const scales *s, sink *to, sink_mode mode)
 {
     const flexible_model *of = &model->flexibles[place->flexible];
     const yk_effort *load = &model->load[place->frame];
     int n = place->count;
     if (mode == SINK_ADD) {
-        yk_vec3 force = yk_v3_sub(load->force, place->port.force), torque = yk_v3_sub(load->torque, place->port.torque);
         memset(of->tangent, 0, (size_t)(n * n) * sizeof *of->tangent);
         if (s->node > 0 && of->body->kind == YK_FLEXIBLE_MODAL) {
             yk_ffrf_node_stiffness(&of->body->nodes[place->place], of->body->coordinates, &model->trial[of->node].frame,
-                                   of->value, force, torque, -s->node, of->tangent);
+                                   of->value, load->force, load->torque, -s->node, of->tangent);
         } else if (s->node > 0) {
             const double *at = of->value + yk_flexible_rod_node(place->place);
             double section[YK_ANCF_SECTION];
             for (int k = 0; k < YK_ANCF_SECTION; k++) section[k] = at[k < 3 ? k : k + 3];
-            yk_ancf_section_stiffness(section, torque, -s->node, of->tangent);
+            yk_ancf_section_stiffness(section, load->torque, -s->node, of->tangent);
         }
     }
     /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by the frame's displacement. */

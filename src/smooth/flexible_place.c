@@ -212,6 +212,12 @@ static double acceleration_of(const yk_smooth *model, int unknown)
 void yk_smooth_show_places(yk_smooth *model)
 {
     if (model->def.flexible_count == 0) return;
+    /* A restored state has no more than the orientation of its nodes: what is shown must not depend on more. */
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        if (model->flexibles[i].node < 0) continue;
+        trial_node *node = &model->trial[model->flexibles[i].node];
+        node->frame.rotation = yk_q_matrix(yk_q_unit(node->orientation));
+    }
     yk_smooth_place_flexibles(model, true);
     for (int i = 0; i < model->def.place_count; i++) {
         const place_model *place = &model->places[i];

@@ -148,7 +148,7 @@ typedef struct place_model {
     int count;
     int *column;
     double *jacobian;
-    yk_effort port; /* what ports exert on it */
+    yk_effort port; /* what ports exert on it, apart from its load */
 } place_model;
 
 typedef struct port_model {

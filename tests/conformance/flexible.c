@@ -1,0 +1,104 @@
+/* Flexible bodies of smooth models, with modes and in absolute coordinates: soft rods on a bushing that are pushed and led
+ * at their far ends. */
+#include "conformance.h"
+
+#include <stddef.h>
+
+#include "smooth/smooth.h"
+
+static yk_beam_section_def rubber(void)
+{
+    yk_beam_section_def section = yk_beam_section_default();
+    section.young = 2e7, section.poisson = 0.3, section.density = 1000;
+    section.damping_ratio = 1e-3;
+    yk_beam_section_rectangle(&section, 0.02, 0.03);
+    return section;
+}
+
+static yk_status make_body(yk_context *context, bool modal, yk_flexible **body)
+{
+    static const double ends[2] = {0, 0.5};
+    if (modal) {
+        yk_ffrf_rod_def rod = yk_ffrf_rod_default();
+        rod.length = 0.5;
+        rod.section = rubber();
+        rod.damping_ratio = 0.02;
+        rod.places = ends, rod.place_count = 2;
+        return yk_flexible_rod(context, &rod, body);
+    }
+    yk_ancf_rod_def rod = {.length = 0.5, .elements = 2, .section = rubber()};
+    return yk_flexible_ancf(context, &rod, body);
+}
+
+/* A block on a bushing, the rod clamped to it; user: not NULL for modes. */
+static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
+{
+    bool modal = user != NULL;
+    yk_flexible *rod;
+    yk_status status = make_body(context, modal, &rod);
+    *subsystem = NULL;
+    if (status != YK_OK) return status;
+    yk_smooth_node_def nodes[2] = {yk_smooth_node_default(), yk_smooth_node_default()};
+    nodes[0].name = "block", nodes[1].name = "float";
+    yk_smooth_body_def block = yk_smooth_body_default();
+    block.name = "block", block.mass = 2, block.inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
+    yk_smooth_force_def mount = yk_smooth_force_default();
+    mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.node[1] = 0;
+    for (int k = 0; k < 6; k++) {
+        mount.bushing_stiffness[k][k] = k < 3 ? 800 : 40;
+        mount.bushing_damping[k][k] = k < 3 ? 4 : 0.2;
+    }
+    yk_smooth_flexible_def flexible = yk_smooth_flexible_default();
+    flexible.name = "rod", flexible.body = rod, flexible.node = 1;
+    const yk_smooth_place_def places[2] = {{"near", 0, 0}, {"far", 0, modal ? 1 : 2}};
+    int node_count = modal ? 2 : 1;
+    yk_smooth_joint_def clamp = yk_smooth_joint_default();
+    clamp.name = "clamp", clamp.kind = YK_JOINT_CLAMP, clamp.node[0] = 0, clamp.node[1] = node_count;
+    yk_smooth_port_def ports[2] = {yk_smooth_port_default(), yk_smooth_port_default()};
+    ports[0].name = "tip", ports[0].node[0] = node_count + 1, ports[0].marker[0] = yk_marker_at(0.02, 0.01, 0.03);
+    ports[1].name = "actuator", ports[1].kind = YK_PORT_SCALAR;
+    ports[1].node[0] = 0, ports[1].node[1] = node_count + 1;
+    ports[1].marker[0] = yk_marker_at(0.1, 0.3, 0);
+    yk_smooth_def def = yk_smooth_default();
+    def.name = "flexible";
+    def.gravity = yk_v3(0, 0, -1);
+    def.nodes = nodes, def.node_count = node_count;
+    def.bodies = &block, def.body_count = 1;
+    def.joints = &clamp, def.joint_count = 1;
+    def.forces = &mount, def.force_count = 1;
+    def.flexibles = &flexible, def.flexible_count = 1;
+    def.places = places, def.place_count = 2;
+    def.ports = ports, def.port_count = 2;
+    def.options.static_start = true;
+    yk_smooth *model;
+    status = yk_smooth_create(context, &def, &model);
+    if (status == YK_OK) *subsystem = yk_smooth_subsystem(model);
+    yk_flexible_release(rod);
+    return status;
+}
+
+static const int modes = 1;
+
+#define EFFORT .causality = YK_TAKES_EFFORT, .amplitude = 2, .frequency = 8
+#define MOTION .causality = YK_TAKES_MOTION, .amplitude = 0.01, .frequency = 8
+#define STEPS .step = 5e-4, .steps = 50, .order = 2, .energy_order = 2, .scale = 1
+
+static const conformance_case cases[] = {
+    {"modes, force", create, &modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, EFFORT, STEPS},
+    {"modes, torque", create, &modes, .port = 0, .constrained = YK_AXIS_RZ, EFFORT, STEPS},
+    {"modes, position", create, &modes, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION, STEPS},
+    {"modes, all motions", create, &modes, .port = 0, .constrained = YK_AXES_ALL, MOTION, STEPS},
+    {"modes, actuator force", create, &modes, .port = 1, .constrained = YK_AXIS_X, EFFORT, STEPS},
+    {"modes, actuator length", create, &modes, .port = 1, .constrained = YK_AXIS_X, MOTION, STEPS},
+    {"rod, force", create, NULL, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, EFFORT, STEPS},
+    {"rod, torque", create, NULL, .port = 0, .constrained = YK_AXIS_RZ, EFFORT, STEPS},
+    {"rod, position", create, NULL, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION, STEPS},
+    {"rod, all motions", create, NULL, .port = 0, .constrained = YK_AXES_ALL, MOTION, STEPS},
+    {"rod, actuator force", create, NULL, .port = 1, .constrained = YK_AXIS_X, EFFORT, STEPS},
+    {"rod, actuator length", create, NULL, .port = 1, .constrained = YK_AXIS_X, MOTION, STEPS},
+};
+
+int main(void)
+{
+    return conformance_run(cases, sizeof cases / sizeof *cases);
+}
