@@ -65,6 +65,10 @@ static void slope_along(yk_smooth *model, const yk_runge_kutta_workspace *w, con
         residual(model, v->minus);
         for (int i = 0; i < model->unknown_count; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / share);
     }
+    if (model->def.flexible_count) { /* places were displaced, and efforts act at them where they are */
+        displace_to(model, w, value, 0);
+        yk_smooth_place_flexibles(model, false);
+    }
     memset(v->minus, 0, (size_t)model->unknown_count * sizeof *v->minus);
     yk_smooth_push(model, &v->rows[v->row[column]], v->minus);
     double factor = 1;
@@ -173,6 +177,9 @@ static void displace_outputs(yk_smooth *model, int column, double share)
         node->acceleration = yk_v3_axpy(share, yk_v3(a[0], a[1], a[2]), v->trial[i].acceleration);
         node->angular_acceleration = yk_v3_axpy(share, yk_v3(a[3], a[4], a[5]), v->trial[i].angular_acceleration);
     }
+    for (int k = 0; k < model->coordinate_count; k++)
+        model->coordinates[k].acceleration =
+            v->coordinates[k].acceleration + share * change[model->coordinate_first + k];
 }
 
 /* Derivatives of the port motions at the end of the whole, whose accelerations are in the trial. */

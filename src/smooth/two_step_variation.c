@@ -7,7 +7,9 @@
 #include "smooth/two_step.h"
 #include "smooth/variation.h"
 
-static const int refinements = 3;
+/* At most; they end when the last one adds less than this share. */
+static const int refinements = 12;
+static const double settled = 1e-8;
 
 static void displace(yk_smooth *model, int column, double share)
 {
@@ -49,13 +51,20 @@ static void one_column(yk_smooth *model, int column)
     double factor = model->c * model->c;
     for (int k = 0; k < v->power[column]; k++) factor *= model->input_time;
     memset(v->plus, 0, (size_t)model->unknown_count * sizeof *v->plus);
+    yk_variation_restore(model); /* efforts act at the ports where they are */
     yk_smooth_push(model, &v->rows[v->row[column]], v->plus);
     for (int i = 0; i < model->unknown_count; i++) v->plus[i] *= factor, v->base[i] = 0;
     for (int k = 0; k < refinements; k++) {
         memcpy(v->minus, v->plus, (size_t)model->unknown_count * sizeof *v->minus);
         add_change(model, v->minus);
         yk_smooth_solve(model, v->minus);
-        for (int i = 0; i < model->unknown_count; i++) v->base[i] += v->minus[i];
+        double change = 0, size = 0;
+        for (int i = 0; i < model->unknown_count; i++) {
+            v->base[i] += v->minus[i];
+            change = fmax(change, fabs(v->minus[i]) / model->unknown_scale[i]);
+            size = fmax(size, fabs(v->base[i]) / model->unknown_scale[i]);
+        }
+        if (change <= settled * size) break;
     }
     yk_variation_read(model, column, share_of(model), displace);
 }

@@ -100,6 +100,7 @@ void yk_variation_restore(yk_smooth *model)
     memcpy(model->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(model->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
     model->supply = v->supply, model->loss = v->loss, model->potential = v->potential;
+    if (model->def.flexible_count) yk_smooth_place_flexibles(model, false);
 }
 
 double yk_variation_share(const yk_smooth *model, const double *direction)
@@ -144,6 +145,7 @@ static void read_motions(const yk_smooth *model, variation *v, bool first, doubl
 
 void yk_variation_read_side(yk_smooth *model, int side)
 {
+    yk_smooth_show_places(model);
     read_motions(model, model->variation, side == 0, model->variation->output[side]);
 }
 
@@ -178,5 +180,6 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *model, double t, double h, int d
     model->varying = true;
     status = model->integrator->vary(model, t, h);
     model->varying = false;
+    yk_smooth_show_places(model);
     return status;
 }
