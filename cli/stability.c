@@ -58,8 +58,8 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
                "them\n");
         break;
     case YK_VERDICT_COUPLING:
-        printf("UNSTABLE: the coupling feeds a deviation that grows by %.4g in every macro step.\n%s\n", r->coupling,
-               remedy);
+        printf("UNSTABLE: the coupling feeds a deviation that grows by a factor of %.9g in every macro step.\n%s\n",
+               r->coupling, remedy);
         break;
     case YK_VERDICT_FAILED:
         printf("UNSTABLE: the run breaks down after %g s.\n%s\n", r->time - info->start, remedy);

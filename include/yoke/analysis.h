@@ -52,6 +52,7 @@ typedef struct yk_run_report {
     double time;           /* s, reached */
     double seconds;        /* s, on the clock */
     double largest_energy; /* J: kinetic, and the range of the potential, of all subsystems; NaN if one does not tell */
+    double rounding;       /* J: what is not told from zero beside the energies and works of the run */
     double energy_created; /* J, by all interfaces */
     double mass_ratio;     /* motion side by effort side at the start, largest of all interfaces; NaN if not known */
     int finding_count;

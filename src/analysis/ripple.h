@@ -23,6 +23,7 @@ typedef struct yk_ripple {
     double at_begin;      /* the same before the first of those windows */
     double first, second; /* sums of squares of first and second differences in this window */
     double last[6], change[6];
+    double size; /* largest squared effort */
     /* The longest rise so far. */
     int longest;
     double growth; /* of the swing per macro step over it */

@@ -1,4 +1,5 @@
 /* A scenario from start to end: steps, samples, and what is worth knowing afterwards. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -54,16 +55,18 @@ static yk_status begin_record(run *r)
 /* Only differences of potential energy mean something, so its range counts. */
 static void observe_energy(run *r)
 {
-    double kinetic = 0, potential = 0;
+    double kinetic = 0, potential = 0, work = 0;
     for (int i = 0; i < r->info->subsystem_count; i++) {
         yk_energy energy;
         bool told = yk_system_energy(r->system, i, &energy);
         kinetic += told ? energy.kinetic : NAN;
         potential += energy.potential;
+        work += fabs(energy.work);
     }
     if (!(kinetic <= r->largest_kinetic)) r->largest_kinetic = kinetic;
     r->lowest_potential = fmin(r->lowest_potential, potential);
     r->highest_potential = fmax(r->highest_potential, potential);
+    r->report->rounding = fmax(r->report->rounding, DBL_EPSILON * (kinetic + fabs(potential) + fabs(work)));
     r->report->largest_energy = r->largest_kinetic + (r->highest_potential - r->lowest_potential);
 }
 

@@ -1,7 +1,6 @@
 /* Arnoldi's method from a deviation that the system itself made, so that all vectors are of that kind; in small systems its
  * space is the whole one. It is done with differences of several sizes: large ones are bent by the model or open contacts,
- * small ones drown in rounding and in the solvers' tolerances, and where two of them agree best is the result, with their
- * disagreement as its error. */
+ * small ones drown in rounding and in the solvers' tolerances. How far two of them disagree is the error. */
 #include "analysis/spectrum.h"
 
 #include <float.h>
@@ -11,10 +10,11 @@
 #include "math/arnoldi.h"
 #include "math/dense.h"
 
+/* From large to small. Where the model is smooth the first two agree, and errors are smallest; else contacts and the like are
+ * at work, and only the last two tell. */
 enum { LEVELS = 4 };
-static const double AMPLITUDES[LEVELS] = {10, 1, 1e-2, 1e-4};
-/* Two levels that agree so well need no more. */
-static const double AGREEMENT = 1e-7;
+static const double AMPLITUDES[LEVELS] = {10, 1, 1e-3, 1e-4};
+static const double AGREEMENT = 1e-4;
 
 typedef struct search {
     yk_step_map *map;
@@ -117,16 +117,15 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, yk_spectrum *s
     *spectrum = (yk_spectrum){0};
     search s = {.map = map};
     yk_spectrum levels[LEVELS] = {{0}};
-    double least = INFINITY;
     int best = 0, made = 0;
     yk_status status = YK_OK;
-    for (int k = 0; status == YK_OK && k < LEVELS && least > AGREEMENT; k++) {
+    for (int k = 0; status == YK_OK && k < LEVELS && best == 0; k++) {
         s.amplitude = AMPLITUDES[k];
         status = find_level(&s, start, &levels[k]);
         made = k + 1;
-        if (status != YK_OK || k == 0 || levels[k].count == 0 || levels[k - 1].count == 0) continue;
+        if (status != YK_OK || k % 2 == 0 || levels[k].count == 0 || levels[k - 1].count == 0) continue;
         double change = fabs(modulus(&levels[k].pairs[0]) - modulus(&levels[k - 1].pairs[0]));
-        if (change < least) least = change, best = k;
+        if (change < AGREEMENT || k == LEVELS - 1) best = k;
     }
     if (status == YK_OK && best > 0) {
         *spectrum = levels[best];

@@ -93,10 +93,18 @@ static bool grows(const yk_stability_mode *mode)
     return mode->growth - mode->error > 1 + LEAST_GROWTH;
 }
 
+/* A creeping motion that the steps resolve by far: what little it grows by is not the coupling's, whose work on it is lost in
+ * the solvers' tolerances. */
+static bool creeps(const yk_stability_mode *mode)
+{
+    return mode->imaginary == 0 && mode->real > 0 && mode->growth < 1.001;
+}
+
 /* A mode that is known well and that the interfaces feed. */
 static bool is_fed(const yk_stability_mode *mode)
 {
-    return grows(mode) && mode->interface >= 0 && !(mode->fed < BLAME) && mode->error < 0.1 * (mode->growth - 1);
+    return grows(mode) && !creeps(mode) && mode->interface >= 0 && !(mode->fed < BLAME) &&
+           mode->error < 0.1 * (mode->growth - 1);
 }
 
 /* What the run itself shows. Deviations of contacts and impacts grow in ways that no derivative foretells, and a base that
@@ -116,7 +124,7 @@ static void judge(study *s)
 {
     yk_stability_report *r = s->report;
     bool confirmed = is_confirmed(r), coupled = s->info->interface_count > 0 && r->modes[0].interface >= 0;
-    bool blamed = coupled && r->tracked > 1 + LEAST_GROWTH && r->created > CREATED;
+    bool blamed = coupled && !creeps(&r->modes[0]) && r->tracked > 1 + LEAST_GROWTH && r->created > CREATED;
     double growth = confirmed ? r->radius : r->tracked;
     r->coupling = fmin(1, growth);
     if (blamed && (!confirmed || grows(&r->modes[0]))) r->coupling = growth;
@@ -125,7 +133,7 @@ static void judge(study *s)
     r->verdict = YK_VERDICT_STABLE;
     if (r->coupling > 1)
         r->verdict = YK_VERDICT_COUPLING;
-    else if ((confirmed ? grows(&r->modes[0]) : growth > 1) && is_notable(s, growth))
+    else if ((confirmed ? grows(&r->modes[0]) : growth > 1) && is_notable(s, fmin(r->radius, growth)))
         r->verdict = YK_VERDICT_MODEL;
 }
 

@@ -9,6 +9,7 @@
  * The same runs show which bodies move: their recorded positions are differenced. */
 #include "analysis/stability_mode.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,16 +136,28 @@ static yk_vec3 deviation(yk_vec3 plus, yk_vec3 minus)
     return yk_v3_scale(0.5, yk_v3_sub(plus, minus));
 }
 
+/* Rounding of a difference of two numbers of this size. */
+static double rounding(yk_vec3 v)
+{
+    return 8 * DBL_EPSILON * yk_v3_norm(v);
+}
+
+/* None where it is not told from the rounding of what it comes from. */
 static double work_on(const side *plus, const side *minus, bool marker)
 {
     yk_vec3 force = deviation(plus->effort.force, minus->effort.force);
     yk_vec3 from = deviation(plus->before.position, minus->before.position);
     yk_vec3 way = yk_v3_sub(deviation(plus->after.position, minus->after.position), from);
-    if (!marker) return force.x * way.x;
-    yk_vec3 torque = deviation(plus->effort.torque, minus->effort.torque);
-    yk_vec3 turn = yk_v3_sub(turn_deviation(plus->after.orientation, minus->after.orientation),
-                             turn_deviation(plus->before.orientation, minus->before.orientation));
-    return yk_v3_dot(force, way) + yk_v3_dot(torque, turn);
+    double noise = yk_v3_norm(force) * rounding(plus->after.position) + yk_v3_norm(way) * rounding(plus->effort.force);
+    double work = force.x * way.x;
+    if (marker) {
+        yk_vec3 torque = deviation(plus->effort.torque, minus->effort.torque);
+        yk_vec3 turn = yk_v3_sub(turn_deviation(plus->after.orientation, minus->after.orientation),
+                                 turn_deviation(plus->before.orientation, minus->before.orientation));
+        work = yk_v3_dot(force, way) + yk_v3_dot(torque, turn);
+        noise += yk_v3_norm(torque) * 8 * DBL_EPSILON + yk_v3_norm(turn) * rounding(plus->effort.torque);
+    }
+    return fabs(work) > 4 * noise ? work : 0;
 }
 
 static bool has_marker(const yk_scenario_info *info, int interface)

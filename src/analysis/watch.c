@@ -7,6 +7,8 @@
 
 /* Energy from the coupling, by what moves, that spoils a run, and that is worth a word. */
 static const double CREATED_SERIOUS = 0.1, CREATED_NOTABLE = 0.01;
+/* Times the rounding of single energies: sums of many steps. */
+static const double NOISE = 1e6;
 /* Growth of the largest gap from a quarter to half and from there to the whole run that is a drift; and the gap, by the way
  * of the interface (or in rad), below which it does not matter. */
 static const double DRIFT = 1.7;
@@ -98,7 +100,7 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
     }
     report->energy_created = watch->count ? created : 0;
     double share = created / report->largest_energy;
-    if (!(share > CREATED_NOTABLE) || worst < 0) return;
+    if (!(share > CREATED_NOTABLE) || worst < 0 || created < NOISE * report->rounding) return;
     bool serious = share > CREATED_SERIOUS;
     yk_finding *f = add(report, YK_FINDING_ENERGY, serious, worst, share);
     if (f)
