@@ -1,13 +1,39 @@
-/* yoke converge: errors of a scenario against an exact solution, for several step sizes. */
+/* yoke converge: errors of a scenario against the step for several schemes, with orders and cost. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "scenario.h"
+#include "variants.h"
 #include "yoke/analysis.h"
 
 enum { STEPS_MAX = 32 };
+
+static const char usage[] = "converge SCENARIO [--schemes A,B,...] [--variant NAME;PATH=VALUE;...] [--steps H,H,...]\n"
+                            "       yoke converge SCENARIO --signal NAME --exact EXPRESSION [--steps H,H,...]\n\n"
+                            "Runs every scheme with every step, in parallel, and compares with an exact course, with "
+                            "the monolithic system or with\n"
+                            "the finest run. Errors are relative (L1); orders are observed from step to step; cost is "
+                            "calls of subsystems and time.";
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static bool show_progress(void *user, int done, int total)
+{
+    (void)user;
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "\rrun %d of %d%s", done, total, done == total ? "\n" : "");
+    return !interrupted;
+}
 
 static int read_steps(const char *text, double *steps)
 {
@@ -25,74 +51,144 @@ static int read_steps(const char *text, double *steps)
     return 0;
 }
 
-static void print_rows(const yk_convergence_row *rows, int count)
+static const char *const outcomes[] = {[YK_OUTCOME_GOOD] = "",
+                                       [YK_OUTCOME_NOT_CONVERGED] = "steps not converged",
+                                       [YK_OUTCOME_UNSTABLE] = "UNSTABLE",
+                                       [YK_OUTCOME_FAILED] = "FAILED"};
+
+static void print_row(const yk_convergence_row *r)
 {
-    printf("%12s %14s %14s %7s %10s %12s %12s\n", "step s", "error", "largest", "order", "steps", "iterations",
-           "us/step");
-    for (int i = 0; i < count; i++) {
-        const yk_convergence_row *r = &rows[i];
-        char order[16] = "-";
-        if (isfinite(r->order)) snprintf(order, sizeof order, "%.3f", r->order);
-        printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12.4g\n", r->step, r->error, r->largest, order,
-               (long long)r->steps, (long long)r->iterations, 1e6 * r->seconds_per_step);
-    }
+    char order[16] = "-";
+    if (isfinite(r->order)) snprintf(order, sizeof order, "%.3f", r->order);
+    printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g%s%s%s\n", r->step, r->error, r->largest, order,
+           (long long)r->steps, (long long)r->iterations, (long long)r->calls, 1e6 * r->seconds_per_step,
+           r->drowned ? "  (that of the reference)" : "", r->outcome ? "  " : "", outcomes[r->outcome]);
 }
 
-static bool write_rows(const char *file, const yk_convergence_row *rows, int count)
+static void print_rows(const yk_converge_def *def, const yk_convergence_row *rows)
 {
+    printf("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order", "steps", "iterations",
+           "calls", "us/step");
+    int variants = def->variant_count ? def->variant_count : 1;
+    for (int v = 0; v < variants; v++) {
+        if (def->variant_count) printf("%s\n", def->variants[v].name);
+        for (int i = 0; i < def->step_count; i++) print_row(&rows[v * def->step_count + i]);
+    }
+    for (int i = 0; i < variants * def->step_count; i++)
+        if (rows[i].outcome >= YK_OUTCOME_UNSTABLE &&
+            (i % def->step_count == 0 || rows[i - 1].outcome != rows[i].outcome))
+            printf("%s, step %g s: %s\n", def->variant_count ? def->variants[rows[i].variant].name : "scenario",
+                   rows[i].step, rows[i].message);
+}
+
+static bool write_rows(const char *file, const yk_converge_def *def, const yk_convergence_row *rows)
+{
+    int count = def->step_count * (def->variant_count ? def->variant_count : 1);
     FILE *out = fopen(file, "w");
-    if (out) fprintf(out, "step [s],relative_error,largest_error,order,steps,iterations,seconds_per_step [s]\n");
-    for (int i = 0; out && i < count; i++)
-        fprintf(out, "%.17g,%.9e,%.9e,%.6g,%lld,%lld,%.3e\n", rows[i].step, rows[i].error, rows[i].largest,
-                rows[i].order, (long long)rows[i].steps, (long long)rows[i].iterations, rows[i].seconds_per_step);
+    if (out)
+        fprintf(out, "step [s],relative_error,largest_error,order,steps,iterations,seconds_per_step [s],calls,seconds "
+                     "[s],outcome,variant\n");
+    for (int i = 0; out && i < count; i++) {
+        const yk_convergence_row *r = &rows[i];
+        fprintf(out, "%.17g,%.9e,%.9e,%.6g,%lld,%lld,%.3e,%lld,%.3e,%s,\"%s\"\n", r->step, r->error, r->largest,
+                r->order, (long long)r->steps, (long long)r->iterations, r->seconds_per_step, (long long)r->calls,
+                r->seconds, r->outcome ? outcomes[r->outcome] : "good",
+                def->variant_count ? def->variants[r->variant].name : "");
+    }
     if (out && fclose(out) == 0) return true;
     fprintf(stderr, "yoke: cannot write %s\n", file);
     return false;
 }
 
+typedef struct request {
+    option_list sets, signals, variants;
+    const char *schemes, *exact, *steps, *reference, *output, *plot;
+    int jobs;
+} request;
+
+static int run_study(const request *r, const yk_converge_def *def)
+{
+    yk_context *context = open_context();
+    int count = def->step_count * (def->variant_count ? def->variant_count : 1);
+    yk_convergence_row *rows = calloc((size_t)count, sizeof *rows);
+    yk_diagnostics *diagnostics = NULL;
+    int code = EXIT_FAILED;
+    if (context && rows && yk_diagnostics_create(context, &diagnostics) >= 0) {
+        yk_convergence_report report;
+        signal(SIGINT, note_interrupt);
+        yk_status status = yk_converge(context, def, diagnostics, rows, &report);
+        if (status < 0 && print_diagnostics(context, diagnostics)) {
+            code = EXIT_MISUSE;
+        } else if (status != YK_OK) {
+            code = print_failure(context);
+            if (status == YK_ERROR_ARGUMENT) code = EXIT_MISUSE;
+        } else {
+            print_rows(def, rows);
+            if (!def->exact)
+                printf("reference: %s with a step of %g s; its own error is about %.2g\n",
+                       report.reference == YK_REFERENCE_MONOLITHIC ? "monolithic"
+                       : def->variant_count                        ? def->variants[def->variant_count - 1].name
+                                                                   : "the scenario",
+                       def->steps[def->step_count - 1] / 4, report.reference_error);
+            code = r->output && !write_rows(r->output, def, rows) ? EXIT_FAILED : EXIT_GOOD;
+            if (r->plot && yk_plot_convergence(context, r->plot, def->scenario.path, def, rows) < 0)
+                code = print_failure(context);
+            else if (r->plot)
+                printf("picture %s.svg, %s.png\n", r->plot, r->plot);
+        }
+    }
+    yk_diagnostics_destroy(diagnostics);
+    free(rows);
+    if (context) yk_context_destroy(context);
+    return code;
+}
+
+static bool read_reference(const char *word, yk_reference *reference)
+{
+    static const char *const words[] = {
+        [YK_REFERENCE_AUTO] = "auto", [YK_REFERENCE_MONOLITHIC] = "monolithic", [YK_REFERENCE_FINEST] = "finest"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(word, words[i]) != 0) continue;
+        *reference = (yk_reference)i;
+        return true;
+    }
+    fprintf(stderr, "yoke: --reference '%s': choose auto, monolithic or finest\n", word);
+    return false;
+}
+
 int command_converge(int argc, char **argv)
 {
-    option_list sets = {0};
-    const char *signal = NULL, *exact = NULL, *steps_text = "1e-2,1e-3,1e-4", *output = NULL;
+    request r = {.steps = "1e-2,1e-3,1e-4", .reference = "auto"};
     const option_row rows[] = {
-        {"signal", OPTION_TEXT, &signal, "NAME", "recorded signal to compare (its first component)"},
-        {"exact", OPTION_TEXT, &exact, "EXPRESSION", "its exact course, of t and the scenario's parameters"},
-        {"steps", OPTION_TEXT, &steps_text, "H,H,...", "macro steps in s, falling [1e-2,1e-3,1e-4]"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
-        {"o", OPTION_TEXT, &output, "FILE", "write the table as CSV"},
+        {"schemes", OPTION_TEXT, &r.schemes, "A,B,...", "values of coupling.scheme to compare"},
+        {"variant", OPTION_LIST, &r.variants, "NAME;PATH=VALUE;...", "any changes to compare, under a name"},
+        {"signal", OPTION_LIST, &r.signals, "NAME",
+         "signal to compare; may be repeated [position and velocity of all interfaces]"},
+        {"exact", OPTION_TEXT, &r.exact, "EXPRESSION",
+         "exact course of the one signal's first component, of t and the scenario's parameters"},
+        {"reference", OPTION_TEXT, &r.reference, "WHICH",
+         "monolithic, or finest: the last scheme; either with a quarter of the finest step [auto: what works]"},
+        {"steps", OPTION_TEXT, &r.steps, "H,H,...", "macro steps in s, falling [1e-2,1e-3,1e-4]"},
+        {"set", OPTION_LIST, &r.sets, "PATH=VALUE", "override a value of the scenario"},
+        {"jobs", OPTION_COUNT, &r.jobs, "N", "runs at the same time [one per core]"},
+        {"o", OPTION_TEXT, &r.output, "FILE", "write the table as CSV"},
+        {"plot", OPTION_TEXT, &r.plot, "BASE", "errors over step, calls and time as BASE.svg and BASE.png"},
         {.kind = OPTION_END},
     };
     const char *path;
-    int parsed = options_parse("converge SCENARIO --signal NAME --exact EXPRESSION [--steps H,H,...]", rows, argc, argv,
-                               &path, 1, 1);
+    int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0) return options_exit(parsed);
     double steps[STEPS_MAX];
-    int count = read_steps(steps_text, steps);
-    if (!count) return EXIT_MISUSE;
-    if (!signal || !exact) {
-        fprintf(stderr, "yoke: converge needs --signal and --exact\n");
-        return EXIT_MISUSE;
-    }
-    yk_context *context = open_context();
-    yk_diagnostics *diagnostics = NULL;
-    if (!context || yk_diagnostics_create(context, &diagnostics) < 0) return EXIT_FAILED;
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path, def.overrides = sets.items, def.override_count = sets.count;
-    yk_convergence_row table[STEPS_MAX];
-    yk_status status = yk_converge(context, &def, signal, exact, steps, count, diagnostics, table);
-    int code = EXIT_GOOD;
-    if (status < 0 && yk_diagnostics_errors(diagnostics) > 0) {
-        char *text = yk_diagnostics_text(diagnostics);
-        if (text) fputs(text, stderr);
-        yk_release(context, text);
-        code = EXIT_MISUSE;
-    } else if (status < 0) {
-        code = print_failure(context);
-    } else {
-        print_rows(table, count);
-        if (output && !write_rows(output, table, count)) code = EXIT_FAILED;
-    }
-    yk_diagnostics_destroy(diagnostics);
-    yk_context_destroy(context);
+    variant_list variants;
+    yk_converge_def def = yk_converge_default();
+    def.steps = steps, def.step_count = read_steps(r.steps, steps);
+    if (!def.step_count || !read_reference(r.reference, &def.reference)) return EXIT_MISUSE;
+    if (!variants_read(r.schemes, &r.variants, &variants)) return EXIT_MISUSE;
+    def.scenario.path = path, def.scenario.overrides = r.sets.items, def.scenario.override_count = r.sets.count;
+    def.variants = variants.items, def.variant_count = variants.count;
+    def.signals = r.signals.items, def.signal_count = r.signals.count;
+    def.exact = r.exact, def.jobs = r.jobs, def.progress = show_progress;
+    int code = run_study(&r, &def);
+    variants_free(&variants);
     return code;
 }

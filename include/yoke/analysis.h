@@ -65,20 +65,70 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
 
 /* Convergence ---------------------------------------------------------------------------------------------------- */
 
+/* A scenario with some values changed: a scheme, an input, anything. */
+typedef struct yk_variant {
+    const char *name;
+    const char *const *overrides; /* "coupling.scheme=tight" */
+    int override_count;
+} yk_variant;
+
+typedef enum yk_reference {
+    YK_REFERENCE_AUTO,       /* monolithic where the subsystems can be merged, else the finest */
+    YK_REFERENCE_MONOLITHIC, /* the subsystems merged to one */
+    YK_REFERENCE_FINEST      /* the last variant */
+} yk_reference;
+
+typedef struct yk_converge_def {
+    yk_scenario_def scenario;
+    const yk_variant *variants;
+    int variant_count;   /* 0: the scenario as it is */
+    const double *steps; /* s, falling; without an exact course all whole parts of the first */
+    int step_count;
+    const char *const *signals; /* that are compared; none: position and velocity of all interfaces */
+    int signal_count;
+    const char *exact;      /* course of the one signal's first component: an expression of t and the parameters */
+    yk_reference reference; /* else: a run with a quarter of the finest step */
+    int jobs;               /* runs at the same time; 0: one per core */
+    /* Told after each run; false stops when those under way have finished. */
+    bool (*progress)(void *user, int done, int total);
+    void *user;
+} yk_converge_def;
+
+yk_converge_def yk_converge_default(void);
+
+typedef enum yk_outcome {
+    YK_OUTCOME_GOOD,
+    YK_OUTCOME_NOT_CONVERGED, /* iterations of some steps */
+    YK_OUTCOME_UNSTABLE,      /* it came to its end, but is not to be trusted (see yk_finding) */
+    YK_OUTCOME_FAILED
+} yk_outcome;
+
 typedef struct yk_convergence_row {
-    double step;             /* s */
-    double error;            /* relative L1 error of the signal over the run (papers explicit (47), tight (34)) */
-    double largest;          /* largest absolute error, in the signal's unit */
-    double order;            /* observed, from the row before; NaN in the first */
-    int64_t steps;           /* macro steps */
-    int64_t iterations;      /* calls of each subsystem */
-    double seconds_per_step; /* on the clock, recording included */
+    int variant;
+    double step; /* s */
+    /* Exact: relative L1 error over the run (papers explicit (47), tight (34)). Else the same at the times of the coarsest
+     * run, by the deviation of the reference from its mean, and of the worst signal. */
+    double error;
+    double largest;                   /* largest absolute error, in the signal's unit */
+    double order;                     /* observed, from the row before; NaN in the first and where there is none */
+    bool drowned;                     /* the error is not told from that of the reference */
+    int64_t steps;                    /* macro steps */
+    int64_t iterations;               /* sweeps over all subsystems */
+    int64_t calls;                    /* of all subsystems */
+    double seconds, seconds_per_step; /* on the clock, recording included */
+    yk_outcome outcome;
+    char message[400]; /* of an outcome that is not good */
 } yk_convergence_row;
 
-/* Runs the scenario once per step size and compares one component of a recorded signal with its exact course, an
- * expression of t and the scenario's parameters. `steps` must fall. The scenario records every step for it. */
-yk_status yk_converge(yk_context *context, const yk_scenario_def *scenario, const char *signal, const char *exact,
-                      const double *steps, int count, yk_diagnostics *diagnostics, yk_convergence_row *rows);
+typedef struct yk_convergence_report {
+    yk_reference reference; /* that was used */
+    double reference_error; /* of the reference itself, from one of twice its step; 0 if exact */
+} yk_convergence_report;
+
+/* Runs the scenario once per variant and step, in parallel: rows[variant * step_count + step]. Runs that fail have their
+ * reason in their row; only a reference that fails is an error. */
+yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
+                      yk_convergence_row *rows, yk_convergence_report *report);
 
 /* Sweeps --------------------------------------------------------------------------------------------------------- */
 
@@ -243,6 +293,10 @@ yk_status yk_plot(yk_context *context, const char *base, const char *script);
 /* Draws a map to base.svg and base.png: stable points filled, the boundary where the radius crosses 1. */
 yk_status yk_plot_map(yk_context *context, const char *base, const char *title, const yk_map_axis *x,
                       const yk_map_axis *y, const double *radii);
+
+/* Draws errors over the step, over calls of subsystems and over time on the clock to base.svg and base.png. */
+yk_status yk_plot_convergence(yk_context *context, const char *base, const char *title, const yk_converge_def *def,
+                              const yk_convergence_row *rows);
 
 /* One curve of a picture: component of a channel of a record over time. */
 typedef struct yk_plot_curve {

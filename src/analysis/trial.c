@@ -1,0 +1,198 @@
+#include "analysis/trial.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/text.h"
+
+/* The overrides of the scenario, of the variant, and of the trial itself. */
+static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *diagnostics, yk_scenario **scenario)
+{
+    enum { OWN = 4 };
+    yk_context *context = trial->context;
+    int given = def->scenario->override_count, changed = def->variant ? def->variant->override_count : 0, count = 0;
+    const char **overrides = yk_allocate(context, (size_t)(given + changed + OWN), sizeof *overrides);
+    if (!overrides) return YK_ERROR_MEMORY;
+    char step[64], end[64], every[64];
+    yk_text signals = {0};
+    for (int i = 0; i < given; i++) overrides[count++] = def->scenario->overrides[i];
+    for (int i = 0; i < changed; i++) overrides[count++] = def->variant->overrides[i];
+    snprintf(step, sizeof step, "time.step=%.17g", def->step);
+    snprintf(end, sizeof end, "time.end=%.17g", def->end);
+    snprintf(every, sizeof every, "record.every=%d", def->every);
+    if (!isnan(def->step)) overrides[count++] = step;
+    if (!isnan(def->end)) overrides[count++] = end;
+    overrides[count++] = every;
+    yk_text_add(context, &signals, "record.signals=[");
+    for (int i = 0; i < def->signal_count; i++) yk_text_add(context, &signals, "%s%s", i ? ", " : "", def->signals[i]);
+    yk_text_add(context, &signals, "]");
+    overrides[count++] = signals.data;
+    yk_scenario_def loaded = *def->scenario;
+    loaded.overrides = overrides, loaded.override_count = count;
+    yk_status status = signals.failed ? YK_ERROR_MEMORY : yk_scenario_load(context, &loaded, diagnostics, scenario);
+    yk_text_destroy(context, &signals);
+    yk_release(context, overrides);
+    return status;
+}
+
+static bool within_time(void *user, const yk_run_progress *progress)
+{
+    return progress->seconds < *(const double *)user;
+}
+
+static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scenario)
+{
+    yk_system *system = NULL;
+    yk_status status = yk_record_create(trial->context, &trial->record);
+    if (status >= 0) status = yk_scenario_system(scenario, &system);
+    if (status < 0) return status;
+    double seconds = def->seconds;
+    yk_run_def run_def = {.recorder = yk_record_recorder(trial->record), .progress = within_time, .user = &seconds};
+    status = yk_run(trial->context, scenario, &run_def, &trial->report);
+    trial->iterations = yk_system_statistics_get(system).iterations;
+    for (int i = 0; i < yk_scenario_get(scenario)->subsystem_count; i++)
+        trial->calls += yk_system_subsystem_statistics(system, i).calls;
+    return status;
+}
+
+void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
+{
+    *trial = (yk_trial){.status = YK_ERROR_MEMORY};
+    yk_context_def context_def = yk_context_default();
+    context_def.threads = 1; /* the trials are what is parallel */
+    trial->context = yk_context_create(&context_def);
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    if (!trial->context) return;
+    trial->status = yk_diagnostics_create(trial->context, &diagnostics);
+    if (trial->status >= 0) trial->status = load(def, trial, diagnostics, &scenario);
+    if (trial->status >= 0) trial->status = run(def, trial, scenario);
+    if (trial->status != YK_OK) {
+        const char *why = yk_last_message(trial->context);
+        snprintf(trial->message, sizeof trial->message, "%s", *why ? why : yk_status_text(trial->status));
+    }
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+}
+
+void yk_trial_release(yk_trial *trial)
+{
+    yk_record_destroy(trial->record);
+    if (trial->context) yk_context_destroy(trial->context);
+    *trial = (yk_trial){0};
+}
+
+/* Many ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct crowd {
+    void (*work)(void *user, int index);
+    void *user;
+    bool (*progress)(void *user, int done, int total);
+    void *progress_user;
+    pthread_mutex_t lock; /* guards what follows */
+    int done, total;
+    bool stopped;
+} crowd;
+
+static void do_trials(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)chunk;
+    crowd *c = user;
+    for (size_t i = begin; i < end; i++) {
+        pthread_mutex_lock(&c->lock);
+        bool stopped = c->stopped;
+        pthread_mutex_unlock(&c->lock);
+        if (stopped) return;
+        c->work(c->user, (int)i);
+        pthread_mutex_lock(&c->lock);
+        c->done++;
+        if (c->progress && !c->progress(c->progress_user, c->done, c->total)) c->stopped = true;
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+
+yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(void *user, int index), void *user,
+                        bool (*progress)(void *user, int done, int total), void *progress_user)
+{
+    crowd c = {.work = work, .user = user, .progress = progress, .progress_user = progress_user, .total = count};
+    yk_pool *pool = NULL;
+    yk_status status = yk_pool_create(context, jobs, &pool);
+    if (status < 0) return status;
+    pthread_mutex_init(&c.lock, NULL);
+    yk_pool_run(pool, (size_t)count, 1, do_trials, &c);
+    pthread_mutex_destroy(&c.lock);
+    yk_pool_destroy(pool);
+    if (c.stopped && c.done < count)
+        return yk_fail(context, YK_INTERRUPTED, "stopped after %d of %d runs", c.done, count);
+    return YK_OK;
+}
+
+/* Distances -------------------------------------------------------------------------------------------------------- */
+
+/* Sums of a column over the rows whose times both records have. */
+typedef struct sums {
+    size_t count;
+    double difference, largest; /* of record and reference */
+    double mean, deviation;     /* of the reference */
+} sums;
+
+static void add_column(const yk_record *record, const yk_record *reference, int channel, int component, sums *s)
+{
+    const double *t = yk_record_time(record), *u = yk_record_time(reference);
+    const double *x = yk_record_column(record, channel, component);
+    const double *y = yk_record_column(reference, channel, component);
+    size_t rows = yk_record_rows(record), others = yk_record_rows(reference);
+    double mean = 0, grid = rows > 1 ? t[1] - t[0] : 1;
+    size_t count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0, j = 0; i < rows && j < others;) {
+            if (fabs(t[i] - u[j]) > 1e-6 * grid) {
+                if (t[i] < u[j])
+                    i++;
+                else
+                    j++;
+                continue;
+            }
+            if (pass == 0) {
+                mean += y[j], count++;
+            } else {
+                double off = fabs(x[i] - y[j]);
+                s->difference += off;
+                if (!(off <= s->largest)) s->largest = off;
+                s->deviation += fabs(y[j] - mean);
+            }
+            i++, j++;
+        }
+        if (pass == 0 && count) mean /= (double)count;
+    }
+    s->count += count;
+}
+
+double yk_record_distance(const yk_record *record, const yk_record *reference, double *largest)
+{
+    const yk_record_header *header = yk_record_get_header(record);
+    double worst = 0;
+    *largest = 0;
+    for (int c = 0; c < header->channel_count; c++) {
+        sums s = {0};
+        for (int k = 0; k < header->channels[c].components; k++) add_column(record, reference, c, k, &s);
+        if (s.count == 0) return INFINITY;
+        double error = s.deviation > 0 ? s.difference / s.deviation : s.difference > 0 ? INFINITY : 0;
+        if (!(error <= worst)) worst = error;
+        if (!(s.largest <= *largest)) *largest = s.largest;
+    }
+    return worst;
+}
+
+bool yk_report_serious(const yk_run_report *report, yk_finding_kind *kind)
+{
+    for (int i = 0; i < report->finding_count; i++) {
+        if (!report->findings[i].serious) continue;
+        *kind = report->findings[i].kind;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,48 @@
+/* One run of a scenario with some of its values changed, in a context of its own so that several can run at a time; and how
+ * far its signals are from those of another. */
+#ifndef YK_ANALYSIS_TRIAL_H
+#define YK_ANALYSIS_TRIAL_H
+
+#include "yoke/analysis.h"
+
+typedef struct yk_trial_def {
+    const yk_scenario_def *scenario;
+    const yk_variant *variant; /* NULL: the scenario as it is */
+    double step;               /* s; NaN: the scenario's */
+    double end;                /* s; NaN: the scenario's */
+    const char *const *signals;
+    int signal_count;
+    int every;      /* macro steps between samples */
+    double seconds; /* on the clock, at most; infinite: no limit */
+} yk_trial_def;
+
+/* Room for the first words of a failure. */
+enum { YK_TRIAL_MESSAGE = 400 };
+
+typedef struct yk_trial {
+    yk_status status; /* of loading, or of the run */
+    char message[YK_TRIAL_MESSAGE];
+    yk_context *context;
+    yk_record *record; /* NULL if it could not be loaded */
+    yk_run_report report;
+    int64_t calls;      /* of all subsystems */
+    int64_t iterations; /* sweeps over all of them */
+} yk_trial;
+
+/* Always leaves a trial that must be released. */
+void yk_trial_run(const yk_trial_def *def, yk_trial *trial);
+void yk_trial_release(yk_trial *trial);
+
+/* A list of things to do, in parallel; `work` gets the index. False from `progress` stops what has not begun. */
+yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(void *user, int index), void *user,
+                        bool (*progress)(void *user, int done, int total), void *progress_user);
+
+/* Largest over the signals of the sum of absolute differences, by the sum of absolute deviations of the reference from its
+ * mean; at the times of `trial` that the reference has too. Infinite if they share none. *largest: of a single difference,
+ * in the signal's unit. */
+double yk_record_distance(const yk_record *record, const yk_record *reference, double *largest);
+
+/* Of a run that came to its end: whether something serious was found, and the kind. */
+bool yk_report_serious(const yk_run_report *report, yk_finding_kind *kind);
+
+#endif
