@@ -19,14 +19,16 @@ yk_status yk_response_create(yk_context *context, yk_response **response)
 void yk_response_destroy(yk_response *response)
 {
     if (!response) return;
-    array *arrays[] = {&response->group_array,      &response->placed_array, &response->nodes_array,
-                       &response->closed_array,     &response->parts_array,  &response->coefficient_array,
-                       &response->right_array,      &response->bias_array,   &response->trace_array,
-                       &response->refinement_array, &response->dense_array,  &response->pivot_array,
-                       &response->last_parts_array, &response->entry_array,  &response->entry_place_array};
+    array *arrays[] = {&response->group_array,        &response->placed_array,      &response->nodes_array,
+                       &response->closed_array,       &response->parts_array,       &response->coefficient_array,
+                       &response->right_array,        &response->bias_array,        &response->trace_array,
+                       &response->refinement_array,   &response->incidence_array,   &response->block_index_array,
+                       &response->block_offset_array, &response->block_value_array, &response->block_diagonal_array,
+                       &response->last_parts_array,   &response->entry_array,       &response->entry_place_array};
     yk_context *context = response->context;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]->raw);
     yk_sparse_destroy(response->matrix);
+    yk_factor_destroy(response->factor);
     yk_release(context, response);
 }
 

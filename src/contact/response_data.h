@@ -3,6 +3,7 @@
 #ifndef YK_CONTACT_RESPONSE_DATA_H
 #define YK_CONTACT_RESPONSE_DATA_H
 
+#include "contact/factor.h"
 #include "contact/network_data.h"
 #include "contact/response.h"
 #include "math/sparse.h"
@@ -40,17 +41,21 @@ struct yk_response {
     double *biases; /* per row */
     double *traces; /* per row: softness that is not the model's */
     double *refinement;
-    /* Few rows: dense, without the velocities. */
-    double *dense;
-    int *pivots;
-    /* Many: sparse, for the pattern of these parts. */
-    yk_sparse *matrix;
+    int *incidence, *incident; /* parts on each place */
+    bool by_blocks;
+    yk_block_matrix blocks; /* W; the softness of the rows in `diagonal` */
+    double *diagonal;
+    size_t *diagonal_offset;
+    yk_factor *factor;
+    yk_sparse *matrix; /* where W would have too many blocks */
     int *entry_place;
+    /* The pattern that factor or matrix were made for. */
     response_part *last_parts;
     size_t last_part_count;
     int last_place_count;
     array group_array, placed_array, nodes_array, closed_array, parts_array, coefficient_array, right_array, bias_array,
-        trace_array, refinement_array, dense_array, pivot_array, last_parts_array, entry_array, entry_place_array;
+        trace_array, refinement_array, incidence_array, block_index_array, block_offset_array, block_value_array,
+        block_diagonal_array, last_parts_array, entry_array, entry_place_array;
     yk_response_report report;
 };
 

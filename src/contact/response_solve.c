@@ -1,48 +1,204 @@
-/* The equations of a response together. Few rows are solved without the velocities, W z = -(b + G v_free) with a dense
- * W; many as one sparse matrix of velocities and rows, which does not fill where a body has many contacts. */
+/* The equations of a response together, in one of two forms.
+ *
+ *   W z = -(b + G v_free), v = v_free + M^-1 D z     without the velocities, by blocks (factor.h): each body makes a
+ *                                                    clique of its contacts and joints, which is right for mechanisms
+ *   velocities and rows as they are, sparse          where one body has very many contacts */
+#include <stdlib.h>
 #include <string.h>
 
 #include "contact/response_data.h"
-#include "math/dense.h"
 
-enum { DENSE_ROWS = 32 };
+/* Pattern ---------------------------------------------------------------------------------------------------------- */
 
-/* Dense ------------------------------------------------------------------------------------------------------------ */
+static yk_status out_of_memory(const yk_response *response)
+{
+    return yk_fail(response->context, YK_ERROR_MEMORY, "no memory for an interface model of %d rows",
+                   response->row_count);
+}
+
+static bool same_pattern(const yk_response *response)
+{
+    if (!(response->matrix || response->factor) || response->place_count != response->last_place_count ||
+        response->part_count != response->last_part_count)
+        return false;
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *a = &response->parts[i], *b = &response->last_parts[i];
+        if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim) return false;
+    }
+    return true;
+}
+
+static yk_status remember_pattern(yk_response *response)
+{
+    if (!yk_array_reserve(response->context, &response->last_parts_array, response->part_count, sizeof(response_part)))
+        return out_of_memory(response);
+    response->last_parts = response->last_parts_array.data;
+    memcpy(response->last_parts, response->parts, response->part_count * sizeof *response->parts);
+    response->last_part_count = response->part_count;
+    response->last_place_count = response->place_count;
+    response->report.analysed = true;
+    return YK_OK;
+}
+
+/* By blocks -------------------------------------------------------------------------------------------------------- */
+
+/* Parts on each place, in rising order. */
+static yk_status list_incidence(yk_response *response)
+{
+    size_t places = (size_t)response->place_count, parts = response->part_count;
+    if (!yk_array_reserve(response->context, &response->incidence_array, places + 2 + 2 * parts, sizeof(int)))
+        return out_of_memory(response);
+    int *start = response->incidence_array.data, *list = start + places + 2;
+    memset(start, 0, (places + 2) * sizeof *start);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < parts; i++)
+            for (int side = 0; side < 2; side++) {
+                int at = response->parts[i].side[side];
+                if (at < 0) continue;
+                if (pass == 0)
+                    start[at + 2]++;
+                else
+                    list[start[at + 1]++] = (int)i;
+            }
+        for (size_t k = 2; pass == 0 && k < places + 2; k++) start[k] += start[k - 1];
+    }
+    response->incidence = start;
+    response->incident = list;
+    return YK_OK;
+}
+
+/* Blocks that W would have, some counted twice. */
+static size_t count_blocks(const yk_response *response)
+{
+    size_t count = response->part_count;
+    for (int k = 0; k < response->place_count; k++) {
+        size_t degree = (size_t)(response->incidence[k + 1] - response->incidence[k]);
+        count += degree * degree;
+    }
+    return count;
+}
+
+static int compare_columns(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* The columns of block row i: parts that share a place with it. */
+static int list_columns(const yk_response *response, size_t i, int *mark, int *columns)
+{
+    int count = 0;
+    mark[i] = (int)i;
+    columns[count++] = (int)i;
+    for (int side = 0; side < 2; side++) {
+        int at = response->parts[i].side[side];
+        if (at < 0) continue;
+        for (int k = response->incidence[at]; k < response->incidence[at + 1]; k++) {
+            int j = response->incident[k];
+            if (mark[j] == (int)i) continue;
+            mark[j] = (int)i;
+            columns[count++] = j;
+        }
+    }
+    qsort(columns, (size_t)count, sizeof *columns, compare_columns);
+    return count;
+}
+
+static yk_status reserve_blocks(yk_response *response)
+{
+    yk_context *context = response->context;
+    size_t parts = response->part_count, blocks = count_blocks(response), rows = (size_t)response->row_count;
+    bool good = yk_array_reserve(context, &response->block_index_array, 3 * parts + 2 + blocks, sizeof(int)) &&
+                yk_array_reserve(context, &response->block_offset_array, blocks + parts, sizeof(size_t)) &&
+                yk_array_reserve(context, &response->block_value_array,
+                                 blocks * YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX, sizeof(double)) &&
+                yk_array_reserve(context, &response->block_diagonal_array, rows * YK_CONTACT_DIM_MAX, sizeof(double));
+    if (!good) return out_of_memory(response);
+    yk_block_matrix *w = &response->blocks;
+    w->block_rows = (int)parts;
+    w->first = response->block_index_array.data;
+    w->start = w->first + parts + 1;
+    w->column = w->start + parts + 1;
+    w->offset = response->block_offset_array.data;
+    w->value = response->block_value_array.data;
+    response->diagonal_offset = w->offset + blocks;
+    response->diagonal = response->block_diagonal_array.data;
+    return YK_OK;
+}
+
+static yk_status analyse_blocks(yk_response *response)
+{
+    yk_status status = reserve_blocks(response);
+    if (status != YK_OK) return status;
+    yk_block_matrix *w = &response->blocks;
+    int *mark = w->column + count_blocks(response); /* room of `parts` at the end */
+    size_t offset = 0, diagonal = 0;
+    w->first[0] = w->start[0] = 0;
+    for (size_t i = 0; i < response->part_count; i++) mark[i] = -1;
+    for (size_t i = 0; i < response->part_count; i++) {
+        int dim = response->parts[i].dim;
+        w->first[i + 1] = w->first[i] + dim;
+        w->start[i + 1] = w->start[i] + list_columns(response, i, mark, w->column + w->start[i]);
+        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+            w->offset[k] = offset;
+            offset += (size_t)(dim * response->parts[w->column[k]].dim);
+        }
+        response->diagonal_offset[i] = diagonal;
+        diagonal += (size_t)(dim * dim);
+    }
+    yk_factor_destroy(response->factor);
+    response->factor = NULL;
+    status = yk_factor_create(response->context, w, &response->factor);
+    return status == YK_OK ? remember_pattern(response) : status;
+}
 
 /* What part p feels of part q through a node that both sit on. */
 static void add_product(const response_coefficients *p, int p_dim, int side_p, const response_coefficients *q,
-                        int q_dim, int side_q, int n, double *w)
+                        int q_dim, int side_q, double *w)
 {
     for (int k = 0; k < p_dim; k++)
         for (int l = 0; l < q_dim; l++) {
-            double sum = 0;
-            for (int j = 0; j < 6; j++) sum += p->rows[side_p][k][j] * q->columns[side_q][l][j];
-            w[k * n + l] -= sum;
+            const double *row = p->rows[side_p][k], *column = q->columns[side_q][l];
+            w[k * q_dim + l] -= row[0] * column[0] + row[1] * column[1] + row[2] * column[2] + row[3] * column[3] +
+                                row[4] * column[4] + row[5] * column[5];
         }
 }
 
-static yk_status factor_dense(yk_response *response)
+static void fill_block(const yk_response *response, size_t i, int j, double *value)
 {
-    int n = response->row_count;
-    memset(response->dense, 0, (size_t)(n * n) * sizeof *response->dense);
-    for (size_t i = 0; i < response->part_count; i++) {
-        const response_part *p = &response->parts[i];
-        for (int k = 0; k < p->dim; k++)
-            response->dense[(p->first + k) * (n + 1)] = response->coefficients[i].softness[k];
-        for (size_t j = 0; j < response->part_count; j++) {
-            const response_part *q = &response->parts[j];
-            for (int s = 0; s < 2; s++)
-                for (int t = 0; t < 2; t++)
-                    if (p->side[s] >= 0 && p->side[s] == q->side[t])
-                        add_product(&response->coefficients[i], p->dim, s, &response->coefficients[j], q->dim, t, n,
-                                    response->dense + p->first * n + q->first);
-        }
+    const response_part *p = &response->parts[i], *q = &response->parts[j];
+    memset(value, 0, (size_t)(p->dim * q->dim) * sizeof *value);
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++)
+            if (p->side[s] >= 0 && p->side[s] == q->side[t])
+                add_product(&response->coefficients[i], p->dim, s, &response->coefficients[j], q->dim, t, value);
+}
+
+/* Rows are scaled to numbers near one; a pivot this small is rounding. */
+static const double SMALLEST_PIVOT = 1e-14;
+
+static yk_status factor_blocks(yk_response *response)
+{
+    if (!response->factor || !same_pattern(response)) {
+        yk_status status = analyse_blocks(response);
+        if (status != YK_OK) return status;
     }
-    return n > 0 ? yk_lu_factor(n, response->dense, response->pivots) : YK_OK;
+    const yk_block_matrix *w = &response->blocks;
+    for (size_t i = 0; i < response->part_count; i++) {
+        int dim = response->parts[i].dim;
+        double *diagonal = response->diagonal + response->diagonal_offset[i];
+        for (int k = w->start[i]; k < w->start[i + 1]; k++)
+            fill_block(response, i, w->column[k], w->value + w->offset[k]);
+        memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
+        for (int k = 0; k < dim; k++) diagonal[k * (dim + 1)] = response->coefficients[i].softness[k];
+    }
+    yk_factor_compute(response->factor, w, response->diagonal, response->diagonal_offset, SMALLEST_PIVOT);
+    response->report.entries = yk_factor_nonzeros(response->factor);
+    return YK_OK;
 }
 
 /* z in the rows, then v = v_free - (-M^-1 D) z. */
-static void solve_dense(const yk_response *response, double *right)
+static void solve_blocks(const yk_response *response, double *right)
 {
     double *z = right + 6 * (size_t)response->place_count;
     for (size_t i = 0; i < response->part_count; i++) {
@@ -52,7 +208,7 @@ static void solve_dense(const yk_response *response, double *right)
             for (int k = 0; p->side[side] >= 0 && k < p->dim; k++)
                 for (int j = 0; j < 6; j++) z[p->first + k] -= c->rows[side][k][j] * right[6 * p->side[side] + j];
     }
-    if (response->row_count > 0) yk_lu_solve(response->row_count, response->dense, response->pivots, z);
+    yk_factor_solve(response->factor, z);
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         const response_coefficients *c = &response->coefficients[i];
@@ -62,19 +218,7 @@ static void solve_dense(const yk_response *response, double *right)
     }
 }
 
-/* Sparse ----------------------------------------------------------------------------------------------------------- */
-
-static bool same_pattern(const yk_response *response)
-{
-    if (!response->matrix || response->place_count != response->last_place_count ||
-        response->part_count != response->last_part_count)
-        return false;
-    for (size_t i = 0; i < response->part_count; i++) {
-        const response_part *a = &response->parts[i], *b = &response->last_parts[i];
-        if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim) return false;
-    }
-    return true;
-}
+/* With the velocities ---------------------------------------------------------------------------------------------- */
 
 /* Entries in the order in which fill_part adds them. */
 static size_t list_part(const yk_response *response, const response_part *p, yk_sparse_entry *entries)
@@ -105,34 +249,29 @@ static size_t fill_part(const response_part *p, const response_coefficients *c, 
     return count;
 }
 
-static yk_status analyse(yk_response *response)
+static yk_status analyse_sparse(yk_response *response)
 {
     yk_context *context = response->context;
     size_t size = 6 * (size_t)response->place_count + (size_t)response->row_count, count = 0;
     size_t room = size + 24 * (size_t)response->row_count;
     yk_sparse_destroy(response->matrix);
     response->matrix = NULL;
-    bool good = yk_array_reserve(context, &response->entry_array, room, sizeof(yk_sparse_entry)) &&
-                yk_array_reserve(context, &response->entry_place_array, room, sizeof(int)) &&
-                yk_array_reserve(context, &response->last_parts_array, response->part_count, sizeof(response_part));
-    if (!good) return yk_fail(context, YK_ERROR_MEMORY, "no memory for an interface model of %zu rows", size);
+    if (!yk_array_reserve(context, &response->entry_array, room, sizeof(yk_sparse_entry)) ||
+        !yk_array_reserve(context, &response->entry_place_array, room, sizeof(int)))
+        return out_of_memory(response);
     yk_sparse_entry *entries = response->entry_array.data;
     response->entry_place = response->entry_place_array.data;
-    response->last_parts = response->last_parts_array.data;
     for (int i = 0; i < 6 * response->place_count; i++) entries[count++] = (yk_sparse_entry){i, i};
     for (size_t i = 0; i < response->part_count; i++)
         count += list_part(response, &response->parts[i], entries + count);
-    memcpy(response->last_parts, response->parts, response->part_count * sizeof *response->parts);
-    response->last_part_count = response->part_count;
-    response->last_place_count = response->place_count;
-    response->report.analysed = true;
-    return yk_sparse_create(context, (int)size, entries, count, response->entry_place, &response->matrix);
+    yk_status status = yk_sparse_create(context, (int)size, entries, count, response->entry_place, &response->matrix);
+    return status == YK_OK ? remember_pattern(response) : status;
 }
 
 static yk_status factor_sparse(yk_response *response)
 {
-    if (!same_pattern(response)) {
-        yk_status status = analyse(response);
+    if (!response->matrix || !same_pattern(response)) {
+        yk_status status = analyse_sparse(response);
         if (status != YK_OK) return status;
     }
     double *values = yk_sparse_values(response->matrix);
@@ -148,25 +287,35 @@ static yk_status factor_sparse(yk_response *response)
 
 /* Both ------------------------------------------------------------------------------------------------------------- */
 
+/* W by blocks where it has at most this many per part. */
+enum { BLOCKS_PER_PART = 32 };
+
+static void forget_pattern(yk_response *response)
+{
+    yk_factor_destroy(response->factor);
+    yk_sparse_destroy(response->matrix);
+    response->factor = NULL;
+    response->matrix = NULL;
+}
+
 yk_status yk_response_factor_all(yk_response *response)
 {
-    size_t n = (size_t)response->row_count;
-    if (n > DENSE_ROWS) return factor_sparse(response);
-    bool good = yk_array_reserve(response->context, &response->dense_array, n * n + 1, sizeof(double)) &&
-                yk_array_reserve(response->context, &response->pivot_array, n + 1, sizeof(int));
-    if (!good) return yk_fail(response->context, YK_ERROR_MEMORY, "no memory for an interface model of %zu rows", n);
-    response->dense = response->dense_array.data;
-    response->pivots = response->pivot_array.data;
-    response->report.entries = n * n;
-    return factor_dense(response);
+    yk_status status = list_incidence(response);
+    if (status != YK_OK) return status;
+    bool by_blocks = count_blocks(response) <= BLOCKS_PER_PART * response->part_count;
+    if (by_blocks != response->by_blocks) forget_pattern(response);
+    response->by_blocks = by_blocks;
+    if (response->part_count == 0) return YK_OK;
+    return by_blocks ? factor_blocks(response) : factor_sparse(response);
 }
 
 static void solve(yk_response *response, double *right)
 {
-    if (response->row_count > DENSE_ROWS)
-        yk_sparse_solve(response->matrix, right);
+    if (response->part_count == 0) return;
+    if (response->by_blocks)
+        solve_blocks(response, right);
     else
-        solve_dense(response, right);
+        yk_sparse_solve(response->matrix, right);
 }
 
 void yk_response_solve(yk_response *response)

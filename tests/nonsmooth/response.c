@@ -73,6 +73,16 @@ static void build_stack(scene *s, yk_friction_model friction)
     add_port(s, "a", box, yk_v3(0.1, 0, 0));
 }
 
+/* A plate on eighty-one balls: many contacts on one body, where the blocks of W would be too many. */
+static void build_bed(scene *s, yk_friction_model friction)
+{
+    (void)friction;
+    add_floor(s, rough(0.5));
+    int plate = add_moving_box(s, yk_v3(0.6, 0.6, 0.05), yk_v3(0, 0, 0.15), 20, 0.5, yk_v3(0, 0, 0));
+    for (int i = 0; i < 81; i++) add_ball(s, 0.05, yk_v3(0.12 * (i % 9 - 4), 0.12 * (i / 9 - 4), 0.05), rough(0.5));
+    add_port(s, "a", plate, yk_v3(0.1, 0, 0));
+}
+
 /* Not along an axis: round cones turn the direction of friction, pyramids do not. The convex cone carries what slides at
  * a distance of mu h times its speed; it starts there. */
 static void build_slipping(scene *s, yk_friction_model friction)
@@ -322,6 +332,7 @@ static void test_sticking(void **state)
     (void)state;
     check_all_models("sticking", build_sticking, 70, 1e-8);
     check_model("stack", build_stack, YK_FRICTION_COULOMB, 150, 1e-7);
+    check_model("bed", build_bed, YK_FRICTION_COULOMB, 0, 1e-5);
     check_all_models("ball", build_ball, 30, 1e-7);
 }
 
