@@ -198,7 +198,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
 {
     size_t rows = (size_t)problem->row_count + 1, contacts = (size_t)problem->contact_count + 1;
     *s = (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
-    s->limit = options->iterations > 0 ? options->iterations : 1500;
+    s->limit = options->iterations > 0 ? options->iterations : 2500;
     yk_status status = yk_newton_create(context, problem, options->friction, &s->newton);
     if (status != YK_OK) return status;
     s->part_count = list_parts(problem, NULL);
@@ -588,7 +588,7 @@ static bool run_cascade(interior *s, const double *start)
         if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
     }
     if (s->newton.friction == YK_FRICTION_BOX) return alternate(s, 8);
-    if (warm_up(s, 10) || follow_path(s, 60, 30) || persist(s, 1000) || follow_path(s, 60, 1)) return true;
+    if (warm_up(s, 10) || follow_path(s, 60, 30) || persist(s, 2000) || follow_path(s, 60, 1)) return true;
     return s->newton.friction == YK_FRICTION_COULOMB && iterate_lift(s, 8);
 }
 

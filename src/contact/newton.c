@@ -148,3 +148,25 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
     }
     return steps;
 }
+
+int yk_newton_iterate_boldly(yk_newton *newton, double tolerance, int limit, double *r, double *u, double *residual)
+{
+    int rows = newton->problem->row_count, steps = 0;
+    size_t bytes = (size_t)rows * sizeof *r;
+    double now = *residual, begin = now;
+    memcpy(newton->trial, r, bytes);
+    memcpy(newton->trial_u, u, bytes);
+    while (steps < limit && now > tolerance && now < 1e3 * begin) {
+        linearise(newton, newton->trial, newton->trial_u);
+        yk_newton_factor(newton);
+        yk_newton_solve(newton, 2);
+        steps++;
+        for (int k = 0; k < rows; k++) newton->trial[k] += newton->step[k];
+        now = yk_contact_residual(newton->problem, newton->friction, newton->trial, newton->trial_u);
+        if (!(now < *residual)) continue;
+        *residual = now;
+        memcpy(r, newton->trial, bytes);
+        memcpy(u, newton->trial_u, bytes);
+    }
+    return steps;
+}

@@ -34,5 +34,8 @@ void yk_newton_solve(yk_newton *newton, int refinements);
  * number of steps. */
 int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limit, double *r, double *u,
                       double *residual);
+/* Full steps without a line search, through iterates that are worse: where contacts change between sticking, sliding
+ * and parting, the way down may lead up. Gives up when the residual is a thousand times that of the start. */
+int yk_newton_iterate_boldly(yk_newton *newton, double tolerance, int limit, double *r, double *u, double *residual);
 
 #endif

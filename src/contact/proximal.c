@@ -6,8 +6,9 @@
 static const double alpha_start = 1e-2, alpha_least = 1e-9;
 
 enum {
+    BOLD_LIMIT = 15, /* of them without a line search, where those with one fail */
     STEP_LIMIT = 40, /* Newton steps for one proximal step */
-    PATIENCE = 250,  /* Newton steps in which the best residual must fall by the gain below */
+    PATIENCE = 600,  /* Newton steps in which the best residual must fall by the gain below */
     EASY = 4,        /* Newton steps after which alpha may fall, and may not stay */
     LABORIOUS = 10
 };
@@ -53,7 +54,7 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *p)
 static void run_ahead(yk_proximal *p, double *r)
 {
     int rows = p->problem->row_count;
-    double share = fmin(0.95, p->age / (p->age + 3.0));
+    double share = fmin(0.5, p->age / (p->age + 3.0));
     for (int k = 0; k < rows; k++) p->centre[k] = r[k] + share * (r[k] - p->last[k]);
     memcpy(p->last, r, (size_t)rows * sizeof *r);
     memcpy(r, p->centre, (size_t)rows * sizeof *r);
@@ -75,6 +76,9 @@ static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *
     newton->problem = &p->shifted;
     double residual = yk_contact_residual(&p->shifted, newton->friction, r, u), begin = residual;
     *steps = yk_newton_iterate(newton, inner_gain * begin, 0.999, limit, r, u, &residual);
+    int bold = limit - *steps < BOLD_LIMIT ? limit - *steps : BOLD_LIMIT;
+    if (residual > inner_gain * begin)
+        *steps += yk_newton_iterate_boldly(newton, inner_gain * begin, bold, r, u, &residual);
     newton->problem = p->problem;
     return residual <= inner_gain * begin;
 }
