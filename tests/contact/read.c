@@ -1,4 +1,4 @@
-/* The reader: both storages, and files that are wrong in every way. */
+/* The reader: all storages, and files that are wrong in every way. */
 #include "contact/read.h"
 
 #include "contact/problems.h"
@@ -6,6 +6,17 @@
 static const char dense_file[] = "2 1\n0 2 2\n2 2\n 1 0.5 0.25 2\n-1 3\n0.4\n";
 static const char block_file[] =
     "2 2\n1 4 4\n2 2 2\n2 4\n2 4\n3 2\n0 1 2\n0 1\n0\n1 0.5 0.25 2\n1\n3 0 0 3\n-1 0 -2 0\n0.4 0.5\n1\n";
+
+static const char column_file[] =
+    "2 2\n2 4 4\n1\nCSparse Version 3.1.4, May 2014.  Copyright (c) Timothy A. Davis, 2006-2014\n"
+    "4-by-4, nzmax: 6 nnz: 6, 1-norm: 3\n"
+    "    col 0 : locations 0 to 1\n      0 : 1\n      1 : 0.5\n    col 1 : locations 2 to 3\n      0 : 0.25\n"
+    "      1 : 2\n    col 2 : locations 4 to 4\n      2 : 3\n    col 3 : locations 5 to 5\n      3 : 3\n"
+    "-1 0 -2 0\n0.4 0.5\n1\n";
+static const char triplet_file[] =
+    "2 2\n2 4 4\n0\nCSparse Version 3.1.4, May 2014.  Copyright (c) Timothy A. Davis, 2006-2014\n"
+    "triplet: 4-by-4, nzmax: 9 nnz: 7\n    3 3 : 3\n    1 0 : 0.5\n    0 0 : 0.75\n    0 1 : 0.25\n    1 1 : 2\n"
+    "    2 2 : 3\n    0 0 : 0.25\n-1 0 -2 0\n0.4 0.5\n1\n";
 
 static void storages_are_read(void **state)
 {
@@ -22,6 +33,17 @@ static void storages_are_read(void **state)
     assert_int_equal(problem.contact_count, 2);
     assert_near(problem.w.value[1], 0.25, 0);
     assert_near(problem.w.value[4], 3, 0);
+    const char *sparse[] = {column_file, triplet_file};
+    for (int i = 0; i < 2; i++) {
+        yk_contact_problem same;
+        yk_status status = yk_contact_parse(context, "sparse", sparse[i], strlen(sparse[i]), &same);
+        if (status != YK_OK) fail_msg("%s", yk_last_message(context));
+        assert_int_equal(same.w.start[2], problem.w.start[2]);
+        assert_memory_equal(same.w.value, problem.w.value, 8 * sizeof(double));
+        assert_memory_equal(same.q, problem.q, 4 * sizeof(double));
+        assert_near(same.mu[1], 0.5, 0);
+        yk_contact_problem_destroy(context, &same);
+    }
     yk_contact_problem_destroy(context, &problem);
     yk_context_destroy(context);
 }
@@ -51,11 +73,15 @@ static void damaged_files_are_refused(void **state)
 {
     (void)state;
     yk_context *context = make_context();
-    const char *files[] = {dense_file, block_file, "1 1 1 1 0 1 2 0 1 0 2 2 2 2 1 0 -1 1 -1 1",
+    const char *files[] = {dense_file,
+                           block_file,
+                           column_file,
+                           triplet_file,
+                           "1 1 1 1 0 1 2 0 1 0 2 2 2 2 1 0 -1 1 -1 1",
                            "2 0 2 2 2 2 2 1 1 2 -5 -6"};
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         size_t length = strlen(files[f]);
-        char text[512];
+        char text[1024];
         for (size_t cut = 0; cut < length; cut++)
             for (int damage = 0; damage < 4; damage++) {
                 yk_contact_problem problem;
@@ -94,6 +120,9 @@ static void errors_say_what_and_where(void **state)
     refuse(context, "3 90000000 ", "more than the rest of the file");
     refuse(context, "2 1\n0 2 2\n3 2\n", "bad.dat:3:");
     refuse(context, "2 1\n7 2 2\n", "storage");
+    refuse(context, "2 1\n2 2 2\n0\n1 2 3", "nnz:");
+    refuse(context, "2 1\n2 2 2\n0\ntriplet: 2-by-2, nzmax: 1 nnz: 1\n 0 5 : 1\n", "column of an entry");
+    refuse(context, "2 1\n2 2 2\n0\n2-by-2, nzmax: 1 nnz: 1, 1-norm: 1\n 0 : 1\n", "'col'");
     refuse(context, "2 1\n0 2 2\n2 2\n1 0 0 nan\n", "finite");
     refuse(context, "2 1\n0 2 2\n2 2\n1 0 0 1\n-1 0\n-0.5\n", "negative");
     refuse(context, "2 2\n1 4 4\n2 2 2\n2 4\n2 4\n3 2\n0 1 2\n0 9\n", "block column");
