@@ -27,7 +27,7 @@ typedef struct scheme_row {
 static const scheme_row schemes[] = {
     [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step, .feeds = true},
     [YK_SCHEME_TIGHT] = {"tight", yk_tight_step, .feeds = true},
-    [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step},
+    [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step, .feeds = false},
     [YK_SCHEME_INDEX1] = {"index1", yk_index1_step, .feeds = true},
     [YK_SCHEME_RIM] = {"rim", yk_rim_step, .feeds = true},
 };
