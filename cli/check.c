@@ -29,9 +29,10 @@ int command_check(int argc, char **argv)
         yk_release(l.context, text);
     } else {
         const yk_scenario_info *info = yk_scenario_get(l.scenario);
-        printf("%s is good: %d subsystem%s, %d interface%s, %lld steps of %g s\n", path, info->subsystem_count,
-               info->subsystem_count == 1 ? "" : "s", info->interface_count, info->interface_count == 1 ? "" : "s",
-               (long long)info->steps, info->step);
+        printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
+               info->subsystem_count == 1 ? "" : "s", info->interface_count, info->interface_count == 1 ? "" : "s");
+        if (info->wire_count > 0) printf("%d wire%s, ", info->wire_count, info->wire_count == 1 ? "" : "s");
+        printf("%lld steps of %g s\n", (long long)info->steps, info->step);
     }
     close_scenario(&l);
     return code;

@@ -56,7 +56,7 @@ typedef enum yk_scheme_kind {
 } yk_scheme_kind;
 
 typedef enum yk_order {
-    YK_ORDER_GAUSS_SEIDEL, /* motion sides first, effort sides with the new efforts */
+    YK_ORDER_GAUSS_SEIDEL, /* motion sides and sources of wires first, effort sides with the new efforts */
     YK_ORDER_JACOBI        /* all at once with what was known at the start of the step */
 } yk_order;
 

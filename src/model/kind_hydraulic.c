@@ -66,9 +66,9 @@ static const yk_field cylinder_fields[] = {
     {"friction", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE, .text = "viscous, of the piston"},
     {"leakage", YK_TYPE_NUMBER, "m³/(s Pa)", "0", .range = YK_NOT_NEGATIVE, .text = "past the piston"},
     {"stop", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
-     .text = "length that a chamber keeps when the piston is at its end; 1 % of `length` where absent"},
+     .text = "length that a chamber keeps when the piston is at its end; 5 % of `length` where absent"},
     {"stop_stiffness", YK_TYPE_NUMBER, "N/m", "1e8", .range = YK_POSITIVE, .text = "of the end stops"},
-    {"stop_damping", YK_TYPE_NUMBER, "s/m", "10", .range = YK_NOT_NEGATIVE,
+    {"stop_damping", YK_TYPE_NUMBER, "s/m", "1", .range = YK_NOT_NEGATIVE,
      .text = "of the end stops: their force is stiffness times depth times 1 + damping times speed"},
     {"actuator_length", YK_TYPE_NUMBER, "m",
      .text = "at the start, between the ends of the actuator; where absent, as the mechanism is then"},
@@ -102,7 +102,7 @@ const yk_section yk_hydraulic_section = {
     "spool, shares of cavity `void_1`, `void_2`, and since the start the times in which fluid was kept from flowing "
     "back "
     "(`blocked_time`), a chamber cavitated (`cavitation_time`), the piston was at a stop (`stop_time`) and the command "
-    "was limited (`limit_time`).",
+    "was limited (`limit_time`), and a pressure was beyond the range of the bulk modulus (`overpressure_time`).",
     fields};
 
 static yk_valve read_valve(const yk_node *node)
@@ -143,7 +143,7 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item, yk_hydr
     c->share = yk_node_number(item, "share");
     c->friction = yk_node_number(item, "friction");
     c->leakage = yk_node_number(item, "leakage");
-    c->stop = yk_node_get(item, "stop") ? yk_node_number(item, "stop") : 0.01 * c->length;
+    c->stop = yk_node_get(item, "stop") ? yk_node_number(item, "stop") : 0.05 * c->length;
     c->stop_stiffness = yk_node_number(item, "stop_stiffness");
     c->stop_damping = yk_node_number(item, "stop_damping");
     c->valve = read_valve(yk_node_get(item, "valve"));

@@ -1,8 +1,9 @@
 #include "physics/fluid.h"
 
-double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure)
+/* The integral of dp / (1 + a p + b p^2). */
+static double within(const yk_fluid *fluid, double p)
 {
-    double a = fluid->a, b = fluid->b, square = a * a - 4 * b, ratio = pressure / (2 + a * pressure);
+    double a = fluid->a, b = fluid->b, square = a * a - 4 * b, ratio = p / (2 + a * p);
     if (square > 0) {
         double root = sqrt(square);
         return 2 / root * atanh(root * ratio);
@@ -12,4 +13,12 @@ double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure)
         return 2 / root * atan(root * ratio);
     }
     return 2 * ratio;
+}
+
+double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure)
+{
+    double p = fmin(pressure, yk_fluid_limit(fluid));
+    if (p == pressure) return within(fluid, p);
+    double slope = yk_fluid_fill_slope(fluid, p);
+    return within(fluid, p) + log1p(slope * (pressure - p) / yk_fluid_fill(fluid, p)) / slope;
 }

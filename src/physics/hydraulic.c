@@ -13,16 +13,19 @@ static const yk_subsystem_ops hydraulic_ops;
 
 static void tell_events(yk_hydraulic *self)
 {
-    static const char *const words[YK_HYDRAULIC_EVENTS] = {"its valve kept fluid from flowing back",
-                                                           "a chamber cavitated", "its piston was at an end stop",
-                                                           "the spool's command was limited"};
+    static const char *const words[YK_HYDRAULIC_EVENTS] = {
+        [YK_BLOCKED] = "its valve kept fluid from flowing back",
+        [YK_CAVITATED] = "a chamber cavitated",
+        [YK_STOPPED] = "its piston was at an end stop",
+        [YK_LIMITED] = "the spool's command was limited",
+        [YK_BEYOND_RANGE] = "a pressure was beyond the range of the fluid's bulk modulus",
+    };
     for (int i = 0; self->ran && i < self->count; i++) {
         const yk_hydraulic_books *b = self->slots[i].books;
-        const double times[YK_HYDRAULIC_EVENTS] = {b->blocked, b->cavitating, b->stopped, b->limited};
         for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++)
-            if (times[k] > 0)
+            if (b->event_time[k] > 0)
                 yk_log(self->context, YK_LOG_WARNING, "%s: cylinder '%s': %s for %.3g s in all, from t = %.6g s on",
-                       self->name, self->slots[i].name, words[k], times[k], b->first[k]);
+                       self->name, self->slots[i].name, words[k], b->event_time[k], b->event_first[k]);
     }
     self->ran = false;
 }
@@ -179,9 +182,9 @@ yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
                             .length = 0.442,
                             .share = 0.5,
                             .friction = 1e5,
-                            .stop = 5e-3,
+                            .stop = 0.05 * 0.442,
                             .stop_stiffness = 1e8,
-                            .stop_damping = 10,
+                            .stop_damping = 1,
                             .valve = valve};
     return (yk_hydraulic_cylinder_def){.cylinder = cylinder, .actuator_length = NAN};
 }

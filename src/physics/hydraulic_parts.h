@@ -16,18 +16,21 @@ typedef struct yk_hydraulic_state {
     double rate;
 } yk_hydraulic_state;
 
+/* What is worth a word: the valve kept fluid from flowing back, a chamber cavitated, the piston was at a stop, the
+ * spool's command was limited, a pressure was beyond the range of the density law. */
+enum { YK_BLOCKED, YK_CAVITATED, YK_STOPPED, YK_LIMITED, YK_BEYOND_RANGE, YK_HYDRAULIC_EVENTS };
+
 /* ... then outputs, sums and the step of the error control. */
 typedef struct yk_hydraulic_books {
     double acceleration;
     double time;
     double next_step; /* of the error control; 0: none yet */
     double work, dissipated;
-    double blocked, cavitating, stopped, limited; /* s, see report */
-    double first[4];                              /* time of the first of each */
+    double event_time[YK_HYDRAULIC_EVENTS];  /* for which each went on, s */
+    double event_first[YK_HYDRAULIC_EVENTS]; /* when it was first seen */
 } yk_hydraulic_books;
 
 enum {
-    YK_HYDRAULIC_EVENTS = 4,
     YK_HYDRAULIC_STATE_WORDS = sizeof(yk_hydraulic_state) / sizeof(double),
     YK_HYDRAULIC_BOOK_WORDS = sizeof(yk_hydraulic_books) / sizeof(double)
 };

@@ -36,11 +36,11 @@ static void jacobian(void *user, double t, const double *y, double *result)
 
 /* Books ---------------------------------------------------------------------------------------------------------- */
 
-static void count_event(yk_hydraulic_books *books, int event, double *sum, bool happens, double t, double weight)
+static void count_event(yk_hydraulic_books *books, int event, bool happens, double t, double weight)
 {
     if (!happens) return;
-    if (*sum == 0) books->first[event] = t;
-    *sum += weight;
+    if (books->event_time[event] == 0) books->event_first[event] = t;
+    books->event_time[event] += weight;
 }
 
 /* Energies and the time of what is worth a word, by the quadrature of the stages. */
@@ -58,10 +58,11 @@ static void book_stage(const yk_hydraulic_job *j, double t, double weight, const
     bool empty = y[0] <= j->self->fluid.vapour || y[1] <= j->self->fluid.vapour;
     bool limited = yk_valve_limited(at->cylinder.valve.kind, drive.command) != drive.command;
     bool stopped = yk_cylinder_stop_force(&at->cylinder, drive.length, drive.rate) != 0;
-    count_event(books, 0, &books->blocked, flow.blocked > 0, t, weight);
-    count_event(books, 1, &books->cavitating, empty, t, weight);
-    count_event(books, 2, &books->stopped, stopped, t, weight);
-    count_event(books, 3, &books->limited, limited, t, weight);
+    count_event(books, YK_BLOCKED, flow.blocked > 0, t, weight);
+    count_event(books, YK_CAVITATED, empty, t, weight);
+    count_event(books, YK_STOPPED, stopped, t, weight);
+    count_event(books, YK_LIMITED, limited, t, weight);
+    count_event(books, YK_BEYOND_RANGE, fmax(y[0], y[1]) > yk_fluid_limit(&j->self->fluid), t, weight);
 }
 
 /* Steps ---------------------------------------------------------------------------------------------------------- */
@@ -71,21 +72,22 @@ static const double scales[3] = {1e5, 1e5, 1};
 /* A step that Newton's method cannot take is halved so often before the circuit gives up. */
 enum { HALVINGS_MAX = 30 };
 
+/* No oil and no steel has been there. */
+static const double IMPOSSIBLE_PRESSURE = 1e10;
+
 static yk_status check_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, double t)
 {
-    double limit = 0.95 * yk_fluid_limit(&self->fluid);
     const double *y = at->now->unknown;
+    double highest = fmax(y[0], y[1]);
     if (!isfinite(y[0] + y[1])) {
         snprintf(self->message, sizeof self->message, "t = %g: the pressures of cylinder '%s' are not finite", t,
                  at->name);
         return YK_ERROR_NOT_FINITE;
     }
-    if (fmax(y[0], y[1]) < limit) return YK_OK;
-    snprintf(
-        self->message, sizeof self->message,
-        "t = %g: the pressure of cylinder '%s' is %.3g Pa, beyond the range of the fluid's bulk modulus (%.3g Pa); "
-        "is its motion possible?",
-        t, at->name, fmax(y[0], y[1]), limit);
+    if (highest < IMPOSSIBLE_PRESSURE) return YK_OK;
+    snprintf(self->message, sizeof self->message,
+             "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible against a closed chamber", t,
+             at->name, highest);
     return YK_ERROR_DIVERGED;
 }
 

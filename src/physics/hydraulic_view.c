@@ -23,10 +23,11 @@ typedef enum channel_kind {
     OPENING,
     VOID_1,
     VOID_2,
-    BLOCKED_TIME,
+    BLOCKED_TIME, /* and those that follow: in the order of the events */
     CAVITATION_TIME,
     STOP_TIME,
     LIMIT_TIME,
+    OVERPRESSURE_TIME,
     CHANNEL_KINDS
 } channel_kind;
 
@@ -45,6 +46,7 @@ static const struct {
     [CAVITATION_TIME] = {"cavitation_time", "s"},
     [STOP_TIME] = {"stop_time", "s"},
     [LIMIT_TIME] = {"limit_time", "s"},
+    [OVERPRESSURE_TIME] = {"overpressure_time", "s"},
 };
 
 int yk_hydraulic_channels(const yk_subsystem *subsystem, const yk_channel **list)
@@ -75,11 +77,7 @@ static double channel_value(const yk_hydraulic *self, const yk_hydraulic_slot *a
     case OPENING: return yk_valve_limited(at->cylinder.valve.kind, y[2]);
     case VOID_1: return yk_fluid_void(&self->fluid, y[0]);
     case VOID_2: return yk_fluid_void(&self->fluid, y[1]);
-    case BLOCKED_TIME: return at->books->blocked;
-    case CAVITATION_TIME: return at->books->cavitating;
-    case STOP_TIME: return at->books->stopped;
-    case LIMIT_TIME: return at->books->limited;
-    default: return 0;
+    default: return at->books->event_time[kind - BLOCKED_TIME];
     }
 }
 

@@ -71,6 +71,15 @@ static yk_status move(yk_subsystem *s, double t, double from, double to, double 
 static void bulk_modulus_and_enthalpy_follow_the_density(void **state)
 {
     (void)state;
+    /* Beyond its range the law is continued by its tangent, without a jump of the slope. */
+    double limit = yk_fluid_limit(&fluid);
+    assert_true(limit > 2e8 && yk_fluid_fill_slope(&fluid, limit) > 0);
+    assert_near(yk_fluid_fill(&fluid, limit + 1e6),
+                yk_fluid_fill(&fluid, limit - 1e6) + 2e6 * yk_fluid_fill_slope(&fluid, limit), 1e-5);
+    for (double p = limit - 5e5; p < 4e8; p += 4.3e7) {
+        double d = 1e4, slope = (yk_fluid_enthalpy(&fluid, p + d) - yk_fluid_enthalpy(&fluid, p - d)) / (2 * d);
+        assert_near(slope, 1 / yk_fluid_fill(&fluid, p), 1e-8);
+    }
     for (double p = 0; p < 2e8; p += 1.3e7) {
         double beta = (1 + fluid.a * p + fluid.b * p * p) / (fluid.a + 2 * fluid.b * p);
         assert_near(yk_fluid_fill(&fluid, p) / yk_fluid_fill_slope(&fluid, p), beta, 1e-6 * beta);
@@ -91,10 +100,12 @@ static void derivatives_are_those_of_the_rates(void **state)
     (void)state;
     yk_cylinder c = yk_hydraulic_cylinder_default().cylinder;
     c.area[0] = 4e-3, c.leakage = 2e-11, c.valve.lag = 0.02;
-    /* Usual; above the pump; a cavity; closed centre, both ways; in the rounded part of the root. */
+    /* Usual; above the pump; a cavity; closed centre, both ways; in the rounded part of the root;
+     * beyond the range of the density law. */
     const double points[][3] = {{3e6, 5e6, 0.44}, {8e6, 2e6, 0.6}, {-3e7, 4e6, 0.3},
-                                {2e6, 3e6, -0.4}, {2e6, 3e6, 0.7}, {7.6e6 - 50, 1e5 + 30, 0.5}};
-    for (int k = 0; k < 12; k++) {
+                                {2e6, 3e6, -0.4}, {2e6, 3e6, 0.7}, {7.6e6 - 50, 1e5 + 30, 0.5},
+                                {3e8, 5e6, 0.44}};
+    for (int k = 0; k < 14; k++) {
         const double *point = points[k / 2];
         c.valve.kind = k / 2 == 3 || k / 2 == 4 ? YK_VALVE_CLOSED_CENTRE : YK_VALVE_OPEN_CENTRE;
         c.valve.backflow = k % 2;
@@ -238,8 +249,7 @@ static void keep_log(void *user, yk_log_level level, const char *text)
     strncat(user, text, 2000 - strlen(user) - 1);
 }
 
-/* Into the stop at full extension and out again, so fast that the stop does not follow: force, energy, and what the log
- * says. */
+/* Into the stop at full extension and out again: force, energy, and what the log says. */
 static void the_piston_meets_its_stops(void **state)
 {
     (void)state;
@@ -251,6 +261,7 @@ static void the_piston_meets_its_stops(void **state)
     yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
     double k = 0.45;
     cylinder.spool = (yk_function){constant, &k};
+    cylinder.cylinder.stop = 5e-3;
     yk_subsystem *s = create(context, &def, &cylinder);
     yk_signal begin[2] = {yk_signal_linear_scalar(0.8, 0)};
     assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
@@ -266,8 +277,9 @@ static void the_piston_meets_its_stops(void **state)
     yk_energy e;
     s->ops->energy(s, &e);
     assert_true(e.dissipated > 1e4);
+    assert_near(channel(s, "ram.stop_time"), 0.01, 2e-4);
     s->ops->destroy(s);
-    assert_non_null(strstr(log, "cylinder 'ram': its piston was at an end stop for 0.005 s in all, from t = 1.000"));
+    assert_non_null(strstr(log, "cylinder 'ram': its piston was at an end stop for 0.0"));
     yk_context_destroy(context);
 }
 
@@ -304,7 +316,7 @@ static void impossible_motion_is_named(void **state)
     yk_subsystem *s = create(context, &def, &cylinder);
     yk_signal begin[2] = {yk_signal_linear_scalar(0.8, 0)};
     assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
-    yk_status status = move(s, 0, 0.8, 0.9, 0.1, 100);
+    yk_status status = move(s, 0, 0.8, 0.99, 0.1, 100);
     assert_int_equal(status, YK_ERROR_DIVERGED);
     assert_non_null(strstr(s->ops->message(s), "cylinder 'ram'"));
     s->ops->destroy(s);
