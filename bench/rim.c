@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "bench.h"
 #include "yoke/model.h"
 
@@ -45,11 +46,14 @@ static int find_subsystem(const scene *s, const char *name)
 static void run_model(bench *run, const char *model, const char *step, double end)
 {
     scene s;
+    double seconds = 0;
     bool good = open_scene(run, model, step, &s);
     while (good && bench_repeat(run)) {
         good = bench_check(run, yk_system_start(s.system));
         bench_start(run);
+        seconds = -yk_clock_seconds();
         while (good && yk_system_time(s.system) < end) good = yk_system_step(s.system, NULL) >= 0;
+        seconds += yk_clock_seconds();
         bench_stop(run, (double)yk_system_steps(s.system));
         if (!good) bench_fail(run, "%s", yk_last_message(bench_context(run)));
     }
@@ -76,8 +80,26 @@ static void manipulator_coarse(bench *run)
     run_model(run, "manipulator", "time.step=1e-2", 3);
 }
 
+static void crane_fine(bench *run)
+{
+    run_model(run, "log-crane", "time.step=1e-3", 4);
+}
+
+static void crane_real_time(bench *run)
+{
+    run_model(run, "log-crane", "time.step=5e-3", 7);
+}
+
+static void crane_coarse(bench *run)
+{
+    run_model(run, "log-crane", "time.step=1e-2", 7);
+}
+
 const bench_case bench_rim[] = {
     {"rim/manipulator, 1 ms", "macro step", manipulator_fine, NULL, false},
     {"rim/manipulator, 10 ms", "macro step", manipulator_coarse, "rim/manipulator, 1 ms", false},
+    {"rim/log crane, 1 ms", "macro step", crane_fine, NULL, true},
+    {"rim/log crane, 5 ms", "macro step", crane_real_time, NULL, false},
+    {"rim/log crane, 10 ms", "macro step", crane_coarse, NULL, true},
     {0},
 };

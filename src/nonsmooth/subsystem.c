@@ -124,6 +124,18 @@ static void clear_outputs(yk_nonsmooth *world)
     world->report = (yk_nonsmooth_report){0};
 }
 
+static void take_efforts(yk_nonsmooth *world, const yk_signal *inputs)
+{
+    for (size_t i = 0; inputs && i < world->port_count; i++) {
+        yk_port_slot *port = &world->ports[i];
+        if (port->causality != YK_TAKES_EFFORT) continue;
+        if (port->line)
+            port->effort.force.x = yk_signal_scalar(&inputs[i], 0);
+        else
+            port->effort = yk_signal_effort(&inputs[i], 0);
+    }
+}
+
 /* Once, when the state's size is asked for or at the first start. */
 static yk_status lay_out(yk_nonsmooth *world)
 {
@@ -145,6 +157,7 @@ static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_s
     world->cache.count = world->cache.round_count = 0;
     yk_world_index_cache(world);
     clear_outputs(world);
+    take_efforts(world, inputs);
     place_known_bodies(world, t, inputs);
     yk_sleep_start(world, t, inputs);
     yk_world_forget_list(world);

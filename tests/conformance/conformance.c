@@ -423,6 +423,48 @@ static void sensitivities_are_the_derivatives_of_the_step(void **state)
     bed_close(&b);
 }
 
+/* Twice the same bits, and a run that goes on as if nothing had been asked. */
+static void interface_models_are_told_without_a_trace(void **state)
+{
+    enum { SIZE = 6 };
+    const conformance_case *c = *state;
+    bed b;
+    bed_open(&b, c);
+    const yk_subsystem_ops *ops = b.subsystem->ops;
+    if (!ops->interface_model || !ops->state_get || c->causality != YK_TAKES_EFFORT) {
+        bed_close(&b);
+        skip();
+    }
+    const yk_port *ports;
+    ops->ports(b.subsystem, &ports);
+    yk_motion origin;
+    yk_port_value end[2][PORTS_MAX];
+    double inverse_mass[2][SIZE * SIZE] = {{0}}, rate[2][SIZE] = {{0}};
+    int size = ports[c->port].kind == YK_PORT_SCALAR ? 1 : SIZE;
+    for (int asking = 0; asking < 2; asking++) {
+        bed_start(&b, c->step, &origin);
+        bed_steps(&b, 0, 5, c->step, &origin);
+        size_t words = ops->state_layout(b.subsystem).words;
+        double *before = malloc(words * sizeof *before), *after = malloc(words * sizeof *after);
+        ops->state_get(b.subsystem, before);
+        for (int i = 0; i < 2 * asking; i++) {
+            yk_interface_model model = {.size = size, .inverse_mass = inverse_mass[i], .rate = rate[i]};
+            assert_int_equal(ops->interface_model(b.subsystem, 5 * c->step, c->step, b.inputs, &model), YK_OK);
+            assert_true(model.lead >= 0.5 && model.lead <= 1);
+        }
+        ops->state_get(b.subsystem, after);
+        assert_memory_equal(before, after, words * sizeof *before);
+        free(before), free(after);
+        bed_steps(&b, 5, 5, c->step, &origin);
+        read_all(&b, end[asking]);
+    }
+    assert_memory_equal(inverse_mass[0], inverse_mass[1], sizeof inverse_mass[0]);
+    assert_memory_equal(rate[0], rate[1], sizeof rate[0]);
+    for (int k = 0; k < size; k++) assert_true(inverse_mass[0][k * (size + 1)] >= 0);
+    assert_memory_equal(end[0], end[1], sizeof end[0]);
+    bed_close(&b);
+}
+
 int conformance_run(const conformance_case *cases, int count)
 {
     int failed = 0;
@@ -438,6 +480,7 @@ int conformance_run(const conformance_case *cases, int count)
             cmocka_unit_test_prestate(prediction_approaches_the_step, c),
             cmocka_unit_test_prestate(stepping_allocates_nothing, c),
             cmocka_unit_test_prestate(sensitivities_are_the_derivatives_of_the_step, c),
+            cmocka_unit_test_prestate(interface_models_are_told_without_a_trace, c),
         };
         failed += cmocka_run_group_tests_name(cases[i].name, tests, NULL, NULL);
     }

@@ -73,6 +73,27 @@ static void build_stack(scene *s, yk_friction_model friction)
     add_port(s, "a", box, yk_v3(0.1, 0, 0));
 }
 
+/* Surfaces that yield, (40)-(42): the box gives way to the push. */
+static void build_yielding(scene *s, yk_friction_model friction)
+{
+    (void)friction;
+    yk_material soft = {.friction = 0.5, .stiffness = 1e6, .damping = 1e5};
+    add_floor(s, soft);
+    yk_vec3 half = {0.1, 0.2, 0.3};
+    int box = add_box(s, half, yk_v3(0, 0, 0.3), 8, soft);
+    add_port(s, "a", box, yk_v3(0.1, 0, 0.1));
+}
+
+/* Friction against spinning, and against rolling that goes on in spite of it. */
+static void build_rolling(scene *s, yk_friction_model friction)
+{
+    (void)friction;
+    yk_material rolling = {.friction = 0.8, .rolling = 1e-4, .spinning = 0.01};
+    add_floor(s, rolling);
+    int ball = add_ball(s, 0.1, yk_v3(0, 0, 0.1), rolling);
+    add_port(s, "a", ball, yk_v3(0, 0, 0));
+}
+
 /* A plate on eighty-one balls: many contacts on one body, where the blocks of W would be too many. */
 static void build_bed(scene *s, yk_friction_model friction)
 {
@@ -332,6 +353,8 @@ static void test_sticking(void **state)
     (void)state;
     check_all_models("sticking", build_sticking, 70, 1e-8);
     check_model("stack", build_stack, YK_FRICTION_COULOMB, 150, 1e-7);
+    check_all_models("yielding", build_yielding, 60, 1e-7);
+    check_model("rolling", build_rolling, YK_FRICTION_COULOMB, 30, 1e-4);
     check_model("bed", build_bed, YK_FRICTION_COULOMB, 0, 1e-5);
     check_all_models("ball", build_ball, 30, 1e-7);
 }

@@ -114,9 +114,43 @@ static void manipulator_is_not_with_hold(void **state)
     assert_true(o.failed || o.least[FORCE_2] < -1e5);
 }
 
+/* Signals of the crane. */
+enum { BOOM_RATE = 1, BOOM_FORCE = 2, LOG_X = 8, LOG_Z = 10, ROTATOR_X = 11, ROTATOR_Z = 13 };
+
+/* Figures 11 and 12: the log is lifted with the boom's actuator at -50 mm/s, and stays where the claws hold it. */
+static void crane_is_stable_with_models(void **state)
+{
+    (void)state;
+    static const double steps[] = {1.6e-2, 2e-2};
+    for (int i = 0; i < 2; i++) {
+        trial t = {"log-crane", "rim", steps[i], 6.5, 7.04, NULL};
+        outcome o = run(&t);
+        assert_false(o.failed);
+        assert_near(o.least[BOOM_RATE], -0.05, 1e-3);
+        assert_near(o.largest[BOOM_RATE], -0.05, 1e-3);
+        assert_true(o.least[BOOM_FORCE] > -4.5e4 && o.largest[BOOM_FORCE] < -3.5e4);
+        assert_true(o.last[LOG_Z] > 1);
+        double apart = hypot(o.last[LOG_X] - o.last[ROTATOR_X], o.last[LOG_Z] - o.last[ROTATOR_Z]);
+        assert_near(apart, 0.5, 5e-3);
+    }
+}
+
+static void crane_is_not_with_hold(void **state)
+{
+    (void)state;
+    static const double steps[] = {1.6e-2, 2e-2};
+    static const char *const late[] = {"coupling.order=jacobi", "coupling.efforts=last", NULL};
+    for (int i = 0; i < 2; i++) {
+        trial t = {"log-crane", "hold", steps[i], 0, 3, late};
+        outcome o = run(&t);
+        assert_true(o.failed || o.least[BOOM_FORCE] < -1e5);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(manipulator_is_stable_with_models),
-                                       cmocka_unit_test(manipulator_is_not_with_hold)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(manipulator_is_stable_with_models), cmocka_unit_test(manipulator_is_not_with_hold),
+        cmocka_unit_test(crane_is_stable_with_models), cmocka_unit_test(crane_is_not_with_hold)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
