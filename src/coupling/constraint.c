@@ -183,20 +183,32 @@ static variation variation_of(const yk_constraint_place *p, int side, int coordi
     return v;
 }
 
-static void vary(const yk_row *row, const yk_constraint_place *place, int side, const variation *v,
-                 double change[YK_LEVELS])
+/* A row with its factors u and w. */
+typedef struct product {
+    const yk_row *row;
+    jet u, w;
+} product;
+
+static void vary(const product *p, int side, const variation *v, double change[YK_LEVELS])
 {
-    jet u = left_of(row, place), w = right_of(row, place);
-    bool left_turns = v->turns && side == 1 && row->kind != YK_ROW_POINT;
+    bool left_turns = v->turns && side == 1 && p->row->kind != YK_ROW_POINT;
     if (left_turns) {
-        jet du = jet_cross(&v->turn, &u);
-        add_dot(&du, &w, change);
+        jet du = jet_cross(&v->turn, &p->u);
+        add_dot(&du, &p->w, change);
     }
-    if (row->kind != YK_ROW_AXES) {
-        add_dot(&u, &v->way, change);
+    if (p->row->kind != YK_ROW_AXES) {
+        add_dot(&p->u, &v->way, change);
     } else if (v->turns && side == 0) {
-        jet dw = jet_cross(&v->turn, &w);
-        add_dot(&u, &dw, change);
+        jet dw = jet_cross(&v->turn, &p->w);
+        add_dot(&p->u, &dw, change);
+    }
+}
+
+static void differentiate_scalar(yk_constraint_gradient *gradient)
+{
+    for (int level = 0; level < YK_LEVELS; level++) {
+        gradient->by[0][level][0][level] = 1;
+        gradient->by[1][level][0][level] = -1;
     }
 }
 
@@ -205,18 +217,20 @@ void yk_constraint_differentiate(const yk_constraint *constraint, const yk_const
 {
     memset(gradient, 0, sizeof *gradient);
     if (constraint->kind == YK_PORT_SCALAR) {
-        for (int level = 0; level < YK_LEVELS; level++) {
-            gradient->by[0][level][0][level] = 1;
-            gradient->by[1][level][0][level] = -1;
-        }
+        differentiate_scalar(gradient);
         return;
+    }
+    product products[YK_JOINT_ROWS_MAX];
+    for (int i = 0; i < constraint->row_count; i++) {
+        const yk_row *row = &constraint->row[i];
+        products[i] = (product){row, left_of(row, place), right_of(row, place)};
     }
     for (int side = 0; side < 2; side++) {
         for (int coordinate = 0; coordinate < YK_MARKER_COORDINATES; coordinate++) {
             variation v = variation_of(place, side, coordinate);
             for (int i = 0; i < constraint->row_count; i++) {
                 double change[YK_LEVELS] = {0};
-                vary(&constraint->row[i], place, side, &v, change);
+                vary(&products[i], side, &v, change);
                 for (int level = 0; level < YK_LEVELS; level++)
                     gradient->by[side][level][i][coordinate] = change[level];
             }

@@ -24,6 +24,10 @@ enum { FIRST_ITERATIONS = 20 };
 static const double SLOW = 0.3;
 /* Corrections that a kept Jacobian may take before the next step renews it. */
 enum { MANY_CORRECTIONS = 3 };
+/* An effort (N, N m) that is none: what rounding leaves of a system at rest. */
+static const double NOTHING = 1e-100;
+/* Relative change of the efforts with which an iterate is not taken. */
+static const double FAR = 0.01;
 /* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the step only as far as the
  * subsystems' own dynamics are felt in it. */
 static const double OTHER_STEP = 10;
@@ -103,19 +107,11 @@ static void place_link(const yk_system *system, int number, yk_constraint_place 
                            &yk_link_b(system, link)->values[link->def.motion_port].motion, place);
 }
 
-/* The weights of g, g', g'' in the conditions: paper index1 (22). */
-static void scaled_conditions(const yk_index1_basis *basis, double h, double condition[][YK_LEVELS])
-{
-    const double scale[YK_LEVELS] = {1 / (h * h), 1 / h, 1};
-    for (int e = 0; e < basis->parameters; e++)
-        for (int level = 0; level < YK_LEVELS; level++) condition[e][level] = basis->condition[e][level] * scale[level];
-}
-
+/* The scaled conditions of paper index1 (22). */
 static void evaluate(const yk_system *system, double *residual)
 {
     const struct yk_index1 *x = system->index1;
-    double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];
-    scaled_conditions(x->basis, system->h, condition);
+    const double scale[YK_LEVELS] = {1 / (system->h * system->h), 1 / system->h, 1};
     for (int i = 0; i < system->link_count; i++) {
         const yk_constraint *constraint = &x->links[i].constraint;
         yk_constraint_place place;
@@ -125,7 +121,8 @@ static void evaluate(const yk_system *system, double *residual)
         for (int e = 0; e < x->basis->parameters; e++) {
             for (int row = 0; row < constraint->row_count; row++) {
                 double sum = 0;
-                for (int level = 0; level < YK_LEVELS; level++) sum += condition[e][level] * g[level][row];
+                for (int level = 0; level < YK_LEVELS; level++)
+                    sum += x->basis->condition[e][level] * scale[level] * g[level][row];
                 *residual++ = sum;
             }
         }
@@ -142,16 +139,19 @@ static const yk_constraint_gradient *gradient_of(void *user, int link)
     return &x->gradient;
 }
 
-static yk_status renew_jacobian(yk_system *system)
+static const yk_motion *motion_of(void *user, int member, int port)
+{
+    const yk_system *system = user;
+    return &system->members[member].values[port].motion;
+}
+
+/* Puts the Jacobian together, from responses that are new, or that the last correction has improved. */
+static yk_status find_jacobian(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
-    double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];
-    scaled_conditions(x->basis, system->h, condition);
-    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, (const double(*)[YK_LEVELS])condition);
-    system->statistics.jacobians++;
-    x->jacobian_step = status == YK_OK ? system->h : 0;
-    x->jacobian_degree = x->basis->degree;
+    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, x->basis->condition, system->h);
     if (status == YK_OK) return status;
+    x->jacobian_step = 0;
     return yk_fail(
         system->context, status,
         "at t = %g s scheme index1 has no coupling Jacobian: the motions at the interfaces do not follow their "
@@ -216,35 +216,39 @@ typedef struct newton {
     effort_change now;
 } newton;
 
+/* What the run taught about the responses of the subsystems. */
+static void learn(yk_system *system, newton *n)
+{
+    struct yk_index1 *x = system->index1;
+    if (n->response) {
+        n->response = false, n->renewed = true;
+        system->statistics.jacobians++;
+        x->jacobian_step = system->h, x->jacobian_degree = x->basis->degree;
+        yk_jacobian_keep(x->jacobian, motion_of, system);
+    } else if (n->corrections == 0) {
+        yk_jacobian_keep(x->jacobian, motion_of, system);
+    } else if (!n->renewed && n->now.change > ROUNDING * n->now.size) {
+        yk_jacobian_learn(x->jacobian, x->applied, system->h, motion_of, system);
+    }
+}
+
 /* The correction: J^-1 of the residual. */
 static yk_status solve(yk_system *system, newton *n)
 {
     struct yk_index1 *x = system->index1;
+    yk_status status = find_jacobian(system);
+    if (status < 0) return status;
     evaluate(system, x->correction);
-    if (n->response) {
-        yk_status status = renew_jacobian(system);
-        if (status < 0) return status;
-    }
     yk_jacobian_solve(x->jacobian, x->correction);
+    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -x->correction[i];
     n->last_change = n->now.change;
     n->now = measure(system, x->correction);
     return YK_OK;
 }
 
-/* What the last correction taught; a Jacobian that cannot learn any more is renewed in the next step. */
-static void learn(yk_system *system, newton *n)
-{
-    struct yk_index1 *x = system->index1;
-    if (n->response)
-        n->response = false, n->renewed = true;
-    else if (n->corrections > 0 && !yk_jacobian_update(x->jacobian, x->applied, x->correction))
-        x->jacobian_step = 0;
-    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -x->correction[i];
-}
-
 static bool has_converged(const yk_system *system, const newton *n)
 {
-    double limit = system->scheme.tolerance + system->scheme.relative_tolerance * n->now.size;
+    double limit = NOTHING + system->scheme.tolerance + system->scheme.relative_tolerance * n->now.size;
     if (n->now.change <= limit) return true;
     bool stalls = n->corrections >= 2 && n->now.change > 0.5 * n->last_change;
     return stalls && n->now.change <= ROUNDING * n->now.size;
@@ -265,6 +269,17 @@ static bool is_slow(const newton *n)
     return n->corrections > 0 && n->now.change > SLOW * n->last_change && n->now.change > ROUNDING * n->now.size;
 }
 
+/* The last iterate is taken where it is near; efforts that are far off would tear the subsystems apart. */
+static yk_status give_up(const yk_system *system, const newton *n)
+{
+    if (n->now.change <= FAR * n->now.size) return YK_NOT_CONVERGED;
+    return yk_fail(
+        system->context, YK_ERROR_DIVERGED,
+        "at t = %g s (step %lld) scheme index1 finds no efforts that hold the joints: after %d corrections they "
+        "still change by %g (N, N m) of %g; take a smaller time.step, or let time.tolerance choose it",
+        system->t + system->h, (long long)system->step_count + 1, n->corrections, n->now.change, n->now.size);
+}
+
 static yk_status iterate(yk_system *system, newton *n)
 {
     for (;; n->corrections++) {
@@ -272,11 +287,11 @@ static yk_status iterate(yk_system *system, newton *n)
         if (status < 0) return status;
         if (n->corrections == 0) keep_predicted(system);
         if (n->single && n->corrections == 1) return YK_OK;
+        learn(system, n);
         status = solve(system, n);
         if (status < 0) return status;
         if (!n->single && has_converged(system, n)) return YK_OK;
-        if (n->corrections == n->limit || !isfinite(n->now.change)) return YK_NOT_CONVERGED;
-        learn(system, n);
+        if (n->corrections == n->limit || !isfinite(n->now.change)) return give_up(system, n);
         n->response = !n->single && !n->renewed && is_slow(n);
         apply(system, system->index1->correction);
     }

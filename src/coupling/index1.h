@@ -50,7 +50,7 @@ struct yk_index1 {
     yk_constraint_gradient gradient; /* workspace */
     /* Part of the state. */
     double last_step;     /* 0: nothing to extrapolate from */
-    double jacobian_step; /* size of the step that the Jacobian belongs to; 0: none */
+    double jacobian_step; /* size of the step that the responses were computed in; 0: none */
     int jacobian_degree;  /* of the polynomials then */
     int last_corrections; /* of the last step */
     bool jumped;          /* the multipliers may jump at the start of the step */
@@ -72,10 +72,6 @@ double yk_index1_work(const yk_system *system, int link);
 /* index1_response.c */
 /* A step of a member with the derivatives of its motions by the parameters; the member must be at the mark. */
 yk_status yk_index1_advance_with_response(yk_system *system, int member);
-/* factor * (to - from) in the coordinates of step_sensitivity, `stride` apart. */
-void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
-                          int stride);
-
 /* index1_create.c, index1_start.c */
 yk_status yk_index1_create(yk_system *system);
 void yk_index1_destroy(yk_system *system);
@@ -83,6 +79,6 @@ yk_status yk_index1_start(yk_system *system);
 /* Its part of the state image: continuous words, then opaque ones. */
 yk_state_layout yk_index1_layout(const yk_system *system);
 void yk_index1_get(const yk_system *system, double *continuous, double *opaque);
-yk_status yk_index1_set(yk_system *system, const double *continuous, const double *opaque);
+void yk_index1_set(yk_system *system, const double *continuous, const double *opaque);
 
 #endif

@@ -117,7 +117,7 @@ void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
     if (system->scheme.index1.reuse) yk_jacobian_get(x->jacobian, opaque + SCALARS);
 }
 
-yk_status yk_index1_set(yk_system *system, const double *continuous, const double *opaque)
+void yk_index1_set(yk_system *system, const double *continuous, const double *opaque)
 {
     struct yk_index1 *x = system->index1;
     for (int i = 0; i < system->link_count; i++) {
@@ -130,5 +130,5 @@ yk_status yk_index1_set(yk_system *system, const double *continuous, const doubl
     x->last_step = opaque[LAST_STEP], x->jacobian_step = opaque[JACOBIAN_STEP];
     x->jacobian_degree = (int)opaque[JACOBIAN_DEGREE], x->last_corrections = (int)opaque[LAST_CORRECTIONS];
     x->jumped = opaque[JUMPED] != 0;
-    return system->scheme.index1.reuse ? yk_jacobian_set(x->jacobian, opaque + SCALARS) : YK_OK;
+    if (system->scheme.index1.reuse) yk_jacobian_set(x->jacobian, opaque + SCALARS);
 }

@@ -8,7 +8,6 @@
 
 #include "coupling/index1.h"
 #include "coupling/placement.h"
-#include "math/so3.h"
 
 /* Changes of a parameter, relative to the largest multiplier: the motion at the end depends on it only weakly
  * nonlinearly (by the square of the step), so the change can be large against rounding. */
@@ -104,25 +103,6 @@ static void transform(const yk_system *system, int member, const double *sensiti
 
 /* Finite differences ----------------------------------------------------------------------------------------------- */
 
-void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
-                          int stride)
-{
-    if (kind == YK_PORT_SCALAR) {
-        column[0] = factor * (to->position.x - from->position.x);
-        column[stride] = factor * (to->velocity.x - from->velocity.x);
-        column[2 * stride] = factor * (to->acceleration.x - from->acceleration.x);
-        return;
-    }
-    yk_vec3 turn = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
-    const yk_vec3 changes[] = {yk_v3_sub(to->position, from->position),
-                               turn,
-                               yk_v3_sub(to->velocity, from->velocity),
-                               yk_v3_sub(to->angular_velocity, from->angular_velocity),
-                               yk_v3_sub(to->acceleration, from->acceleration),
-                               yk_v3_sub(to->angular_acceleration, from->angular_acceleration)};
-    for (int i = 0; i < 6; i++) put_vector(column + 3 * i * stride, stride, yk_v3_scale(factor, changes[i]));
-}
-
 /* Half the largest multiplier of the whole system at the ends of the step; 1 where there is none. */
 static double change_size(const yk_system *system)
 {
@@ -195,11 +175,19 @@ static yk_status advance_with_differences(yk_system *system, int member)
     return status;
 }
 
+static yk_status advance_with_sensitivities(yk_system *system, int member)
+{
+    struct yk_index1 *x = system->index1;
+    yk_status status = yk_system_advance_sensitive(system, member, x->basis->degree, x->sensitivity[member]);
+    if (status >= 0) transform(system, member, x->sensitivity[member]);
+    return status;
+}
+
 yk_status yk_index1_advance_with_response(yk_system *system, int member)
 {
     struct yk_index1 *x = system->index1;
-    if (!x->sensitivity[member]) return advance_with_differences(system, member);
-    yk_status status = yk_system_advance_sensitive(system, member, x->basis->degree, x->sensitivity[member]);
-    if (status >= 0) transform(system, member, x->sensitivity[member]);
+    yk_status status =
+        x->sensitivity[member] ? advance_with_sensitivities(system, member) : advance_with_differences(system, member);
+    if (status >= 0) yk_response_scale(x->jacobian, yk_jacobian_response(x->jacobian, member), system->h);
     return status;
 }

@@ -138,7 +138,7 @@ static yk_status solve(yk_system *system, bool *consistent)
         if (status < 0) return status;
         left = evaluate(system, x->correction);
         if (i == START_CORRECTIONS) break;
-        if (i == 0 && yk_jacobian_assemble(x->start_jacobian, gradient_of, system, condition) < 0) return YK_OK;
+        if (i == 0 && yk_jacobian_assemble(x->start_jacobian, gradient_of, system, condition, 1) < 0) return YK_OK;
         yk_jacobian_solve(x->start_jacobian, x->correction);
         apply(system, x->correction);
     }

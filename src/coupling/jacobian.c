@@ -3,12 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { UPDATES_MAX = 12 };
+#include "math/so3.h"
 
 /* The matrix is scaled to rows and columns of size 1; below this reciprocal condition number constraints are then taken to be
  * redundant, and the diagonal is raised by the fraction below. The efforts of redundant constraints are shared out that
  * way, instead of growing out of the noise of the Jacobian. */
 static const double SINGULAR = 1e-8, REDUNDANCY = 1e-6;
+
+/* Changes of a subsystem's parameters, against the largest of all subsystems, that are not learned from. */
+static const double FAINT = 1e-2;
 
 struct yk_jacobian {
     yk_context *context;
@@ -22,8 +25,6 @@ struct yk_jacobian {
     double *condition_gradient; /* workspace: conditions of one link by the coordinates of one side */
     double *row_scale, *column_scale;
     bool factored;
-    int update_count;
-    double *steps, *corrections; /* of the updates, UPDATES_MAX x size each */
 };
 
 /* Creation --------------------------------------------------------------------------------------------------------- */
@@ -58,7 +59,9 @@ static yk_status create_response(yk_jacobian *j, int member)
     }
     r->matrix = yk_allocate(j->context, (size_t)r->rows * (size_t)r->columns, sizeof *r->matrix);
     r->motion = yk_allocate(j->context, (size_t)r->columns * (size_t)count, sizeof *r->motion);
-    return r->matrix && r->motion ? YK_OK : YK_ERROR_MEMORY;
+    r->last = yk_allocate(j->context, (size_t)count, sizeof *r->last);
+    r->change = yk_allocate(j->context, (size_t)(r->rows + r->columns), sizeof *r->change);
+    return r->matrix && r->motion && r->last && r->change ? YK_OK : YK_ERROR_MEMORY;
 }
 
 static size_t count_entries(const yk_jacobian *j)
@@ -115,15 +118,11 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < j->member_count; i++) status = create_response(j, i);
     if (status < 0) return status;
-    size_t updates = (size_t)UPDATES_MAX * (size_t)j->size;
     size_t widest = (size_t)YK_JOINT_ROWS_MAX * YK_LEVELS * YK_MARKER_COORDINATES;
-    j->steps = yk_allocate(j->context, updates, sizeof *j->steps);
-    j->corrections = yk_allocate(j->context, updates, sizeof *j->corrections);
     j->condition_gradient = yk_allocate(j->context, widest, sizeof *j->condition_gradient);
     j->row_scale = yk_allocate(j->context, 2 * (size_t)j->size, sizeof *j->row_scale);
     j->column_scale = j->row_scale ? j->row_scale + j->size : NULL;
-    bool complete = j->steps && j->corrections && j->condition_gradient && j->row_scale;
-    return complete ? create_matrix(j) : YK_ERROR_MEMORY;
+    return j->condition_gradient && j->row_scale ? create_matrix(j) : YK_ERROR_MEMORY;
 }
 
 yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk_jacobian **jacobian)
@@ -151,6 +150,8 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
         yk_release(context, jacobian->responses[i].connections);
         yk_release(context, jacobian->responses[i].matrix);
         yk_release(context, jacobian->responses[i].motion);
+        yk_release(context, jacobian->responses[i].last);
+        yk_release(context, jacobian->responses[i].change);
     }
     yk_sparse_destroy(jacobian->matrix);
     yk_release(context, jacobian->links);
@@ -158,8 +159,6 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
     yk_release(context, jacobian->place);
     yk_release(context, jacobian->condition_gradient);
     yk_release(context, jacobian->row_scale);
-    yk_release(context, jacobian->steps);
-    yk_release(context, jacobian->corrections);
     yk_release(context, jacobian);
 }
 
@@ -180,9 +179,33 @@ yk_response *yk_jacobian_response(yk_jacobian *jacobian, int member)
 
 /* Assembly --------------------------------------------------------------------------------------------------------- */
 
+/* Sizes of position, velocity and acceleration in a step of size h. */
+static double level_size(int level, double h)
+{
+    return level == 0 ? h * h : level == 1 ? h : 1;
+}
+
+static int level_of(const yk_jacobian_link *link, int coordinate)
+{
+    return coordinate / (link->coordinates / YK_LEVELS);
+}
+
+void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, double h)
+{
+    for (int i = 0; i < response->connection_count; i++) {
+        const yk_connection *c = &response->connections[i];
+        const yk_jacobian_link *link = &jacobian->links[c->link];
+        for (int k = 0; k < link->coordinates; k++) {
+            double factor = 1 / level_size(level_of(link, k), h),
+                   *row = response->matrix + (c->row + k) * response->columns;
+            for (int column = 0; column < response->columns; column++) row[column] *= factor;
+        }
+    }
+}
+
 /* The conditions of one link by the coordinates of one of its sides: (condition, row) x coordinate. */
 static void weigh_levels(yk_jacobian *j, const yk_jacobian_link *link, int side, const yk_constraint_gradient *gradient,
-                         const double (*condition)[YK_LEVELS])
+                         const double (*condition)[YK_LEVELS], double h)
 {
     double *out = j->condition_gradient;
     for (int e = 0; e < j->parameters; e++) {
@@ -190,8 +213,8 @@ static void weigh_levels(yk_jacobian *j, const yk_jacobian_link *link, int side,
             for (int k = 0; k < link->coordinates; k++) {
                 double sum = 0;
                 for (int level = 0; level < YK_LEVELS; level++)
-                    sum += condition[e][level] * gradient->by[side][level][row][k];
-                *out++ = sum;
+                    sum += condition[e][level] / level_size(level, h) * gradient->by[side][level][row][k];
+                *out++ = sum * level_size(level_of(link, k), h);
             }
         }
     }
@@ -217,11 +240,11 @@ static const int *add_block(yk_jacobian *j, const yk_response *r, const yk_conne
 }
 
 static const int *add_response(yk_jacobian *j, const yk_response *r, yk_gradient_of gradient, void *user,
-                               const double (*condition)[YK_LEVELS], const int *place)
+                               const double (*condition)[YK_LEVELS], double h, const int *place)
 {
     for (int from = 0; from < r->connection_count; from++) {
         const yk_connection *c = &r->connections[from];
-        weigh_levels(j, &j->links[c->link], c->side, gradient(user, c->link), condition);
+        weigh_levels(j, &j->links[c->link], c->side, gradient(user, c->link), condition, h);
         for (int by = 0; by < r->connection_count; by++) place = add_block(j, r, c, &r->connections[by], place);
     }
     return place;
@@ -272,96 +295,136 @@ static yk_status factor(yk_jacobian *j)
 }
 
 yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
-                               const double (*condition)[YK_LEVELS])
+                               const double (*condition)[YK_LEVELS], double h)
 {
     memset(yk_sparse_values(jacobian->matrix), 0, yk_sparse_nonzeros(jacobian->matrix) * sizeof(double));
     const int *place = jacobian->place;
     for (int m = 0; m < jacobian->member_count; m++)
-        place = add_response(jacobian, &jacobian->responses[m], gradient, user, condition, place);
-    jacobian->update_count = 0;
+        place = add_response(jacobian, &jacobian->responses[m], gradient, user, condition, h, place);
     return factor(jacobian);
-}
-
-/* Solution and updates --------------------------------------------------------------------------------------------- */
-
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
-}
-
-static void add_scaled(int n, double factor, const double *a, double *sum)
-{
-    for (int i = 0; i < n; i++) sum[i] += factor * a[i];
 }
 
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
 {
-    int n = jacobian->size;
-    for (int i = 0; i < n; i++) x[i] *= jacobian->row_scale[i];
+    for (int i = 0; i < jacobian->size; i++) x[i] *= jacobian->row_scale[i];
     yk_sparse_solve(jacobian->matrix, x);
-    for (int i = 0; i < n; i++) x[i] *= jacobian->column_scale[i];
-    for (int i = 0; i < jacobian->update_count; i++)
-        add_scaled(n, dot(n, jacobian->steps + i * n, x), jacobian->corrections + i * n, x);
+    for (int i = 0; i < jacobian->size; i++) x[i] *= jacobian->column_scale[i];
 }
 
-/* Broyden's good formula for the inverse B: B+ = B + (s - B y) s^T B / (s . B y), and B y = B r_new + s when s = -B r_old
- * was the step. */
-bool yk_jacobian_update(yk_jacobian *jacobian, const double *step, double *solved)
+/* Learning --------------------------------------------------------------------------------------------------------- */
+
+static void put_vector(double *place, int stride, yk_vec3 v)
 {
-    int n = jacobian->size;
-    double square = dot(n, step, step), along = square + dot(n, step, solved);
-    if (!(square > 0) || !(along > 0.1 * square)) return jacobian->update_count < UPDATES_MAX;
-    if (jacobian->update_count == UPDATES_MAX) return false;
-    double *kept = jacobian->steps + jacobian->update_count * n;
-    double *correction = jacobian->corrections + jacobian->update_count * n;
-    memcpy(kept, step, (size_t)n * sizeof *kept);
-    for (int i = 0; i < n; i++) correction[i] = -solved[i] / along;
-    jacobian->update_count++;
-    add_scaled(n, dot(n, step, solved), correction, solved);
-    return true;
+    place[0] = v.x, place[stride] = v.y, place[2 * stride] = v.z;
+}
+
+void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
+                          int stride)
+{
+    if (kind == YK_PORT_SCALAR) {
+        column[0] = factor * (to->position.x - from->position.x);
+        column[stride] = factor * (to->velocity.x - from->velocity.x);
+        column[2 * stride] = factor * (to->acceleration.x - from->acceleration.x);
+        return;
+    }
+    yk_vec3 turn = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
+    const yk_vec3 changes[] = {yk_v3_sub(to->position, from->position),
+                               turn,
+                               yk_v3_sub(to->velocity, from->velocity),
+                               yk_v3_sub(to->angular_velocity, from->angular_velocity),
+                               yk_v3_sub(to->acceleration, from->acceleration),
+                               yk_v3_sub(to->angular_acceleration, from->angular_acceleration)};
+    for (int i = 0; i < 6; i++) put_vector(column + 3 * i * stride, stride, yk_v3_scale(factor, changes[i]));
+}
+
+void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
+{
+    for (int m = 0; m < jacobian->member_count; m++) {
+        yk_response *r = &jacobian->responses[m];
+        for (int i = 0; i < r->connection_count; i++) r->last[i] = *motion(user, m, r->connections[i].port);
+    }
+}
+
+/* The change of a subsystem's motions, scaled as its response is. */
+static void motion_change(const yk_jacobian *j, yk_response *r, int member, double h, yk_motion_of motion, void *user)
+{
+    for (int i = 0; i < r->connection_count; i++) {
+        const yk_connection *c = &r->connections[i];
+        const yk_jacobian_link *link = &j->links[c->link];
+        yk_port_kind kind = link->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
+        yk_motion_difference(kind, &r->last[i], motion(user, member, c->port), 1, r->change + c->row, 1);
+        for (int k = 0; k < link->coordinates; k++) r->change[c->row + k] /= level_size(level_of(link, k), h);
+    }
+}
+
+/* The changes of a subsystem's parameters; returns the sum of their squares. */
+static double parameter_change(const yk_jacobian *j, yk_response *r, const double *step)
+{
+    double *parameters = r->change + r->rows, square = 0;
+    for (int i = 0; i < r->connection_count; i++) {
+        const yk_connection *c = &r->connections[i];
+        const yk_jacobian_link *link = &j->links[c->link];
+        memcpy(parameters + c->column, step + link->first, (size_t)(link->rows * j->parameters) * sizeof *step);
+    }
+    for (int i = 0; i < r->columns; i++) square += parameters[i] * parameters[i];
+    return square;
+}
+
+/* Broyden's good formula: S + (dz - S db) db^T / |db|^2. */
+static void improve(yk_response *r, double square)
+{
+    const double *parameters = r->change + r->rows;
+    for (int row = 0; row < r->rows; row++) {
+        double *entry = r->matrix + row * r->columns, lack = r->change[row];
+        for (int i = 0; i < r->columns; i++) lack -= entry[i] * parameters[i];
+        for (int i = 0; i < r->columns; i++) entry[i] += lack / square * parameters[i];
+    }
+}
+
+void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user)
+{
+    double largest = 0;
+    for (int m = 0; m < jacobian->member_count; m++)
+        largest = fmax(largest, parameter_change(jacobian, &jacobian->responses[m], step));
+    for (int m = 0; m < jacobian->member_count; m++) {
+        yk_response *r = &jacobian->responses[m];
+        double square = parameter_change(jacobian, r, step);
+        /* What hardly changed teaches nothing but noise, and the turning of directions. */
+        if (!(square > FAINT * FAINT * largest)) continue;
+        motion_change(jacobian, r, m, h, motion, user);
+        improve(r, square);
+    }
+    yk_jacobian_keep(jacobian, motion, user);
 }
 
 /* State ------------------------------------------------------------------------------------------------------------ */
 
-/* The number of updates (-1: there are no factors), the scaled matrix, its scales, and the updates. */
+static size_t response_words(const yk_response *r)
+{
+    return (size_t)r->rows * (size_t)r->columns;
+}
+
 size_t yk_jacobian_words(const yk_jacobian *jacobian)
 {
-    return 1 + yk_sparse_nonzeros(jacobian->matrix) + (size_t)(2 + 2 * UPDATES_MAX) * (size_t)jacobian->size;
-}
-
-static double *put(double *words, const double *from, size_t count)
-{
-    memcpy(words, from, count * sizeof *words);
-    return words + count;
-}
-
-static const double *take(const double *words, double *to, size_t count)
-{
-    memcpy(to, words, count * sizeof *words);
-    return words + count;
+    size_t words = 0;
+    for (int m = 0; m < jacobian->member_count; m++) words += response_words(&jacobian->responses[m]);
+    return words;
 }
 
 void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
 {
-    size_t size = (size_t)jacobian->size;
-    *words++ = jacobian->factored ? jacobian->update_count : -1;
-    words = put(words, yk_sparse_values(jacobian->matrix), yk_sparse_nonzeros(jacobian->matrix));
-    words = put(words, jacobian->row_scale, 2 * size);
-    words = put(words, jacobian->steps, UPDATES_MAX * size);
-    put(words, jacobian->corrections, UPDATES_MAX * size);
+    for (int m = 0; m < jacobian->member_count; m++) {
+        const yk_response *r = &jacobian->responses[m];
+        memcpy(words, r->matrix, response_words(r) * sizeof *words);
+        words += response_words(r);
+    }
 }
 
-yk_status yk_jacobian_set(yk_jacobian *jacobian, const double *words)
+void yk_jacobian_set(yk_jacobian *jacobian, const double *words)
 {
-    size_t size = (size_t)jacobian->size, nonzeros = yk_sparse_nonzeros(jacobian->matrix);
-    double count = *words++, *values = yk_sparse_values(jacobian->matrix);
-    bool same = jacobian->factored && memcmp(values, words, nonzeros * sizeof *words) == 0;
-    words = take(words, values, nonzeros);
-    words = take(words, jacobian->row_scale, 2 * size);
-    words = take(words, jacobian->steps, UPDATES_MAX * size);
-    take(words, jacobian->corrections, UPDATES_MAX * size);
-    jacobian->update_count = count < 0 ? 0 : (int)count;
-    return same || count < 0 ? YK_OK : yk_sparse_refactor(jacobian->matrix, NULL);
+    for (int m = 0; m < jacobian->member_count; m++) {
+        yk_response *r = &jacobian->responses[m];
+        memcpy(r->matrix, words, response_words(r) * sizeof *words);
+        words += response_words(r);
+    }
 }

@@ -1,12 +1,13 @@
-/* The Jacobian of coupling conditions by the parameters of coupling efforts, block by block, with quasi-Newton updates.
+/* The Jacobian of coupling conditions by the parameters of coupling efforts, made of what each subsystem answers.
  *
  * Two interfaces meet in the Jacobian if they share a subsystem. A subsystem's part in it is its response: how the
  * motions of its ports at the end of the step follow the parameters of the efforts at its ports. Responses are filled
  * subsystem by subsystem, so their cost depends on how many interfaces a subsystem has and not on how many subsystems
  * there are; then the blocks are put together and factored.
  *
- * A Jacobian can be kept for later steps: every correction improves it by Broyden's formula, as rank-one terms that are
- * applied after the factors. */
+ * Responses can be kept for later steps. They are scaled as if the step were of unit size, which makes them almost
+ * independent of it, and every correction improves them by Broyden's formula, each subsystem's by what that subsystem
+ * did: so many subsystems learn as fast as two. */
 #ifndef YK_COUPLING_JACOBIAN_H
 #define YK_COUPLING_JACOBIAN_H
 
@@ -24,8 +25,10 @@ typedef struct yk_response {
     int connection_count;
     yk_connection *connections; /* in the order of the ports */
     int rows, columns;
-    double *matrix;    /* row-major */
+    double *matrix;    /* row-major; motions divided by h^2, velocities by h */
     yk_motion *motion; /* room for finite differences: columns x connections */
+    yk_motion *last;   /* per connection: where the last run led */
+    double *change;    /* room for a row and a column */
 } yk_response;
 
 /* One interface, as the Jacobian sees it. */
@@ -52,21 +55,32 @@ int yk_jacobian_size(const yk_jacobian *jacobian);
 const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian);
 yk_response *yk_jacobian_response(yk_jacobian *jacobian, int member);
 
-/* Puts the responses together. gradient(user, link) gives the derivatives of a link's constraint; condition[e][level]
- * are the weights of the levels in its conditions. */
+/* Divides the rows of a response that was filled for a step of size h, so that it serves for other sizes too. */
+void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, double h);
+
+/* Puts the responses together and factors the result. gradient(user, link) gives the derivatives of a link's
+ * constraint; condition[e][level] are the weights of g / h^2, g' / h, g'' in its conditions. */
 typedef const yk_constraint_gradient *(*yk_gradient_of)(void *user, int link);
 yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
-                               const double (*condition)[YK_LEVELS]);
+                               const double (*condition)[YK_LEVELS], double h);
 
-/* x = J^-1 x with the updates. */
+/* x = J^-1 x. */
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x);
-/* After the parameters changed by `step`, and J^-1 of the new residual is `solved`: improves the inverse, and `solved`
- * with it. Returns false when there is no room for another update. */
-bool yk_jacobian_update(yk_jacobian *jacobian, const double *step, double *solved);
 
-/* The Jacobian as part of a state image. */
+/* Keeps the motions that the last run led to, per connection from `motion`. */
+typedef const yk_motion *(*yk_motion_of)(void *user, int member, int port);
+void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user);
+/* After the parameters changed by `step` (all of them, as solve numbers them) and the motions since they were kept:
+ * improves all responses, and keeps the new motions. */
+void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user);
+
+/* The responses as part of a state image. */
 size_t yk_jacobian_words(const yk_jacobian *jacobian);
 void yk_jacobian_get(const yk_jacobian *jacobian, double *words);
-yk_status yk_jacobian_set(yk_jacobian *jacobian, const double *words);
+void yk_jacobian_set(yk_jacobian *jacobian, const double *words);
+
+/* factor * (to - from) in the coordinates of step_sensitivity, `stride` apart. */
+void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
+                          int stride);
 
 #endif

@@ -153,8 +153,7 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     }
     if (system->index1) {
         yk_state_layout own = yk_index1_layout(system);
-        yk_status status = yk_index1_set(system, continuous, opaque);
-        if (status < 0) return status;
+        yk_index1_set(system, continuous, opaque);
         opaque += own.words - own.continuous;
     }
     if (system->rim) yk_rim_set(system, continuous, opaque++);
