@@ -1,0 +1,68 @@
+/* Steps of a hydraulic cylinder under a swinging motion, in fixed steps and with error control. */
+#include <math.h>
+
+#include "bench.h"
+#include "math/polynomial.h"
+#include "physics/hydraulic.h"
+
+enum { STEPS = 1000 };
+
+static double spool(void *user, double t)
+{
+    (void)user;
+    return 0.45 + 0.02 * sin(11 * t);
+}
+
+static bool take_steps(yk_subsystem *s)
+{
+    const double h = 2e-4;
+    for (int i = 0; i < STEPS; i++) {
+        double t = i * h;
+        yk_signal inputs[2] = {yk_signal_linear_scalar(0.8 + 0.02 * sin(9 * t), 0.18 * cos(9 * t))};
+        if (s->ops->step(s, t, h, inputs) < 0) return false;
+    }
+    return true;
+}
+
+static void run_cylinder(bench *run, double lag, double tolerance)
+{
+    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    cylinder.name = "ram", cylinder.actuator_length = 0.8, cylinder.spool.value = spool;
+    cylinder.cylinder.valve.lag = lag;
+    yk_hydraulic_def def = yk_hydraulic_default();
+    def.cylinders = &cylinder, def.cylinder_count = 1, def.tolerance = tolerance;
+    yk_subsystem *s;
+    if (!bench_check(run, yk_hydraulic_create(bench_context(run), &def, &s))) return;
+    bool good = bench_check(run, s->ops->connect(s, 0, YK_TAKES_MOTION, YK_AXIS_X));
+    while (good && bench_repeat(run)) {
+        yk_signal begin[2] = {yk_signal_linear_scalar(0.8, 0.18)};
+        good = bench_check(run, s->ops->start(s, 0, 2e-4, begin));
+        bench_start(run);
+        good = good && take_steps(s);
+        bench_stop(run, STEPS);
+        if (!good) bench_fail(run, "%s", s->ops->message(s));
+    }
+    s->ops->destroy(s);
+}
+
+static void fixed(bench *run)
+{
+    run_cylinder(run, 0, 0);
+}
+
+static void lagging(bench *run)
+{
+    run_cylinder(run, 0.01, 0);
+}
+
+static void controlled(bench *run)
+{
+    run_cylinder(run, 0, 1e-8);
+}
+
+const bench_case bench_physics[] = {
+    {"physics/cylinder", "step of 0.2 ms", fixed, NULL, false},
+    {"physics/cylinder, lagging spool", "step of 0.2 ms", lagging, "physics/cylinder", false},
+    {"physics/cylinder, error control", "step of 0.2 ms", controlled, "physics/cylinder", false},
+    {0},
+};
