@@ -3,6 +3,7 @@
 #define YOKE_CLI_COMMANDS_H
 
 int command_run(int argc, char **argv);
+int command_advise(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_stability(int argc, char **argv);

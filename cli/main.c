@@ -13,6 +13,7 @@ static const command_row commands[] = {
     {"stability", "whether a coupling is stable: of a scenario or the two-mass oscillator, at a point or as a map",
      command_stability},
     {"converge", "errors of a scenario for several schemes and steps, with orders and cost", command_converge},
+    {"advise", "which scheme and step to take for a scenario, found by trying them", command_advise},
     {"modes", "eigenfrequencies, damping and shapes of a mechanism", command_modes},
     {"sweep", "run a scenario for many values, in parallel, and tabulate measures", command_sweep},
     {"contact", "solve stored contact and complementarity problems", command_contact},

@@ -200,6 +200,8 @@ typedef struct yk_stability_mode {
     /* Work of the interfaces on it by what its growth takes: about 1 or more where the coupling drives the mode, about 0
      * where the model does; NaN if a subsystem does not tell its energy. Of modes that decay it is the share of the decay. */
     double fed;
+    double
+        created; /* that work, share of what the interfaces exchange with it: -1 to 1; small where the steps resolve it */
     int interface;       /* that does most work on it; -1: there is none */
     int subsystem;       /* that moves most, by kinetic energy; -1: not told */
     double moving_share; /* of the kinetic energy, in that subsystem */
@@ -284,6 +286,61 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
 
 /* Share of the radii that are stable. */
 double yk_stable_share(const double *radii, size_t count);
+
+/* Advice --------------------------------------------------------------------------------------------------------- */
+
+/* Which scheme and step to take: all schemes that the program has are tried on a stretch of the scenario, from coarse to fine
+ * steps, against a reference that is finer than all of them. */
+typedef struct yk_advise_def {
+    yk_scenario_def scenario;
+    double tolerance;           /* relative error, as in yk_convergence_row, that is good enough */
+    double stretch;             /* s, from the start; NaN: as long as the time allows, at most the whole run */
+    double seconds;             /* on the clock, for all of it, roughly */
+    const char *const *signals; /* that are compared; none: position and velocity of all interfaces */
+    int signal_count;
+    int jobs; /* schemes that are tried at the same time; 0: one per core */
+    bool (*progress)(void *user, int done, int total);
+    void *user;
+} yk_advise_def;
+
+/* Tolerance 0.01, 60 s. */
+yk_advise_def yk_advise_default(void);
+
+typedef enum yk_advice_outcome {
+    YK_ADVICE_GOOD,       /* meets the tolerance */
+    YK_ADVICE_INACCURATE, /* does not, with any step that was tried */
+    YK_ADVICE_UNSTABLE,   /* the coupling creates energy, or feeds a deviation that grows */
+    YK_ADVICE_FAILED,     /* the run broke down, or a capability is missing */
+    YK_ADVICE_NOT_TRIED   /* the time was over */
+} yk_advice_outcome;
+
+typedef struct yk_advice_row {
+    char name[48];
+    char block[200]; /* "coupling: {scheme: tight, relaxation: aitken}" */
+    yk_advice_outcome outcome;
+    double step; /* s: the coarsest that meets the tolerance, else the last that was tried */
+    double error;
+    double seconds;      /* on the clock, for the whole run: from the stretch */
+    int64_t calls;       /* of subsystems, for the whole run */
+    double energy_share; /* created by the interfaces, of what moves */
+    char message[400];   /* why not, or what to know; "" */
+} yk_advice_row;
+
+enum { YK_ADVICE_MAX = 32 };
+
+typedef struct yk_advice {
+    int count;
+    yk_advice_row rows[YK_ADVICE_MAX]; /* those that meet the tolerance first, by cost; then by error */
+    int best;                          /* the cheapest that couples, not merges; -1: none meets the tolerance */
+    char reference[64];                /* what they were compared with */
+    double reference_error;            /* of it, from one of twice its step */
+    double stretch;                    /* s */
+    yk_run_report watched;             /* findings of the best on the stretch */
+    bool asked;                        /* whether there was time for the stability of the best */
+    yk_stability_report stability;
+} yk_advice;
+
+yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics, yk_advice *advice);
 
 /* Pictures ------------------------------------------------------------------------------------------------------- */
 

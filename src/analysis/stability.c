@@ -11,6 +11,8 @@
 static const double LEAST_GROWTH = 1e-6;
 /* Share of a mode's growth that the interfaces must bring to be blamed for it. */
 static const double BLAME = 0.25;
+/* Created by what is exchanged, below which a mode is resolved and its energies do not tell more. */
+static const double RESOLVED = 0.02;
 /* The same along the run, by what they exchange with the deviation: a coupling that is stable passes on what it takes. */
 static const double CREATED = 0.3;
 
@@ -93,17 +95,17 @@ static bool grows(const yk_stability_mode *mode)
     return mode->growth - mode->error > 1 + LEAST_GROWTH;
 }
 
-/* A creeping motion that the steps resolve by far: what little it grows by is not the coupling's, whose work on it is lost in
- * the solvers' tolerances. */
+/* A slow one-sided motion that the steps resolve by far: if it grows, the model makes it, and the coupling's work on it is lost
+ * in the solvers' tolerances. */
 static bool creeps(const yk_stability_mode *mode)
 {
-    return mode->imaginary == 0 && mode->real > 0 && mode->growth < 1.001;
+    return mode->imaginary == 0 && mode->real > 0 && mode->growth < 1.05;
 }
 
 /* A mode that is known well and that the interfaces feed. */
 static bool is_fed(const yk_stability_mode *mode)
 {
-    return grows(mode) && !creeps(mode) && mode->interface >= 0 && !(mode->fed < BLAME) &&
+    return grows(mode) && !creeps(mode) && mode->interface >= 0 && !(mode->fed < BLAME) && mode->created > RESOLVED &&
            mode->error < 0.1 * (mode->growth - 1);
 }
 

@@ -50,6 +50,7 @@ typedef struct inquiry {
     /* Summed over the parts of the mode. */
     double *kinetic, *potential; /* per subsystem, second differences by the square of the amplitude */
     double *work;                /* per interface, the same */
+    double exchanged;            /* sum of its absolute values over all sides */
 } inquiry;
 
 /* Amplitude of the differences of energies: they are of second order, so that small ones drown in rounding. */
@@ -196,8 +197,10 @@ static yk_status look_along(inquiry *q, const double *vector)
     if (status == YK_OK) status = look(q, -q->amplitude, vector, minus);
     if (status < 0) return status;
     double square = q->amplitude * q->amplitude;
-    for (int i = 0; i < 2 * q->info->interface_count; i++)
-        q->work[i / 2] += work_on(&plus->sides[i], &minus->sides[i], has_marker(q->info, i / 2)) / square;
+    for (int i = 0; i < 2 * q->info->interface_count; i++) {
+        double work = work_on(&plus->sides[i], &minus->sides[i], has_marker(q->info, i / 2)) / square;
+        q->work[i / 2] += work, q->exchanged += fabs(work);
+    }
     for (int i = 0; i < q->mover_count; i++)
         for (int k = 0; k < 3; k++) {
             double change = plus->position[3 * i + k] - minus->position[3 * i + k];
@@ -218,6 +221,7 @@ static void tell_feeding(const inquiry *q, yk_stability_mode *mode)
         work += q->work[i];
         if (fabs(q->work[i]) > most) most = fabs(q->work[i]), mode->interface = i;
     }
+    if (q->exchanged > 0) mode->created = work / q->exchanged;
     if (mode->interface >= 0) mode->fed = work / ((mode->growth * mode->growth - 1) * energy);
 }
 

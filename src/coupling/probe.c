@@ -70,29 +70,48 @@ static yk_status try_step(const trial *t, double h, bool effort, double amount, 
     return status;
 }
 
-/* Change of the velocity by an effort over a part of the step. */
+/* Change of the velocity by an effort over a part of the step; none where it is noise, which does not double with it. */
 static yk_status velocity_answer(const trial *t, double h, double amount, const double *image, double *change)
 {
-    answer base = {0}, changed = {0};
+    answer base = {0}, once = {0}, twice = {0};
     yk_status status = try_step(t, h, true, 0, image, &base);
-    if (status >= 0) status = try_step(t, h, true, amount, image, &changed);
-    *change = changed.velocity - base.velocity;
-    if (fabs(*change) <= 1e-12 * fabs(base.velocity)) *change = 0;
+    if (status >= 0) status = try_step(t, h, true, amount, image, &once);
+    if (status >= 0) status = try_step(t, h, true, 2 * amount, image, &twice);
+    *change = once.velocity - base.velocity;
+    if (fabs(twice.velocity - base.velocity - 2 * *change) > 0.1 * fabs(*change)) *change = 0;
     return status;
 }
 
-/* Steps so short that even a stiff spring behind the port has not answered: what is left is mass, or none. */
-static yk_status try_at_once(const trial *t, double amount, const double *image, bool *at_once)
+/* Answers to an effort along each axis after two steps so short that even a stiff spring behind the port has not answered:
+ * what is left is mass, or none. */
+typedef struct answers {
+    double longer[6], shorter[6];
+} answers;
+
+static yk_status try_at_once(const trial *t, double amount, const double *image, answers *found)
 {
-    double h = t->system->step / 100, longer, shorter = 0;
-    yk_status status = velocity_answer(t, h, amount, image, &longer);
-    if (status >= 0) status = velocity_answer(t, h / 10, amount, image, &shorter);
-    if (status >= 0 && fabs(shorter) > 0.5 * fabs(longer)) *at_once = true;
+    double h = t->system->step / 100;
+    yk_status status = velocity_answer(t, h, amount, image, &found->longer[t->axis]);
+    if (status >= 0) status = velocity_answer(t, h / 10, amount, image, &found->shorter[t->axis]);
     return status;
+}
+
+/* An axis that another joint blocks answers with rounding only: it must stand out from that beside the others. */
+static bool is_at_once(const answers *found)
+{
+    static const double STANDS_OUT = 1e-8;
+    for (int turning = 0; turning < 2; turning++) {
+        const double *longer = &found->longer[3 * turning], *shorter = &found->shorter[3 * turning];
+        double largest = fmax(fabs(longer[0]), fmax(fabs(longer[1]), fabs(longer[2])));
+        for (int i = 0; i < 3; i++)
+            if (fabs(longer[i]) > STANDS_OUT * largest && fabs(shorter[i]) > 0.5 * fabs(longer[i]) && largest > 1e-15)
+                return true;
+    }
+    return false;
 }
 
 /* Effective mass or inertia; for effort sides also whether the velocity answers at once. */
-static yk_status try_side(const trial *t, bool effort, const double *image, double *mass, bool *at_once)
+static yk_status try_side(const trial *t, bool effort, const double *image, double *mass, answers *found)
 {
     double h = t->system->step;
     answer base, changed;
@@ -101,10 +120,11 @@ static yk_status try_side(const trial *t, bool effort, const double *image, doub
     if (status >= 0) status = try_step(t, h, effort, amount, image, &changed);
     if (status < 0) return status;
     *mass = effort ? amount / (changed.acceleration - base.acceleration) : (changed.effort - base.effort) / amount;
-    return effort ? try_at_once(t, 1 + fabs(base.effort), image, at_once) : status;
+    return effort && t->side == 0 ? try_at_once(t, 1 + fabs(base.effort), image, found) : status;
 }
 
-static void try_axis(yk_system *system, const yk_link *link, int axis, const double *image, yk_interface_probe *probe)
+static void try_axis(yk_system *system, const yk_link *link, int axis, const double *image, answers *found,
+                     yk_interface_probe *probe)
 {
     yk_quat frame = yk_link_b(system, link)->values[link->def.motion_port].motion.orientation;
     yk_vec3 unit = yk_v3(axis % 3 == 0, axis % 3 == 1, axis % 3 == 2);
@@ -113,16 +133,12 @@ static void try_axis(yk_system *system, const yk_link *link, int axis, const dou
     for (int side = 0; side < 2; side++) {
         trial t = {system, link, side, axis, scalar ? unit : yk_q_rotate(frame, unit)};
         bool effort = side == 0 || both_efforts;
-        if (try_side(&t, effort, image, &mass[side], &probe->feedthrough) < 0) return;
+        if (try_side(&t, effort, image, &mass[side], found) < 0) return;
     }
     double ratio = mass[1] / mass[0];
     bool known = isfinite(ratio) && isfinite(mass[0]) && mass[0] > 0 && mass[1] >= 0;
     if (!known || (probe->axis >= 0 && !(ratio > probe->ratio))) return;
-    *probe = (yk_interface_probe){.axis = axis,
-                                  .effort_mass = mass[0],
-                                  .motion_mass = mass[1],
-                                  .ratio = ratio,
-                                  .feedthrough = probe->feedthrough};
+    *probe = (yk_interface_probe){.axis = axis, .effort_mass = mass[0], .motion_mass = mass[1], .ratio = ratio};
 }
 
 yk_status yk_system_probe(yk_system *system, int interface, yk_interface_probe *probe)
@@ -137,10 +153,12 @@ yk_status yk_system_probe(yk_system *system, int interface, yk_interface_probe *
     if (status == YK_OK) {
         const yk_link *link = &system->links[interface];
         double t = system->t, h = system->h;
+        answers found = {{0}, {0}};
         memcpy(kept, system->members, members * sizeof *kept);
         yk_system_state_get(system, image);
         for (int axis = 0; axis < 6; axis++)
-            if (link->def.constrained >> axis & 1) try_axis(system, link, axis, image, probe);
+            if (link->def.constrained >> axis & 1) try_axis(system, link, axis, image, &found, probe);
+        probe->feedthrough = is_at_once(&found);
         status = yk_system_state_set(system, image);
         system->t = t, system->h = h;
         for (size_t i = 0; i < members; i++) {

@@ -1,0 +1,123 @@
+/* Advice on scenarios whose best coupling is known. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "test.h"
+#include "yoke/analysis.h"
+
+static yk_status advise(yk_context *context, const yk_advise_def *def, yk_advice *advice)
+{
+    yk_diagnostics *diagnostics = NULL;
+    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+    yk_status status = yk_advise(context, def, diagnostics, advice);
+    yk_diagnostics_destroy(diagnostics);
+    return status;
+}
+
+static yk_advise_def question(const char *path, const char *const *overrides, int count)
+{
+    yk_advise_def def = yk_advise_default();
+    def.scenario.path = path;
+    def.scenario.overrides = overrides, def.scenario.override_count = count;
+    def.seconds = 10, def.jobs = 1;
+    return def;
+}
+
+static const yk_advice_row *row_of(const yk_advice *advice, const char *name)
+{
+    for (int i = 0; i < advice->count; i++)
+        if (strcmp(advice->rows[i].name, name) == 0) return &advice->rows[i];
+    return NULL;
+}
+
+static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
+
+/* Explicit coupling is of first order: 0.0155 at 1e-4 s, so 0.01 is met from 5e-5 s on, and iterations buy nothing. */
+static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
+{
+    yk_advise_def def = question(oscillator, NULL, 0);
+    yk_advice *a = malloc(sizeof *a);
+    assert_int_equal(advise(*state, &def, a), YK_OK);
+    assert_string_equal(a->reference, "monolithic");
+    assert_true(a->reference_error < 1e-5);
+    assert_near(a->stretch, 0.5, 1e-9);
+    assert_true(a->best >= 0);
+    const yk_advice_row *best = &a->rows[a->best];
+    assert_int_equal(best->outcome, YK_ADVICE_GOOD);
+    assert_near(best->step, 5e-5, 1e-12);
+    assert_true(best->error <= 0.01 && best->calls == 20000);
+    assert_non_null(strstr(best->block, "coupling: {scheme: "));
+    assert_true(a->asked && a->stability.verdict == YK_VERDICT_STABLE);
+    /* What is unstable is not offered, whatever its error. */
+    assert_int_equal(row_of(a, "explicit, original")->outcome, YK_ADVICE_UNSTABLE);
+    assert_int_equal(row_of(a, "tight, aitken")->outcome, YK_ADVICE_GOOD);
+    assert_true(row_of(a, "tight, aitken")->calls > 2 * best->calls);
+    assert_int_equal(row_of(a, "monolithic")->outcome, YK_ADVICE_GOOD);
+    for (int i = 0; i < a->count; i++) {
+        assert_true(*a->rows[i].name && *a->rows[i].block);
+        if (a->rows[i].outcome > YK_ADVICE_INACCURATE) assert_true(*a->rows[i].message);
+    }
+    free(a);
+}
+
+/* A heavy second mass: explicit schemes have no stable step, iterations with relaxation do. */
+static void heavy_partners_need_iterations(void **state)
+{
+    static const char *const heavy[] = {"parameters.right_mass=4", "time.end=0.2"};
+    yk_advise_def def = question(oscillator, heavy, 2);
+    def.tolerance = 0.02;
+    yk_advice *a = malloc(sizeof *a);
+    assert_int_equal(advise(*state, &def, a), YK_OK);
+    assert_int_equal(row_of(a, "explicit, index-1")->outcome, YK_ADVICE_UNSTABLE);
+    assert_int_equal(row_of(a, "tight, aitken")->outcome, YK_ADVICE_GOOD);
+    assert_true(a->best >= 0);
+    assert_null(strstr(a->rows[a->best].name, "explicit"));
+    bool told = false;
+    for (int i = 0; i < a->watched.finding_count; i++)
+        told = told || a->watched.findings[i].kind == YK_FINDING_MASS_RATIO;
+    assert_true(told || strncmp(a->rows[a->best].name, "tight", 5) != 0);
+    free(a);
+}
+
+/* Smooth and nonsmooth cannot be merged; that is said, and another reference is found. */
+static void missing_capabilities_are_named(void **state)
+{
+    static const char *const end = "time.end=0.2";
+    yk_advise_def def = question(YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml", &end, 1);
+    def.tolerance = 0.05;
+    yk_advice *a = malloc(sizeof *a);
+    assert_int_equal(advise(*state, &def, a), YK_OK);
+    assert_int_equal(row_of(a, "monolithic")->outcome, YK_ADVICE_FAILED);
+    assert_non_null(strstr(row_of(a, "monolithic")->message, "cannot be merged"));
+    assert_true(strcmp(a->reference, "monolithic") != 0 && a->reference_error < 0.01);
+    assert_true(a->best >= 0);
+    free(a);
+}
+
+static void what_cannot_be_asked_is_refused(void **state)
+{
+    yk_advice *a = malloc(sizeof *a);
+    yk_advise_def def = question(YOKE_SOURCE_DIR "/models/pendulum/scenario.yaml", NULL, 0);
+    assert_int_equal(advise(*state, &def, a), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(*state), "no interfaces"));
+    static const char *const still[] = {"parameters.v0=0"};
+    def = question(oscillator, still, 1);
+    assert_int_equal(advise(*state, &def, a), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(*state), "nothing moves"));
+    def = question(oscillator, NULL, 0);
+    def.tolerance = 0;
+    assert_int_equal(advise(*state, &def, a), YK_ERROR_ARGUMENT);
+    free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cheapest_that_meets_the_tolerance_is_chosen),
+        cmocka_unit_test(heavy_partners_need_iterations),
+        cmocka_unit_test(missing_capabilities_are_named),
+        cmocka_unit_test(what_cannot_be_asked_is_refused),
+    };
+    return cmocka_run_group_tests_name("advise", tests, create_context, destroy_context);
+}
