@@ -3,59 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
-#include "yoke/model.h"
-
-typedef struct run {
-    yk_context *context;
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
-    const yk_scenario_info *info;
-    yk_system *system;
-    double *sample;
-} run;
-
-/* Opens a file of the model with overrides, up to a NULL. */
-static run open_run(const char *file, const char *const *overrides)
-{
-    run r = {.context = yk_context_create(NULL)};
-    char path[512];
-    snprintf(path, sizeof path, "%s/models/cantilever-damper/%s", YOKE_SOURCE_DIR, file);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.overrides = overrides;
-    while (overrides[def.override_count]) def.override_count++;
-    assert_int_equal(yk_diagnostics_create(r.context, &r.diagnostics), YK_OK);
-    yk_status status = yk_scenario_load(r.context, &def, r.diagnostics, &r.scenario);
-    if (status != YK_OK) {
-        char *text = yk_diagnostics_text(r.diagnostics);
-        print_error("%s", text);
-        yk_release(r.context, text);
-    }
-    assert_int_equal(status, YK_OK);
-    r.info = yk_scenario_get(r.scenario);
-    assert_int_equal(yk_scenario_system(r.scenario, &r.system), YK_OK);
-    assert_true(yk_system_start(r.system) >= 0);
-    r.sample = calloc((size_t)r.info->sample_size, sizeof *r.sample);
-    yk_scenario_sample(r.scenario, r.sample);
-    return r;
-}
-
-static void close_run(run *r)
-{
-    free(r->sample);
-    yk_scenario_destroy(r->scenario);
-    yk_diagnostics_destroy(r->diagnostics);
-    yk_context_destroy(r->context);
-}
-
-static void step(run *r)
-{
-    yk_status status = yk_system_step(r->system, NULL);
-    if (status < 0) print_error("%s\n", yk_last_message(r->context));
-    assert_true(status >= 0);
-    yk_scenario_sample(r->scenario, r->sample);
-}
+#include "scenario_run.h"
 
 /* Largest difference of the first sampled number between two runs over some steps, relative to the second's peak. */
 static double difference(run *a, run *b, int steps)
@@ -79,7 +27,7 @@ static void without_particles_the_coupled_model_is_the_lumped_one(void **state)
     const char *const coupled[] = {"subsystems.damper.particles={}", "parameters.count=0",
                                    "parameters.container_mass=55.5e-3", "record.signals=[beam.tip.position.y]", NULL};
     const char *const lumped[] = {"parameters.particle_mass=7e-3", "record.signals=[beam.tip.position.y]", NULL};
-    run a = open_run("scenario.yaml", coupled), b = open_run("lumped.yaml", lumped);
+    run a = open_run("cantilever-damper/scenario.yaml", coupled), b = open_run("cantilever-damper/lumped.yaml", lumped);
     assert_true(difference(&a, &b, 2000) < 2e-3);
 }
 
@@ -89,7 +37,7 @@ static void tight_and_explicit_agree_with_particles(void **state)
     const char *const tight[] = {"parameters.count=30", "record.signals=[beam.tip.position.y]", NULL};
     const char *const once[] = {"parameters.count=30", "record.signals=[beam.tip.position.y]",
                                 "coupling.scheme=explicit", NULL};
-    run a = open_run("scenario.yaml", once), b = open_run("scenario.yaml", tight);
+    run a = open_run("cantilever-damper/scenario.yaml", once), b = open_run("cantilever-damper/scenario.yaml", tight);
     assert_true(difference(&a, &b, 1000) < 2e-3);
 }
 
@@ -103,7 +51,7 @@ static void particles_begin_in_the_turning_container(void **state)
     const char *const lumped[] = {"parameters.spin=2*pi", "parameters.amplitude=0",
                                   "parameters.particle_mass=30*11344*4/3*pi*1e-9",
                                   "record.signals=[beam.tip.velocity.z]", NULL};
-    run a = open_run("scenario.yaml", coupled), b = open_run("lumped.yaml", lumped);
+    run a = open_run("cantilever-damper/scenario.yaml", coupled), b = open_run("cantilever-damper/lumped.yaml", lumped);
     assert_near(b.sample[0], -2 * 3.14159265358979 * 0.25, 1e-9);
     double largest = 0;
     for (int n = 0; n < 100; n++) {
@@ -141,7 +89,7 @@ static void wrenches_are_opposite_and_gaps_small(void **state)
     const char *const overrides[] = {
         "parameters.count=30",
         "record.signals=[beam.tip.wrench, damper.container.position.y, tip.gap, damper.particles]", NULL};
-    run r = open_run("scenario.yaml", overrides);
+    run r = open_run("cantilever-damper/scenario.yaml", overrides);
     const double h = r.info->step, sphere = 11344 * 4.0 / 3 * 3.14159265358979 * 1e-9, mass = 0.02 * 48.5e-3;
     double impulse = 0, height = 0, container = 0;
     assert_int_equal(r.info->sample_size, PARTICLES + 3 * COUNT);

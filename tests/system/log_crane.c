@@ -1,63 +1,19 @@
 /* The log crane (models/log-crane) through its scenario: it holds still, grasps the log, follows the commanded
  * velocities, and keeps the log in its grip. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
-#include "yoke/model.h"
+#include "scenario_run.h"
 
 /* Signals in the order of the scenario. */
 enum { BOOM, BOOM_RATE, BOOM_FORCE, STICK, STICK_RATE, STICK_FORCE, SPOOLS, LOG = SPOOLS + 2, FRAME = LOG + 3 };
-
-typedef struct crane {
-    yk_context *context;
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
-    yk_system *system;
-    double sample[32];
-} crane;
-
-static crane open_crane(const char *const *overrides)
-{
-    crane c = {.context = yk_context_create(NULL)};
-    yk_scenario_def def = yk_scenario_default();
-    def.path = YOKE_SOURCE_DIR "/models/log-crane/scenario.yaml";
-    def.overrides = overrides;
-    while (overrides[def.override_count]) def.override_count++;
-    assert_int_equal(yk_diagnostics_create(c.context, &c.diagnostics), YK_OK);
-    yk_status status = yk_scenario_load(c.context, &def, c.diagnostics, &c.scenario);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(c.context));
-    assert_int_equal(status, YK_OK);
-    assert_in_range(yk_scenario_get(c.scenario)->sample_size, 1, 32);
-    assert_int_equal(yk_scenario_system(c.scenario, &c.system), YK_OK);
-    assert_true(yk_system_start(c.system) >= 0);
-    return c;
-}
-
-static void close_crane(crane *c)
-{
-    yk_scenario_destroy(c->scenario);
-    yk_diagnostics_destroy(c->diagnostics);
-    yk_context_destroy(c->context);
-}
-
-static void run_to(crane *c, double time)
-{
-    while (yk_system_time(c->system) < time - 1e-9) {
-        yk_status status = yk_system_step(c->system, NULL);
-        if (status < 0) print_error("%s\n", yk_last_message(c->context));
-        assert_true(status >= 0);
-    }
-    yk_scenario_sample(c->scenario, c->sample);
-}
 
 /* 18 bodies of the crane and the log; 22 joints, the lock of the extension and the drive of the claws. */
 static void counts_are_those_of_the_paper(void **state)
 {
     (void)state;
     const char *const overrides[] = {"time.step=2e-3", NULL};
-    crane c = open_crane(overrides);
-    const yk_subsystem *mechanism = yk_scenario_get(c.scenario)->subsystems[2];
+    run c = open_run("log-crane/scenario.yaml", overrides);
+    const yk_subsystem *mechanism = c.info->subsystems[2];
     const yk_channel *channels;
     int count = mechanism->ops->channels(mechanism, &channels), bodies = 0, torques = 0;
     for (int i = 0; i < count; i++) {
@@ -67,16 +23,15 @@ static void counts_are_those_of_the_paper(void **state)
     }
     assert_int_equal(bodies, 19);
     assert_int_equal(torques, 22 + 2);
-    close_crane(&c);
+    close_run(&c);
 }
 
 static void the_log_is_lifted(void **state)
 {
     (void)state;
     const char *const overrides[] = {"time.step=2e-3", NULL};
-    crane c = open_crane(overrides);
+    run c = open_run("log-crane/scenario.yaml", overrides);
     const double *s = c.sample;
-    run_to(&c, 0);
     double boom = s[BOOM], stick = s[STICK], x = s[LOG], z = s[LOG + 2];
     /* The openings that the scenario names hold the empty gripper. */
     run_to(&c, 2.9);
@@ -96,7 +51,7 @@ static void the_log_is_lifted(void **state)
     }
     assert_true(s[LOG + 2] > z + 0.6);
     assert_true(s[SPOOLS] > 0.5 && s[SPOOLS] < 0.6);
-    close_crane(&c);
+    close_run(&c);
 }
 
 int main(void)

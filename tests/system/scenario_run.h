@@ -1,0 +1,65 @@
+/* A scenario of the zoo as it runs: opened with overrides, stepped, sampled. */
+#ifndef YOKE_TESTS_SCENARIO_RUN_H
+#define YOKE_TESTS_SCENARIO_RUN_H
+
+#include "test.h"
+#include "yoke/model.h"
+
+enum { RUN_SAMPLE_MAX = 1024 };
+
+typedef struct run {
+    yk_context *context;
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario;
+    const yk_scenario_info *info;
+    yk_system *system;
+    double sample[RUN_SAMPLE_MAX]; /* the recorded signals, one after the other */
+} run;
+
+/* A file under models/, with overrides up to a NULL. */
+static inline run open_run(const char *file, const char *const *overrides)
+{
+    run r = {.context = yk_context_create(NULL)};
+    char path[512];
+    snprintf(path, sizeof path, "%s/models/%s", YOKE_SOURCE_DIR, file);
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path;
+    def.overrides = overrides;
+    while (overrides && overrides[def.override_count]) def.override_count++;
+    assert_int_equal(yk_diagnostics_create(r.context, &r.diagnostics), YK_OK);
+    yk_status status = yk_scenario_load(r.context, &def, r.diagnostics, &r.scenario);
+    if (status != YK_OK) {
+        char *text = yk_diagnostics_text(r.diagnostics);
+        print_error("%s", text);
+        yk_release(r.context, text);
+    }
+    assert_int_equal(status, YK_OK);
+    r.info = yk_scenario_get(r.scenario);
+    assert_in_range(r.info->sample_size, 1, RUN_SAMPLE_MAX);
+    assert_int_equal(yk_scenario_system(r.scenario, &r.system), YK_OK);
+    assert_true(yk_system_start(r.system) >= 0);
+    yk_scenario_sample(r.scenario, r.sample);
+    return r;
+}
+
+static inline void close_run(run *r)
+{
+    yk_scenario_destroy(r->scenario);
+    yk_diagnostics_destroy(r->diagnostics);
+    yk_context_destroy(r->context);
+}
+
+static inline void step(run *r)
+{
+    yk_status status = yk_system_step(r->system, NULL);
+    if (status < 0) print_error("%s\n", yk_last_message(r->context));
+    assert_true(status >= 0);
+    yk_scenario_sample(r->scenario, r->sample);
+}
+
+static inline void run_to(run *r, double time)
+{
+    while (yk_system_time(r->system) < time - 1e-9) step(r);
+}
+
+#endif
