@@ -59,6 +59,7 @@ static const char *scheme_words(const yk_scheme_def *s)
     case YK_SCHEME_MONOLITHIC: return "monolithic";
     case YK_SCHEME_INDEX1: return "index1";
     case YK_SCHEME_RIM: return rim_words(s);
+    case YK_SCHEME_RELAXED: return s->order == YK_ORDER_JACOBI ? "relaxed, jacobi" : "relaxed, gauss-seidel";
     }
     return "";
 }

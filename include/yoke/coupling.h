@@ -52,7 +52,8 @@ typedef enum yk_scheme_kind {
     YK_SCHEME_TIGHT,      /* repeated until the interface efforts converge; paper tight 3.1 */
     YK_SCHEME_MONOLITHIC, /* the parts merged to one subsystem with the joints as constraints: the reference */
     YK_SCHEME_INDEX1,     /* polynomial efforts on both sides, constraints held on all levels; paper index1 */
-    YK_SCHEME_RIM         /* fast members in small steps against reduced models of the slow ones; paper rim */
+    YK_SCHEME_RIM,        /* fast members in small steps against reduced models of the slow ones; paper rim */
+    YK_SCHEME_RELAXED     /* the parts of the merged system one by one until nothing changes; paper relaxed */
 } yk_scheme_kind;
 
 typedef enum yk_order {
@@ -130,15 +131,16 @@ typedef struct yk_rim_options {
 
 typedef struct yk_scheme_def {
     yk_scheme_kind kind;
-    yk_order order;   /* explicit, rim */
+    yk_order order;   /* explicit, rim, relaxed */
     yk_inputs inputs; /* explicit only */
-    double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged */
-    double relative_tolerance;  /* tight, index1: the same, relative to the effort */
-    int iterations;             /* tight, index1: limit of repetitions in a macro step; 0: tight is the loose scheme */
+    double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged;
+                         relaxed: of a velocity, as a share of the typical velocity */
+    double relative_tolerance; /* tight, index1: the same, relative to the effort */
+    int iterations; /* tight, index1, relaxed: limit of repetitions in a macro step; 0: tight is the loose scheme */
     yk_relaxation relaxation;   /* tight */
     yk_tight_velocity velocity; /* tight */
     int halvings; /* tight: how often a step that does not converge may be halved; 0: it is taken as it is */
-    int threads;  /* explicit Jacobi, index1: subsystems that advance at the same time; 0: one per core */
+    int threads;  /* explicit and relaxed Jacobi, index1: subsystems that advance at the same time; 0: one per core */
     yk_index1_options index1;
     yk_rim_options rim;
 } yk_scheme_def;
@@ -146,6 +148,8 @@ typedef struct yk_scheme_def {
 /* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, no halving, one
  * thread; index1 of degree 3 with a kept Jacobian. */
 yk_scheme_def yk_scheme_default(void);
+/* Whether a scheme merges the subsystems to one: they then have no units, substeps or channels of their own. */
+bool yk_scheme_merges(yk_scheme_kind kind);
 
 /* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
  * subsystem calls x is at position + orientation(length * x). Paper tight (20). */

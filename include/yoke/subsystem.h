@@ -240,6 +240,18 @@ typedef struct yk_subsystem_ops {
      * Of the inputs those of motion ports are read, efforts count as zero. State and outputs stay as they are. */
     yk_status (*interface_model)(yk_subsystem *self, double t, double h, const yk_signal *inputs,
                                  yk_interface_model *model);
+    /* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one, each by its own
+     * equations with what is known of the others. All four or none; of the parts themselves they say only that what is
+     * merged from them has them. */
+    /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has them. The first call
+     * after start, step or state_set opens the trial; step accepts it as it stands. *change: the largest change that it
+     * made in a velocity of the part, as a share of the typical velocity of the whole. */
+    yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change);
+    /* What a trial knows of a part, as doubles for another subsystem that was merged from the same parts and has the same
+     * state; 0: its parts cannot be relaxed, and message says why. After start; get and set in an open trial. */
+    size_t (*part_words)(yk_subsystem *self, int part);
+    void (*part_get)(yk_subsystem *self, int part, double *words);
+    void (*part_set)(yk_subsystem *self, int part, const double *words);
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

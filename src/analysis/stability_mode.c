@@ -68,7 +68,7 @@ static bool is_position(const yk_channel *channel)
 static int list_movers(const yk_scenario_info *info, mover *list)
 {
     int count = 0;
-    bool merged = info->scheme.kind == YK_SCHEME_MONOLITHIC && info->subsystem_count > 1;
+    bool merged = yk_scheme_merges(info->scheme.kind) && info->subsystem_count > 1;
     for (int s = 0; s < info->subsystem_count; s++) {
         const yk_subsystem *part = info->subsystems[s];
         const yk_channel *channels = NULL;
@@ -216,7 +216,7 @@ static void tell_feeding(const inquiry *q, yk_stability_mode *mode)
     double energy = 0, work = 0, most = -1;
     for (int i = 0; i < q->info->subsystem_count; i++) energy += 0.5 * (fabs(q->kinetic[i]) + fabs(q->potential[i]));
     mode->interface = -1;
-    if (q->info->scheme.kind == YK_SCHEME_MONOLITHIC) return;
+    if (yk_scheme_merges(q->info->scheme.kind)) return;
     for (int i = 0; i < q->info->interface_count; i++) {
         work += q->work[i];
         if (fabs(q->work[i]) > most) most = fabs(q->work[i]), mode->interface = i;

@@ -24,7 +24,7 @@ static const yk_port_value *side(const yk_watch *watch, int i, bool effort)
 yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_watch *watch)
 {
     *watch = (yk_watch){.context = context, .system = system, .info = info};
-    if (info->interface_count == 0 || info->scheme.kind == YK_SCHEME_MONOLITHIC) return YK_OK;
+    if (info->interface_count == 0 || yk_scheme_merges(info->scheme.kind)) return YK_OK;
     watch->interfaces = yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
     if (!watch->interfaces) return YK_ERROR_MEMORY;
     watch->count = info->interface_count;

@@ -1,17 +1,17 @@
 /* The monolithic reference: the subsystems merged to one, with the interface joints as constraints inside it. */
 #include "coupling/system.h"
 
-static yk_status merge_parts(yk_system *system, const yk_system_def *def, yk_merge_joint *joints)
+static yk_status merge_parts(const yk_system *system, const yk_system_def *def, yk_merge_joint *joints,
+                             yk_subsystem **merged)
 {
     const yk_subsystem_ops *ops = def->subsystems[0]->ops;
     for (int i = 0; i < def->subsystem_count; i++) {
         const yk_subsystem_ops *part = def->subsystems[i]->ops;
         if (!part->merge || part != ops)
-            return yk_fail(
-                system->context, YK_ERROR_CAPABILITY,
-                "scheme monolithic: '%s' (%s) and '%s' (%s) cannot be merged to one system; it needs subsystems of "
-                "one kind that can. Choose the scheme explicit or tight",
-                def->names[0], ops->kind, def->names[i], part->kind);
+            return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                           "scheme %s: '%s' (%s) and '%s' (%s) cannot be merged to one system; it needs subsystems of "
+                           "one kind that can. Choose the scheme explicit or tight",
+                           yk_system_scheme_name(system), def->names[0], ops->kind, def->names[i], part->kind);
     }
     for (int i = 0; i < def->interface_count; i++) {
         const yk_interface_def *face = &def->interfaces[i];
@@ -21,16 +21,23 @@ static yk_status merge_parts(yk_system *system, const yk_system_def *def, yk_mer
                                      .port_b = face->motion_port,
                                      .constrained = face->constrained};
     }
-    return ops->merge(def->subsystems, def->subsystem_count, joints, def->interface_count, &system->merged);
+    return ops->merge(def->subsystems, def->subsystem_count, joints, def->interface_count, merged);
+}
+
+yk_status yk_monolithic_copy(const yk_system *system, const yk_system_def *def, yk_subsystem **merged)
+{
+    *merged = NULL;
+    yk_merge_joint *joints = yk_allocate(system->context, (size_t)def->interface_count, sizeof *joints);
+    yk_status status = joints ? merge_parts(system, def, joints, merged) : YK_ERROR_MEMORY;
+    yk_release(system->context, joints);
+    return status;
 }
 
 yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def)
 {
     yk_context *context = system->context;
     system->port_offsets = yk_allocate(context, (size_t)def->subsystem_count, sizeof *system->port_offsets);
-    yk_merge_joint *joints = yk_allocate(context, (size_t)def->interface_count, sizeof *joints);
-    yk_status status = system->port_offsets && joints ? merge_parts(system, def, joints) : YK_ERROR_MEMORY;
-    yk_release(context, joints);
+    yk_status status = system->port_offsets ? yk_monolithic_copy(system, def, &system->merged) : YK_ERROR_MEMORY;
     if (status < 0) return status;
     int offset = 0;
     for (int i = 0; i < def->subsystem_count; i++) {

@@ -7,6 +7,7 @@
 #include "coupling/index1.h"
 #include "coupling/interface.h"
 #include "coupling/placement.h"
+#include "coupling/relaxed.h"
 #include "coupling/rim.h"
 #include "math/polynomial.h"
 
@@ -30,6 +31,7 @@ static const scheme_row schemes[] = {
     [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step, .feeds = false},
     [YK_SCHEME_INDEX1] = {"index1", yk_index1_step, .feeds = true},
     [YK_SCHEME_RIM] = {"rim", yk_rim_step, .feeds = true},
+    [YK_SCHEME_RELAXED] = {"relaxed", yk_relaxed_step},
 };
 
 yk_scheme_def yk_scheme_default(void)
@@ -41,6 +43,11 @@ yk_scheme_def yk_scheme_default(void)
                            .iterations = 20,
                            .threads = 1,
                            .index1 = {.degree = 3, .reuse = true}};
+}
+
+bool yk_scheme_merges(yk_scheme_kind kind)
+{
+    return kind == YK_SCHEME_MONOLITHIC || kind == YK_SCHEME_RELAXED;
 }
 
 const char *yk_system_scheme_name(const yk_system *system)
@@ -468,6 +475,7 @@ yk_status yk_system_start(yk_system *system)
         status = yk_index1_start(system);
     else if (status == YK_OK && system->link_count + system->wire_count > 0)
         status = start_consistently(system);
+    if (status == YK_OK && system->relaxed) status = yk_relaxed_start(system);
     if (status == YK_OK) status = yk_system_prepare_states(system);
     if (status == YK_OK) status = yk_controller_start(system);
     if (status < 0) return status;

@@ -95,11 +95,12 @@ struct yk_system {
     yk_link *links;
     int wire_count;
     yk_wire *wires;
-    struct yk_index1 *index1; /* index1 only */
-    struct yk_rim *rim;       /* rim only */
-    yk_subsystem *merged;     /* monolithic only: the one member, which the system owns */
-    int *port_offsets;        /* monolithic only: first port of each part in the merged subsystem */
-    yk_pool *pool;            /* explicit Jacobi and index1 with several threads only */
+    struct yk_index1 *index1;   /* index1 only */
+    struct yk_rim *rim;         /* rim only */
+    struct yk_relaxed *relaxed; /* relaxed only */
+    yk_subsystem *merged;       /* monolithic and relaxed: the one member, which the system owns */
+    int *port_offsets;          /* likewise: first port of each part in the merged subsystem */
+    yk_pool *pool;              /* with several threads only: explicit and relaxed Jacobi, index1 */
     yk_controller control;
     yk_state_layout layout;
     double *scratch; /* state image of one member */
@@ -181,6 +182,7 @@ yk_status yk_tight_step(yk_system *system, yk_step_report *report);
 yk_status yk_monolithic_step(yk_system *system, yk_step_report *report);
 yk_status yk_index1_step(yk_system *system, yk_step_report *report);
 yk_status yk_rim_step(yk_system *system, yk_step_report *report);
+yk_status yk_relaxed_step(yk_system *system, yk_step_report *report);
 /* The motion of a link's effort side as the explicit scheme prescribes it to the other. */
 void yk_explicit_motion_input(yk_system *system, yk_link *link, bool a_advanced);
 /* Difference of prediction and result at the interfaces, as the speed and spin that it means over the step. */
@@ -188,6 +190,8 @@ void yk_index1_estimate(const yk_system *system, double *speed, double *spin);
 bool yk_index1_has_history(const yk_system *system);
 /* The efforts may jump now: nothing is extrapolated from what was before. */
 void yk_index1_jump(yk_system *system);
+/* Another subsystem merged from the parts of the def. */
+yk_status yk_monolithic_copy(const yk_system *system, const yk_system_def *def, yk_subsystem **merged);
 /* Replaces the parts of the def by the one merged member. */
 yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def);
 

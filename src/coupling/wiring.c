@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "coupling/index1.h"
+#include "coupling/relaxed.h"
 #include "coupling/rim.h"
 #include "math/vec3.h"
 
@@ -281,6 +282,10 @@ static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
     if (scheme->kind == YK_SCHEME_INDEX1 && (scheme->index1.degree < 0 || scheme->index1.degree > YK_SIGNAL_DEGREE_MAX))
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the degree of the efforts is %d, must be 0 to 3",
                        scheme->index1.degree);
+    if (scheme->kind == YK_SCHEME_RELAXED && (scheme->iterations < 1 || !(scheme->tolerance > 0)))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "scheme relaxed: %d iterations to a tolerance of %g m, both must be positive",
+                       scheme->iterations, scheme->tolerance);
     if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the limit of iterations is %d, must be 1 or more",
                        scheme->iterations);
@@ -302,7 +307,7 @@ static yk_status check_def(yk_context *context, const yk_system_def *def)
 static yk_status build(yk_system *system, const yk_system_def *def)
 {
     yk_context *context = system->context;
-    bool merging = def->scheme.kind == YK_SCHEME_MONOLITHIC && def->subsystem_count > 1;
+    bool merging = yk_scheme_merges(def->scheme.kind) && def->subsystem_count > 1;
     if (merging) {
         yk_status status = yk_monolithic_merge(system, def);
         if (status < 0) return status;
@@ -328,10 +333,12 @@ static yk_status build(yk_system *system, const yk_system_def *def)
     bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
     if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_efforts(system);
     if (status == YK_OK && def->scheme.kind == YK_SCHEME_RIM) status = yk_rim_create(system);
+    if (status == YK_OK && def->scheme.kind == YK_SCHEME_RELAXED) status = yk_relaxed_create(system, def);
     if (status == YK_OK) status = yk_controller_create(system, &def->control);
     if (status == YK_OK) status = yk_system_check_rollback(system);
-    bool jacobi = def->scheme.kind == YK_SCHEME_EXPLICIT && def->scheme.order == YK_ORDER_JACOBI;
-    bool parallel = (jacobi || index1) && def->scheme.threads != 1 && system->member_count > 1;
+    bool ordered = def->scheme.kind == YK_SCHEME_EXPLICIT || def->scheme.kind == YK_SCHEME_RELAXED;
+    bool jacobi = ordered && def->scheme.order == YK_ORDER_JACOBI;
+    bool parallel = (jacobi || index1) && def->scheme.threads != 1 && def->subsystem_count > 1;
     if (status == YK_OK && parallel) status = yk_pool_create(context, def->scheme.threads, &system->pool);
     return status;
 }
@@ -362,6 +369,7 @@ void yk_system_destroy(yk_system *system)
     yk_context *context = system->context;
     yk_pool_destroy(system->pool);
     yk_rim_destroy(system);
+    yk_relaxed_destroy(system);
     yk_index1_destroy(system);
     yk_controller_destroy(system);
     for (int i = 0; system->members && i < system->member_count; i++) {

@@ -163,15 +163,15 @@ static bool read_placement(const yk_node *node, yk_placement *placement)
 /* Merging joins the parts as they are. */
 static void check_merging(yk_scenario *scenario, const yk_node *node, bool placed)
 {
-    bool merged = scenario->info.scheme.kind == YK_SCHEME_MONOLITHIC && node->parent->count > 1;
+    bool merged = yk_scheme_merges(scenario->info.scheme.kind) && node->parent->count > 1;
     const yk_node *substeps = yk_node_get(node, "substeps");
     if (merged && placed)
         yk_node_key_error(scenario->resolver.diagnostics, node,
-                          "the scheme monolithic merges the subsystems: remove 'units' and 'frame', or choose another "
+                          "this scheme merges the subsystems: remove 'units' and 'frame', or choose another "
                           "scheme");
     if (merged && substeps->value > 1)
         yk_node_error(scenario->resolver.diagnostics, substeps,
-                      "the scheme monolithic merges the subsystems, which then make the same steps");
+                      "this scheme merges the subsystems, which then make the same steps");
 }
 
 static int read_substeps(yk_scenario *scenario, const yk_node *node)

@@ -319,6 +319,24 @@ static const yk_field runge_kutta_fields[] = {
              "is the step"},
     {0},
 };
+static const yk_word form_words[] = {{"dae", "the constraints as they are, at the end of the step: index 3"},
+                                     {"ode", "the constraints stabilised, the multipliers eliminated: paper relaxed"},
+                                     {NULL, NULL}};
+static const yk_field generalised_alpha_fields[] = {
+    {"form", YK_TYPE_CHOICE, .fallback = "dae", .words = form_words, .text = "how the constraints are met"},
+    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1),
+     .text = "spectral radius at infinite frequency: 1 no numerical damping, 0 most"},
+    {"stabilisation", YK_TYPE_NUMBER, "1/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "beta of the form ode, the rate at which gaps of joints close; 0: one over the step"},
+    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE,
+     .text = "iterations stop when what remains is this share of the step's local error"},
+    {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .text = "and below this"},
+    {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1), .text = "largest number in a step"},
+    {0},
+};
+static const yk_section generalised_alpha = {"generalised-alpha",
+                                             "Implicit, of second order, on accelerations, with numerical damping.",
+                                             generalised_alpha_fields};
 static const yk_section two_step = {"two-step", "Implicit, of second order, with numerical damping.", two_step_fields};
 static const yk_section runge_kutta = {"runge-kutta",
                                        "Explicit, of order 8, with steps of variable size inside the macro step and "
@@ -326,7 +344,7 @@ static const yk_section runge_kutta = {"runge-kutta",
                                        "for models without beams or stiff springs.",
                                        runge_kutta_fields};
 /* In the order of yk_smooth_integrator. */
-static const yk_section *const integrators[] = {&two_step, &runge_kutta, NULL};
+static const yk_section *const integrators[] = {&two_step, &runge_kutta, &generalised_alpha, NULL};
 static const yk_field damping_fields[] = {
     {"rate", YK_TYPE_NUMBER, "1/s", .required = true, .range = YK_NOT_NEGATIVE, .text = "force per momentum"},
     {"start", YK_TYPE_NUMBER, "s", "0", .text = "until when it is full"},

@@ -412,7 +412,12 @@ static void make_shape(maker *m, const yk_node *item, yk_smooth_shape_def *shape
 static void read_integrator(const yk_node *node, yk_smooth_options *options)
 {
     options->integrator = (yk_smooth_integrator)node->choice;
-    options->error_tolerance = yk_node_number(node, "error_tolerance");
+    if (options->integrator == YK_SMOOTH_GENERALISED_ALPHA) {
+        options->form = (yk_smooth_form)yk_node_choice(node, "form");
+        options->stabilisation = yk_node_number(node, "stabilisation");
+    } else {
+        options->error_tolerance = yk_node_number(node, "error_tolerance");
+    }
     if (options->integrator == YK_SMOOTH_RUNGE_KUTTA) return;
     options->rho_inf = yk_node_number(node, "rho_inf");
     options->newton_relative = yk_node_number(node, "newton_relative");

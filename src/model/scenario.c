@@ -111,7 +111,10 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scheme->kind = (yk_scheme_kind)yk_node_choice(coupling, "scheme");
     scheme->order = (yk_order)yk_node_choice(coupling, "order");
     scheme->inputs = read_inputs(coupling, scenario->info.step > 0 ? scenario->info.step : 1);
-    scheme->tolerance = yk_node_number(coupling, "tolerance");
+    bool relaxed = scheme->kind == YK_SCHEME_RELAXED;
+    scheme->tolerance = yk_node_get(coupling, "tolerance") ? yk_node_number(coupling, "tolerance")
+                        : relaxed                          ? 1e-10
+                                                           : scheme->tolerance;
     scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
     scheme->iterations = yk_node_integer(coupling, "iterations");
     scheme->relaxation = (yk_relaxation)yk_node_choice(coupling, "relaxation");
@@ -126,6 +129,10 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
                                    .positions = (yk_rim_positions)yk_node_choice(coupling, "positions"),
                                    .exchanges = yk_node_integer(coupling, "exchanges")};
     check_weights(scenario, coupling);
+    if (relaxed && (scheme->iterations < 1 || scheme->tolerance <= 0))
+        yk_node_error(scenario->resolver.diagnostics,
+                      yk_node_get(coupling, scheme->iterations < 1 ? "iterations" : "tolerance"),
+                      "the scheme relaxed repeats every step to a tolerance: both must be greater than 0");
     if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
         yk_node_error(scenario->resolver.diagnostics, yk_node_get(coupling, "iterations"),
                       "the scheme index1 corrects every step: it needs 1 iteration or more");

@@ -162,6 +162,8 @@ static const yk_word scheme_words[] = {
     {"index1", "efforts on both sides as polynomials in time, constraints held on position, velocity and acceleration "
                "level; of high order"},
     {"rim", "fast subsystems in small steps against reduced models of the slow ones, nothing repeated"},
+    {"relaxed", "the subsystems in turn by ordinary differential equations that know all constraints, repeated until "
+                "nothing changes; for subsystems of one kind"},
     {NULL, NULL},
 };
 static const yk_word order_words[] = {
@@ -223,17 +225,20 @@ static const yk_section inputs_section = {
 static const yk_field coupling_fields[] = {
     {"scheme", YK_TYPE_CHOICE, .fallback = "explicit", .words = scheme_words, .text = "coupling scheme"},
     {"order", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = order_words,
-     .text = "explicit, rim: order of the subsystems; with rim, whether slow ones take the mean effort of the present "
+     .text = "explicit, rim, relaxed: order of the subsystems; with rim, whether slow ones take the mean effort of the "
+             "present "
              "macro step or of the last"},
     {"inputs", YK_TYPE_FORM, .fallback = "index-1", .words = inputs_words, .section = &inputs_section,
      .text = "explicit: what is prescribed to the sides that receive a motion"},
-    {"tolerance", YK_TYPE_NUMBER, "N, N m", "1e-6", .range = YK_NOT_NEGATIVE,
-     .text = "tight, index1: largest change of an interface effort that counts as converged"},
+    {"tolerance", YK_TYPE_NUMBER, "N, N m", .range = YK_NOT_NEGATIVE,
+     .text = "tight, index1: largest change of an interface effort that counts as converged, 1e-6 where it is absent; "
+             "relaxed: largest change of a velocity, as a share of the typical velocity, 1e-10 where it is absent"},
     {"relative_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
      .text = "tight, index1: the same, relative to the effort"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "20", .range = YK_NOT_NEGATIVE,
-     .text = "tight, index1: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 the "
-             "single Newton step of its paper"},
+     .text =
+         "tight, index1, relaxed: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 "
+         "the single Newton step of its paper"},
     {"relaxation", YK_TYPE_CHOICE, .fallback = "none", .words = relaxation_words,
      .text = "tight: how a new effort is mixed with the last one"},
     {"velocity", YK_TYPE_CHOICE, .fallback = "difference", .words = velocity_words,
@@ -241,7 +246,8 @@ static const yk_field coupling_fields[] = {
     {"halvings", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 20),
      .text = "tight: how often a step that does not converge may be halved"},
     {"threads", YK_TYPE_INTEGER, .fallback = "1", .range = YK_BETWEEN(0, 1024),
-     .text = "explicit in order jacobi, index1: subsystems that advance at the same time; 0 is one per core"},
+     .text =
+         "explicit and relaxed in order jacobi, index1: subsystems that advance at the same time; 0 is one per core"},
     {"degree", YK_TYPE_INTEGER, .fallback = "3", .range = YK_BETWEEN(0, 3),
      .text = "index1: degree of the efforts in time; the order is 5 with 2, and 6 with 3"},
     {"jacobian", YK_TYPE_CHOICE, .fallback = "reuse", .words = jacobian_words,

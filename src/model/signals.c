@@ -320,10 +320,10 @@ static void read_name(request *q, const char *text)
 static void check_channel(request *q)
 {
     const yk_scenario_info *info = &q->scenario->info;
-    bool merged = info->scheme.kind == YK_SCHEME_MONOLITHIC && info->subsystem_count > 1;
+    bool merged = yk_scheme_merges(info->scheme.kind) && info->subsystem_count > 1;
     if (!q->found || q->row.kind != YK_SIGNAL_CHANNEL || !merged) return;
     yk_node_error(q->scenario->resolver.diagnostics, q->node,
-                  "channels of a subsystem cannot be recorded with the scheme monolithic, which merges the subsystems");
+                  "channels of a subsystem cannot be recorded with a scheme that merges the subsystems");
     q->found = false;
 }
 

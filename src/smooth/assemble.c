@@ -238,27 +238,39 @@ static inline void joint_stiffness(const yk_smooth *model, const joint_model *jo
     }
 }
 
+/* (d/dt + beta)^2 of a row, without what the unknown accelerations contribute; rows on velocity are differentiated once. */
+static double stabilised(const yk_smooth *model, const joint_model *joint, const yk_row *row,
+                         const yk_joint_place *place, const yk_drive *drive)
+{
+    double beta = model->stabilisation;
+    double bias = yk_row_bias(row, &joint->joint, &model->trial[joint->node[0]].frame,
+                              &model->trial[joint->node[1]].frame, drive);
+    if (beta == 0) return bias;
+    if (yk_row_on_velocity(row->kind)) return bias + beta * yk_row_rate(row, place);
+    return bias + beta * (2 * yk_row_rate(row, place) + beta * yk_row_value(row, place));
+}
+
 static double row_residual(const yk_smooth *model, const joint_model *joint, const yk_row *row,
                            const yk_joint_place *place, const yk_drive *drive, assembly_level level, const scales *s)
 {
     bool velocity_row = yk_row_on_velocity(row->kind);
     switch (level) {
     case LEVEL_VELOCITY: return yk_row_rate(row, place);
-    case LEVEL_ACCELERATION:
-        return yk_row_bias(row, &joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame,
-                           drive);
+    case LEVEL_ACCELERATION: return stabilised(model, joint, row, place, drive);
     case LEVEL_STEP: return velocity_row ? s->c * yk_row_rate(row, place) : yk_row_value(row, place);
     default: return velocity_row ? 0 : yk_row_value(row, place);
     }
 }
 
-/* What prescribed frames contribute to the second derivative of a row by their own accelerations. */
-static double prescribed_acceleration(const yk_smooth *model, const joint_model *joint, const yk_gradient *gradient)
+/* What frames contribute to the second derivative of a row by their own accelerations: those that are prescribed, or
+ * all. */
+static double acceleration_along(const yk_smooth *model, const joint_model *joint, const yk_gradient *gradient,
+                                 bool all)
 {
     double sum = 0;
     for (int side = 0; side < 2; side++) {
         const trial_node *node = &model->trial[joint->node[side]];
-        if (joint->node[side] <= model->node_count) continue;
+        if (joint->node[side] == model->node_count || (joint->node[side] < model->node_count && !all)) continue;
         sum += yk_v3_dot(gradient->force[side], node->acceleration) +
                yk_v3_dot(gradient->torque[side], node->angular_acceleration);
     }
@@ -270,7 +282,8 @@ static inline void joint_pass(yk_smooth *model, const joint_model *joint, assemb
 {
     yk_drive drive = {0};
     bool driven = joint->drive.value != NULL;
-    bool with_rates = level == LEVEL_VELOCITY || level == LEVEL_ACCELERATION;
+    bool accelerated = level == LEVEL_ACCELERATION || (level == LEVEL_STEP && model->stabilisation > 0);
+    bool with_rates = level == LEVEL_VELOCITY || accelerated;
     if (driven && mode != SINK_RECORD) drive = yk_smooth_drive(model, joint, model->t, with_rates);
     yk_joint_place place;
     yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame,
@@ -284,8 +297,11 @@ static inline void joint_pass(yk_smooth *model, const joint_model *joint, assemb
         yk_gradient gradient;
         yk_row_gradient(row, &place, &gradient);
         if (mode != SINK_RECORD) {
-            double residual = row_residual(model, joint, row, &place, &drive, level, s);
-            if (level == LEVEL_ACCELERATION) residual += prescribed_acceleration(model, joint, &gradient);
+            double residual =
+                row_residual(model, joint, row, &place, &drive, accelerated ? LEVEL_ACCELERATION : level, s);
+            if (accelerated) residual += acceleration_along(model, joint, &gradient, level == LEVEL_STEP);
+            if (accelerated && level == LEVEL_STEP)
+                residual *= yk_row_on_velocity(row->kind) ? model->velocity_row_weight : model->row_weight;
             if (model->compliance > 0 && s->node > 0) {
                 double scale = model->unknown_scale[first + r];
                 residual -= model->compliance * s->node * lambda[r] / (scale * scale);
@@ -481,7 +497,11 @@ void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
     scales s = scales_of(model, in_time ? model->c : 0);
     model->supply = model->loss = model->potential = 0;
-    if (model->def.flexible_count) yk_smooth_place_flexibles(model, level == LEVEL_ACCELERATION);
+    if (level == LEVEL_STEP && model->stabilisation > 0) {
+        yk_smooth_show_places(model); /* with their accelerations, which the stabilised rows read */
+    } else if (model->def.flexible_count) {
+        yk_smooth_place_flexibles(model, level == LEVEL_ACCELERATION);
+    }
     memset(model->right, 0, (size_t)model->motion_count * sizeof *model->right);
     node_loads(model, &model->potential);
     port_loads(model);

@@ -240,7 +240,7 @@ static yk_status compile_forces(yk_smooth *model)
 
 /* The image: all that a step depends on, in one array of doubles. */
 typedef struct image_size {
-    size_t nodes, coordinates, rows, frames, ports;
+    size_t nodes, coordinates, rows, frames, ports, method;
     size_t continuous, words;
 } image_size;
 
@@ -259,7 +259,8 @@ static image_size image_size_of(const yk_smooth *model)
         size.frames += marker;
     }
     size_t word = sizeof(double);
-    size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows +
+    if (model->integrator->remembers) size.method = 6 * size.nodes + size.coordinates;
+    size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows + size.method +
                       2 * size.coordinates * sizeof(coordinate_state) / word;
     size.words = size.continuous + size.ports * sizeof(yk_effort) / word + 2 * size.frames * sizeof(yk_frame) / word +
                  size.coordinates * sizeof(coordinate_reference) / word + size.rows +
@@ -294,6 +295,7 @@ static yk_status compile_state(yk_smooth *model)
     view->older_turn = (yk_vec3 *)at, at += 3 * n;
     view->lambda = at, at += m;
     view->lambda_before = at, at += m;
+    view->method = at, at += size.method;
     view->effort = (yk_effort *)at, at += ports;
     view->driven = (yk_frame *)at, at += frame_words;
     view->reference = (yk_frame *)at, at += frame_words;
@@ -508,6 +510,7 @@ void yk_smooth_release_compiled(yk_smooth *model)
     yk_context *context = model->context;
     yk_smooth_release_interface(model);
     yk_smooth_release_variation(model);
+    yk_smooth_release_relaxation(model);
     yk_sparse_destroy(model->matrix);
     model->matrix = NULL;
     yk_release(context, model->nodes), model->nodes = NULL;

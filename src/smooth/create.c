@@ -270,6 +270,9 @@ static yk_status check_options(yk_context *context, const yk_smooth_def *def)
         options->newton_iterations < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: tolerances and the number of iterations must be positive",
                        def->name);
+    if (!(options->stabilisation >= 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the stabilisation of constraints must not be negative, not %g",
+                       def->name, options->stabilisation);
     if (options->error_tolerance < 0 || options->damping < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: error tolerance and damping must not be negative", def->name);
     return YK_OK;

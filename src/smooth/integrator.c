@@ -3,8 +3,10 @@
 
 const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
 {
-    static const integrator *const table[YK_SMOOTH_INTEGRATORS] = {
-        [YK_SMOOTH_TWO_STEP] = &yk_smooth_two_step, [YK_SMOOTH_RUNGE_KUTTA] = &yk_smooth_runge_kutta};
+    static const integrator *const table[YK_SMOOTH_INTEGRATORS] = {[YK_SMOOTH_TWO_STEP] = &yk_smooth_two_step,
+                                                                   [YK_SMOOTH_RUNGE_KUTTA] = &yk_smooth_runge_kutta,
+                                                                   [YK_SMOOTH_GENERALISED_ALPHA] =
+                                                                       &yk_smooth_generalised_alpha};
     return table[kind];
 }
 

@@ -195,6 +195,7 @@ typedef struct state_view {
     yk_vec3 *older_move, *older_turn; /* the same one step earlier, for the local error */
     double *lambda;                   /* multipliers of now */
     double *lambda_before;
+    double *method;      /* accelerations of an integrator's own, one per unknown of motion */
     yk_effort *effort;   /* that each port took */
     yk_frame *driven;    /* prescribed frames */
     yk_frame *reference; /* frames and multipliers at the last assembly of the matrix */
@@ -214,6 +215,10 @@ typedef struct integrator {
     yk_status (*iterate)(yk_smooth *model, double t, double h, yk_iteration *report);
     /* The motion of a node at t + h before the inputs are known. */
     void (*predict)(const yk_smooth *model, int node, double h, trial_node *trial);
+    /* Newton's method: momenta and their rates at the trial, and a correction of it; NULL: those of the two-step. */
+    void (*momenta)(yk_smooth *model);
+    double (*update)(yk_smooth *model);
+    bool remembers; /* keeps accelerations of its own in the image, state.method */
     /* Doubles of model->scratch that a step needs; NULL: none. */
     size_t (*scratch_words)(const yk_smooth *model);
     /* As advance, and the derivatives of the port motions into the columns of model->variation (variation.h). */
@@ -278,10 +283,12 @@ struct yk_smooth {
     yk_effort *load; /* per frame: applied forces */
     double *right;   /* right-hand side and solution */
     double *work_vector;
-    double *scratch;   /* of the integrator */
-    double size;       /* next internal step of a trial, with error control */
-    double drive_step; /* for derivatives of drives by time; 0: that of the start */
-    double idle_mass;  /* of massless nodes, as a share of the typical mass; zero but for the start */
+    double *scratch;      /* of the integrator */
+    double size;          /* next internal step of a trial, with error control */
+    double drive_step;    /* for derivatives of drives by time; 0: that of the start */
+    double stabilisation; /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
+    double row_weight, velocity_row_weight;
+    double idle_mass; /* of massless nodes, as a share of the typical mass; zero but for the start */
     const yk_signal *inputs;
     yk_signal *own_inputs; /* when the caller gives none */
     bool started;
@@ -301,6 +308,8 @@ struct yk_smooth {
     struct smooth_interface *interface; /* made when it is first asked for */
     variation *variation;               /* likewise, for sensitivities; `varying` while a step makes them */
     bool varying;
+    struct relaxation *relaxation; /* of the parts of a merged model */
+    bool relaxing;                 /* the open trial is made of relaxations */
 };
 
 /* compile.c */
@@ -359,6 +368,9 @@ double yk_smooth_strain_energy(const yk_smooth *model, int flexible);
 /* Adds the solution in model->right to the trial; returns the largest change of position (by the length scale) or
  * rotation. */
 double yk_smooth_update(yk_smooth *model);
+/* The same as the integrator has it, and its momenta with their rates. */
+double yk_smooth_step_update(yk_smooth *model);
+void yk_smooth_step_momenta(yk_smooth *model);
 /* New factors of the assembled matrix, or a message that names what has no unique solution. */
 yk_status yk_smooth_factor(yk_smooth *model);
 yk_status yk_smooth_factor_failed(yk_smooth *model, yk_status status, int column);
@@ -384,6 +396,9 @@ void yk_smooth_state_from_trial(yk_smooth *model);
  * those of the factors at hand. Open before the first. */
 void yk_smooth_rates_open(yk_smooth *model);
 yk_status yk_smooth_rates(yk_smooth *model, bool factored);
+/* The same, left in model->right; the trial stays as it is. Multipliers from there to the trial. */
+yk_status yk_smooth_solve_rates(yk_smooth *model);
+void yk_smooth_read_multipliers(yk_smooth *model);
 /* With the factors at hand. */
 yk_status yk_smooth_project_positions(yk_smooth *model);
 void yk_smooth_project_velocities(yk_smooth *model);
@@ -395,6 +410,9 @@ double yk_smooth_next_size(double chosen, double left);
 void yk_smooth_predict_taylor(const yk_smooth *model, int node, double h, trial_node *trial);
 const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind);
 
+/* generalised_alpha.c */
+extern const integrator yk_smooth_generalised_alpha;
+
 /* runge_kutta.c */
 extern const integrator yk_smooth_runge_kutta;
 
@@ -404,6 +422,8 @@ void yk_smooth_place_node(yk_smooth *model, int node);
 double yk_smooth_redundant_compliance(const yk_smooth *model);
 
 /* start.c, redundancy.c, statics.c */
+/* Momenta of all nodes and coordinates, and their rates from the trial's accelerations. */
+void yk_smooth_momenta(yk_smooth *model);
 void yk_smooth_move_nodes(yk_smooth *model, double share);
 double yk_smooth_largest_change(const yk_smooth *model);
 yk_status yk_smooth_begin(yk_smooth *model);
@@ -438,6 +458,9 @@ void yk_smooth_release_interface(yk_smooth *model);
 /* variation.c: the derivatives of a step; made when they are first asked for. */
 yk_status yk_smooth_step_sensitivity(yk_smooth *model, double t, double h, int degree, double *matrix);
 void yk_smooth_release_variation(yk_smooth *model);
+
+/* relaxation.c; made when it is first asked for. */
+void yk_smooth_release_relaxation(yk_smooth *model);
 
 /* merge.c */
 yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,

@@ -180,6 +180,8 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
     for (int i = 0; i < part_count && status == YK_OK; i++) {
         totals at = totals_before(parts, i);
         copy_part(def_of(parts[i]), &at, sum.nodes, &to);
+        for (int k = 0; k < def_of(parts[i])->node_count; k++) to.nodes[at.nodes + k].part = i;
+        for (int k = 0; k < def_of(parts[i])->flexible_count; k++) to.flexibles[at.flexibles + k].part = i;
     }
     for (int i = 0; i < joint_count && status == YK_OK; i++)
         status = connect_parts(context, parts, part_count, &joints[i], &to, to.names + (size_t)i * NAME_LENGTH,
@@ -187,6 +189,7 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
     if (status == YK_OK) {
         yk_smooth_def def = *def_of(parts[0]);
         def.nodes = to.nodes, def.node_count = sum.nodes;
+        def.part_count = part_count;
         def.bodies = to.bodies, def.body_count = sum.bodies;
         def.joints = to.joints, def.joint_count = sum.joints + joint_count;
         def.forces = to.forces, def.force_count = sum.forces;

@@ -94,6 +94,20 @@ static yk_status restore_factors(yk_smooth *model)
     return status;
 }
 
+void yk_smooth_step_momenta(yk_smooth *model)
+{
+    if (model->integrator->momenta) {
+        model->integrator->momenta(model);
+    } else {
+        yk_smooth_inertias(model, true);
+    }
+}
+
+double yk_smooth_step_update(yk_smooth *model)
+{
+    return model->integrator->update ? model->integrator->update(model) : yk_smooth_update(model);
+}
+
 double yk_smooth_update(yk_smooth *model)
 {
     double inverse = 1 / model->c, inverse_length = 1 / model->length_scale, largest = 0;
@@ -179,7 +193,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
         yk_status status = restore_factors(model);
         if (status != YK_OK) return status;
     }
-    yk_smooth_inertias(model, true);
+    yk_smooth_step_momenta(model);
     yk_smooth_assemble(model, LEVEL_STEP, refresh);
     if (refresh) {
         yk_status status = yk_smooth_factor(model);
@@ -190,7 +204,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
         model->state.clock->age = 0;
     }
     yk_smooth_solve(model, model->right);
-    double correction = yk_smooth_update(model);
+    double correction = yk_smooth_step_update(model);
     model->iteration++;
     model->report.iterations++;
     if (!isfinite(correction)) {

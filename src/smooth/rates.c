@@ -38,6 +38,12 @@ void yk_smooth_rates_open(yk_smooth *model)
     model->factors_match = false;
 }
 
+void yk_smooth_read_multipliers(yk_smooth *model)
+{
+    for (int r = 0; r < model->row_count; r++)
+        model->lambda[r] = model->mass_scale * model->right[model->motion_count + r];
+}
+
 static void read_accelerations(yk_smooth *model)
 {
     for (int i = 0; i < model->node_count; i++) {
@@ -47,8 +53,21 @@ static void read_accelerations(yk_smooth *model)
     }
     for (int k = 0; k < model->coordinate_count; k++)
         model->coordinates[k].acceleration = model->right[model->coordinate_first + k];
-    for (int r = 0; r < model->row_count; r++)
-        model->lambda[r] = model->mass_scale * model->right[model->motion_count + r];
+    yk_smooth_read_multipliers(model);
+}
+
+yk_status yk_smooth_solve_rates(yk_smooth *model)
+{
+    momenta(model);
+    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    yk_status status = yk_smooth_factor(model);
+    if (status != YK_OK) return status;
+    if (model->compliance > 0) {
+        yk_smooth_solve_refined(model);
+    } else {
+        yk_smooth_solve(model, model->right);
+    }
+    return YK_OK;
 }
 
 yk_status yk_smooth_rates(yk_smooth *model, bool factored)

@@ -40,6 +40,7 @@ typedef struct yk_smooth_node_def {
     yk_vec3 velocity;
     yk_vec3 angular_velocity;
     bool keep; /* at the start, move the other nodes rather than this one to satisfy the joints */
+    int part;  /* of a merged model: which one it came from */
 } yk_smooth_node_def;
 
 typedef struct yk_smooth_body_def {
@@ -94,6 +95,7 @@ typedef struct yk_smooth_flexible_def {
     yk_quat orientation;
     yk_vec3 velocity;
     yk_vec3 angular_velocity;
+    int part; /* of a merged model: which one it came from */
 } yk_smooth_flexible_def;
 
 /* A place of a flexible body as a frame: wherever a node is named in joints, forces, ports and shapes, node_count + i stands
@@ -123,8 +125,15 @@ typedef struct yk_smooth_port_def {
 typedef enum yk_smooth_integrator {
     YK_SMOOTH_TWO_STEP,    /* implicit, second order, with numerical damping: the default */
     YK_SMOOTH_RUNGE_KUTTA, /* explicit, order 8 with error control: the last digits of models that are not stiff */
+    YK_SMOOTH_GENERALISED_ALPHA, /* implicit, second order, on accelerations; takes the forms below */
     YK_SMOOTH_INTEGRATORS
 } yk_smooth_integrator;
+
+/* How generalised-alpha meets the constraints. */
+typedef enum yk_smooth_form {
+    YK_SMOOTH_DAE, /* as they are, at the end of the step */
+    YK_SMOOTH_ODE  /* as (d/dt + stabilisation)^2 c = 0: ordinary differential equations, paper relaxed section 3 */
+} yk_smooth_form;
 
 typedef struct yk_smooth_options {
     yk_smooth_integrator integrator;
@@ -135,6 +144,8 @@ typedef struct yk_smooth_options {
     double assembly;        /* positions are assembled to this gap (m, rad) */
     double error_tolerance; /* local error of a step of variable size inside step(); 0: fixed steps. Two-step: m, rad;
                                Runge-Kutta: relative to the model's length and its typical speed */
+    yk_smooth_form form;    /* generalised-alpha */
+    double stabilisation;   /* of the form ode (1/s); 0: one over the step */
     bool static_start;      /* begin in static equilibrium */
     double damping;         /* artificial: force -damping times momentum (1/s), removed linearly ... */
     double damping_start;   /* ... between these times */
@@ -154,6 +165,7 @@ typedef struct yk_smooth_def {
     const yk_smooth_place_def *places;
     const yk_smooth_shape_def *shapes;
     const yk_smooth_port_def *ports;
+    int part_count; /* of a merged model: how many it was merged from; 0: it is one */
     int node_count, body_count, joint_count, force_count, beam_count, shape_count, port_count;
     int flexible_count, place_count;
 } yk_smooth_def;

@@ -198,10 +198,15 @@ static void momenta_from(yk_smooth *model, int i)
         yk_v3_sub(yk_v3_add(change.angular, torque), yk_v3_cross(node->frame.velocity, node->momentum.linear));
 }
 
-static yk_status solve_accelerations(yk_smooth *model)
+void yk_smooth_momenta(yk_smooth *model)
 {
     for (int i = 0; i < model->node_count; i++) momenta_from(model, i);
     if (model->def.flexible_count) yk_smooth_flexible_momenta(model);
+}
+
+static yk_status solve_accelerations(yk_smooth *model)
+{
+    yk_smooth_momenta(model);
     yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
     yk_status status = factor_start(model);
     if (status != YK_OK) return status;

@@ -5,6 +5,7 @@
 
 #include "math/polynomial.h"
 #include "smooth/internal.h"
+#include "smooth/relaxation.h"
 
 static yk_smooth *model_of(yk_subsystem *self)
 {
@@ -97,7 +98,8 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *i
             return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but gets no input",
                            model->def.name, model->ports[i].def.name);
     model->inputs = inputs;
-    yk_status status = model->integrator->advance(model, t, h);
+    yk_status status =
+        model->open && model->relaxing ? yk_smooth_accept_relaxed(model) : model->integrator->advance(model, t, h);
     model->inputs = NULL;
     return status;
 }
@@ -287,6 +289,31 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
     return yk_smooth_interface_model(model, result);
 }
 
+static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change)
+{
+    yk_smooth *model = model_of(self);
+    if (!model->started) return not_started(model);
+    model->inputs = inputs;
+    yk_status status = yk_smooth_relax(model, part, t, h, change);
+    model->inputs = NULL;
+    return status;
+}
+
+static size_t part_words(yk_subsystem *self, int part)
+{
+    return yk_smooth_part_words(model_of(self), part);
+}
+
+static void part_get(yk_subsystem *self, int part, double *words)
+{
+    yk_smooth_part_get(model_of(self), part, words);
+}
+
+static void part_set(yk_subsystem *self, int part, const double *words)
+{
+    yk_smooth_part_set(model_of(self), part, words);
+}
+
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "smooth",
                                             .ports = ports,
@@ -307,7 +334,11 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .shapes = shapes,
                                             .merge = yk_smooth_merge,
                                             .step_sensitivity = step_sensitivity,
-                                            .interface_model = interface_model};
+                                            .interface_model = interface_model,
+                                            .relax = relax,
+                                            .part_words = part_words,
+                                            .part_get = part_get,
+                                            .part_set = part_set};
 
 const yk_subsystem_ops *yk_smooth_ops(void)
 {

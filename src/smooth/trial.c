@@ -129,5 +129,5 @@ void yk_smooth_trial_from_state(yk_smooth *model)
     for (int i = model->node_count; i < model->frame_count; i++) model->trial[i].frame = model->state.driven[i];
     yk_smooth_show_places(model);
     model->t = model->state.clock->t;
-    model->open = false;
+    model->open = model->relaxing = false;
 }

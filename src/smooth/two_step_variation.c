@@ -1,4 +1,4 @@
-/* Derivatives of a step of the two-step method. In one internal step the efforts enter at its end alone, and the change
+/* Derivatives of an implicit step, of the two-step method or of generalised-alpha. In one internal step the efforts enter at its end alone, and the change
  * of the unknowns follows from the matrix of Newton's method at the converged step; what that matrix leaves out (the
  * stiffness of the efforts themselves, damping times the change of geometry) is put in by iterations against the true
  * residual. Where the macro step took several internal steps, these are repeated with displaced efforts. */
@@ -17,8 +17,8 @@ static void displace(yk_smooth *model, int column, double share)
     const variation *v = model->variation;
     yk_variation_restore(model);
     for (int i = 0; i < model->unknown_count; i++) model->right[i] = share * v->base[i];
-    yk_smooth_update(model);
-    yk_two_step_accelerations(model);
+    yk_smooth_step_update(model);
+    if (!model->integrator->update) yk_two_step_accelerations(model);
 }
 
 static double share_of(yk_smooth *model)
@@ -38,7 +38,7 @@ static void add_change(yk_smooth *model, double *to)
     if (share == 0) return;
     for (int side = 0; side < 2; side++) {
         displace(model, 0, side ? -share : share);
-        yk_smooth_inertias(model, true);
+        yk_smooth_step_momenta(model);
         yk_smooth_assemble(model, LEVEL_STEP, false);
         double factor = (side ? -0.5 : 0.5) / share;
         for (int i = 0; i < model->unknown_count; i++) to[i] += factor * model->right[i];
@@ -73,7 +73,7 @@ yk_status yk_two_step_vary(yk_smooth *model)
 {
     variation *v = model->variation;
     yk_variation_keep(model);
-    yk_smooth_inertias(model, true);
+    yk_smooth_step_momenta(model);
     yk_smooth_assemble(model, LEVEL_STEP, true);
     yk_status status = yk_smooth_factor(model);
     model->factors_match = false; /* later steps make those again that belong to the state */

@@ -73,6 +73,19 @@ static const yk_smooth_options runge_kutta = {.integrator = YK_SMOOTH_RUNGE_KUTT
                                               .newton_iterations = 30,
                                               .assembly = 1e-12,
                                               .error_tolerance = 1e-13};
+static const yk_smooth_options generalised_alpha = {.integrator = YK_SMOOTH_GENERALISED_ALPHA,
+                                                    .rho_inf = 0.6,
+                                                    .newton_relative = 1e-8,
+                                                    .newton_absolute = 1e-10,
+                                                    .newton_iterations = 30,
+                                                    .assembly = 1e-12};
+static const yk_smooth_options stabilised = {.integrator = YK_SMOOTH_GENERALISED_ALPHA,
+                                             .form = YK_SMOOTH_ODE,
+                                             .rho_inf = 0.6,
+                                             .newton_relative = 1e-8,
+                                             .newton_absolute = 1e-10,
+                                             .newton_iterations = 30,
+                                             .assembly = 1e-12};
 #define PRECISE .step = 2e-2, .steps = 20, .energy_order = 0, .scale = 1
 
 static const conformance_case cases[] = {
@@ -83,6 +96,12 @@ static const conformance_case cases[] = {
     {"marker, one axis", create, NULL, .port = 0, .constrained = YK_AXIS_Y, MOTION, STEPS},
     {"actuator, force", create, NULL, .port = 1, .constrained = YK_AXIS_X, EFFORT, STEPS},
     {"actuator, length", create, NULL, .port = 1, .constrained = YK_AXIS_X, MOTION, STEPS},
+    {"generalised-alpha, force", create, &generalised_alpha, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y, EFFORT,
+     STEPS},
+    {"generalised-alpha, position", create, &generalised_alpha, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION,
+     STEPS},
+    {"stabilised, actuator", create, &stabilised, .port = 1, .constrained = YK_AXIS_X, EFFORT, STEPS},
+    {"stabilised, position", create, &stabilised, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION, STEPS},
     {"runge-kutta, force", create, &runge_kutta, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y, EFFORT, PRECISE,
      .order = 4},
     {"runge-kutta, motions", create, &runge_kutta, .port = 0, .constrained = YK_AXES_ALL, MOTION, PRECISE, .order = 2},

@@ -1,0 +1,214 @@
+/* The relaxed scheme: paper relaxed, section 4 and figure 2.
+ *
+ * The subsystems are merged, so that every part knows all constraints, and relaxed one by one: each solves its own
+ * equations over the macro step with what the others reached last, until nothing changes any more. Gauss-Seidel: one
+ * after the other in the order of the scenario, on the merged subsystem itself. Jacobi: all at once, each on a copy of the
+ * merged subsystem, so that they can run in parallel; their results are exchanged after each sweep. Contraction comes
+ * from the stabilisation of the constraints, which is tied to the step: a sweep moves the parts against each other by the
+ * share of the inertia that they have in it. */
+#include "coupling/relaxed.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A change that grows by this over its smallest value, after some sweeps, will not come down again. */
+static const double HOPELESS = 1e4;
+enum { PATIENCE = 6 };
+
+void yk_relaxed_destroy(yk_system *system)
+{
+    yk_relaxed *relaxed = system->relaxed;
+    if (!relaxed) return;
+    yk_context *context = system->context;
+    for (int i = 0; i < relaxed->worker_count; i++)
+        if (relaxed->workers[i]) relaxed->workers[i]->ops->destroy(relaxed->workers[i]);
+    yk_release(context, relaxed->workers);
+    yk_release(context, relaxed->names);
+    yk_release(context, relaxed->offset);
+    yk_release(context, relaxed->words);
+    yk_release(context, relaxed->change);
+    yk_release(context, relaxed->status);
+    yk_release(context, relaxed->image);
+    yk_release(context, relaxed);
+    system->relaxed = NULL;
+}
+
+static yk_status check_capability(const yk_system *system)
+{
+    const yk_member *m = &system->members[0];
+    const yk_subsystem_ops *ops = m->subsystem->ops;
+    if (ops->relax && ops->part_words && ops->part_get && ops->part_set && ops->state_get) return YK_OK;
+    return yk_fail(
+        system->context, YK_ERROR_CAPABILITY,
+        "scheme relaxed: subsystems of the kind %s cannot be relaxed part by part; choose the scheme tight or "
+        "index1",
+        ops->kind);
+}
+
+yk_status yk_relaxed_create(yk_system *system, const yk_system_def *def)
+{
+    yk_context *context = system->context;
+    yk_status status = check_capability(system);
+    if (status < 0) return status;
+    yk_relaxed *relaxed = yk_allocate(context, 1, sizeof *relaxed);
+    if (!relaxed) return YK_ERROR_MEMORY;
+    system->relaxed = relaxed;
+    size_t parts = (size_t)def->subsystem_count;
+    relaxed->part_count = def->subsystem_count;
+    relaxed->names = yk_allocate(context, parts, sizeof *relaxed->names);
+    relaxed->offset = yk_allocate(context, parts + 1, sizeof *relaxed->offset);
+    relaxed->change = yk_allocate(context, parts, sizeof *relaxed->change);
+    relaxed->status = yk_allocate(context, parts, sizeof *relaxed->status);
+    relaxed->workers = yk_allocate(context, parts, sizeof *relaxed->workers);
+    if (!relaxed->names || !relaxed->offset || !relaxed->change || !relaxed->status || !relaxed->workers)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < relaxed->part_count; i++) relaxed->names[i] = def->names[i];
+    if (def->scheme.order != YK_ORDER_JACOBI || def->subsystem_count < 2) return YK_OK;
+    relaxed->worker_count = relaxed->part_count;
+    for (int i = 0; i < relaxed->worker_count && status == YK_OK; i++)
+        status = yk_monolithic_copy(system, def, &relaxed->workers[i]);
+    return status;
+}
+
+/* After the merged subsystem has started: room for what the parts exchange, and copies in the same state. */
+yk_status yk_relaxed_start(yk_system *system)
+{
+    yk_relaxed *relaxed = system->relaxed;
+    yk_context *context = system->context;
+    yk_subsystem *whole = system->members[0].subsystem;
+    for (int i = 0; i < relaxed->part_count; i++) {
+        size_t words = whole->ops->part_words(whole, i);
+        if (words == 0)
+            return yk_fail(context, YK_ERROR_CAPABILITY, "scheme relaxed: %s",
+                           whole->ops->message ? whole->ops->message(whole) : "a part cannot be relaxed");
+        relaxed->offset[i + 1] = relaxed->offset[i] + words;
+    }
+    for (int i = 0; i < relaxed->worker_count; i++) {
+        yk_subsystem *worker = relaxed->workers[i];
+        yk_status status = worker->ops->start(worker, system->start, system->step, NULL);
+        if (status < 0) return status;
+    }
+    if (relaxed->words) return YK_OK;
+    relaxed->words = yk_allocate(context, relaxed->offset[relaxed->part_count], sizeof *relaxed->words);
+    relaxed->image = yk_allocate(context, whole->ops->state_layout(whole).words, sizeof *relaxed->image);
+    return relaxed->words && relaxed->image ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static yk_status blame_part(yk_system *system, int part, yk_subsystem *subsystem)
+{
+    const yk_relaxed *relaxed = system->relaxed;
+    return yk_fail(system->context, relaxed->status[part],
+                   "at t = %g s (step %lld of scheme relaxed) subsystem '%s' failed: %s", system->t + system->h,
+                   (long long)system->step_count + 1, relaxed->names[part],
+                   subsystem->ops->message ? subsystem->ops->message(subsystem) : "unknown");
+}
+
+static yk_status gauss_seidel(yk_system *system)
+{
+    yk_relaxed *relaxed = system->relaxed;
+    yk_subsystem *whole = system->members[0].subsystem;
+    for (int i = 0; i < relaxed->part_count; i++) {
+        relaxed->status[i] =
+            whole->ops->relax(whole, i, system->t, system->h, yk_system_inputs(system, 0), &relaxed->change[i]);
+        if (relaxed->status[i] < 0) return blame_part(system, i, whole);
+    }
+    return YK_OK;
+}
+
+static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
+{
+    yk_system *system = user;
+    yk_relaxed *relaxed = system->relaxed;
+    (void)chunk;
+    for (size_t i = begin; i < end; i++) {
+        yk_subsystem *worker = relaxed->workers[i];
+        relaxed->status[i] =
+            worker->ops->relax(worker, (int)i, system->t, system->h, system->members[0].inputs, &relaxed->change[i]);
+        if (relaxed->status[i] >= 0) worker->ops->part_get(worker, (int)i, relaxed->words + relaxed->offset[i]);
+    }
+}
+
+static yk_status jacobi(yk_system *system)
+{
+    yk_relaxed *relaxed = system->relaxed;
+    if (system->pool) {
+        yk_pool_run(system->pool, (size_t)relaxed->part_count, 1, relax_range, system);
+    } else {
+        relax_range(system, 0, (size_t)relaxed->part_count, 0);
+    }
+    for (int i = 0; i < relaxed->part_count; i++)
+        if (relaxed->status[i] < 0) return blame_part(system, i, relaxed->workers[i]);
+    for (int i = 0; i < relaxed->part_count; i++)
+        for (int j = 0; j < relaxed->part_count; j++)
+            if (i != j) relaxed->workers[i]->ops->part_set(relaxed->workers[i], j, relaxed->words + relaxed->offset[j]);
+    return YK_OK;
+}
+
+/* The merged subsystem takes over what the copies found. */
+static yk_status gather_parts(yk_system *system)
+{
+    yk_relaxed *relaxed = system->relaxed;
+    yk_subsystem *whole = system->members[0].subsystem;
+    double change;
+    /* Opens the trial; what it changes in the first part is replaced at once. */
+    yk_status status = whole->ops->relax(whole, 0, system->t, system->h, yk_system_inputs(system, 0), &change);
+    if (status < 0) return status;
+    for (int i = 0; i < relaxed->part_count; i++) whole->ops->part_set(whole, i, relaxed->words + relaxed->offset[i]);
+    return YK_OK;
+}
+
+static double largest_change(const yk_relaxed *relaxed, int *part)
+{
+    double largest = -1;
+    for (int i = 0; i < relaxed->part_count; i++)
+        if (!(relaxed->change[i] <= largest)) largest = relaxed->change[i], *part = i;
+    return largest;
+}
+
+static yk_status not_converged(yk_system *system, yk_status status, int part, int sweeps, double change)
+{
+    return yk_fail(
+        system->context, status,
+        "at t = %g s (step %lld of scheme relaxed) subsystem '%s' still changes by %.3g of its velocity "
+        "after %d sweeps: it is too stiff against its neighbours for this step; use a smaller time.step, put stiff "
+        "neighbours into one subsystem, or take the scheme monolithic",
+        system->t + system->h, (long long)system->step_count + 1, system->relaxed->names[part], change, sweeps);
+}
+
+static yk_status sweep(yk_system *system, yk_step_report *report)
+{
+    const yk_scheme_def *scheme = &system->scheme;
+    double least = INFINITY, change = INFINITY;
+    bool copies = system->relaxed->worker_count > 0;
+    int worst = 0;
+    for (int k = 1; k <= scheme->iterations; k++) {
+        yk_status status = copies ? jacobi(system) : gauss_seidel(system);
+        if (status < 0) return status;
+        change = largest_change(system->relaxed, &worst);
+        report->iterations = k;
+        if (change <= scheme->tolerance) return YK_OK;
+        if (!isfinite(change) || (k > PATIENCE && change > HOPELESS * least))
+            return not_converged(system, YK_ERROR_DIVERGED, worst, k, change);
+        least = fmin(least, change);
+    }
+    if (change > 10 * least) return not_converged(system, YK_ERROR_DIVERGED, worst, scheme->iterations, change);
+    return not_converged(system, YK_NOT_CONVERGED, worst, scheme->iterations, change);
+}
+
+yk_status yk_relaxed_step(yk_system *system, yk_step_report *report)
+{
+    yk_relaxed *relaxed = system->relaxed;
+    yk_subsystem *whole = system->members[0].subsystem;
+    if (relaxed->worker_count > 0) {
+        whole->ops->state_get(whole, relaxed->image);
+        for (int i = 0; i < relaxed->worker_count; i++) {
+            yk_status status = relaxed->workers[i]->ops->state_set(relaxed->workers[i], relaxed->image);
+            if (status < 0) return status;
+        }
+    }
+    yk_status outcome = sweep(system, report);
+    if (outcome < 0) return outcome;
+    yk_status status = relaxed->worker_count > 0 ? gather_parts(system) : YK_OK;
+    if (status < 0 || yk_system_advance(system, 0) < 0) return yk_system_blame(system, 0);
+    return outcome;
+}

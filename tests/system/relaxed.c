@@ -1,0 +1,236 @@
+/* The scheme relaxed on chains of links, one subsystem each: its fixed point is the merged system, in any order and with
+ * any number of threads; and it says where and why it does not converge. */
+#include <string.h>
+
+#include "smooth/smooth.h"
+#include "test.h"
+#include "yoke/coupling.h"
+
+enum { LINKS = 4 };
+
+static const double LENGTH = 0.4;
+
+typedef struct chain {
+    yk_context *context;
+    yk_subsystem *links[LINKS];
+    yk_system *system;
+    int count;
+} chain;
+
+static void stiff_spring(yk_smooth_force_def *spring, double stiffness)
+{
+    *spring = yk_smooth_force_default();
+    spring->name = "bed";
+    spring->kind = YK_FORCE_BUSHING;
+    spring->node[1] = 0;
+    for (int k = 0; k < 3; k++) spring->bushing_stiffness[k][k] = stiffness;
+}
+
+/* A link along x with a pin to the ground on the first, and ports at both ends. */
+static yk_subsystem *make_link(yk_context *context, int number, const yk_smooth_options *options, double stiffness)
+{
+    static const char *const names[LINKS] = {"one", "two", "three", "four"};
+    yk_smooth_node_def node = yk_smooth_node_default();
+    node.name = "link";
+    node.position = yk_v3((number + 0.5) * LENGTH, 0, 0);
+    yk_smooth_body_def body = yk_smooth_body_default();
+    body.name = "link", body.mass = 1 + number, body.inertia = yk_m3_diagonal(0.01, 0.02, 0.02);
+    yk_smooth_joint_def pin = yk_smooth_joint_default();
+    pin.name = "pin", pin.kind = YK_JOINT_REVOLUTE;
+    pin.node[0] = YK_SMOOTH_GROUND, pin.node[1] = 0;
+    pin.marker[1] = yk_marker_at(-LENGTH / 2, 0, 0);
+    yk_smooth_force_def bed;
+    stiff_spring(&bed, stiffness);
+    bed.marker[0] = yk_marker_at((number + 0.5) * LENGTH, 0, 0);
+    yk_smooth_port_def ports[2] = {yk_smooth_port_default(), yk_smooth_port_default()};
+    ports[0].name = "in", ports[0].node[0] = 0, ports[0].marker[0] = yk_marker_at(-LENGTH / 2, 0, 0);
+    ports[1].name = "out", ports[1].node[0] = 0, ports[1].marker[0] = yk_marker_at(LENGTH / 2, 0, 0);
+    yk_smooth_def def = yk_smooth_default();
+    def.name = names[number];
+    def.options = *options;
+    def.gravity = yk_v3(0, -9.81, 0);
+    def.nodes = &node, def.node_count = 1;
+    def.bodies = &body, def.body_count = 1;
+    def.joints = &pin, def.joint_count = number == 0;
+    def.forces = &bed, def.force_count = stiffness > 0 && number == 1;
+    def.ports = ports, def.port_count = 2;
+    yk_smooth *link = NULL;
+    assert_int_equal(yk_smooth_create(context, &def, &link), YK_OK);
+    return yk_smooth_subsystem(link);
+}
+
+static yk_smooth_options ode_options(void)
+{
+    yk_smooth_options options = yk_smooth_options_default();
+    options.integrator = YK_SMOOTH_GENERALISED_ALPHA;
+    options.form = YK_SMOOTH_ODE;
+    options.newton_relative = 1e-10;
+    options.newton_absolute = 1e-14;
+    return options;
+}
+
+static yk_scheme_def relaxed_scheme(yk_order order)
+{
+    yk_scheme_def scheme = yk_scheme_default();
+    scheme.kind = YK_SCHEME_RELAXED;
+    scheme.order = order;
+    scheme.tolerance = 1e-12;
+    scheme.iterations = 100;
+    return scheme;
+}
+
+static yk_status open_chain(chain *c, int count, const yk_smooth_options *options, const yk_scheme_def *scheme,
+                            double h, double stiffness)
+{
+    static const char *const names[LINKS] = {"one", "two", "three", "four"};
+    yk_interface_def hinges[LINKS];
+    *c = (chain){.context = yk_context_create(NULL), .count = count};
+    for (int i = 0; i < count; i++) c->links[i] = make_link(c->context, i, options, stiffness);
+    for (int i = 0; i + 1 < count; i++)
+        hinges[i] = (yk_interface_def){.name = "hinge",
+                                       .effort_subsystem = i,
+                                       .effort_port = 1,
+                                       .motion_subsystem = i + 1,
+                                       .motion_port = 0,
+                                       .constrained = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
+    yk_system_def def = {.subsystems = c->links,
+                         .names = names,
+                         .subsystem_count = count,
+                         .interfaces = hinges,
+                         .interface_count = count - 1,
+                         .scheme = *scheme,
+                         .step = h,
+                         .control = yk_step_control_default()};
+    yk_status status = yk_system_create(c->context, &def, &c->system);
+    return status == YK_OK ? yk_system_start(c->system) : status;
+}
+
+static void close_chain(chain *c)
+{
+    yk_system_destroy(c->system);
+    for (int i = 0; i < c->count; i++) c->links[i]->ops->destroy(c->links[i]);
+    yk_context_destroy(c->context);
+}
+
+/* The end of the last link after `steps`, and the mean number of sweeps. */
+static yk_vec3 run_chain(int count, const yk_scheme_def *scheme, double h, int steps, double *sweeps)
+{
+    chain c;
+    yk_smooth_options options = ode_options();
+    yk_status status = open_chain(&c, count, &options, scheme, h, 0);
+    if (status != YK_OK) print_error("%s\n", yk_last_message(c.context));
+    assert_int_equal(status, YK_OK);
+    double total = 0;
+    for (int i = 0; i < steps; i++) {
+        yk_step_report report = {0};
+        status = yk_system_step(c.system, &report);
+        if (status != YK_OK) print_error("%s\n", yk_last_message(c.context));
+        assert_int_equal(status, YK_OK);
+        total += report.iterations;
+    }
+    yk_vec3 end = yk_system_output(c.system, count - 1, 1)->motion.position;
+    if (sweeps) *sweeps = total / steps;
+    close_chain(&c);
+    return end;
+}
+
+static double distance(yk_vec3 a, yk_vec3 b)
+{
+    return yk_v3_norm(yk_v3_sub(a, b));
+}
+
+static void the_fixed_point_is_the_merged_system(void **state)
+{
+    (void)state;
+    yk_scheme_def gauss_seidel = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), jacobi = relaxed_scheme(YK_ORDER_JACOBI);
+    yk_scheme_def merged = yk_scheme_default();
+    merged.kind = YK_SCHEME_MONOLITHIC;
+    for (int count = 2; count <= LINKS; count++) {
+        double sweeps, jacobi_sweeps;
+        yk_vec3 exact = run_chain(count, &merged, 1e-3, 300, NULL);
+        assert_near(distance(run_chain(count, &gauss_seidel, 1e-3, 300, &sweeps), exact), 0, 1e-9);
+        assert_near(distance(run_chain(count, &jacobi, 1e-3, 300, &jacobi_sweeps), exact), 0, 1e-9);
+        assert_true(sweeps > 1 && sweeps < jacobi_sweeps);
+    }
+}
+
+static void threads_change_no_bit(void **state)
+{
+    (void)state;
+    yk_scheme_def one = relaxed_scheme(YK_ORDER_JACOBI), two = one;
+    two.threads = 2;
+    yk_vec3 a = run_chain(3, &one, 1e-3, 100, NULL), b = run_chain(3, &two, 1e-3, 100, NULL);
+    assert_memory_equal(&a, &b, sizeof a);
+}
+
+static void halved_steps_converge_with_second_order(void **state)
+{
+    (void)state;
+    yk_scheme_def scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
+    yk_vec3 a = run_chain(2, &scheme, 2e-3, 150, NULL), b = run_chain(2, &scheme, 1e-3, 300, NULL),
+            c = run_chain(2, &scheme, 5e-4, 600, NULL);
+    double order = log2(distance(a, b) / distance(b, c));
+    if (!(order > 1.8)) print_error("order %.2f\n", order);
+    assert_true(order > 1.8);
+}
+
+/* A restored state repeats the step, to what the iteration leaves. */
+static void states_can_be_restored(void **state)
+{
+    (void)state;
+    chain c;
+    yk_smooth_options options = ode_options();
+    yk_scheme_def scheme = relaxed_scheme(YK_ORDER_JACOBI);
+    assert_int_equal(open_chain(&c, 3, &options, &scheme, 1e-3, 0), YK_OK);
+    yk_step_report report;
+    for (int i = 0; i < 20; i++) assert_int_equal(yk_system_step(c.system, &report), YK_OK);
+    size_t words = yk_system_state_layout(c.system).words;
+    double *image = test_malloc(words * sizeof *image);
+    yk_system_state_get(c.system, image);
+    for (int i = 0; i < 10; i++) assert_int_equal(yk_system_step(c.system, &report), YK_OK);
+    yk_vec3 first = yk_system_output(c.system, 2, 1)->motion.position;
+    assert_int_equal(yk_system_state_set(c.system, image), YK_OK);
+    for (int i = 0; i < 10; i++) assert_int_equal(yk_system_step(c.system, &report), YK_OK);
+    assert_near(distance(first, yk_system_output(c.system, 2, 1)->motion.position), 0, 1e-12);
+    test_free(image);
+    close_chain(&c);
+}
+
+static void other_integrators_are_refused_with_the_remedy(void **state)
+{
+    (void)state;
+    chain c;
+    yk_smooth_options options = yk_smooth_options_default();
+    yk_scheme_def scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
+    assert_int_equal(open_chain(&c, 2, &options, &scheme, 1e-3, 0), YK_ERROR_CAPABILITY);
+    assert_non_null(strstr(yk_last_message(c.context), "form: ode"));
+    close_chain(&c);
+}
+
+static void stiff_neighbours_are_named(void **state)
+{
+    (void)state;
+    chain c;
+    yk_smooth_options options = ode_options();
+    yk_scheme_def scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
+    assert_int_equal(open_chain(&c, 3, &options, &scheme, 1e-2, 1e9), YK_OK);
+    yk_status status = YK_OK;
+    yk_step_report report;
+    for (int i = 0; i < 20 && status == YK_OK; i++) status = yk_system_step(c.system, &report);
+    assert_true(status != YK_OK);
+    const char *message = yk_last_message(c.context);
+    if (!strstr(message, "subsystem '") || !strstr(message, "smaller")) print_error("%s\n", message);
+    assert_non_null(strstr(message, "subsystem '"));
+    assert_non_null(strstr(message, "smaller"));
+    close_chain(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fixed_point_is_the_merged_system),          cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(halved_steps_converge_with_second_order),       cmocka_unit_test(states_can_be_restored),
+        cmocka_unit_test(other_integrators_are_refused_with_the_remedy), cmocka_unit_test(stiff_neighbours_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
