@@ -72,7 +72,9 @@ static const yk_field cylinder_fields[] = {
      .text = "of the end stops: their force is stiffness times depth times 1 + damping times speed"},
     {"actuator_length", YK_TYPE_NUMBER, "m",
      .text = "at the start, between the ends of the actuator; where absent, as the mechanism is then"},
-    {"spool", YK_TYPE_FUNCTION, .fallback = "0", .text = "command of the valve where no wire brings it"},
+    {"spool", YK_TYPE_FUNCTION,
+     .text = "command of the valve where no wire brings it; where absent, neutral: 0.5 of an open-centre valve, 0 of a "
+             "closed-centre one"},
     {"valve", YK_TYPE_VARIANT, .fallback = "{}", .section = &valve_section, .variants = valves, .selector = "type",
      .selector_fallback = "open-centre", .text = "Four orifices between pump, chambers and tank"},
     {"start", YK_TYPE_FORM, .fallback = "steady", .words = start_words, .section = &start_section,
@@ -148,6 +150,7 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item, yk_hydr
     c->stop_damping = yk_node_number(item, "stop_damping");
     c->valve = read_valve(yk_node_get(item, "valve"));
     if (yk_node_get(item, "actuator_length")) def->actuator_length = yk_node_number(item, "actuator_length");
+    if (yk_node_get(item, "spool")) def->neutral = 0; /* a function that is zero is no function */
     yk_status status = read_start(builder, yk_node_get(item, "start"), def);
     return status < 0 ? status : yk_builder_function(builder, item, "spool", &def->spool);
 }

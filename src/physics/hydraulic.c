@@ -73,8 +73,6 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
     yk_hydraulic_job j = {self, at, motion, spool, t};
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t);
     at->now->unknown[2] = drive.command;
-    /* Before its wire is known the middle of an open valve stands for the command. */
-    if (at->wired && !spool && at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE) drive.command = 0.5;
     return start_heads(self, at, &drive, at->now->unknown);
 }
 
@@ -186,7 +184,7 @@ yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
                             .stop_stiffness = 1e8,
                             .stop_damping = 1,
                             .valve = valve};
-    return (yk_hydraulic_cylinder_def){.cylinder = cylinder, .actuator_length = NAN};
+    return (yk_hydraulic_cylinder_def){.cylinder = cylinder, .neutral = NAN, .actuator_length = NAN};
 }
 
 static double example_pump(void *user, double t)
@@ -298,6 +296,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
         at->def = def->cylinders[i];
         at->cylinder = def->cylinders[i].cylinder;
         at->now = &states[i], at->books = &books[i];
+        if (isnan(at->def.neutral)) at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
         at->name = copy_text(context, at->def.name ? at->def.name : "cylinder", "");
         if (!at->name) return YK_ERROR_MEMORY;
         at->spool_name = copy_text(context, at->name, ".spool");

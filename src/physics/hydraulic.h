@@ -28,6 +28,7 @@ typedef struct yk_hydraulic_cylinder_def {
     const char *name; /* copied */
     yk_cylinder cylinder;
     yk_function spool;      /* its command where no wire brings it */
+    double neutral;         /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
     double actuator_length; /* at the start, m; NAN: that of the motion that it is told then */
     yk_hydraulic_start start;
     double pressure[2]; /* YK_HYDRAULIC_PRESSURE, Pa */

@@ -16,7 +16,9 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
     yk_cylinder_drive drive = {.pump = yk_function_value(self->def.pump, t), .tank = self->def.tank};
     drive.length = (j->motion ? yk_signal_scalar(j->motion, local) : j->at->now->length) - j->at->origin;
     drive.rate = j->motion ? yk_signal_scalar_rate(j->motion, local) : 0;
-    drive.command = j->spool ? yk_signal_scalar(j->spool, local) : yk_function_value(j->at->def.spool, t);
+    const yk_hydraulic_cylinder_def *def = &j->at->def;
+    drive.command = def->spool.value ? yk_function_value(def->spool, t) : def->neutral;
+    if (j->spool) drive.command = yk_signal_scalar(j->spool, local);
     return drive;
 }
 

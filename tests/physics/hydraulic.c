@@ -150,6 +150,18 @@ static void an_open_valve_holds_a_force(void **state)
     }
 }
 
+/* Without a command an open valve stands in its middle, and the oil presses on both sides alike. */
+static void without_a_command_valves_are_neutral(void **state)
+{
+    yk_hydraulic_def def = yk_hydraulic_default();
+    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    yk_subsystem *s = create(*state, &def, &cylinder);
+    assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
+    assert_near(channel(s, "ram.opening"), 0.5, 0);
+    assert_near(channel(s, "ram.thrust"), 0, 1e-9);
+    s->ops->destroy(s);
+}
+
 /* rim (47), (48) as they are printed, by the classical Runge-Kutta method in tiny steps. */
 static void paper_rates(double t, const double p[2], double rates[2])
 {
@@ -360,6 +372,7 @@ int main(void)
         cmocka_unit_test(bulk_modulus_and_enthalpy_follow_the_density),
         cmocka_unit_test(derivatives_are_those_of_the_rates),
         cmocka_unit_test(an_open_valve_holds_a_force),
+        cmocka_unit_test(without_a_command_valves_are_neutral),
         cmocka_unit_test(pressures_follow_the_printed_equations),
         cmocka_unit_test(a_cavity_opens_and_closes),
         cmocka_unit_test(the_piston_meets_its_stops),
