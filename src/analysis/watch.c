@@ -118,10 +118,9 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
     yk_finding *f = add(report, YK_FINDING_NOT_CONVERGED, share > 0.01, -1, share);
     if (f)
         snprintf(f->text, sizeof f->text,
-                 "%lld of %lld steps did not converge; use coupling.relaxation aitken or quasi-newton, a smaller "
-                 "time.step or "
-                 "more coupling.iterations",
-                 (long long)all.steps_not_converged, (long long)all.steps);
+                 "%lld of %lld steps did not converge; use %sa smaller time.step or more coupling.iterations",
+                 (long long)all.steps_not_converged, (long long)all.steps,
+                 watch->info->scheme.kind == YK_SCHEME_TIGHT ? "coupling.relaxation aitken or quasi-newton, " : "");
 }
 
 /* A gap that grows more than the motion does. */

@@ -146,21 +146,28 @@ static yk_status solve(yk_system *system, bool *consistent)
     return YK_OK;
 }
 
+static void clear_efforts(yk_system *system)
+{
+    for (int i = 0; i < system->link_count; i++)
+        memset(system->index1->links[i].multiplier, 0, sizeof system->index1->links[i].multiplier);
+}
+
 yk_status yk_index1_start(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
     x->last_step = x->jacobian_step = 0;
     x->jacobian_degree = x->last_corrections = 0;
     x->basis = &x->bases[0];
-    for (int i = 0; i < system->link_count; i++) memset(x->links[i].multiplier, 0, sizeof x->links[i].multiplier);
+    clear_efforts(system);
     find_directions(system);
     bool consistent;
     yk_status status = solve(system, &consistent);
     if (status < 0) return status;
     x->jumped = !consistent;
-    if (!consistent)
-        yk_log(system->context, YK_LOG_WARNING,
-               "the accelerations at the interfaces do not fit each other at the start; the first step finds efforts "
-               "without those of the start");
-    return YK_OK;
+    if (consistent) return YK_OK;
+    yk_log(system->context, YK_LOG_WARNING,
+           "the accelerations at the interfaces do not fit each other at the start; the first step finds efforts "
+           "without those of the start");
+    clear_efforts(system);
+    return start_all(system, false);
 }

@@ -169,18 +169,30 @@ static void check_merging(yk_scenario *scenario, const yk_node *node, bool place
         yk_node_key_error(scenario->resolver.diagnostics, node,
                           "this scheme merges the subsystems: remove 'units' and 'frame', or choose another "
                           "scheme");
-    if (merged && substeps->value > 1)
+    if (merged && substeps && substeps->value > 1)
         yk_node_error(scenario->resolver.diagnostics, substeps,
                       "this scheme merges the subsystems, which then make the same steps");
 }
 
+/* Whether one step follows an effort that changes within it. Methods of low order answer to one value, so that position,
+ * velocity and acceleration at the end cannot be chosen apart from each other. */
+static bool follows_polynomials(const yk_node *node)
+{
+    const yk_node *integrator = yk_node_get(node, "integrator");
+    const yk_node *type = integrator ? yk_node_get(integrator, "type") : NULL;
+    return type && (strcmp(type->text, "exact") == 0 || strcmp(type->text, "runge-kutta") == 0);
+}
+
+/* As many as index1 needs of such methods to enforce its constraints on three levels. */
+enum { INDEX1_SUBSTEPS = 4 };
+
 static int read_substeps(yk_scenario *scenario, const yk_node *node)
 {
-    const yk_node *micro_step = yk_node_get(node, "micro_step");
-    int substeps = yk_node_integer(node, "substeps");
-    if (!micro_step) return substeps;
+    const yk_node *micro_step = yk_node_get(node, "micro_step"), *substeps = yk_node_get(node, "substeps");
+    bool index1 = scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !follows_polynomials(node);
+    if (!micro_step) return substeps ? (int)substeps->value : index1 ? INDEX1_SUBSTEPS : 1;
     double count = ceil(scenario->info.step / micro_step->value - 1e-9);
-    if (substeps > 1)
+    if (substeps)
         yk_node_error(scenario->resolver.diagnostics, micro_step, "stands in place of substeps: remove one of the two");
     else if (!(count < 1e6))
         yk_node_error(scenario->resolver.diagnostics, micro_step, "is more than a million times in time.step = %g s",

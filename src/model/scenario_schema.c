@@ -50,8 +50,9 @@ static const yk_section frame_section = {"frame",
                                          "whole system.",
                                          frame_fields};
 static const yk_field subsystem_fields[] = {
-    {"substeps", YK_TYPE_INTEGER, .fallback = "1", .range = YK_AT_LEAST(1),
-     .text = "steps that the subsystem makes in one macro step"},
+    {"substeps", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
+     .text = "steps that the subsystem makes in one macro step; without it 1, and 4 under the scheme index1 unless its "
+             "integrator is exact or runge-kutta"},
     {"micro_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE,
      .text = "in place of substeps: they are as many as keep its steps from being longer than this"},
     {"units", YK_TYPE_SECTION, .section = &units_section, .text = "units of the subsystem's numbers, if not SI"},
