@@ -65,7 +65,7 @@ static void run_model(bench *run, const char *model, const char *step, double en
         bench_note(run, "model us", 1e6 * mechanism.model_seconds / steps);
         bench_note(run, "hydraulics us", 1e6 * oil.seconds / steps);
         bench_note(run, "model by mechanism", mechanism.model_seconds / mechanism.seconds);
-        bench_note(run, "times real time", end / (mechanism.seconds + mechanism.model_seconds + oil.seconds));
+        bench_note(run, "times real time", end / seconds);
     }
     close_scene(&s);
 }

@@ -19,6 +19,7 @@ struct smooth_interface {
     port_row *rows;
     int row_count;
     double *right;
+    bool pivoted; /* the matrix has been factored once: its pivots are kept, so that the next times cost less */
 };
 
 int yk_smooth_port_size(const port_model *port)
@@ -124,7 +125,9 @@ static yk_status factor(yk_smooth *model)
     size_t count = yk_sparse_nonzeros(model->matrix);
     memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(model->matrix), count * sizeof(double));
     int column = 0;
-    yk_status status = yk_sparse_factor(interface->matrix, &column);
+    yk_status status = interface->pivoted ? YK_OK : yk_sparse_factor(interface->matrix, &column);
+    if (status == YK_OK) status = yk_sparse_refactor(interface->matrix, &column);
+    interface->pivoted = status == YK_OK;
     if (status == YK_OK) return YK_OK;
     char owner[128];
     return yk_fail(model->context, status, "%s: the interface model at t = %g has no unique solution at %s",

@@ -145,7 +145,6 @@ static void check_motion(yk_subsystem *subsystem, double tolerance)
 static void test_open_chain(void **state)
 {
     model_kit kit;
-    kit_open(&kit, 8);
     kit_double_pendulum(&kit);
     add_ports(&kit, 1, yk_v3(0.2, 0, 0.1), 0, yk_v3(0.1, -0.5, 0));
     yk_subsystem *subsystem = create(*state, &kit);
@@ -159,7 +158,6 @@ static void test_open_chain(void **state)
 static void test_closed_chain(void **state)
 {
     model_kit kit;
-    kit_open(&kit, 8);
     kit_slider_crank(&kit);
     add_ports(&kit, 1, yk_v3(0.02, 0, 0.01), 0, yk_v3(0.1, -0.5, 0));
     yk_subsystem *subsystem = create(*state, &kit);
@@ -173,7 +171,6 @@ static void test_closed_chain(void **state)
 static void test_redundant_joints(void **state)
 {
     model_kit kit;
-    kit_open(&kit, 16);
     kit_bricard(&kit);
     add_ports(&kit, 2, yk_v3(0, 0, 0), 1, yk_v3(0.3, -2, 0.1));
     yk_subsystem *subsystem = create(*state, &kit);
@@ -187,7 +184,6 @@ static void test_asking_leaves_no_trace(void **state)
 {
     model_kit kit;
     double velocity[2][SIZE], acceleration[SIZE];
-    kit_open(&kit, 8);
     kit_double_pendulum(&kit);
     add_ports(&kit, 1, yk_v3(0.2, 0, 0.1), 0, yk_v3(0.1, -0.5, 0));
     for (int asking = 0; asking < 2; asking++) {
