@@ -335,6 +335,49 @@ static void run_heap(bench *run, const heap *h)
     yk_nonsmooth_destroy(world);
 }
 
+/* A settled heap over very many steps: what its overlaps and its mechanical energy, kinetic and potential, do. Energy
+ * may pass from one to the other where a sphere still rolls, so their sum counts: its largest rise above its least value
+ * before is what was created. */
+static void run_settled(bench *run, int settle, int steps)
+{
+    const double step = 1e-3;
+    yk_nonsmooth *world = make_heap(run, &(heap){.columns = 10, .tiles = 1, .threads = 1});
+    if (!world) return;
+    bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
+    for (int i = 0; good && i < settle; i++) good = bench_check(run, yk_nonsmooth_step(world, step));
+    yk_energy energy;
+    yk_nonsmooth_energy(world, &energy);
+    double begin = energy.kinetic + energy.potential, least = begin, rise = 0, lost = energy.dissipated;
+    double deepest[2] = {0}; /* in the first and the last tenth */
+    bench_repeat(run);
+    bench_start(run);
+    for (int i = 0; good && i < steps; i++) {
+        tally t = {0};
+        good = step_and_tally(run, world, step, &t);
+        yk_nonsmooth_energy(world, &energy);
+        double now = energy.kinetic + energy.potential;
+        least = fmin(least, now);
+        rise = fmax(rise, now - least);
+        if (i < steps / 10) deepest[0] = fmax(deepest[0], t.deepest);
+        if (i >= steps - steps / 10) deepest[1] = fmax(deepest[1], t.deepest);
+    }
+    bench_stop(run, steps);
+    bench_note(run, "steps", steps);
+    bench_note(run, "kinetic-J", energy.kinetic);
+    bench_note(run, "potential-J", energy.potential);
+    bench_note(run, "energy-change-J", energy.kinetic + energy.potential - begin);
+    bench_note(run, "largest-rise-J", rise);
+    bench_note(run, "dissipated-J", energy.dissipated - lost);
+    bench_note(run, "deepest-first-tenth-m", deepest[0]);
+    bench_note(run, "deepest-last-tenth-m", deepest[1]);
+    yk_nonsmooth_destroy(world);
+}
+
+static void settled_long(bench *run)
+{
+    run_settled(run, 1000, 100000);
+}
+
 static void heap_1k(bench *run)
 {
     run_heap(run, &(heap){.columns = 10, .tiles = 1, .threads = 1, .settle = 20, .steps = 20, .chrono_ms = 19.0});
@@ -390,6 +433,7 @@ const bench_case bench_nonsmooth[] = {
     {"nonsmooth/heap-1k", "step", heap_1k, NULL, false},
     {"nonsmooth/heap-1k-asleep", "step", heap_1k_asleep, "nonsmooth/heap-1k", false},
     {"nonsmooth/heap-1k-one-awake", "step", heap_1k_visited, "nonsmooth/heap-1k", false},
+    {"nonsmooth/settled-1k", "step", settled_long, NULL, true},
     {"nonsmooth/heap-10k", "step", heap_10k, "nonsmooth/heap-1k", true},
     {"nonsmooth/heap-10k-2-threads", "step", heap_10k_2, "nonsmooth/heap-10k", true},
     {"nonsmooth/heap-100k", "step", heap_100k, "nonsmooth/heap-10k", true},

@@ -520,7 +520,7 @@ static void test_settled_bed_stays(void **state)
     run(&s, h, 200);
     yk_energy begin, end;
     yk_nonsmooth_energy(s.world, &begin);
-    double deepest = 0, fastest = 0;
+    double deepest = 0, fastest = 0, least = INFINITY, rise = 0;
     for (int i = 0; i < 2000; i++) {
         run(&s, h, 1);
         yk_nonsmooth_report report;
@@ -528,10 +528,13 @@ static void test_settled_bed_stays(void **state)
         deepest = fmax(deepest, report.deepest_overlap);
         yk_nonsmooth_energy(s.world, &end);
         fastest = fmax(fastest, end.kinetic);
+        least = fmin(least, end.kinetic + end.potential);
+        rise = fmax(rise, end.kinetic + end.potential - least);
     }
     double scale = 100 * bed.density * 4.2 * pow(bed.radius, 3) * SCENE_G * bed.radius;
     assert_true(deepest < 1e-6 * bed.radius);
     assert_true(fastest < 1e-9 * scale);
+    assert_true(rise < 1e-7 * scale);
     assert_near(end.potential, begin.potential, 1e-5 * scale);
     yk_packing_destroy(s.context, &packing);
     scene_end(&s);
