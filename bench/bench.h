@@ -37,6 +37,7 @@ typedef struct bench_case {
 extern const bench_case bench_base[];
 extern const bench_case bench_contact[];
 extern const bench_case bench_coupling[];
+extern const bench_case bench_coulomb[];
 extern const bench_case bench_nonsmooth[];
 extern const bench_case bench_physics[];
 extern const bench_case bench_record[];

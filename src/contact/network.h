@@ -144,5 +144,7 @@ size_t yk_network_memory(const yk_network *network);
 /* The same problem assembled, contacts in the order of the pairs and in frames (normal, tangents of yk_v3_tangents),
  * followed by the joint rows without bounds. For tests and for the accurate solvers. */
 yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem);
+/* The impulses of the network in the order and the frames of the assembled problem. */
+void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem, double *r);
 
 #endif

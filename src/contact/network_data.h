@@ -201,8 +201,7 @@ void yk_joints_residual(const yk_network *network, double rho, double partial[3]
 void yk_network_element(const yk_network *network, size_t i, element *e);
 /* The impulse of a contact in the frame of its element. */
 void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r);
-/* Impulses of all contacts and joints to and from the rows of the assembled problem. */
-void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem, double *r);
+/* Impulses of all contacts and joints from the rows of the assembled problem. */
 void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r);
 
 /* K x with the node's tensor. */
