@@ -3,16 +3,26 @@
 #include <math.h>
 #include <string.h>
 
-static const double alpha_start = 1e-2, alpha_least = 1e-9;
+static const double alpha_least = 1e-9;
 
 enum {
-    BOLD_LIMIT = 15, /* of them without a line search, where those with one fail */
     STEP_LIMIT = 40, /* Newton steps for one proximal step */
-    PATIENCE = 600,  /* Newton steps in which the best residual must fall by the gain below */
+    BOLD_LIMIT = 15, /* of them without a line search, where those with one fail */
+    PATIENCE = 250,  /* Newton steps in which the best residual must fall by the gain below */
     EASY = 4,        /* Newton steps after which alpha may fall, and may not stay */
     LABORIOUS = 10
 };
 static const double inner_gain = 0.1, patient_gain = 0.7;
+
+/* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it. Which temper gets there
+ * differs from problem to problem, so each has its turn, from the best iterate so far. */
+static const struct temper {
+    double momentum;
+    bool bold;
+    double alpha;
+} tempers[] = {{0.5, true, 1e-2}, {0.9, true, 1e-2},  {0.5, false, 1e-2},
+               {0, true, 1e-1},   {0.9, false, 1e-3}, {0.5, true, 1e-4}};
+enum { TEMPERS = sizeof tempers / sizeof *tempers };
 
 static void set_scale(yk_proximal *p)
 {
@@ -30,7 +40,7 @@ static void set_scale(yk_proximal *p)
 yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *problem, yk_proximal *p)
 {
     size_t rows = (size_t)problem->row_count + 1;
-    *p = (yk_proximal){.problem = problem, .shifted = *problem, .alpha = alpha_start};
+    *p = (yk_proximal){.problem = problem, .shifted = *problem};
     p->shifted.q = p->shifted.softness = NULL;
     double **vectors[] = {&p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last, &p->best, &p->best_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -54,7 +64,7 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *p)
 static void run_ahead(yk_proximal *p, double *r)
 {
     int rows = p->problem->row_count;
-    double share = fmin(0.5, p->age / (p->age + 3.0));
+    double share = fmin(p->momentum, p->age / (p->age + 3.0));
     for (int k = 0; k < rows; k++) p->centre[k] = r[k] + share * (r[k] - p->last[k]);
     memcpy(p->last, r, (size_t)rows * sizeof *r);
     memcpy(r, p->centre, (size_t)rows * sizeof *r);
@@ -77,7 +87,7 @@ static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *
     double residual = yk_contact_residual(&p->shifted, newton->friction, r, u), begin = residual;
     *steps = yk_newton_iterate(newton, inner_gain * begin, 0.999, limit, r, u, &residual);
     int bold = limit - *steps < BOLD_LIMIT ? limit - *steps : BOLD_LIMIT;
-    if (residual > inner_gain * begin)
+    if (p->bold && residual > inner_gain * begin)
         *steps += yk_newton_iterate_boldly(newton, inner_gain * begin, bold, r, u, &residual);
     newton->problem = p->problem;
     return residual <= inner_gain * begin;
@@ -93,38 +103,62 @@ static void adapt(yk_proximal *p, bool solved, int steps)
         p->alpha *= 1.5;
 }
 
+/* One proximal step from r, whose residual is `now`; returns that of the result, which is r again where it failed. */
+static double advance(yk_proximal *p, yk_newton *newton, int limit, double now, double *r, double *u, int *steps)
+{
+    run_ahead(p, r);
+    shift_problem(p);
+    bool solved = solve_shifted(p, newton, limit < STEP_LIMIT ? limit : STEP_LIMIT, r, u, steps);
+    double next = yk_contact_residual(p->problem, newton->friction, r, u);
+    p->age = solved && next <= 1.3 * now ? p->age + 1 : 0;
+    adapt(p, solved, *steps);
+    if (isfinite(next) && (solved || next <= 3 * now)) return next;
+    memcpy(r, p->last, (size_t)p->problem->row_count * sizeof *r);
+    return now;
+}
+
+/* Iterates that drift slowly go on from where they are, those that went astray from the best. */
+static void begin_again(yk_proximal *p, int attempt, bool astray, double *r)
+{
+    size_t bytes = (size_t)p->problem->row_count * sizeof *r;
+    const struct temper *temper = &tempers[attempt % TEMPERS];
+    p->momentum = temper->momentum;
+    p->bold = temper->bold;
+    p->age = 0;
+    if (astray) {
+        p->alpha = temper->alpha;
+        memcpy(r, p->best, bytes);
+    }
+    memcpy(p->last, r, bytes);
+}
+
 int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int limit, double *r, double *u,
                         double *residual)
 {
     size_t bytes = (size_t)p->problem->row_count * sizeof *r;
-    double best = *residual, now = best, milestone = best;
-    int total = 0, mark = 0;
+    double best = *residual, now = best;
+    int total = 0;
     memcpy(p->best, r, bytes);
     memcpy(p->best_u, u, bytes);
-    memcpy(p->last, r, bytes);
-    p->age = 0;
-    while (best > tolerance && total < limit && total - mark < PATIENCE) {
-        int steps, left = limit - total;
-        run_ahead(p, r);
-        shift_problem(p);
-        bool solved = solve_shifted(p, newton, left < STEP_LIMIT ? left : STEP_LIMIT, r, u, &steps);
-        total += steps > 0 ? steps : 1;
-        double next = yk_contact_residual(p->problem, newton->friction, r, u);
-        p->age = solved && next <= 1.3 * now ? p->age + 1 : 0;
-        adapt(p, solved, steps);
-        if (!isfinite(next) || (!solved && next > 3 * now)) {
-            memcpy(r, p->last, bytes);
-        } else {
-            now = next;
-        }
-        if (now < best && isfinite(next)) {
-            best = now;
-            memcpy(p->best, r, bytes);
-            memcpy(p->best_u, u, bytes);
-        }
-        if (best < patient_gain * milestone) {
-            milestone = best;
-            mark = total;
+    for (int attempt = 0, vain = 0; best > tolerance && total < limit && vain < TEMPERS; attempt++, vain++) {
+        double milestone = best;
+        bool astray = attempt == 0 || now > 4 * best;
+        begin_again(p, attempt, astray, r);
+        if (astray) now = best;
+        for (int mark = total; best > tolerance && total < limit && total - mark < PATIENCE;) {
+            int steps;
+            now = advance(p, newton, limit - total, now, r, u, &steps);
+            total += steps > 0 ? steps : 1;
+            if (now < best) {
+                best = now;
+                memcpy(p->best, r, bytes);
+                memcpy(p->best_u, u, bytes);
+            }
+            if (best < patient_gain * milestone) {
+                milestone = best;
+                mark = total;
+                vain = 0;
+            }
         }
     }
     memcpy(r, p->best, bytes);

@@ -17,7 +17,8 @@ typedef struct yk_proximal {
     double *scale;              /* D */
     double *centre, *last;
     double *best, *best_u;
-    double alpha;
+    double alpha, momentum;
+    bool bold;
     int age; /* steps since the centre last ran ahead in vain */
 } yk_proximal;
 
