@@ -33,6 +33,7 @@ static const yk_field shape_fields[] = {
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from its axes to the body's"},
     {"density", YK_TYPE_NUMBER, "kg/m³", .range = YK_POSITIVE,
      .text = "gives the body mass and inertia where `mass` is absent"},
+    {"touches", YK_TYPE_BOOLEAN, .fallback = "true", .text = "false: it is drawn, and passes through everything"},
     {0},
 };
 static const yk_section shape_section = {"shape", "", shape_fields};

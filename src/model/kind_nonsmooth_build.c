@@ -116,6 +116,7 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
     shape.orientation = yk_node_orientation(item, "orientation");
     shape.material = material_of(m, item);
     shape.size = size_of(item, shape.kind);
+    if (!yk_node_boolean(item, "touches")) shape.group = shape.mask = 0;
     for (const yk_node *wall = first_of(item, "open"); wall; wall = wall->next) shape.open |= 1u << wall->choice;
     return shape;
 }

@@ -65,6 +65,7 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
     *at->books = (yk_hydraulic_books){.time = t};
     at->origin = at->def.actuator_length;
     if (isnan(at->origin)) at->origin = motion ? yk_signal_scalar(motion, 0) : 0;
+    if (!at->joined) at->now->length = at->origin;
     if (motion) {
         at->now->length = yk_signal_scalar(motion, 0);
         at->now->rate = yk_signal_scalar_rate(motion, 0);

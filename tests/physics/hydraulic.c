@@ -162,6 +162,24 @@ static void without_a_command_valves_are_neutral(void **state)
     s->ops->destroy(s);
 }
 
+/* A cylinder that nothing is joined to stands still. */
+static void a_cylinder_alone_stands_still(void **state)
+{
+    double k = 0.4;
+    yk_hydraulic_def def = yk_hydraulic_default();
+    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    cylinder.name = "ram", cylinder.spool = (yk_function){constant, &k};
+    def.cylinders = &cylinder, def.cylinder_count = 1;
+    yk_subsystem *s;
+    assert_int_equal(yk_hydraulic_create(*state, &def, &s), YK_OK);
+    assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
+    double thrust = channel(s, "ram.thrust");
+    yk_signal inputs[2] = {{0}};
+    for (int i = 0; i < 10; i++) assert_int_equal(s->ops->step(s, 1e-3 * i, 1e-3, inputs), YK_OK);
+    assert_relative(channel(s, "ram.thrust"), thrust, 1e-9);
+    s->ops->destroy(s);
+}
+
 /* rim (47), (48) as they are printed, by the classical Runge-Kutta method in tiny steps. */
 static void paper_rates(double t, const double p[2], double rates[2])
 {
@@ -373,6 +391,7 @@ int main(void)
         cmocka_unit_test(derivatives_are_those_of_the_rates),
         cmocka_unit_test(an_open_valve_holds_a_force),
         cmocka_unit_test(without_a_command_valves_are_neutral),
+        cmocka_unit_test(a_cylinder_alone_stands_still),
         cmocka_unit_test(pressures_follow_the_printed_equations),
         cmocka_unit_test(a_cavity_opens_and_closes),
         cmocka_unit_test(the_piston_meets_its_stops),
