@@ -2,20 +2,7 @@
 #include "model/kind_smooth.h"
 #include "model/mechanics_words.h"
 
-#define VECTOR .least = 3, .most = 3
-#define ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", VECTOR
-
 /* Nodes and bodies ------------------------------------------------------------------------------------------------ */
-
-#define NODE_FIELDS                                                                                                   \
-    {"position", ORIGIN, .text = "of the origin at the start; a guess is enough where joints decide"},                \
-        {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from its axes to the global ones"}, \
-        {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR, .text = "of the origin at the start"},              \
-        {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR, .text = "at the start, global axes"},     \
-    {                                                                                                                 \
-        "keep", YK_TYPE_BOOLEAN, .fallback = "false",                                                                 \
-                                 .text = "at the start, joints move the others rather than this one"                  \
-    }
 
 static const yk_field node_fields[] = {NODE_FIELDS, {0}};
 static const yk_section node_section = {
@@ -243,6 +230,7 @@ static const yk_section general = {"general", "By its numbers.", general_fields}
 static const yk_section matrix = {"matrix", "Any linear section: eccentric, composite, with coupled strains.",
                                   matrix_fields};
 static const yk_section *const section_variants[] = {&rectangle, &tube, &general, &matrix, NULL};
+const yk_section *const yk_plain_sections[] = {&rectangle, &tube, &general, NULL};
 static const yk_field beam_node_item = {"nodes", YK_TYPE_TEXT, .text = "a node or body"};
 static const yk_field beam_fields[] = {
     {"nodes", YK_TYPE_LIST, .required = true, .least = 3, .most = 3, .item = &beam_node_item,
@@ -361,6 +349,8 @@ static const yk_field fields[] = {
     {"joints", YK_TYPE_NAMED, .item = &yk_joint_item, .text = "joints and prescribed motions"},
     {"forces", YK_TYPE_NAMED, .item = &yk_force_item, .text = "forces between bodies and on them"},
     {"beams", YK_TYPE_NAMED, .item = &beam_item, .text = "flexible beams"},
+    {"flexible", YK_TYPE_NAMED, .item = &yk_flexible_item,
+     .text = "flexible bodies; their points are named `body.point` wherever a body or node is"},
     {"ports", YK_TYPE_NAMED, .item = &port_item, .text = "where other subsystems are joined"},
     {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what the viewer draws"},
     {"integrator", YK_TYPE_VARIANT, .fallback = "{}", .variants = integrators, .selector = "type",
@@ -376,5 +366,6 @@ const yk_section yk_smooth_section = {
     "Channels: of nodes and bodies `position`, `orientation`, `velocity`, `angular_velocity`, `acceleration`, "
     "`angular_acceleration`; of joints `force` and `torque`, on the second body at its marker; of springs `stretch` "
     "and "
-    "`stretch_rate`; of beams `force_1`, `moment_1`, `force_2`, `moment_2` at its two evaluation points.",
+    "`stretch_rate`; of beams `force_1`, `moment_1`, `force_2`, `moment_2` at its two evaluation points; of flexible "
+    "bodies `strain_energy` and, with modes, `amplitude_1` and so on, and of their points what nodes have.",
     fields};

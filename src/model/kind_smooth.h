@@ -1,9 +1,45 @@
-/* Shared by the two halves of `solver: smooth`. */
+/* Shared by the parts of `solver: smooth`. */
 #ifndef YK_MODEL_KIND_SMOOTH_H
 #define YK_MODEL_KIND_SMOOTH_H
 
 #include "model/registry.h"
+#include "smooth/flexible.h"
 
 enum { YK_SMOOTH_FEEDBACK_MAX = 15 };
+
+#define VECTOR .least = 3, .most = 3
+#define ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", VECTOR
+
+#define NODE_FIELDS                                                                                                   \
+    {"position", ORIGIN, .text = "of the origin at the start; a guess is enough where joints decide"},                \
+        {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from its axes to the global ones"}, \
+        {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR, .text = "of the origin at the start"},              \
+        {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR, .text = "at the start, global axes"},     \
+    {                                                                                                                 \
+        "keep", YK_TYPE_BOOLEAN, .fallback = "false",                                                                 \
+                                 .text = "at the start, joints move the others rather than this one"                  \
+    }
+
+/* Sections of beams and rods: in this order of `choice`. */
+enum { YK_SECTION_RECTANGLE, YK_SECTION_TUBE, YK_SECTION_GENERAL, YK_SECTION_MATRIX };
+extern const yk_section *const yk_plain_sections[]; /* all but the last */
+/* Of one of the plain sections. */
+yk_beam_section_def yk_read_section(const yk_node *node);
+
+/* kind_smooth_flexible.c: an item of `flexible`. */
+extern const yk_field yk_flexible_item;
+enum { YK_FLEXIBLE_ITEM_ROD, YK_FLEXIBLE_ITEM_MODAL, YK_FLEXIBLE_ITEM_ANCF };
+/* The body, to be released, and the place of each of its `points` (an array as long as they are many). */
+yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *places, yk_flexible **body);
+
+/* modal_file.c: a body whose shapes a finite-element program has computed. */
+typedef struct yk_modal_files {
+    const char *nodes, *modes, *frequencies; /* paths; docs/modal.md describes them */
+    double damping_ratio;                    /* of shapes without one in the file */
+    bool constant_mass;
+} yk_modal_files;
+/* Points are named by the numbers of their nodes in the files; their places come back. */
+yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points, int point_count,
+                        yk_flexible **body);
 
 #endif

@@ -1,5 +1,6 @@
 /* solver: smooth, from a resolved section to a model. Nodes are numbered: those of `nodes` first, then one for each
  * body without `node`. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,12 @@ typedef struct maker {
     yk_smooth_joint_def *joints;
     yk_smooth_force_def *forces;
     yk_smooth_beam_def *beams;
+    yk_smooth_flexible_def *flexibles;
+    yk_smooth_place_def *places;
     yk_smooth_shape_def *shapes;
     yk_smooth_port_def *ports;
-    node_name *names; /* of the nodes, sorted */
+    node_name *names; /* of nodes and places, sorted */
+    int name_count;
     yk_status status; /* the first failure */
 } maker;
 
@@ -148,24 +152,96 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const node_name *)a)->name, ((const node_name *)b)->name);
 }
 
+/* Rigid bodies without `node` and flexible ones with a floating frame have a node of their name. */
 static void make_nodes(maker *m)
 {
     size_t most = (size_t)(count_of(m->section, "nodes") + count_of(m->section, "bodies"));
+    most += (size_t)count_of(m->section, "flexible");
     m->nodes = take(m, most, sizeof *m->nodes);
-    m->names = take(m, most, sizeof *m->names);
     if (m->status != YK_OK) return;
     int count = 0;
     for (const yk_node *item = first_of(m->section, "nodes"); item; item = item->next)
         make_node(item, &m->nodes[count++]);
     for (const yk_node *item = first_of(m->section, "bodies"); item; item = item->next)
         if (!yk_node_get(item, "node")) make_node(item, &m->nodes[count++]);
-    for (int i = 0; i < count; i++) m->names[i] = (node_name){m->nodes[i].name, i};
+    for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next)
+        if (item->choice != YK_FLEXIBLE_ITEM_ANCF) make_node(item, &m->nodes[count++]);
+    m->def.nodes = m->nodes;
+    m->def.node_count = count;
+}
+
+/* Flexible bodies -------------------------------------------------------------------------------------------------- */
+
+static const char *point_name(maker *m, const yk_node *item, const yk_node *point)
+{
+    const char *body = yk_node_name(item), *name = yk_node_name(point);
+    size_t bytes = strlen(body) + strlen(name) + 2;
+    char *full = take(m, bytes, 1);
+    if (full) snprintf(full, bytes, "%s.%s", body, name);
+    return full;
+}
+
+static void make_flexible(maker *m, const yk_node *item, int *node)
+{
+    int index = m->def.flexible_count, count = count_of(item, "points");
+    yk_smooth_flexible_def *made = &m->flexibles[index];
+    int *places = take(m, (size_t)count, sizeof *places);
+    yk_flexible *body = NULL;
+    *made = yk_smooth_flexible_default();
+    if (!places) return;
+    yk_status status = yk_flexible_build(m->builder, item, places, &body);
+    if (status != YK_OK) {
+        fail(m, status);
+        return;
+    }
+    m->def.flexible_count++;
+    made->name = yk_node_name(item);
+    made->body = body;
+    made->position = yk_node_vector(item, "position");
+    made->orientation = yk_node_orientation(item, "orientation");
+    made->velocity = yk_node_vector(item, "velocity");
+    made->angular_velocity = yk_node_vector(item, "angular_velocity");
+    if (body->kind == YK_FLEXIBLE_MODAL) made->node = (*node)++;
+    int k = 0;
+    for (const yk_node *point = first_of(item, "points"); point; point = point->next, k++)
+        m->places[m->def.place_count++] = (yk_smooth_place_def){point_name(m, item, point), index, places[k]};
+}
+
+static void make_flexibles(maker *m)
+{
+    size_t points = 0;
+    for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next)
+        points += (size_t)count_of(item, "points");
+    m->flexibles = take(m, (size_t)count_of(m->section, "flexible"), sizeof *m->flexibles);
+    m->places = take(m, points, sizeof *m->places);
+    if (m->status != YK_OK) return;
+    int node = m->def.node_count;
+    for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next)
+        node -= item->choice != YK_FLEXIBLE_ITEM_ANCF;
+    for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next) make_flexible(m, item, &node);
+    m->def.flexibles = m->flexibles;
+    m->def.places = m->places;
+}
+
+static void release_flexibles(maker *m)
+{
+    for (int i = 0; i < m->def.flexible_count; i++)
+        yk_flexible_release((yk_flexible *)(uintptr_t)m->flexibles[i].body);
+}
+
+static void sort_names(maker *m)
+{
+    int count = m->def.node_count + m->def.place_count;
+    m->names = take(m, (size_t)count, sizeof *m->names);
+    if (m->status != YK_OK) return;
+    m->name_count = count;
+    for (int i = 0; i < count; i++)
+        m->names[i] = (node_name){
+            i < m->def.node_count ? m->nodes[i].name : m->places[i - m->def.node_count].name, i};
     qsort(m->names, (size_t)count, sizeof *m->names, compare_names);
     for (int i = 1; i < count; i++)
         if (strcmp(m->names[i - 1].name, m->names[i].name) == 0)
             fail(m, yk_builder_error(m->builder, m->section, "two nodes or bodies are named '%s'", m->names[i].name));
-    m->def.nodes = m->nodes;
-    m->def.node_count = count;
 }
 
 static int find_node(maker *m, const yk_node *reference)
@@ -173,10 +249,10 @@ static int find_node(maker *m, const yk_node *reference)
     enum { SUGGESTED = 500 };
     if (strcmp(reference->text, "ground") == 0) return YK_SMOOTH_GROUND;
     node_name wanted = {reference->text, 0};
-    const node_name *found = bsearch(&wanted, m->names, (size_t)m->def.node_count, sizeof *m->names, compare_names);
+    const node_name *found = bsearch(&wanted, m->names, (size_t)m->name_count, sizeof *m->names, compare_names);
     if (found) return found->index;
     const char *list[SUGGESTED];
-    int count = m->def.node_count < SUGGESTED ? m->def.node_count : SUGGESTED;
+    int count = m->name_count < SUGGESTED ? m->name_count : SUGGESTED;
     for (int i = 0; i < count; i++) list[i] = m->names[i].name;
     fail(m, yk_builder_error(m->builder, reference, "there is no body or node '%.60s'; %s", reference->text,
                              yk_suggestion(reference->text, list, count).text));
@@ -196,6 +272,11 @@ static void make_bodies(maker *m)
         body->node = node ? find_node(m, node) : own++;
         if (node && body->node == YK_SMOOTH_GROUND)
             fail(m, yk_builder_error(m->builder, node, "a body on the ground cannot move: name a node"));
+        if (node && body->node >= m->def.node_count)
+            fail(m, yk_builder_error(m->builder, node,
+                                     "a point of a flexible body carries no mass: give the body a node of its own and "
+                                     "clamp it to '%s'",
+                                     node->text));
         body->mass = yk_node_number(item, "mass");
         body->centre = yk_node_vector(item, "centre");
         body->axes = yk_node_orientation(item, "axes");
@@ -209,7 +290,7 @@ static void make_bodies(maker *m)
 
 static yk_smooth_node_def node_at(const maker *m, int node)
 {
-    return node == YK_SMOOTH_GROUND ? yk_smooth_node_default() : m->nodes[node];
+    return yk_smooth_place_of(&m->def, node);
 }
 
 static void read_pair(maker *m, const yk_node *item, int node[2], yk_marker marker[2])
@@ -311,25 +392,8 @@ static yk_beam_section matrix_section(maker *m, const yk_node *node)
 
 static yk_beam_section section_of(maker *m, const yk_node *node)
 {
-    enum { RECTANGLE, TUBE, GENERAL, MATRIX };
-    if (node->choice == MATRIX) return matrix_section(m, node);
-    yk_beam_section_def def = yk_beam_section_default();
-    def.young = yk_node_number(node, "young");
-    def.poisson = yk_node_number(node, "poisson");
-    def.density = yk_node_number(node, "density");
-    def.damping_ratio = yk_node_number(node, "damping_ratio");
-    if (node->choice == RECTANGLE) {
-        yk_beam_section_rectangle(&def, yk_node_number(node, "width_y"), yk_node_number(node, "width_z"));
-    } else if (node->choice == TUBE) {
-        yk_beam_section_tube(&def, yk_node_number(node, "radius"), yk_node_number(node, "inner_radius"));
-    } else {
-        def.area = yk_node_number(node, "area");
-        def.inertia_y = yk_node_number(node, "inertia_y");
-        def.inertia_z = yk_node_number(node, "inertia_z");
-        def.torsion = yk_node_number(node, "torsion");
-        def.shear_y = yk_node_number(node, "shear_y");
-        def.shear_z = yk_node_number(node, "shear_z");
-    }
+    if (node->choice == YK_SECTION_MATRIX) return matrix_section(m, node);
+    yk_beam_section_def def = yk_read_section(node);
     return yk_beam_section_create(&def);
 }
 
@@ -354,6 +418,10 @@ static void make_beam(maker *m, const yk_node *item, yk_smooth_beam_def *beam)
     yk_vec3 place[YK_BEAM_NODES], up = yk_node_vector(item, "up"), offset = yk_node_vector(item, "offset");
     for (int k = 0; k < YK_BEAM_NODES; k++) {
         beam->node[k] = find_node(m, yk_node_at(nodes, k));
+        if (beam->node[k] >= m->def.node_count)
+            fail(m, yk_builder_error(m->builder, yk_node_at(nodes, k),
+                                     "a beam needs nodes of its own: clamp one of them to '%s'",
+                                     yk_node_at(nodes, k)->text));
         place[k] = node_at(m, beam->node[k]).position;
     }
     beam->section[0] = section_of(m, yk_node_get(item, "section"));
@@ -454,6 +522,28 @@ static yk_status check_inputs(maker *m, const yk_smooth *model)
     return YK_OK;
 }
 
+/* All that refers to nodes and points by name, and the model. */
+static yk_status build_rest(maker *m, yk_subsystem **subsystem)
+{
+    make_bodies(m);
+    MAKE_ALL(m, "joints", joints, joint_count, make_joint);
+    MAKE_ALL(m, "forces", forces, force_count, make_force);
+    MAKE_ALL(m, "beams", beams, beam_count, make_beam);
+    MAKE_ALL(m, "ports", ports, port_count, make_port);
+    MAKE_ALL(m, "shapes", shapes, shape_count, make_shape);
+    if (m->status != YK_OK) return m->status;
+    yk_smooth *model;
+    yk_status status = yk_smooth_create(yk_builder_context(m->builder), &m->def, &model);
+    if (status != YK_OK) return status;
+    status = check_inputs(m, model);
+    if (status != YK_OK) {
+        yk_smooth_destroy(model);
+        return status;
+    }
+    *subsystem = yk_smooth_subsystem(model);
+    return YK_OK;
+}
+
 yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
     maker m = {.builder = builder, .section = section, .def = yk_smooth_default()};
@@ -461,22 +551,9 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
     m.def.gravity = yk_node_vector(section, "gravity");
     read_options(&m);
     make_nodes(&m);
-    if (m.status != YK_OK) return m.status;
-    make_bodies(&m);
-    MAKE_ALL(&m, "joints", joints, joint_count, make_joint);
-    MAKE_ALL(&m, "forces", forces, force_count, make_force);
-    MAKE_ALL(&m, "beams", beams, beam_count, make_beam);
-    MAKE_ALL(&m, "ports", ports, port_count, make_port);
-    MAKE_ALL(&m, "shapes", shapes, shape_count, make_shape);
-    if (m.status != YK_OK) return m.status;
-    yk_smooth *model;
-    yk_status status = yk_smooth_create(yk_builder_context(builder), &m.def, &model);
-    if (status != YK_OK) return status;
-    status = check_inputs(&m, model);
-    if (status != YK_OK) {
-        yk_smooth_destroy(model);
-        return status;
-    }
-    *subsystem = yk_smooth_subsystem(model);
-    return YK_OK;
+    if (m.status == YK_OK) make_flexibles(&m);
+    if (m.status == YK_OK) sort_names(&m);
+    yk_status status = m.status == YK_OK ? build_rest(&m, subsystem) : m.status;
+    release_flexibles(&m);
+    return status;
 }

@@ -1,0 +1,179 @@
+/* Items of `flexible` under solver: smooth: what they may say, and the bodies that they make. */
+#include "model/kind_smooth.h"
+
+#define COUNT YK_TYPE_INTEGER, .range = YK_AT_LEAST(0)
+
+#define MOVING_FIELDS                                                                                              \
+    NODE_FIELDS,                                                                                                   \
+    {                                                                                                              \
+        "constant_mass", YK_TYPE_BOOLEAN, .fallback = "false",                                                     \
+                                          .text = "neglect the deformation in the inertia, where accelerations " \
+                                                  "enter: faster to reason about, less exact"                      \
+    }
+
+static const yk_field along_item = {"points", YK_TYPE_NUMBER, "m", .text = "distance from the origin along the rod"};
+static const yk_field number_item = {"points", YK_TYPE_INTEGER, .text = "number of a node"};
+static const yk_word support_words[] = {
+    {"clamped-free", "fixed to the section at the origin: shapes of a cantilever"},
+    {"pinned-pinned", "its x axis runs through both ends: half waves"},
+    {"free-free", "moves with the mean of the rod: modes of a free rod"},
+    {NULL, NULL}};
+
+static const yk_field rod_fields[] = {
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along x of its frame"},
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections, .selector = "shape",
+     .text = "What it is made of"},
+    {"frame", YK_TYPE_CHOICE, .fallback = "clamped-free", .words = support_words, .text = "how the frame floats"},
+    {"bending_y", COUNT, .fallback = "2", .text = "shapes of vibration with deflection along y"},
+    {"bending_z", COUNT, .fallback = "2", .text = "and along z"},
+    {"extension", COUNT, .fallback = "1", .text = "shapes along x"},
+    {"torsion", COUNT, .fallback = "1", .text = "shapes about x"},
+    {"statics", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "two more shapes in each plane that bends: the exact deflections under loads at its ends"},
+    {"stiffening", YK_TYPE_BOOLEAN, .fallback = "true",
+     .text = "bending draws the rod in, so that axial forces and fast rotation stiffen it"},
+    {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "of each shape, as a share of critical damping"},
+    {"points", YK_TYPE_NAMED, .item = &along_item, .text = "where joints, forces and ports attach"},
+    MOVING_FIELDS,
+    {0}};
+
+static const yk_field modal_fields[] = {
+    {"nodes", YK_TYPE_PATH, .required = true, .text = "table of coordinates and lumped masses, see modal.md"},
+    {"modes", YK_TYPE_PATH, .required = true, .text = "table of displacements, by mode and node"},
+    {"frequencies", YK_TYPE_PATH, .required = true, .text = "table of frequencies, by mode"},
+    {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "of shapes without one in the table, as a share of critical damping"},
+    {"points", YK_TYPE_NAMED, .item = &number_item,
+     .text = "where joints, forces and ports attach: numbers of nodes in the table"},
+    MOVING_FIELDS,
+    {0}};
+
+static const yk_field ancf_fields[] = {
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along x of its orientation"},
+    {"elements", YK_TYPE_INTEGER, .fallback = "4", .range = YK_AT_LEAST(1), .text = "of equal length"},
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections, .selector = "shape",
+     .text = "What it is made of"},
+    {"points", YK_TYPE_NAMED, .item = &number_item,
+     .text = "where joints, forces and ports attach: numbers of nodes, 0 at the start, `elements` at the end"},
+    NODE_FIELDS,
+    {0}};
+
+static const yk_section rod = {
+    "rod", "A uniform rod in small deformation, seen from a floating frame at its start; the frame is a node of its name.",
+    rod_fields};
+static const yk_section modal = {
+    "modal", "Any body in small deformation, with the shapes of a finite-element program.", modal_fields};
+static const yk_section ancf = {
+    "ancf", "A uniform rod in deformation of any size, in absolute nodal coordinates; straight at the start.", ancf_fields};
+
+/* In the order of YK_FLEXIBLE_ITEM. */
+static const yk_section *const variants[] = {&rod, &modal, &ancf, NULL};
+const yk_field yk_flexible_item = {"flexible body", YK_TYPE_VARIANT, .variants = variants, .selector = "type",
+                                   .text = "A body that deforms"};
+
+yk_beam_section_def yk_read_section(const yk_node *node)
+{
+    yk_beam_section_def def = yk_beam_section_default();
+    def.young = yk_node_number(node, "young");
+    def.poisson = yk_node_number(node, "poisson");
+    def.density = yk_node_number(node, "density");
+    def.damping_ratio = yk_node_number(node, "damping_ratio");
+    if (node->choice == YK_SECTION_RECTANGLE) {
+        yk_beam_section_rectangle(&def, yk_node_number(node, "width_y"), yk_node_number(node, "width_z"));
+    } else if (node->choice == YK_SECTION_TUBE) {
+        yk_beam_section_tube(&def, yk_node_number(node, "radius"), yk_node_number(node, "inner_radius"));
+    } else {
+        def.area = yk_node_number(node, "area");
+        def.inertia_y = yk_node_number(node, "inertia_y");
+        def.inertia_z = yk_node_number(node, "inertia_z");
+        def.torsion = yk_node_number(node, "torsion");
+        def.shear_y = yk_node_number(node, "shear_y");
+        def.shear_z = yk_node_number(node, "shear_z");
+    }
+    return def;
+}
+
+static const yk_node *first_point(const yk_node *item)
+{
+    const yk_node *points = yk_node_get(item, "points");
+    return points ? points->first : NULL;
+}
+
+/* Bodies refuse what is wrong with them in words that need the place in the file only. */
+static yk_status explained(yk_builder *builder, const yk_node *item, yk_status status)
+{
+    if (status != YK_ERROR_ARGUMENT) return status;
+    return yk_builder_error(builder, item, "%s", yk_last_message(yk_builder_context(builder)));
+}
+
+static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, int *places, yk_flexible **body)
+{
+    yk_ffrf_rod_def def = yk_ffrf_rod_default();
+    double *distances = yk_builder_take(builder, ((size_t)count + 1) * sizeof *distances);
+    if (!distances) return YK_ERROR_MEMORY;
+    int k = 0;
+    for (const yk_node *point = first_point(item); point; point = point->next, k++) {
+        distances[k] = point->value;
+        places[k] = k;
+    }
+    def.length = yk_node_number(item, "length");
+    def.section = yk_read_section(yk_node_get(item, "section"));
+    def.support = (yk_rod_support)yk_node_choice(item, "frame");
+    def.bending_y = yk_node_integer(item, "bending_y");
+    def.bending_z = yk_node_integer(item, "bending_z");
+    def.extension = yk_node_integer(item, "extension");
+    def.torsion = yk_node_integer(item, "torsion");
+    def.statics = yk_node_boolean(item, "statics");
+    def.stiffening = yk_node_boolean(item, "stiffening");
+    def.constant_mass = yk_node_boolean(item, "constant_mass");
+    def.damping_ratio = yk_node_number(item, "damping_ratio");
+    def.places = distances;
+    def.place_count = count;
+    if (def.section.damping_ratio > 0)
+        return yk_builder_error(builder, yk_node_get(item, "section"),
+                                "a rod with shapes has 'damping_ratio' beside its section: a share of critical damping");
+    return explained(builder, item, yk_flexible_rod(yk_builder_context(builder), &def, body));
+}
+
+static yk_status build_modal(yk_builder *builder, const yk_node *item, int count, int *places, yk_flexible **body)
+{
+    yk_modal_files files = {.nodes = yk_builder_path(builder, item, "nodes"),
+                            .modes = yk_builder_path(builder, item, "modes"),
+                            .frequencies = yk_builder_path(builder, item, "frequencies"),
+                            .damping_ratio = yk_node_number(item, "damping_ratio"),
+                            .constant_mass = yk_node_boolean(item, "constant_mass")};
+    int *numbers = yk_builder_take(builder, ((size_t)count + 1) * sizeof *numbers);
+    if (!numbers || !files.nodes || !files.modes || !files.frequencies) return YK_ERROR_MEMORY;
+    int k = 0;
+    for (const yk_node *point = first_point(item); point; point = point->next, k++) {
+        numbers[k] = (int)point->value;
+        places[k] = k;
+    }
+    return explained(builder, item, yk_modal_read(yk_builder_context(builder), &files, numbers, count, body));
+}
+
+static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *places, yk_flexible **body)
+{
+    yk_ancf_rod_def def = {.length = yk_node_number(item, "length"),
+                           .elements = yk_node_integer(item, "elements"),
+                           .section = yk_read_section(yk_node_get(item, "section"))};
+    int k = 0;
+    for (const yk_node *point = first_point(item); point; point = point->next, k++) {
+        places[k] = (int)point->value;
+        if (point->value < 0 || point->value > def.elements)
+            return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g", def.elements, point->value);
+    }
+    return explained(builder, item, yk_flexible_ancf(yk_builder_context(builder), &def, body));
+}
+
+yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *places, yk_flexible **body)
+{
+    const yk_node *points = yk_node_get(item, "points");
+    int count = points ? points->count : 0;
+    switch (item->choice) {
+    case YK_FLEXIBLE_ITEM_ROD: return build_rod(builder, item, count, places, body);
+    case YK_FLEXIBLE_ITEM_MODAL: return build_modal(builder, item, count, places, body);
+    default: return build_ancf(builder, item, places, body);
+    }
+}
