@@ -111,6 +111,36 @@ static void flexible_crank(bench *run)
     beside_mbdyn(run, run_model(run, &m->def, 1e-3, 1000), 89);
 }
 
+/* Paper relaxed, table 2: the flexible rods beside the rigid one at the same step, which resolves what they do. */
+static const double table_step = 1e-4;
+
+static void rigid_crank(bench *run)
+{
+    model_kit kit;
+    kit_slider_crank(&kit);
+    run_model(run, kit_def(&kit), table_step, 5000);
+    kit_close(&kit);
+}
+
+static void rod_crank(bench *run, bool modal)
+{
+    model_kit kit;
+    if (!bench_check(run, kit_flexible_slider_crank(&kit, bench_context(run), modal))) return;
+    run_model(run, kit_def(&kit), table_step, 5000);
+    yk_flexible_release((yk_flexible *)(uintptr_t)kit.flexible.body);
+    kit_close(&kit);
+}
+
+static void modal_crank(bench *run)
+{
+    rod_crank(run, true);
+}
+
+static void ancf_crank(bench *run)
+{
+    rod_crank(run, false);
+}
+
 /* One element: loads, or loads and Jacobian. */
 static void beam_element(bench *run, bool with_jacobian)
 {
@@ -241,6 +271,9 @@ const bench_case bench_smooth[] = {
     {.name = "smooth/double-pendulum", .unit = "step", .run = double_pendulum},
     {.name = "smooth/cantilever-21", .unit = "step", .run = cantilever},
     {.name = "smooth/flexible-slider-crank", .unit = "step", .run = flexible_crank},
+    {.name = "smooth/rigid-rod", .unit = "step", .run = rigid_crank},
+    {.name = "smooth/modal-rod", .unit = "step", .run = modal_crank, .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/ancf-rod", .unit = "step", .run = ancf_crank, .relative_to = "smooth/rigid-rod"},
     {.name = "smooth/beam-loads", .unit = "beam", .run = beam_loads},
     {.name = "smooth/beam-jacobian", .unit = "beam", .run = beam_jacobian, .relative_to = "smooth/beam-loads"},
     {.name = "smooth/revolute-chain-10", .unit = "step", .run = revolute_10},

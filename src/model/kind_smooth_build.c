@@ -225,8 +225,7 @@ static void make_flexibles(maker *m)
 
 static void release_flexibles(maker *m)
 {
-    for (int i = 0; i < m->def.flexible_count; i++)
-        yk_flexible_release((yk_flexible *)(uintptr_t)m->flexibles[i].body);
+    for (int i = 0; i < m->def.flexible_count; i++) yk_flexible_release((yk_flexible *)(uintptr_t)m->flexibles[i].body);
 }
 
 static void sort_names(maker *m)
@@ -236,8 +235,7 @@ static void sort_names(maker *m)
     if (m->status != YK_OK) return;
     m->name_count = count;
     for (int i = 0; i < count; i++)
-        m->names[i] = (node_name){
-            i < m->def.node_count ? m->nodes[i].name : m->places[i - m->def.node_count].name, i};
+        m->names[i] = (node_name){i < m->def.node_count ? m->nodes[i].name : m->places[i - m->def.node_count].name, i};
     qsort(m->names, (size_t)count, sizeof *m->names, compare_names);
     for (int i = 1; i < count; i++)
         if (strcmp(m->names[i - 1].name, m->names[i].name) == 0)

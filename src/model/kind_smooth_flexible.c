@@ -3,21 +3,20 @@
 
 #define COUNT YK_TYPE_INTEGER, .range = YK_AT_LEAST(0)
 
-#define MOVING_FIELDS                                                                                              \
-    NODE_FIELDS,                                                                                                   \
-    {                                                                                                              \
-        "constant_mass", YK_TYPE_BOOLEAN, .fallback = "false",                                                     \
+#define MOVING_FIELDS                                                                                            \
+    NODE_FIELDS,                                                                                                 \
+    {                                                                                                            \
+        "constant_mass", YK_TYPE_BOOLEAN, .fallback = "false",                                                   \
                                           .text = "neglect the deformation in the inertia, where accelerations " \
-                                                  "enter: faster to reason about, less exact"                      \
+                                                  "enter: faster to reason about, less exact"                    \
     }
 
 static const yk_field along_item = {"points", YK_TYPE_NUMBER, "m", .text = "distance from the origin along the rod"};
 static const yk_field number_item = {"points", YK_TYPE_INTEGER, .text = "number of a node"};
-static const yk_word support_words[] = {
-    {"clamped-free", "fixed to the section at the origin: shapes of a cantilever"},
-    {"pinned-pinned", "its x axis runs through both ends: half waves"},
-    {"free-free", "moves with the mean of the rod: modes of a free rod"},
-    {NULL, NULL}};
+static const yk_word support_words[] = {{"clamped-free", "fixed to the section at the origin: shapes of a cantilever"},
+                                        {"pinned-pinned", "its x axis runs through both ends: half waves"},
+                                        {"free-free", "moves with the mean of the rod: modes of a free rod"},
+                                        {NULL, NULL}};
 
 static const yk_field rod_fields[] = {
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along x of its frame"},
@@ -60,12 +59,14 @@ static const yk_field ancf_fields[] = {
     {0}};
 
 static const yk_section rod = {
-    "rod", "A uniform rod in small deformation, seen from a floating frame at its start; the frame is a node of its name.",
+    "rod",
+    "A uniform rod in small deformation, seen from a floating frame at its start; the frame is a node of its name.",
     rod_fields};
-static const yk_section modal = {
-    "modal", "Any body in small deformation, with the shapes of a finite-element program.", modal_fields};
+static const yk_section modal = {"modal", "Any body in small deformation, with the shapes of a finite-element program.",
+                                 modal_fields};
 static const yk_section ancf = {
-    "ancf", "A uniform rod in deformation of any size, in absolute nodal coordinates; straight at the start.", ancf_fields};
+    "ancf", "A uniform rod in deformation of any size, in absolute nodal coordinates; straight at the start.",
+    ancf_fields};
 
 /* In the order of YK_FLEXIBLE_ITEM. */
 static const yk_section *const variants[] = {&rod, &modal, &ancf, NULL};
@@ -131,8 +132,9 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     def.places = distances;
     def.place_count = count;
     if (def.section.damping_ratio > 0)
-        return yk_builder_error(builder, yk_node_get(item, "section"),
-                                "a rod with shapes has 'damping_ratio' beside its section: a share of critical damping");
+        return yk_builder_error(
+            builder, yk_node_get(item, "section"),
+            "a rod with shapes has 'damping_ratio' beside its section: a share of critical damping");
     return explained(builder, item, yk_flexible_rod(yk_builder_context(builder), &def, body));
 }
 

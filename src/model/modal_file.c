@@ -211,8 +211,7 @@ static double modal_mass(const reading *r, int i)
         sum += p->mass * yk_v3_norm2(p->displacement[i]);
         if (!p->rotation) continue;
         double trace = p->second.m[0][0] + p->second.m[1][1] + p->second.m[2][2];
-        sum += trace * yk_v3_norm2(p->rotation[i]) -
-               yk_v3_dot(p->rotation[i], yk_m3_apply(p->second, p->rotation[i]));
+        sum += trace * yk_v3_norm2(p->rotation[i]) - yk_v3_dot(p->rotation[i], yk_m3_apply(p->second, p->rotation[i]));
     }
     return sum;
 }
@@ -289,8 +288,9 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
                            .constant_mass = files->constant_mass};
         status = yk_flexible_modal(context, &def, r.places, point_count, body);
     }
-    void *const blocks[] = {r.nodes.values, r.modes.values, r.frequencies.values, r.points, r.shapes,
-                            r.stiffness,    r.damping,      r.mass,               r.places};
+    void *const blocks[] = {r.nodes.values, r.modes.values, r.frequencies.values,
+                            r.points,       r.shapes,       r.stiffness,
+                            r.damping,      r.mass,         r.places};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(context, blocks[i]);
     return status;
 }

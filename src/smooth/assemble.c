@@ -497,10 +497,11 @@ void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
     scales s = scales_of(model, in_time ? model->c : 0);
     model->supply = model->loss = model->potential = 0;
-    if (level == LEVEL_STEP && model->stabilisation > 0) {
-        yk_smooth_show_places(model); /* with their accelerations, which the stabilised rows read */
-    } else if (model->def.flexible_count) {
-        yk_smooth_place_flexibles(model, level == LEVEL_ACCELERATION);
+    if (model->def.flexible_count) {
+        bool second = level == LEVEL_ACCELERATION;
+        yk_smooth_place_flexibles(model, PLACE_LOADS | (with_matrix ? PLACE_MAPS : 0) | (second ? PLACE_BIASES : 0));
+        /* which the stabilised rows read */
+        if (level == LEVEL_STEP && model->stabilisation > 0) yk_smooth_accelerate_places(model);
     }
     memset(model->right, 0, (size_t)model->motion_count * sizeof *model->right);
     node_loads(model, &model->potential);

@@ -137,6 +137,22 @@ static double length_scale(const yk_smooth_def *def)
     return length > 0 ? length : 1;
 }
 
+/* Points that coincide turn no arms where their markers are in the origins. */
+static unsigned chained_stiffness(const yk_joint *joint)
+{
+    unsigned mask = 0;
+    for (int r = 0; r < joint->row_count; r++) {
+        unsigned bits = yk_row_stiffness_mask(&joint->row[r]);
+        for (int side = 0; side < 2; side++) {
+            int torque = 2 * side + 1;
+            bool arm = yk_v3_norm2(joint->offset[side]) > 0;
+            if (joint->row[r].kind == YK_ROW_POINT && !arm) bits &= ~(1u << (4 * torque + torque));
+        }
+        mask |= bits;
+    }
+    return mask;
+}
+
 static void add_joint(yk_smooth *model, const char *name, yk_joint joint, int a, int b, yk_smooth_function drive,
                       int port)
 {
@@ -145,6 +161,7 @@ static void add_joint(yk_smooth *model, const char *name, yk_joint joint, int a,
         .name = name, .joint = joint, .node = {a, b}, .row = model->row_count, .drive = drive, .port = port};
     for (int r = 0; r < joint.row_count; r++) made->stiffness_mask |= yk_row_stiffness_mask(&joint.row[r]);
     made->chained = model->nodes[a].place >= 0 || model->nodes[b].place >= 0;
+    if (made->chained) made->stiffness_mask = chained_stiffness(&joint);
     model->row_count += joint.row_count;
 }
 

@@ -75,6 +75,60 @@ static double mass_integral(const yk_ffrf_def *def, int i, int j)
     return sum;
 }
 
+/* Shapes along the axes leave most entries zero: rounding of their sums counts as nothing. */
+static yk_status list_terms(yk_context *context, yk_ffrf *body)
+{
+    int n = body->modes, count = 0;
+    body->terms = yk_allocate(context, 9 * (size_t)(n * n), sizeof *body->terms);
+    body->first_term = yk_allocate(context, (size_t)n + 1, sizeof *body->first_term);
+    if (!body->terms || !body->first_term) return YK_ERROR_MEMORY;
+    for (int i = 0; i < n; i++) {
+        body->first_term[i] = count;
+        for (int j = 0; j < n; j++) {
+            yk_mat3 *pair = &body->pair[n * i + j];
+            double size = sqrt(fabs(body->modal_mass[(n + 1) * i] * body->modal_mass[(n + 1) * j]));
+            for (int k = 0; k < 9; k++) {
+                double *value = &pair->m[k / 3][k % 3];
+                if (fabs(*value) < 1e-15 * size) *value = 0;
+                if (*value != 0) body->terms[count++] = (yk_ffrf_term){j, k, *value};
+            }
+        }
+    }
+    body->first_term[n] = count;
+    return YK_OK;
+}
+
+/* Shapes that are orthogonal but for rounding are. */
+static void drop_rounding(int n, double *matrix)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (i != j && fabs(matrix[n * i + j]) < 1e-12 * sqrt(fabs(matrix[(n + 1) * i] * matrix[(n + 1) * j])))
+                matrix[n * i + j] = 0;
+}
+
+static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
+{
+    int count = 0;
+    for (int k = 0; k < modes * modes; k++)
+        if (yk_v3_norm2(dense[k]) > 0) list[count++] = (yk_ffrf_bend){k / modes, k % modes, dense[k]};
+    return count;
+}
+
+/* The Coriolis couplings from the pairs, and lists of what is not zero. */
+static yk_status list_couplings(yk_context *context, yk_ffrf *body)
+{
+    int n = body->modes;
+    body->curves = yk_allocate(context, (size_t)(n * n), sizeof *body->curves);
+    body->gyros = yk_allocate(context, (size_t)(n * n), sizeof *body->gyros);
+    if (!body->curves || !body->gyros) return YK_ERROR_MEMORY;
+    for (int k = 0; k < n * n; k++)
+        body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), yk_ffrf_axial(&body->pair[n * (k % n) + k / n]));
+    body->curve_count = list_vectors(n, body->curve, body->curves);
+    body->gyro_count = list_vectors(n, body->gyro, body->gyros);
+    return YK_OK;
+}
+
 static yk_status check(yk_context *context, const yk_ffrf *body)
 {
     if (!(body->mass > 0))
@@ -108,9 +162,12 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
             body->stiffness[k] = def->stiffness[k];
             body->damping[k] = def->damping ? def->damping[k] : 0;
             body->damped |= body->damping[k] != 0;
-            body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), yk_ffrf_axial(&body->pair[n * j + i]));
         }
-    status = check(context, body);
+    status = list_terms(context, body);
+    if (status == YK_OK) status = list_couplings(context, body);
+    drop_rounding(n, body->modal_mass);
+    drop_rounding(n, body->stiffness);
+    if (status == YK_OK) status = check(context, body);
     if (status != YK_OK) yk_ffrf_destroy(context, body);
     return status;
 }
@@ -118,43 +175,50 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
 void yk_ffrf_destroy(yk_context *context, yk_ffrf *body)
 {
     yk_release(context, body->store);
+    yk_release(context, body->terms);
+    yk_release(context, body->first_term);
+    yk_release(context, body->curves);
+    yk_release(context, body->gyros);
     *body = (yk_ffrf){0};
 }
 
 /* Shape at the given amplitudes ----------------------------------------------------------------------------------- */
 
-/* sum of pair_ij p_j: what amplitudes, or their rates, add to Y_i. */
-static yk_mat3 contract(const yk_ffrf *body, int i, const double *p)
+/* Adds the sum of pair_ij p_j, what amplitudes or their rates add to Y_i, for all i. */
+static void contract(const yk_ffrf *body, const double *p, yk_mat3 *sum)
 {
-    yk_mat3 sum = yk_m3_zero();
-    for (int j = 0; j < body->modes; j++) yk_ffrf_add_scaled(&sum, p[j], &body->pair[body->modes * i + j]);
-    return sum;
+    for (int i = 0; i < body->modes; i++) {
+        double *entry = &sum[i].m[0][0];
+        for (int k = body->first_term[i]; k < body->first_term[i + 1]; k++)
+            entry[body->terms[k].entry] += body->terms[k].value * p[body->terms[k].j];
+    }
 }
 
-static yk_vec3 contract_curve(const yk_ffrf *body, int i, const double *p)
+/* Sets to[i] to the sum of value_ij p_j. */
+static void contract_vectors(const yk_ffrf_bend *list, int count, int modes, const double *p, yk_vec3 *to)
 {
-    yk_vec3 sum = {0, 0, 0};
-    if (!body->curved) return sum;
-    for (int j = 0; j < body->modes; j++) sum = yk_v3_axpy(p[j], body->curve[body->modes * i + j], sum);
-    return sum;
+    for (int i = 0; i < modes; i++) to[i] = yk_v3(0, 0, 0);
+    for (int k = 0; k < count; k++) to[list[k].i] = yk_v3_axpy(p[list[k].j], list[k].value, to[list[k].i]);
 }
 
 void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
 {
     yk_mat3 second = body->second;
     at->moment = body->moment;
+    for (int i = 0; i < body->modes; i++) at->spread[i] = body->spread[i], at->shift[i] = body->shift[i];
+    if (p) contract(body, p, at->spread);
+    if (p && body->curve_count) contract_vectors(body->curves, body->curve_count, body->modes, p, at->shift);
     for (int i = 0; i < body->modes; i++) {
-        yk_mat3 change = p ? contract(body, i, p) : yk_m3_zero();
-        yk_vec3 bend = p ? contract_curve(body, i, p) : yk_v3(0, 0, 0);
-        at->spread[i] = yk_m3_add(body->spread[i], change);
+        yk_vec3 bend = p && body->curve_count ? at->shift[i] : yk_v3(0, 0, 0);
         at->shift[i] = yk_v3_add(body->shift[i], bend);
         at->spin[i] = yk_ffrf_axial(&at->spread[i]);
         if (!p) continue;
         at->moment = yk_v3_axpy(p[i], yk_v3_axpy(-0.5, bend, at->shift[i]), at->moment);
-        yk_mat3 mean = yk_m3_add(body->spread[i], yk_m3_scale(0.5, change));
-        yk_ffrf_add_scaled(&second, p[i], &mean);
-        mean = yk_m3_transpose(mean);
-        yk_ffrf_add_scaled(&second, p[i], &mean);
+        /* p_i (Y_i + spread_i) / 2 and its transpose */
+        const yk_mat3 *now = &at->spread[i], *plain = &body->spread[i];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++)
+                second.m[r][c] += 0.5 * p[i] * (now->m[r][c] + plain->m[r][c] + now->m[c][r] + plain->m[c][r]);
     }
     at->tensor = yk_ffrf_tensor(&second);
 }
@@ -176,15 +240,15 @@ void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 grav
     s->drift = s->swirl = yk_v3(0, 0, 0);
     s->flow = yk_m3_zero();
     int n = body->modes;
+    for (int i = 0; i < n; i++) s->rate[i] = yk_m3_zero();
+    contract(body, motion->rate, s->rate);
+    contract_vectors(body->curves, body->curve_count, n, motion->rate, s->bend);
+    contract_vectors(body->gyros, body->gyro_count, n, motion->rate, s->gyro);
     for (int i = 0; i < n; i++) {
         double rate = motion->rate[i];
         s->drift = yk_v3_axpy(rate, at->shift[i], s->drift);
         s->swirl = yk_v3_axpy(rate, at->spin[i], s->swirl);
         yk_ffrf_add_scaled(&s->flow, rate, &at->spread[i]);
-        s->rate[i] = contract(body, i, motion->rate);
-        s->bend[i] = contract_curve(body, i, motion->rate);
-        s->gyro[i] = yk_v3(0, 0, 0);
-        for (int j = 0; j < n; j++) s->gyro[i] = yk_v3_axpy(motion->rate[j], body->gyro[n * i + j], s->gyro[i]);
     }
 }
 
@@ -271,18 +335,6 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     loads->torque = yk_m3_apply(motion->frame.rotation, torque);
 }
 
-yk_momentum yk_ffrf_momentum(const yk_ffrf *body, const yk_ffrf_motion *motion, double *modal)
-{
-    yk_ffrf_shape at;
-    yk_vec3 linear, angular;
-    yk_ffrf_shape_at(body, body->constant_mass ? NULL : motion->amplitude, &at);
-    const yk_mat3 turn = motion->frame.rotation;
-    inertia_of_accelerations(body, &at, yk_m3_apply_transposed(turn, motion->frame.velocity),
-                             yk_m3_apply_transposed(turn, motion->frame.angular_velocity), motion->rate, &linear,
-                             &angular, modal);
-    return (yk_momentum){yk_m3_apply(turn, linear), yk_m3_apply(turn, angular)};
-}
-
 /* What the changing momenta do not contain: -dT/dp_i. */
 static void add_energy_slopes(const yk_ffrf *body, const yk_ffrf_shape *at, const yk_ffrf_seen *s, double *modal)
 {
@@ -296,39 +348,45 @@ static void add_energy_slopes(const yk_ffrf *body, const yk_ffrf_shape *at, cons
 
 /* With a constant mass: all velocity loads, less those that the changing momenta of the undeformed body contain. */
 static void add_other_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, const yk_ffrf_shape *at,
-                                     const yk_ffrf_seen *s, yk_vec3 *force, yk_vec3 *torque, double *modal)
+                                     const yk_ffrf_shape *plain, const yk_ffrf_seen *s, yk_vec3 *force, yk_vec3 *torque,
+                                     double *modal)
 {
-    yk_ffrf_shape plain;
-    yk_ffrf_shape_at(body, NULL, &plain);
     add_velocity_loads(body, motion, at, s, force, torque, modal);
-    yk_vec3 drift = {0, 0, 0}, spin = yk_m3_apply(plain.tensor, s->w);
+    yk_vec3 drift = {0, 0, 0}, spin = yk_m3_apply(plain->tensor, s->w);
     for (int i = 0; i < body->modes; i++) {
-        drift = yk_v3_axpy(motion->rate[i], plain.shift[i], drift);
-        spin = yk_v3_axpy(motion->rate[i], plain.spin[i], spin);
-        modal[i] -= yk_v3_dot(s->v, yk_v3_cross(s->w, plain.shift[i]));
+        drift = yk_v3_axpy(motion->rate[i], plain->shift[i], drift);
+        spin = yk_v3_axpy(motion->rate[i], plain->spin[i], spin);
+        modal[i] -= yk_v3_dot(s->v, yk_v3_cross(s->w, plain->shift[i]));
     }
-    yk_vec3 swing = yk_v3_add(yk_v3_cross(s->w, plain.moment), drift);
+    yk_vec3 swing = yk_v3_add(yk_v3_cross(s->w, plain->moment), drift);
     *force = yk_v3_sub(*force, yk_v3_cross(s->w, swing));
     *torque = yk_v3_sub(*torque, yk_v3_add(yk_v3_cross(s->w, spin), yk_v3_cross(s->v, drift)));
 }
 
-void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads)
+void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
+                  double *modal_momentum, yk_ffrf_loads *loads)
 {
     yk_ffrf_shape at;
     yk_ffrf_seen s;
-    yk_vec3 force = {0, 0, 0}, torque = {0, 0, 0};
+    const yk_mat3 turn = motion->frame.rotation;
+    yk_vec3 force = {0, 0, 0}, torque = {0, 0, 0}, linear, angular;
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
     for (int i = 0; i < body->modes; i++) loads->modal[i] = 0;
     if (body->constant_mass) {
-        add_other_velocity_loads(body, motion, &at, &s, &force, &torque, loads->modal);
+        yk_ffrf_shape plain;
+        yk_ffrf_shape_at(body, NULL, &plain);
+        inertia_of_accelerations(body, &plain, s.v, s.w, motion->rate, &linear, &angular, modal_momentum);
+        add_other_velocity_loads(body, motion, &at, &plain, &s, &force, &torque, loads->modal);
     } else {
+        inertia_of_accelerations(body, &at, s.v, s.w, motion->rate, &linear, &angular, modal_momentum);
         add_energy_slopes(body, &at, &s, loads->modal);
     }
+    *momentum = (yk_momentum){yk_m3_apply(turn, linear), yk_m3_apply(turn, angular)};
     add_weight(body, &at, s.g, &force, &torque, loads->modal);
-    yk_vec3 centre = yk_m3_apply(motion->frame.rotation, at.moment);
+    yk_vec3 centre = yk_m3_apply(turn, at.moment);
     loads->potential = -yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
     energies(body, motion, &at, &s, loads);
-    loads->force = yk_m3_apply(motion->frame.rotation, force);
-    loads->torque = yk_m3_apply(motion->frame.rotation, torque);
+    loads->force = yk_m3_apply(turn, force);
+    loads->torque = yk_m3_apply(turn, torque);
 }

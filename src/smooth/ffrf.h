@@ -27,6 +27,7 @@
 
 #include "mechanics/frame.h"
 #include "mechanics/inertia.h"
+#include "smooth/turn.h"
 #include "yoke/base.h"
 
 enum { YK_FFRF_MODES_MAX = 60 };
@@ -51,15 +52,31 @@ typedef struct yk_ffrf_def {
     bool constant_mass;      /* inertia as if undeformed wherever accelerations enter (relaxed 5.2) */
 } yk_ffrf_def;
 
+/* A vector of modes i and j, such as a shape of second order g_ij at a place. */
+typedef struct yk_ffrf_bend {
+    int i, j;
+    yk_vec3 value;
+} yk_ffrf_bend;
+
+/* One entry of pair_ij. */
+typedef struct yk_ffrf_term {
+    int j, entry; /* 3 row + column */
+    double value;
+} yk_ffrf_term;
+
 typedef struct yk_ffrf {
     int modes;
     bool constant_mass;
     double mass;
     yk_vec3 moment;
     yk_mat3 second;
-    yk_vec3 *shift;     /* per mode */
-    yk_mat3 *spread;    /* per mode */
-    yk_mat3 *pair;      /* modes x modes */
+    yk_vec3 *shift;               /* per mode */
+    yk_mat3 *spread;              /* per mode */
+    yk_mat3 *pair;                /* modes x modes */
+    yk_ffrf_term *terms;          /* entries of pair that are not zero, by mode i */
+    int *first_term;              /* modes + 1 */
+    yk_ffrf_bend *curves, *gyros; /* curve and gyro where they are not zero */
+    int curve_count, gyro_count;
     yk_vec3 *curve;     /* modes x modes */
     yk_vec3 *gyro;      /* modes x modes: 2 int s_j x s_i, the Coriolis coupling of the amplitudes */
     double *modal_mass; /* modes x modes */
@@ -100,8 +117,8 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
  *
  * with linear and angular momentum (about the origin, global axes) and modal momenta pi; f, t and m_i are what
  * yk_ffrf_rest returns. Accelerations are not read. */
-yk_momentum yk_ffrf_momentum(const yk_ffrf *body, const yk_ffrf_motion *motion, double *modal);
-void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads);
+void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
+                  double *modal_momentum, yk_ffrf_loads *loads);
 
 /* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the frame, amplitudes) when
  * the integration ties them as in yk_inertia_tangent: dv = dx / c, dp' = dp / c; `damping` adds that multiple of the
@@ -109,21 +126,43 @@ void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gra
  * amplitudes are left out. */
 void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double damping,
                      double *tangent);
+/* Whether an entry of the tangent can be other than zero, in any motion. */
+bool yk_ffrf_coupled(const yk_ffrf *body, int row, int column);
 
-/* A place of the body and how it moves: frame, and the 6 x (6 + modes) map, row-major, from the velocities of frame and
- * amplitudes to its velocity and angular velocity. Modal rotations are composed as a rotation vector. */
+/* A place of the body, where joints attach. Modal rotations are composed as a rotation vector. */
 typedef struct yk_ffrf_node {
     yk_vec3 position;
-    const yk_vec3 *displacement, *rotation, *shortening; /* as in yk_ffrf_point */
+    const yk_vec3 *displacement;
+    const yk_vec3 *rotation; /* NULL: none */
+    const yk_ffrf_bend *bends;
+    int bend_count;
 } yk_ffrf_node;
 
+/* The place in one shape of the body, in the axes of the floating frame. */
+typedef struct yk_ffrf_pose {
+    yk_vec3 position;
+    yk_turn turn;  /* of the place relative to the frame */
+    yk_vec3 *pull; /* per mode: displacement by amplitude; memory of the caller */
+} yk_ffrf_pose;
+
+/* Entries of a point that are not zero, as a place; `bends` has room for modes x modes. */
+yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend *bends);
+
 void yk_ffrf_node_place(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                        const double *rate, yk_frame *placed, double *jacobian);
+                        const double *rate, yk_ffrf_pose *pose, yk_frame *placed);
+/* The 6 x (6 + modes) map, row-major, from the velocities of frame and amplitudes to velocity and angular velocity. */
+void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
+                           double *jacobian);
+/* The transposed map: a force and a torque at the place become a torque about the frame's origin and are added to the
+ * modal loads; the force stays as it is. */
+yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
+                            yk_vec3 force, yk_vec3 torque, double *modal);
 /* Acceleration of the place where those of the frame and of the amplitudes are zero. */
 void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                       const double *rate, yk_vec3 *acceleration, yk_vec3 *angular_acceleration);
+                       const double *rate, const yk_ffrf_pose *pose, yk_vec3 *acceleration,
+                       yk_vec3 *angular_acceleration);
 /* Adds scale times the derivative of (jacobian^T load) at a fixed force and torque, (6 + modes) square. */
 void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                            yk_vec3 force, yk_vec3 torque, double scale, double *tangent);
+                            const yk_ffrf_pose *pose, yk_vec3 force, yk_vec3 torque, double scale, double *tangent);
 
 #endif

@@ -269,6 +269,7 @@ static void shapes_at(const rod_work *work, double x, yk_vec3 *displacement, yk_
     for (int i = 0; i < work->count; i++) {
         ordinate at = shape_value(work, i, x);
         displacement[i] = rotation[i] = yk_v3(0, 0, 0);
+        if (fabs(at.value) < 1e-13) at.value = 0; /* knots of the shapes, where they leave a place alone */
         switch (work->raw[i].kind) {
         case BEND_Y: displacement[i].y = at.value, rotation[i].z = at.slope / l; break;
         case BEND_Z: displacement[i].z = at.value, rotation[i].y = -at.slope / l; break;
@@ -323,15 +324,16 @@ static yk_status integrate(yk_context *context, const rod_work *work, yk_ffrf_ro
 static yk_status place_nodes(yk_context *context, const rod_work *work, yk_ffrf_rod *rod)
 {
     const yk_ffrf_rod_def *def = work->def;
-    size_t stride = numbers_of_point(work), count = (size_t)def->place_count;
+    size_t stride = numbers_of_point(work), count = (size_t)def->place_count, n = (size_t)work->count;
     rod->nodes = yk_allocate(context, count, sizeof *rod->nodes);
+    rod->bends = yk_allocate(context, count * n * n, sizeof *rod->bends);
     yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
     rod->store = store;
-    if ((!rod->nodes || !store) && count) return YK_ERROR_MEMORY;
+    if (!rod->nodes || !rod->bends || !store) return YK_ERROR_MEMORY;
     rod->node_count = def->place_count;
     for (size_t k = 0; k < count; k++) {
         yk_ffrf_point at = point_at(work, def->places[k] / def->length, 0, store + k * stride);
-        rod->nodes[k] = (yk_ffrf_node){at.position, at.displacement, at.rotation, at.shortening};
+        rod->nodes[k] = yk_ffrf_node_of(&at, work->count, rod->bends + k * n * n);
     }
     return YK_OK;
 }
@@ -386,6 +388,7 @@ void yk_ffrf_rod_destroy(yk_context *context, yk_ffrf_rod *rod)
 {
     yk_ffrf_destroy(context, &rod->body);
     yk_release(context, rod->nodes);
+    yk_release(context, rod->bends);
     yk_release(context, rod->store);
     *rod = (yk_ffrf_rod){0};
 }

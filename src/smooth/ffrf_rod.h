@@ -35,6 +35,7 @@ typedef struct yk_ffrf_rod {
     yk_ffrf body;
     yk_ffrf_node *nodes; /* one per place */
     int node_count;
+    yk_ffrf_bend *bends;
     void *store;
 } yk_ffrf_rod;
 

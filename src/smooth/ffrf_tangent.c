@@ -185,3 +185,27 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
     turn_loads(&f);
     turn_to_global(&f, &motion->frame.rotation);
 }
+
+static bool is_zero(const yk_mat3 *a)
+{
+    for (int k = 0; k < 9; k++)
+        if (a->m[k / 3][k % 3] != 0) return false;
+    return true;
+}
+
+bool yk_ffrf_coupled(const yk_ffrf *body, int row, int column)
+{
+    int n = body->modes;
+    if (row < 3 && column < 3) return row == column;
+    if (row < 6 && column < 6) return true;
+    int i = row < 6 ? column - 6 : row - 6, j = column < 6 ? row - 6 : column - 6;
+    if (row >= 6 && column >= 6) {
+        int k = n * i + j, l = n * j + i;
+        return body->modal_mass[k] != 0 || body->stiffness[k] != 0 || body->damping[k] != 0 ||
+               yk_v3_norm2(body->curve[k]) > 0 || !is_zero(&body->pair[k]) || !is_zero(&body->pair[l]);
+    }
+    if (row >= 3 && column >= 3) return true; /* rotation of the frame */
+    bool moves = yk_v3_norm2(body->shift[i]) > 0;
+    for (int k = 0; k < n; k++) moves |= yk_v3_norm2(body->curve[n * i + k]) > 0;
+    return moves;
+}

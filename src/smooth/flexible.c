@@ -51,21 +51,20 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
 /* A place keeps its own copy of the shapes. */
 static yk_status copy_places(yk_flexible *made, const yk_ffrf_def *def, const int *places, int place_count)
 {
-    size_t n = (size_t)def->mode_count, stride = 2 * n + n * n, count = (size_t)place_count;
+    size_t n = (size_t)def->mode_count, count = (size_t)place_count;
     made->nodes = yk_allocate(made->context, count, sizeof *made->nodes);
-    yk_vec3 *store = yk_allocate(made->context, count * stride, sizeof *store);
+    made->bends = yk_allocate(made->context, count * n * n, sizeof *made->bends);
+    yk_vec3 *store = yk_allocate(made->context, 2 * count * n, sizeof *store);
     made->store = store;
-    if (!made->nodes || !store) return YK_ERROR_MEMORY;
-    for (size_t k = 0; k < count; k++, store += stride) {
+    if (!made->nodes || !made->bends || !store) return YK_ERROR_MEMORY;
+    for (size_t k = 0; k < count; k++, store += 2 * n) {
         if (places[k] < 0 || places[k] >= def->point_count)
             return yk_fail(made->context, YK_ERROR_ARGUMENT, "the flexible body has %d points: there is no point %d",
                            def->point_count, places[k]);
-        const yk_ffrf_point *point = &def->points[places[k]];
-        yk_ffrf_node *node = &made->nodes[k];
-        *node = (yk_ffrf_node){.position = point->position, .displacement = store};
-        memcpy(store, point->displacement, n * sizeof *store);
-        if (point->rotation) node->rotation = memcpy(store + n, point->rotation, n * sizeof *store);
-        if (point->shortening) node->shortening = memcpy(store + 2 * n, point->shortening, n * n * sizeof *store);
+        yk_ffrf_point point = def->points[places[k]];
+        point.displacement = memcpy(store, point.displacement, n * sizeof *store);
+        if (point.rotation) point.rotation = memcpy(store + n, point.rotation, n * sizeof *store);
+        made->nodes[k] = yk_ffrf_node_of(&point, def->mode_count, made->bends + k * n * n);
     }
     return YK_OK;
 }
@@ -119,6 +118,7 @@ void yk_flexible_release(yk_flexible *body)
     } else {
         yk_ffrf_destroy(context, &body->modal);
         yk_release(context, body->nodes);
+        yk_release(context, body->bends);
         yk_release(context, body->store);
     }
     yk_release(context, body);

@@ -37,6 +37,7 @@ typedef struct yk_flexible {
     yk_ancf element;     /* rod: one stands for all */
     int elements;
     yk_ffrf_rod store_rod; /* owns modal and nodes of a built-in rod */
+    yk_ffrf_bend *bends;   /* of places of other modal bodies */
     void *store;
 } yk_flexible;
 

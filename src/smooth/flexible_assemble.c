@@ -12,6 +12,7 @@
 typedef struct end {
     int count;
     const int *column;
+    const unsigned char *moves;
     const double *jacobian;
     int own[6];
 } end;
@@ -22,7 +23,7 @@ static void end_of(const yk_smooth *model, int frame, end *e)
     *e = (end){0};
     if (node->place >= 0) {
         const place_model *place = &model->places[node->place];
-        e->count = place->count, e->column = place->column, e->jacobian = place->jacobian;
+        e->count = place->count, e->column = place->column, e->jacobian = place->jacobian, e->moves = place->moves;
     } else if (node->unknown >= 0) {
         for (int k = 0; k < 6; k++) e->own[k] = node->unknown + k;
         e->count = 6, e->column = e->own;
@@ -32,10 +33,10 @@ static void end_of(const yk_smooth *model, int frame, end *e)
 /* Whether unknown k of an end can carry a force, or a torque, by structure. */
 static bool carries(const end *e, int k, unsigned force, unsigned torque)
 {
-    bool rod = e->jacobian && e->count == YK_ANCF_SECTION;
+    if (!e->moves) return (k < 3 ? force >> k : torque >> (k - 3)) & 1u;
+    /* the first three move along the global axes, of a frame or of a rod's node */
     if (k < 3) return force >> k & 1u;
-    if (!e->jacobian) return torque >> (k - 3) & 1u;
-    return rod ? torque != 0 : true;
+    return (force && e->moves[k] & PLACE_MOVES) || (torque && e->moves[k] & PLACE_TURNS);
 }
 
 void yk_smooth_chain_row(const yk_smooth *model, const joint_model *joint, const yk_row *row, int equation,
@@ -62,15 +63,19 @@ void yk_smooth_chain_row(const yk_smooth *model, const joint_model *joint, const
 }
 
 /* One of the four parts of a pair's matrix: loads on end i by motion of end j. */
-static void chain_part(const end *a, const end *b, const double part[6][6], sink *to, sink_mode mode)
+static void chain_part(const end *a, const end *b, const unsigned bits[2], const double part[6][6], sink *to,
+                       sink_mode mode)
 {
+    unsigned columns = bits[0] | bits[1], all = 7;
     for (int j = 0; j < b->count; j++) {
         double right[6];
+        if (!carries(b, j, columns & 1u ? all : 0, columns & 2u ? all : 0)) continue;
         for (int r = 0; r < 6 && mode == SINK_ADD; r++) {
             right[r] = b->jacobian ? 0 : part[r][j];
             for (int k = 0; k < 6 && b->jacobian; k++) right[r] += part[r][k] * b->jacobian[b->count * k + j];
         }
         for (int i = 0; i < a->count; i++) {
+            if (!carries(a, i, bits[0] ? all : 0, bits[1] ? all : 0)) continue;
             double sum = 0;
             if (mode == SINK_ADD && !a->jacobian) sum = right[i];
             for (int r = 0; r < 6 && mode == SINK_ADD && a->jacobian; r++)
@@ -88,35 +93,35 @@ void yk_smooth_chain_blocks(const yk_smooth *model, const int node[2], const yk_
     end_of(model, node[1], &e[1]);
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++) {
-            unsigned bits = (mask >> (4 * (2 * a) + 2 * b) & 3u) | (mask >> (4 * (2 * a + 1) + 2 * b) & 3u);
-            if (!bits || !e[a].count || !e[b].count) continue;
+            /* of the rows of force and of torque: by displacement (1), by rotation (2) */
+            const unsigned bits[2] = {mask >> (4 * (2 * a) + 2 * b) & 3u, mask >> (4 * (2 * a + 1) + 2 * b) & 3u};
+            if (!(bits[0] | bits[1]) || !e[a].count || !e[b].count) continue;
             double part[6][6];
             for (int i = 0; i < 6 && mode == SINK_ADD; i++)
                 for (int j = 0; j < 6; j++) part[i][j] = block[2 * a + i / 3][2 * b + j / 3].m[i % 3][j % 3];
-            chain_part(&e[a], &e[b], (const double(*)[6])part, to, mode);
+            chain_part(&e[a], &e[b], bits, (const double(*)[6])part, to, mode);
         }
 }
 
 /* Modal bodies ---------------------------------------------------------------------------------------------------- */
 
+/* In a step the loads beside the momenta were found with these; elsewhere accelerations, or rates, are zero. */
 static void modal_loads(yk_smooth *model, const flexible_model *of, const yk_ffrf_motion *motion, assembly_level level)
 {
+    static const double still[YK_FFRF_MODES_MAX] = {0};
     const yk_ffrf *body = &of->body->modal;
-    yk_ffrf_loads loads;
-    if (level == LEVEL_ACCELERATION) {
-        static const double still[YK_FFRF_MODES_MAX] = {0};
+    yk_ffrf_loads *loads = of->loads;
+    if (level != LEVEL_STEP) {
         yk_ffrf_motion coasting = *motion;
         coasting.acceleration = coasting.angular_acceleration = yk_v3(0, 0, 0);
         coasting.second = still;
-        yk_ffrf_evaluate(body, &coasting, model->def.gravity, &loads);
-    } else {
-        yk_ffrf_rest(body, motion, model->def.gravity, &loads);
+        yk_ffrf_evaluate(body, &coasting, model->def.gravity, loads);
     }
     yk_effort *load = &model->load[of->node];
-    load->force = yk_v3_sub(load->force, loads.force);
-    load->torque = yk_v3_sub(load->torque, loads.torque);
-    for (int k = 0; k < body->modes; k++) model->coordinates[of->coordinate + k].load -= loads.modal[k];
-    model->potential += loads.potential;
+    load->force = yk_v3_sub(load->force, loads->force);
+    load->torque = yk_v3_sub(load->torque, loads->torque);
+    for (int k = 0; k < body->modes; k++) model->coordinates[of->coordinate + k].load -= loads->modal[k];
+    model->potential += loads->potential;
 }
 
 static void modal_pass(yk_smooth *model, const flexible_model *of, assembly_level level, double weight, const scales *s,
@@ -133,8 +138,9 @@ static void modal_pass(yk_smooth *model, const flexible_model *of, assembly_leve
     double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
     for (int j = 0; j < size; j++)
         for (int i = 0; i < size; i++)
-            put(to, mode, i < 6 ? frame + i : first + i, j < 6 ? frame + j : first + j,
-                scale * of->tangent[size * i + j]);
+            if (yk_ffrf_coupled(&of->body->modal, i, j))
+                put(to, mode, i < 6 ? frame + i : first + i, j < 6 ? frame + j : first + j,
+                    scale * of->tangent[size * i + j]);
 }
 
 /* Rods ------------------------------------------------------------------------------------------------------------ */
@@ -194,28 +200,35 @@ void yk_smooth_flexible_pass(yk_smooth *model, assembly_level level, double weig
 
 /* Places ---------------------------------------------------------------------------------------------------------- */
 
+static void spread_modal(yk_smooth *model, const flexible_model *of, const place_model *place, yk_vec3 force,
+                         yk_vec3 torque)
+{
+    double modal[YK_FFRF_MODES_MAX] = {0};
+    int modes = of->body->coordinates;
+    yk_effort *frame = &model->load[of->node];
+    yk_vec3 about = yk_ffrf_node_spread(&of->body->nodes[place->place], modes, &model->trial[of->node].frame,
+                                        &place->pose, force, torque, modal);
+    frame->force = yk_v3_add(frame->force, force);
+    frame->torque = yk_v3_add(frame->torque, about);
+    for (int k = 0; k < modes; k++) model->coordinates[of->coordinate + k].load += modal[k];
+}
+
 /* J^T of the load on a place. */
 static void spread_load(yk_smooth *model, const place_model *place)
 {
+    const flexible_model *of = &model->flexibles[place->flexible];
     const yk_effort *load = &model->load[place->frame];
     yk_vec3 force = yk_v3_add(load->force, place->port.force), torque = yk_v3_add(load->torque, place->port.torque);
+    if (of->body->kind == YK_FLEXIBLE_MODAL) {
+        spread_modal(model, of, place, force, torque);
+        return;
+    }
     const double value[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
-    double sum[6] = {0};
     for (int k = 0; k < place->count; k++) {
         double general = 0;
         for (int r = 0; r < 6; r++) general += place->jacobian[place->count * r + k] * value[r];
-        int column = place->column[k];
-        if (column < model->coordinate_first) {
-            sum[column % 6] = general;
-        } else {
-            model->coordinates[column - model->coordinate_first].load += general;
-        }
+        model->coordinates[place->column[k] - model->coordinate_first].load += general;
     }
-    int node = model->flexibles[place->flexible].node;
-    if (node < 0) return;
-    yk_effort *frame = &model->load[node];
-    frame->force = yk_v3_add(frame->force, yk_v3(sum[0], sum[1], sum[2]));
-    frame->torque = yk_v3_add(frame->torque, yk_v3(sum[3], sum[4], sum[5]));
 }
 
 /* What ports exert is input, not part of the model: it adds nothing to the matrix, not even by rounding. */
@@ -228,7 +241,7 @@ static void spread_stiffness(yk_smooth *model, const place_model *place, const s
         memset(of->tangent, 0, (size_t)(n * n) * sizeof *of->tangent);
         if (s->node > 0 && of->body->kind == YK_FLEXIBLE_MODAL) {
             yk_ffrf_node_stiffness(&of->body->nodes[place->place], of->body->coordinates, &model->trial[of->node].frame,
-                                   of->value, load->force, load->torque, -s->node, of->tangent);
+                                   of->value, &place->pose, load->force, load->torque, -s->node, of->tangent);
         } else if (s->node > 0) {
             const double *at = of->value + yk_flexible_rod_node(place->place);
             double section[YK_ANCF_SECTION];

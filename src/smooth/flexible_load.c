@@ -39,16 +39,18 @@ static void add_momentum(trial_node *node, yk_momentum add, double inverse)
     node->momentum_rate.angular = yk_v3_scale(inverse, yk_v3_sub(node->momentum.angular, node->momentum_past.angular));
 }
 
+/* With the momenta of a modal body comes what is beside them: it is kept for the assembly of the step. */
 void yk_smooth_flexible_inertias(yk_smooth *model, bool with_rates)
 {
     double inverse = with_rates ? 1 / model->c : 0;
-    yk_smooth_place_flexibles(model, false);
+    yk_smooth_gather_flexibles(model);
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
-        double *momentum = of->second; /* of no other use here */
+        double *momentum = of->second; /* gathered anew before it is read again */
         if (of->body->kind == YK_FLEXIBLE_MODAL) {
             yk_ffrf_motion motion = motion_of(model, of);
-            yk_momentum frame = yk_ffrf_momentum(&of->body->modal, &motion, momentum);
+            yk_momentum frame;
+            yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum, of->loads);
             add_momentum(&model->trial[of->node], frame, inverse);
         } else {
             rod_momenta(of->body, of->rate, momentum);
@@ -68,9 +70,9 @@ static void modal_momenta(yk_smooth *model, const flexible_model *of)
     const yk_ffrf *body = &of->body->modal;
     double momentum[YK_FFRF_MODES_MAX];
     yk_ffrf_loads all, rest;
-    yk_momentum frame = yk_ffrf_momentum(body, &motion, momentum);
+    yk_momentum frame;
     yk_ffrf_evaluate(body, &motion, model->def.gravity, &all);
-    yk_ffrf_rest(body, &motion, model->def.gravity, &rest);
+    yk_ffrf_rest(body, &motion, model->def.gravity, &frame, momentum, &rest);
     trial_node *node = &model->trial[of->node];
     add_momentum(node, frame, 0);
     yk_vec3 torque = yk_v3_sub(all.torque, rest.torque);
@@ -85,7 +87,7 @@ static void modal_momenta(yk_smooth *model, const flexible_model *of)
 
 void yk_smooth_flexible_momenta(yk_smooth *model)
 {
-    yk_smooth_place_flexibles(model, false);
+    yk_smooth_gather_flexibles(model);
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         if (of->body->kind == YK_FLEXIBLE_MODAL) {
@@ -99,7 +101,7 @@ void yk_smooth_flexible_momenta(yk_smooth *model)
         rod_momenta(of->body, of->second, result);
         for (int k = 0; k < of->body->coordinates; k++) trial[k].momentum_rate = result[k];
     }
-    yk_smooth_place_flexibles(model, false);
+    yk_smooth_gather_flexibles(model);
 }
 
 /* Energies ask for a model between steps, whose places have been shown: the gathered values are those of the trial. */
@@ -134,7 +136,9 @@ static void sum_energies(const yk_smooth *model, yk_energy *energy, double *loss
         }
         yk_ffrf_motion motion = motion_of(model, of);
         yk_ffrf_loads loads;
-        yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &loads);
+        yk_momentum frame;
+        double momentum[YK_FFRF_MODES_MAX];
+        yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum, &loads);
         energy->kinetic += loads.kinetic;
         energy->potential += loads.potential;
         *loss += loads.loss;

@@ -63,19 +63,31 @@ static size_t tangent_words(const yk_flexible *body)
     return (body->kind == YK_FLEXIBLE_MODAL ? 1 : 2) * n * n;
 }
 
+/* Of the map to a place, and of the displacements by amplitudes there. */
+static size_t place_words(const yk_flexible *body)
+{
+    return 6 * (size_t)columns_of(body) + (body->kind == YK_FLEXIBLE_MODAL ? 3 * (size_t)body->coordinates : 0);
+}
+
 static yk_status take_stores(yk_smooth *model)
 {
     const yk_smooth_def *def = &model->def;
     size_t words = 0, columns = 0;
     for (int i = 0; i < def->flexible_count; i++)
         words += 3 * (size_t)def->flexibles[i].body->coordinates + tangent_words(def->flexibles[i].body);
-    for (int i = 0; i < def->place_count; i++)
-        columns += (size_t)columns_of(def->flexibles[def->places[i].flexible].body);
+    for (int i = 0; i < def->place_count; i++) {
+        const yk_flexible *body = def->flexibles[def->places[i].flexible].body;
+        columns += (size_t)columns_of(body);
+        words += place_words(body);
+    }
     model->flexibles = yk_allocate(model->context, (size_t)def->flexible_count, sizeof *model->flexibles);
     model->places = yk_allocate(model->context, (size_t)def->place_count, sizeof *model->places);
-    model->flexible_store = yk_allocate(model->context, words + 6 * columns, sizeof *model->flexible_store);
+    model->flexible_store = yk_allocate(model->context, words, sizeof *model->flexible_store);
+    model->flexible_loads = yk_allocate(model->context, (size_t)def->flexible_count, sizeof *model->flexible_loads);
     model->place_columns = yk_allocate(model->context, columns, sizeof *model->place_columns);
-    bool complete = model->flexibles && model->places && model->flexible_store && model->place_columns;
+    model->place_moves = yk_allocate(model->context, columns, 1);
+    bool complete = model->flexibles && model->places && model->flexible_store && model->flexible_loads &&
+                    model->place_columns && model->place_moves;
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -91,6 +103,26 @@ static void list_columns(const yk_smooth *model, const flexible_model *of, place
     for (int k = 0; k < YK_ANCF_SECTION; k++) place->column[k] = first + (k < 3 ? k : k + 3);
 }
 
+/* A place in the origin that no shape moves follows the frame's displacement alone, and so on. */
+static void list_moves(const yk_flexible *body, place_model *place)
+{
+    if (body->kind == YK_FLEXIBLE_ROD) {
+        for (int k = 0; k < place->count; k++) place->moves[k] = k < 3 ? PLACE_MOVES : PLACE_TURNS;
+        return;
+    }
+    const yk_ffrf_node *node = &body->nodes[place->place];
+    bool apart = yk_v3_norm2(node->position) > 0;
+    for (int i = 0; i < body->coordinates; i++) {
+        bool moves = yk_v3_norm2(node->displacement[i]) > 0;
+        for (int k = 0; k < node->bend_count; k++) moves |= node->bends[k].i == i;
+        bool turns = node->rotation && yk_v3_norm2(node->rotation[i]) > 0;
+        place->moves[RIGID + i] = (unsigned char)((moves ? PLACE_MOVES : 0) | (turns ? PLACE_TURNS : 0));
+        apart |= moves;
+    }
+    for (int k = 0; k < RIGID; k++)
+        place->moves[k] = (unsigned char)(k < 3 ? PLACE_MOVES : PLACE_TURNS | (apart ? PLACE_MOVES : 0));
+}
+
 yk_status yk_smooth_compile_flexibles(yk_smooth *model)
 {
     const yk_smooth_def *def = &model->def;
@@ -98,6 +130,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth *model)
     if (status != YK_OK) return status;
     double *at = model->flexible_store;
     int *column = model->place_columns, coordinate = 0;
+    unsigned char *moves = model->place_moves;
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_smooth_flexible_def *flexible = &def->flexibles[i];
         int n = flexible->body->coordinates;
@@ -110,7 +143,8 @@ yk_status yk_smooth_compile_flexibles(yk_smooth *model)
                                  .value = at,
                                  .rate = at + n,
                                  .second = at + 2 * n,
-                                 .tangent = at + 3 * n};
+                                 .tangent = at + 3 * n,
+                                 .loads = &model->flexible_loads[i]};
         at += 3 * (size_t)n + tangent_words(flexible->body);
         coordinate += n;
     }
@@ -122,10 +156,14 @@ yk_status yk_smooth_compile_flexibles(yk_smooth *model)
                               .frame = model->place_first + i,
                               .count = columns_of(of->body),
                               .column = column,
-                              .jacobian = at};
+                              .moves = moves,
+                              .jacobian = at,
+                              .pose = {.pull = (yk_vec3 *)(at + 6 * columns_of(of->body))}};
         column += made->count;
-        at += 6 * made->count;
+        moves += made->count;
+        at += place_words(of->body);
         list_columns(model, of, made);
+        list_moves(of->body, made);
     }
     return YK_OK;
 }
@@ -135,7 +173,9 @@ void yk_smooth_release_flexibles(yk_smooth *model)
     yk_release(model->context, model->flexibles), model->flexibles = NULL;
     yk_release(model->context, model->places), model->places = NULL;
     yk_release(model->context, model->flexible_store), model->flexible_store = NULL;
+    yk_release(model->context, model->flexible_loads), model->flexible_loads = NULL;
     yk_release(model->context, model->place_columns), model->place_columns = NULL;
+    yk_release(model->context, model->place_moves), model->place_moves = NULL;
 }
 
 /* Modal bodies start undeformed, rods straight. */
@@ -173,40 +213,46 @@ static void section_of(int node, const double *from, double section[YK_ANCF_SECT
     for (int k = 0; k < YK_ANCF_SECTION; k++) section[k] = at[k < 3 ? k : k + 3];
 }
 
-static void place_one(yk_smooth *model, const place_model *place, bool with_bias)
+static void place_modal(yk_smooth *model, const flexible_model *of, place_model *place, unsigned what)
 {
-    const flexible_model *of = &model->flexibles[place->flexible];
+    const yk_ffrf_node *node = &of->body->nodes[place->place];
+    const yk_frame *frame = &model->trial[of->node].frame;
     trial_node *trial = &model->trial[place->frame];
-    if (of->body->kind == YK_FLEXIBLE_MODAL) {
-        const yk_ffrf_node *node = &of->body->nodes[place->place];
-        const yk_frame *frame = &model->trial[of->node].frame;
-        int modes = of->body->coordinates;
-        yk_ffrf_node_place(node, modes, frame, of->value, of->rate, &trial->frame, place->jacobian);
-        if (with_bias)
-            yk_ffrf_node_bias(node, modes, frame, of->value, of->rate, &trial->acceleration,
-                              &trial->angular_acceleration);
-        return;
-    }
+    int modes = of->body->coordinates;
+    yk_ffrf_node_place(node, modes, frame, of->value, of->rate, &place->pose, &trial->frame);
+    if (what & PLACE_MAPS) yk_ffrf_node_jacobian(node, modes, frame, &place->pose, place->jacobian);
+    if (what & PLACE_BIASES)
+        yk_ffrf_node_bias(node, modes, frame, of->value, of->rate, &place->pose, &trial->acceleration,
+                          &trial->angular_acceleration);
+}
+
+static void place_section(yk_smooth *model, const flexible_model *of, place_model *place, unsigned what)
+{
+    trial_node *trial = &model->trial[place->frame];
     double value[YK_ANCF_SECTION], rate[YK_ANCF_SECTION];
     section_of(place->place, of->value, value);
     section_of(place->place, of->rate, rate);
-    yk_ancf_section_place(value, rate, &trial->frame, place->jacobian);
-    if (with_bias) yk_ancf_section_bias(value, rate, &trial->acceleration, &trial->angular_acceleration);
+    yk_ancf_section_place(value, rate, &trial->frame, what ? place->jacobian : NULL);
+    if (what & PLACE_BIASES) yk_ancf_section_bias(value, rate, &trial->acceleration, &trial->angular_acceleration);
 }
 
-void yk_smooth_place_flexibles(yk_smooth *model, bool with_bias)
+void yk_smooth_gather_flexibles(yk_smooth *model)
 {
     for (int i = 0; i < model->def.flexible_count; i++) gather(model, &model->flexibles[i]);
-    for (int i = 0; i < model->def.place_count; i++) place_one(model, &model->places[i], with_bias);
 }
 
-/* Acceleration of an unknown of motion in the trial. */
-static double acceleration_of(const yk_smooth *model, int unknown)
+void yk_smooth_place_flexibles(yk_smooth *model, unsigned what)
 {
-    if (unknown >= model->coordinate_first) return model->coordinates[unknown - model->coordinate_first].acceleration;
-    const trial_node *node = &model->trial[unknown / 6];
-    yk_vec3 a = unknown % 6 < 3 ? node->acceleration : node->angular_acceleration;
-    return unknown % 3 == 0 ? a.x : unknown % 3 == 1 ? a.y : a.z;
+    yk_smooth_gather_flexibles(model);
+    for (int i = 0; i < model->def.place_count; i++) {
+        place_model *place = &model->places[i];
+        const flexible_model *of = &model->flexibles[place->flexible];
+        if (of->body->kind == YK_FLEXIBLE_MODAL) {
+            place_modal(model, of, place, what);
+        } else {
+            place_section(model, of, place, what);
+        }
+    }
 }
 
 void yk_smooth_show_places(yk_smooth *model)
@@ -218,18 +264,64 @@ void yk_smooth_show_places(yk_smooth *model)
         trial_node *node = &model->trial[model->flexibles[i].node];
         node->frame.rotation = yk_q_matrix(yk_q_unit(node->orientation));
     }
-    yk_smooth_place_flexibles(model, true);
+    yk_smooth_place_flexibles(model, PLACE_FRAMES);
+}
+
+static void modal_acceleration(const yk_smooth *model, const flexible_model *of, const place_model *place,
+                               trial_node *own)
+{
+    const yk_ffrf_node *node = &of->body->nodes[place->place];
+    const trial_node *frame = &model->trial[of->node];
+    int modes = of->body->coordinates;
+    yk_vec3 pull = {0, 0, 0}, turn = {0, 0, 0};
+    yk_ffrf_node_bias(node, modes, &frame->frame, of->value, of->rate, &place->pose, &own->acceleration,
+                      &own->angular_acceleration);
+    for (int i = 0; i < modes; i++) {
+        pull = yk_v3_axpy(of->second[i], place->pose.pull[i], pull);
+        if (node->rotation) turn = yk_v3_axpy(of->second[i], node->rotation[i], turn);
+    }
+    if (node->rotation) turn = yk_turn_tangent(&place->pose.turn, turn);
+    const yk_mat3 axes = frame->frame.rotation;
+    yk_vec3 swing = yk_v3_cross(frame->angular_acceleration, yk_m3_apply(axes, place->pose.position));
+    own->acceleration =
+        yk_v3_add(yk_v3_add(own->acceleration, frame->acceleration), yk_v3_add(swing, yk_m3_apply(axes, pull)));
+    own->angular_acceleration =
+        yk_v3_add(own->angular_acceleration, yk_v3_add(frame->angular_acceleration, yk_m3_apply(axes, turn)));
+}
+
+static void section_acceleration(const flexible_model *of, const place_model *place, trial_node *own)
+{
+    double value[YK_ANCF_SECTION], rate[YK_ANCF_SECTION], second[YK_ANCF_SECTION];
+    section_of(place->place, of->value, value);
+    section_of(place->place, of->rate, rate);
+    section_of(place->place, of->second, second);
+    yk_frame moved; /* its velocities are what the map makes of the second derivatives */
+    yk_ancf_section_bias(value, rate, &own->acceleration, &own->angular_acceleration);
+    yk_ancf_section_place(value, second, &moved, NULL);
+    own->acceleration = yk_v3_add(own->acceleration, moved.velocity);
+    own->angular_acceleration = yk_v3_add(own->angular_acceleration, moved.angular_velocity);
+}
+
+const trial_node *yk_smooth_shown(const yk_smooth *model, int frame, trial_node *own)
+{
+    if (model->nodes[frame].place < 0) return &model->trial[frame];
+    const place_model *place = &model->places[model->nodes[frame].place];
+    const flexible_model *of = &model->flexibles[place->flexible];
+    *own = model->trial[frame];
+    own->orientation = yk_so3_quat(own->frame.rotation);
+    if (of->body->kind == YK_FLEXIBLE_MODAL) {
+        modal_acceleration(model, of, place, own);
+    } else {
+        section_acceleration(of, place, own);
+    }
+    return own;
+}
+
+void yk_smooth_accelerate_places(yk_smooth *model)
+{
     for (int i = 0; i < model->def.place_count; i++) {
-        const place_model *place = &model->places[i];
-        trial_node *trial = &model->trial[place->frame];
-        double sum[6] = {0};
-        for (int k = 0; k < place->count; k++) {
-            double a = acceleration_of(model, place->column[k]);
-            for (int r = 0; r < 6; r++) sum[r] += place->jacobian[place->count * r + k] * a;
-        }
-        trial->acceleration = yk_v3_add(trial->acceleration, yk_v3(sum[0], sum[1], sum[2]));
-        trial->angular_acceleration = yk_v3_add(trial->angular_acceleration, yk_v3(sum[3], sum[4], sum[5]));
-        trial->orientation = yk_so3_quat(trial->frame.rotation);
+        trial_node own;
+        model->trial[model->places[i].frame] = *yk_smooth_shown(model, model->places[i].frame, &own);
     }
 }
 
@@ -276,9 +368,11 @@ yk_vec3 yk_smooth_outline_point(const yk_smooth *model, int flexible, int point)
 {
     const flexible_model *of = &model->flexibles[flexible];
     if (of->body->kind == YK_FLEXIBLE_MODAL) {
+        yk_vec3 pull[YK_FFRF_MODES_MAX];
+        yk_ffrf_pose pose = {.pull = pull};
         yk_frame placed;
         yk_ffrf_node_place(&of->body->nodes[of->body->places + point], of->body->coordinates,
-                           &model->trial[of->node].frame, of->value, of->rate, &placed, NULL);
+                           &model->trial[of->node].frame, of->value, of->rate, &pose, &placed);
         return placed.position;
     }
     int last = of->body->elements - 1, element = point / PIECES < last ? point / PIECES : last;

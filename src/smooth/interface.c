@@ -197,6 +197,5 @@ yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out)
         for (int i = 0; i < n; i++)
             out->inverse_mass[i * n + j] = rate_of(model, &interface->rows[i], interface->right, false);
     }
-    yk_smooth_show_places(model);
     return YK_OK;
 }

@@ -137,8 +137,11 @@ typedef struct flexible_model {
     int node;       /* of the floating frame; -1 for rods */
     int coordinate; /* first */
     double *value, *rate, *second;
-    double *tangent; /* work space of one element */
+    double *tangent;      /* work space of one element */
+    yk_ffrf_loads *loads; /* of a modal body beside its momenta, from yk_smooth_inertias on */
 } flexible_model;
+
+enum { PLACE_MOVES = 1, PLACE_TURNS = 2 };
 
 /* A place of a flexible body. Its frame follows the coordinates, so nothing is solved for it: `jacobian` (6 x count, by
  * rows) maps changes of the unknowns `column` to its displacement and rotation. */
@@ -147,7 +150,9 @@ typedef struct place_model {
     int frame;
     int count;
     int *column;
+    unsigned char *moves; /* per column: PLACE_MOVES, PLACE_TURNS as far as it can by structure */
     double *jacobian;
+    yk_ffrf_pose pose;
     yk_effort port; /* what ports exert on it, apart from its load */
 } place_model;
 
@@ -252,6 +257,8 @@ struct yk_smooth {
     int place_first; /* frame of the first place */
     double *flexible_store;
     int *place_columns;
+    unsigned char *place_moves;
+    yk_ffrf_loads *flexible_loads;
     port_model *ports;
     yk_port *port_list;
     yk_channel *channels;
@@ -342,10 +349,18 @@ void yk_smooth_solve_refined(yk_smooth *model);
 yk_status yk_smooth_compile_flexibles(yk_smooth *model);
 void yk_smooth_release_flexibles(yk_smooth *model);
 int yk_smooth_coordinates_of(const yk_smooth_def *def);
-/* Frames and Jacobians of all places at the trial, and their accelerations where those of the unknowns are zero. */
-void yk_smooth_place_flexibles(yk_smooth *model, bool with_bias);
-/* The same with the trial's accelerations and orientations, for outputs. */
+/* Frames of all places at the trial; and what passes loads on from them; and maps to them from the unknowns; and in the
+ * frames' accelerations what they have where those of the unknowns are zero. */
+enum { PLACE_FRAMES = 0, PLACE_LOADS = 1, PLACE_MAPS = 2, PLACE_BIASES = 4 };
+void yk_smooth_place_flexibles(yk_smooth *model, unsigned what);
+/* The trial's coordinates side by side, where the bodies read them. */
+void yk_smooth_gather_flexibles(yk_smooth *model);
+/* The same where there are places at all, for outputs. */
 void yk_smooth_show_places(yk_smooth *model);
+/* Accelerations of the places, as those of the trial make them. */
+void yk_smooth_accelerate_places(yk_smooth *model);
+/* A frame with its acceleration and orientation: the trial's, or in `own` for a place, when places have been shown. */
+const trial_node *yk_smooth_shown(const yk_smooth *model, int frame, trial_node *own);
 void yk_smooth_start_flexibles(yk_smooth *model);
 /* Points of a rod's line, to draw; none for other bodies. */
 int yk_smooth_outline(const yk_smooth *model, int flexible);

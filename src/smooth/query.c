@@ -32,7 +32,8 @@ void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_mot
 
 void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker, yk_motion *motion)
 {
-    yk_smooth_motion_of(&model->trial[yk_smooth_frame_of(model, node)], marker, motion);
+    trial_node own;
+    yk_smooth_motion_of(yk_smooth_shown(model, yk_smooth_frame_of(model, node), &own), marker, motion);
 }
 
 void yk_smooth_motion(const yk_smooth *model, int node, yk_motion *motion)
@@ -243,7 +244,9 @@ static void read_flexible(const yk_smooth *model, int index, double *values)
 {
     const yk_smooth_def *def = &model->def;
     if (index < NODE_CHANNELS * def->place_count) {
-        read_node(&model->trial[model->place_first + index / NODE_CHANNELS], index % NODE_CHANNELS, values);
+        trial_node own;
+        const trial_node *shown = yk_smooth_shown(model, model->place_first + index / NODE_CHANNELS, &own);
+        read_node(shown, index % NODE_CHANNELS, values);
         return;
     }
     index -= NODE_CHANNELS * def->place_count;

@@ -67,7 +67,7 @@ static void slope_along(yk_smooth *model, const yk_runge_kutta_workspace *w, con
     }
     if (model->def.flexible_count) { /* places were displaced, and efforts act at them where they are */
         displace_to(model, w, value, 0);
-        yk_smooth_place_flexibles(model, false);
+        yk_smooth_place_flexibles(model, PLACE_MAPS);
     }
     memset(v->minus, 0, (size_t)model->unknown_count * sizeof *v->minus);
     yk_smooth_push(model, &v->rows[v->row[column]], v->minus);

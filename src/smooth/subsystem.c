@@ -215,7 +215,8 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
         if (i < model->node_count) {
             model->integrator->predict(model, i, h, &node[side]);
         } else if (model->nodes[i].place >= 0) {
-            predict_place(&model->trial[i], h, &node[side]);
+            trial_node own;
+            predict_place(yk_smooth_shown(model, i, &own), h, &node[side]);
         }
         yk_smooth_motion_of(&node[side], &port->def.marker[side], &end[side]);
         if (port->def.kind == YK_PORT_MARKER) {

@@ -54,10 +54,13 @@ static double drive_power(const yk_smooth *model, const joint_model *joint)
 
 void yk_smooth_drive_powers(yk_smooth *model)
 {
-    if (model->def.flexible_count) yk_smooth_place_flexibles(model, false);
-    for (int i = 0; i < model->joint_count; i++)
-        if (model->joints[i].drive.value || model->joints[i].port >= 0)
-            model->supply += drive_power(model, &model->joints[i]);
+    bool placed = model->def.flexible_count == 0;
+    for (int i = 0; i < model->joint_count; i++) {
+        if (!model->joints[i].drive.value && model->joints[i].port < 0) continue;
+        if (!placed) yk_smooth_place_flexibles(model, PLACE_FRAMES);
+        placed = true;
+        model->supply += drive_power(model, &model->joints[i]);
+    }
 }
 
 void yk_smooth_keep_inputs(yk_smooth *model)

@@ -100,7 +100,7 @@ void yk_variation_restore(yk_smooth *model)
     memcpy(model->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(model->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
     model->supply = v->supply, model->loss = v->loss, model->potential = v->potential;
-    if (model->def.flexible_count) yk_smooth_place_flexibles(model, false);
+    if (model->def.flexible_count) yk_smooth_place_flexibles(model, PLACE_MAPS);
 }
 
 double yk_variation_share(const yk_smooth *model, const double *direction)

@@ -144,7 +144,9 @@ static void momenta_vector(const yk_ffrf *body, const sample *s, double *out)
 {
     sample copy = *s;
     copy.motion.amplitude = copy.amplitude, copy.motion.rate = copy.rate;
-    yk_momentum momentum = yk_ffrf_momentum(body, &copy.motion, out + 6);
+    yk_momentum momentum;
+    yk_ffrf_loads loads;
+    yk_ffrf_rest(body, &copy.motion, gravity, &momentum, out + 6, &loads);
     memcpy(out, &momentum, 6 * sizeof *out);
 }
 
@@ -155,8 +157,8 @@ static void rest_vector(const yk_ffrf *body, const sample *s, double *out)
     copy.motion.amplitude = copy.amplitude, copy.motion.rate = copy.rate;
     double modal[MODES];
     yk_ffrf_loads loads;
-    yk_ffrf_rest(body, &copy.motion, gravity, &loads);
-    yk_momentum momentum = yk_ffrf_momentum(body, &copy.motion, modal);
+    yk_momentum momentum;
+    yk_ffrf_rest(body, &copy.motion, gravity, &momentum, modal, &loads);
     yk_vec3 torque = yk_v3_add(loads.torque, yk_v3_cross(copy.motion.frame.velocity, momentum.linear));
     memcpy(out, &loads.force, 3 * sizeof *out);
     memcpy(out + 3, &torque, 3 * sizeof *out);
@@ -442,9 +444,12 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
     const yk_ffrf_node *node = &rod.nodes[0];
     sample s;
     fill_sample(&s, 2e-2);
+    yk_vec3 pull[2][MODES];
+    yk_ffrf_pose pose = {.pull = pull[0]}, other = {.pull = pull[1]};
     yk_frame here, ahead, behind;
     double jacobian[6 * SIZE], h = 1e-5;
-    yk_ffrf_node_place(node, MODES, &s.motion.frame, s.amplitude, s.rate, &here, jacobian);
+    yk_ffrf_node_place(node, MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &here);
+    yk_ffrf_node_jacobian(node, MODES, &s.motion.frame, &pose, jacobian);
     double velocity[SIZE];
     memcpy(velocity, &s.motion.frame.velocity, sizeof(yk_vec3));
     memcpy(velocity + 3, &s.motion.frame.angular_velocity, sizeof(yk_vec3));
@@ -462,7 +467,7 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
         frames[side].rotation =
             yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(t, s.motion.frame.angular_velocity)), s.motion.frame.rotation);
         for (int i = 0; i < MODES; i++) amplitude[i] = s.amplitude[i] + t * s.rate[i];
-        yk_ffrf_node_place(node, MODES, &frames[side], amplitude, s.rate, side ? &ahead : &behind, NULL);
+        yk_ffrf_node_place(node, MODES, &frames[side], amplitude, s.rate, &other, side ? &ahead : &behind);
     }
     yk_vec3 moved = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.position, behind.position));
     yk_vec3 turned =
@@ -470,7 +475,7 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
     assert_near(yk_v3_norm(yk_v3_sub(moved, here.velocity)), 0, 1e-7);
     assert_near(yk_v3_norm(yk_v3_sub(turned, here.angular_velocity)), 0, 1e-6);
     yk_vec3 acceleration, spin;
-    yk_ffrf_node_bias(node, MODES, &s.motion.frame, s.amplitude, s.rate, &acceleration, &spin);
+    yk_ffrf_node_bias(node, MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &acceleration, &spin);
     moved = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.velocity, behind.velocity));
     turned = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.angular_velocity, behind.angular_velocity));
     assert_near(yk_v3_norm(yk_v3_sub(moved, acceleration)), 0, 1e-6 * yk_v3_norm(acceleration));
@@ -489,18 +494,25 @@ static void node_stiffness_is_a_derivative(void **state)
     sample s;
     fill_sample(&s, 2e-2);
     double tangent[SIZE * SIZE] = {0}, step = 1e-6;
-    yk_ffrf_node_stiffness(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, force, torque, 1, tangent);
+    yk_vec3 pull[MODES];
+    yk_ffrf_pose pose = {.pull = pull};
+    yk_frame placed;
+    yk_ffrf_node_place(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &placed);
+    yk_ffrf_node_stiffness(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, &pose, force, torque, 1, tangent);
     for (int k = 0; k < SIZE; k++) {
         double general[2][SIZE] = {{0}};
         for (int side = 0; side < 2; side++) {
             sample moved = s;
             move_sample(&moved, k, side ? step : -step, 1);
-            yk_frame placed;
-            double jacobian[6 * SIZE];
-            yk_ffrf_node_place(&rod.nodes[0], MODES, &moved.motion.frame, moved.amplitude, moved.rate, &placed,
-                               jacobian);
+            double jacobian[6 * SIZE], spread[SIZE] = {0};
+            yk_ffrf_node_place(&rod.nodes[0], MODES, &moved.motion.frame, moved.amplitude, moved.rate, &pose, &placed);
+            yk_ffrf_node_jacobian(&rod.nodes[0], MODES, &moved.motion.frame, &pose, jacobian);
+            yk_vec3 about =
+                yk_ffrf_node_spread(&rod.nodes[0], MODES, &moved.motion.frame, &pose, force, torque, spread + 6);
             for (int j = 0; j < SIZE; j++)
                 for (int i = 0; i < 6; i++) general[side][j] += jacobian[SIZE * i + j] * load[i];
+            assert_near(about.y, general[side][4], 1e-12);
+            for (int j = 6; j < SIZE; j++) assert_near(spread[j], general[side][j], 1e-12);
         }
         for (int j = 0; j < SIZE; j++)
             assert_near(tangent[SIZE * j + k], (general[1][j] - general[0][j]) / (2 * step), 1e-6);

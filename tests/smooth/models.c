@@ -31,6 +31,8 @@ const yk_smooth_def *kit_def(model_kit *kit)
     kit->def.joints = kit->joints;
     kit->def.forces = kit->forces;
     kit->def.ports = kit->ports;
+    kit->def.flexibles = &kit->flexible;
+    kit->def.places = kit->places;
     return &kit->def;
 }
 
@@ -130,6 +132,55 @@ void kit_slider_crank(model_kit *kit)
     kit_joint(kit, YK_JOINT_UNIVERSAL, "cross", slider, yk_marker_default(), rod, yk_marker_at(0.15, 0, 0));
     kit_joint(kit, YK_JOINT_PRISMATIC, "guide", YK_SMOOTH_GROUND, kit_marker(yk_v3(0, 0, 0), about_x), slider,
               kit_marker(yk_v3(0, 0, 0), about_x));
+}
+
+static yk_status steel_rod(yk_context *context, bool modal, yk_flexible **body)
+{
+    static const double ends[2] = {0, 0.3};
+    yk_beam_section_def steel = {
+        .young = 207e9, .poisson = 0.29, .density = 7870, .shear_y = 0.8856, .shear_z = 0.8856};
+    steel.area = 0.5 / (0.3 * steel.density);
+    steel.inertia_y = steel.inertia_z = steel.area * steel.area / (4 * YK_PI);
+    steel.torsion = 2 * steel.inertia_y;
+    yk_ancf_rod_def ancf = {.length = 0.3, .elements = 4, .section = steel};
+    yk_ffrf_rod_def rod = yk_ffrf_rod_default();
+    rod.length = 0.3, rod.section = steel, rod.support = YK_ROD_PINNED_PINNED;
+    rod.places = ends, rod.place_count = 2;
+    return modal ? yk_flexible_rod(context, &rod, body) : yk_flexible_ancf(context, &ancf, body);
+}
+
+/* Rigid first, then the rod's node becomes the floating frame at B, or goes. */
+yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool modal)
+{
+    yk_flexible *body;
+    yk_status status = steel_rod(context, modal, &body);
+    if (status != YK_OK) return status;
+    kit_slider_crank(kit);
+    yk_smooth_node_def rod = kit->nodes[1], slider = kit->nodes[2];
+    kit->nodes[1] = slider;
+    kit->nodes[2] = rod;
+    kit->nodes[2].position = yk_v3(0, 0.1, 0.2);
+    kit->def.node_count = modal ? 3 : 2;
+    kit->bodies[1] = kit->bodies[2];
+    kit->bodies[1].node = 1;
+    kit->def.body_count = 2;
+    kit->flexible = yk_smooth_flexible_default();
+    kit->flexible.name = "rod", kit->flexible.body = body, kit->flexible.node = 2;
+    kit->flexible.position = kit->nodes[2].position, kit->flexible.orientation = rod.orientation;
+    kit->places[0] = (yk_smooth_place_def){"rod.b", 0, 0};
+    kit->places[1] = (yk_smooth_place_def){"rod.c", 0, modal ? 1 : 4};
+    kit->def.flexible_count = 1, kit->def.place_count = 2;
+    for (int j = 1; j < 4; j++) /* ball, cross, guide */
+        for (int side = 0; side < 2; side++) {
+            yk_smooth_joint_def *joint = &kit->joints[j];
+            if (joint->node[side] == 2) {
+                joint->node[side] = 1;
+            } else if (joint->node[side] == 1) {
+                joint->node[side] = kit->def.node_count + (j == 1 ? 0 : 1);
+                joint->marker[side].offset = yk_v3(0, 0, 0);
+            }
+        }
+    return YK_OK;
 }
 
 void kit_double_pendulum(model_kit *kit)

@@ -14,6 +14,8 @@ typedef struct model_kit {
     yk_smooth_joint_def *joints;
     yk_smooth_force_def forces[MODEL_PARTS];
     yk_smooth_port_def ports[MODEL_PARTS];
+    yk_smooth_flexible_def flexible;
+    yk_smooth_place_def places[2];
     char (*names)[24];
     int name_count;
 } model_kit;
@@ -35,6 +37,9 @@ yk_marker kit_marker(yk_vec3 offset, yk_quat orientation);
 void kit_chain(model_kit *kit, int links, yk_joint_kind kind);
 /* Spatial slider-crank: nodes crank, rod, slider. */
 void kit_slider_crank(model_kit *kit);
+/* The same with a flexible steel rod of 0.5 kg: six modes, or four elements in absolute coordinates; nodes crank, slider and, with
+ * modes, rod. Release kit->flexible.body after the kit. */
+yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool modal);
 /* Two links of 0.4 m, 1 kg, J = 1, along +x, 0.5 rad/s about z. */
 void kit_double_pendulum(model_kit *kit);
 /* Seven bodies; nodes are at the centres of mass, orientations about z as published. */
