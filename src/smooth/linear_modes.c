@@ -275,15 +275,16 @@ static void release_space(yk_context *context, space *s, ritz *r)
 /* Ritz pairs ------------------------------------------------------------------------------------------------------- */
 
 /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite frequencies,
- * whose eigenvalue is zero up to rounding, are left out. Returns the number of candidates. */
-static int sort_ritz(const space *s, const ritz *r)
+ * whose eigenvalue is zero up to rounding, are left out; with damping each is a double zero, which rounding splits by its
+ * square root. Returns the number of candidates. */
+static int sort_ritz(const problem *p, const space *s, const ritz *r)
 {
     int count = 0;
-    double top = 0;
+    double top = 0, zero = p->damped ? 3e-7 : 1e-13;
     for (int i = 0; i < s->processed; i++) top = fmax(top, hypot(r->real[i], r->imaginary[i]));
     for (int i = 0; i < s->processed; i++) {
         double size = hypot(r->real[i], r->imaginary[i]);
-        if (r->imaginary[i] < 0 || size <= 1e-13 * top) continue;
+        if (r->imaginary[i] < 0 || size <= zero * top) continue;
         int at = count++;
         while (at > 0 && hypot(r->real[r->order[at - 1]], r->imaginary[r->order[at - 1]]) < size) {
             r->order[at] = r->order[at - 1];
@@ -455,7 +456,7 @@ static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_op
     yk_status status = solve_projected(p, s, r);
     if (status != YK_OK) return status;
     size_t d = (size_t)p->dimension;
-    int candidates = sort_ritz(s, r);
+    int candidates = sort_ritz(p, s, r);
     modes->count = 0;
     for (int i = 0; i < candidates && modes->count < options->count; i++) {
         double residual = ritz_residual(p, s, r, r->order[i], scratch, scratch + 2 * d);
@@ -530,7 +531,7 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
     if (s->processed == 0) return YK_OK;
     yk_status status = solve_projected(p, s, r);
     if (status != YK_OK) return status;
-    int candidates = sort_ritz(s, r);
+    int candidates = sort_ritz(p, s, r);
     double highest = 0;
     for (int i = 0; i < candidates && i < options->count; i++) {
         double re, im;

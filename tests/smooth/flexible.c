@@ -1,0 +1,303 @@
+/* Flexible bodies in smooth models: statics and modes of a cantilever, motion with constraints and loads, agreement of the
+ * descriptions; and what the scenario says about them. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "math/so3.h"
+#include "models.h"
+#include "smooth/modes.h"
+#include "test.h"
+#include "yoke/model.h"
+
+static const double ends[2] = {0, 1};
+
+static yk_beam_section_def steel(void)
+{
+    yk_beam_section_def section = yk_beam_section_default();
+    section.young = 207e9, section.poisson = 0.29, section.density = 7870;
+    yk_beam_section_rectangle(&section, 0.008, 0.012);
+    return section;
+}
+
+typedef enum description { CLAMPED, CONSTANT, PINNED, ABSOLUTE, DESCRIPTIONS } description;
+
+static yk_flexible *make_body(yk_context *context, description kind)
+{
+    yk_ffrf_rod_def rod = yk_ffrf_rod_default();
+    rod.section = steel();
+    rod.support = kind == PINNED ? YK_ROD_PINNED_PINNED : YK_ROD_CLAMPED_FREE;
+    rod.bending_y = rod.bending_z = 3;
+    rod.statics = true;
+    rod.constant_mass = kind == CONSTANT;
+    rod.places = ends, rod.place_count = 2;
+    yk_ancf_rod_def ancf = {.length = 1, .elements = 4, .section = steel()};
+    yk_flexible *body = NULL;
+    yk_status status =
+        kind == ABSOLUTE ? yk_flexible_ancf(context, &ancf, &body) : yk_flexible_rod(context, &rod, &body);
+    assert_int_equal(status, YK_OK);
+    return body;
+}
+
+/* A rod of 1 m along x, tied to the ground at its origin. */
+typedef struct setting {
+    yk_context *context;
+    yk_smooth_def def;
+    yk_smooth_node_def node;
+    yk_smooth_flexible_def flexible;
+    yk_smooth_place_def places[2];
+    yk_smooth_joint_def joint;
+    yk_smooth_force_def force;
+    yk_smooth *model;
+    int tip;
+} setting;
+
+static void set_up(setting *s, yk_context *context, description kind, yk_joint_kind joint)
+{
+    bool modal = kind != ABSOLUTE;
+    *s = (setting){.context = context, .def = yk_smooth_default()};
+    s->node = yk_smooth_node_default();
+    s->node.name = "frame";
+    s->flexible = yk_smooth_flexible_default();
+    s->flexible.name = "rod", s->flexible.body = make_body(context, kind), s->flexible.node = 0;
+    s->places[0] = (yk_smooth_place_def){"rod.root", 0, 0};
+    s->places[1] = (yk_smooth_place_def){"rod.tip", 0, modal ? 1 : 4};
+    int nodes = modal ? 1 : 0;
+    s->joint = yk_smooth_joint_default();
+    s->joint.name = "root", s->joint.kind = joint, s->joint.node[1] = nodes;
+    s->force = yk_smooth_force_default();
+    s->force.name = "load", s->force.kind = YK_FORCE_VECTOR, s->force.node[1] = s->tip = nodes + 1;
+    s->def.nodes = &s->node, s->def.node_count = nodes;
+    s->def.flexibles = &s->flexible, s->def.flexible_count = 1;
+    s->def.places = s->places, s->def.place_count = 2;
+    s->def.joints = &s->joint, s->def.joint_count = 1;
+    s->def.forces = &s->force, s->def.force_count = 1;
+}
+
+static void start(setting *s, double h)
+{
+    yk_status status = yk_smooth_create(s->context, &s->def, &s->model);
+    if (status >= 0) status = yk_smooth_start(s->model, 0, h);
+    if (status < 0) print_error("%s\n", yk_last_message(s->context));
+    assert_true(status >= 0);
+}
+
+static void run(setting *s, double h, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        yk_status status = yk_smooth_step(s->model, i * h, h);
+        if (status < 0) print_error("%s\n", yk_last_message(s->context));
+        assert_true(status >= 0);
+    }
+}
+
+static void clean(setting *s)
+{
+    yk_smooth_destroy(s->model);
+    yk_flexible_release((yk_flexible *)(uintptr_t)s->flexible.body);
+}
+
+static yk_motion tip_motion(const setting *s)
+{
+    yk_motion motion;
+    yk_smooth_motion(s->model, s->tip, &motion);
+    return motion;
+}
+
+static double total_energy(const yk_smooth *model)
+{
+    yk_energy energy;
+    yk_smooth_energy(model, &energy);
+    return energy.kinetic + energy.potential + energy.dissipated - energy.work;
+}
+
+/* Exact for the shapes that hold the deflections under loads; the rod in absolute coordinates also shears. */
+static void cantilever_rests_where_beam_theory_says(void **state)
+{
+    for (int kind = 0; kind < DESCRIPTIONS; kind++) {
+        setting s;
+        set_up(&s, *state, (description)kind, YK_JOINT_CLAMP);
+        s.force.vector = yk_v3(0, 1, 2);
+        s.def.options.static_start = true;
+        start(&s, 1e-3);
+        yk_beam_section_def section = steel();
+        yk_motion tip = tip_motion(&s);
+        assert_relative(tip.position.y, 1 / (3 * section.young * section.inertia_z), 1e-3);
+        assert_relative(tip.position.z, 2 / (3 * section.young * section.inertia_y), 1e-3);
+        yk_vec3 turn = yk_so3_log(tip.orientation);
+        assert_relative(turn.z, 1 / (2 * section.young * section.inertia_z), 1e-3);
+        yk_effort reaction;
+        yk_smooth_reaction(s.model, 0, &reaction);
+        assert_near(reaction.force.z, -2, 1e-6);
+        assert_near(reaction.torque.z, -1, 1e-4);
+        clean(&s);
+    }
+}
+
+static void modes_of_the_cantilever(void **state)
+{
+    for (int kind = 0; kind < DESCRIPTIONS; kind++) {
+        setting s;
+        set_up(&s, *state, (description)kind, YK_JOINT_CLAMP);
+        start(&s, 1e-3);
+        yk_beam_section_def section = steel();
+        double wave = sqrt(section.young * section.inertia_z / (section.density * section.area)) / (2 * YK_PI);
+        static const double root[2] = {1.8751040687119611, 4.6940911329741745};
+        yk_modes_options options = yk_modes_default();
+        options.count = 4;
+        yk_modes *modes;
+        assert_int_equal(yk_modes_find(s.model, &options, &modes), YK_OK);
+        assert_relative(modes->mode[0].frequency, root[0] * root[0] * wave, 1e-3);
+        assert_relative(modes->mode[1].frequency, 1.5 * root[0] * root[0] * wave, 1e-3);
+        assert_relative(modes->mode[2].frequency, root[1] * root[1] * wave, 2e-3);
+        assert_relative(modes->mode[0].mass[1], 0.6131, 1e-2);
+        assert_true(fabs(yk_modes_shape(modes, 0, s.tip, false)[1]) > 0);
+        yk_modes_destroy(modes);
+        clean(&s);
+    }
+}
+
+/* A heavy rod swings on a ball joint: no energy is lost, but for the damping of the method in vibrations. */
+static void pendulums_agree_and_keep_their_energy(void **state)
+{
+    yk_vec3 end[DESCRIPTIONS];
+    for (int kind = 0; kind < DESCRIPTIONS; kind++) {
+        setting s;
+        set_up(&s, *state, (description)kind, YK_JOINT_SPHERICAL);
+        s.def.gravity = yk_v3(0, 0, -9.81);
+        s.force.vector = yk_v3(0, 0, 0);
+        start(&s, 1e-3);
+        run(&s, 1e-3, 500);
+        assert_near(total_energy(s.model), 0, 1e-4);
+        end[kind] = tip_motion(&s).position;
+        assert_true(end[kind].z < -0.9);
+        clean(&s);
+        assert_near(yk_v3_norm(yk_v3_sub(end[kind], end[0])), 0, 3e-5);
+    }
+}
+
+/* Thrown and turning freely, rods keep their momenta: the centre of mass moves straight on. */
+static void free_rods_move_on(void **state)
+{
+    for (int kind = 0; kind < DESCRIPTIONS; kind++) {
+        setting s;
+        set_up(&s, *state, (description)kind, YK_JOINT_CLAMP);
+        s.def.joint_count = 0, s.def.force_count = 0;
+        s.node.velocity = s.flexible.velocity = yk_v3(1, 2, 3);
+        s.node.angular_velocity = s.flexible.angular_velocity = yk_v3(2, 20, 30);
+        start(&s, 1e-4);
+        double before = total_energy(s.model);
+        run(&s, 1e-4, 500);
+        assert_relative(total_energy(s.model), before, 1e-4);
+        clean(&s);
+    }
+}
+
+/* The acceleration of a place against differences of its velocity, and ports by merging. */
+static void places_move_as_they_say(void **state)
+{
+    for (int kind = 0; kind < DESCRIPTIONS; kind += 3) {
+        setting s;
+        set_up(&s, *state, (description)kind, YK_JOINT_REVOLUTE);
+        s.def.gravity = yk_v3(0, -9.81, 0);
+        s.force.vector = yk_v3(0, 3, 1);
+        double h = 1e-5;
+        start(&s, h);
+        run(&s, h, 200);
+        yk_motion before = tip_motion(&s);
+        assert_true(yk_smooth_step(s.model, 200 * h, h) >= 0);
+        yk_motion here = tip_motion(&s);
+        assert_true(yk_smooth_step(s.model, 201 * h, h) >= 0);
+        yk_motion after = tip_motion(&s);
+        yk_vec3 slope = yk_v3_scale(0.5 / h, yk_v3_sub(after.velocity, before.velocity));
+        assert_near(yk_v3_norm(yk_v3_sub(slope, here.acceleration)), 0, 2e-2 * yk_v3_norm(slope));
+        slope = yk_v3_scale(0.5 / h, yk_v3_sub(after.position, before.position));
+        assert_near(yk_v3_norm(yk_v3_sub(slope, here.velocity)), 0, 1e-4);
+        clean(&s);
+    }
+}
+
+static void bad_places_are_refused(void **state)
+{
+    setting s;
+    set_up(&s, *state, CLAMPED, YK_JOINT_CLAMP);
+    s.places[1].place = 2;
+    assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(*state), "'rod' has no place 2"));
+    s.places[1].place = 1, s.flexible.node = 1;
+    assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
+    s.flexible.node = 0, s.joint.node[1] = 3;
+    assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
+    s.model = NULL;
+    clean(&s);
+}
+
+/* Scenario -------------------------------------------------------------------------------------------------------- */
+
+/* What loading the scenario complains about; NULL: nothing. To be released. */
+static char *complaint(yk_context *context, const char *text)
+{
+    char path[] = "/tmp/yoke-flexible-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_true(write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    close(file);
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario = NULL;
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path;
+    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+    yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
+    yk_system *system;
+    if (status == YK_OK) status = yk_scenario_system(scenario, &system);
+    char *said = status < 0 ? yk_diagnostics_text(diagnostics) : NULL;
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    unlink(path);
+    return said;
+}
+
+#define HEAD "time: {end: 1, step: 1e-3}\nsubsystems:\n  m:\n    solver: smooth\n"
+#define SECTION "section: {shape: tube, young: 2e11, density: 7800, radius: 0.01}"
+
+static void scenarios_say_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *part;
+    } wrong[] = {
+        {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {a: 2}}}\n", "not on the rod"},
+        {HEAD "    flexible: {r: {type: ancf, length: 1, elements: 2, " SECTION ", points: {a: 3}}}\n", "nodes 0 to 2"},
+        {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {a: 1}}}\n"
+              "    bodies: {b: {mass: 1, node: r.a}}\n",
+         "carries no mass"},
+        {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {tip: 1}}}\n"
+              "    joints: {j: {type: clamp, between: [ground, r.tp]}}\n",
+         "r.tip"},
+        {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv, frequencies: none.csv}}\n",
+         "cannot be opened"},
+        {HEAD "    flexible: {r: {type: rod, length: 1, frame: free-free, statics: true, " SECTION "}}\n",
+         "no static deflections"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *said = complaint(*state, wrong[i].text);
+        assert_non_null(said);
+        if (!strstr(said, wrong[i].part)) print_error("%s", said);
+        assert_non_null(strstr(said, wrong[i].part));
+        yk_release(*state, said);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cantilever_rests_where_beam_theory_says),
+        cmocka_unit_test(modes_of_the_cantilever),
+        cmocka_unit_test(pendulums_agree_and_keep_their_energy),
+        cmocka_unit_test(free_rods_move_on),
+        cmocka_unit_test(places_move_as_they_say),
+        cmocka_unit_test(bad_places_are_refused),
+        cmocka_unit_test(scenarios_say_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, create_context, destroy_context);
+}
