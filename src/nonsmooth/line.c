@@ -2,8 +2,8 @@
  *
  *   a ----- e -----> b      position |d|, velocity e . d', effort pushes the markers apart
  *
- * As everything in the step, the direction is that of the beginning. A prescribed distance is a row like a driven joint:
- * the input's value at the beginning of the step and its rate at the end. */
+ * As everything in the step, the direction is that of the beginning. A prescribed distance is a row like a driven
+ * joint: the input's value at the beginning of the step and its rate at the end. */
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"

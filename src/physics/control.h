@@ -9,8 +9,8 @@
  * command is held back, an error that would drive it further is not integrated.
  *
  * Every loop NAME has four signal ports: it gives `NAME` and takes `NAME.measured`, and if they are connected
- * `NAME.rate` (the derivative of what is measured; without it e' comes from differences of e, smoothed by the filter) and
- * `NAME.reference` (instead of the function). Between samples, or all the time, signals are followed as they are told. */
+ * `NAME.rate` (the derivative of what is measured; without it e' comes from differences of e, smoothed by the filter)
+ * and `NAME.reference` (instead of the function). With a period they are read at its samples, else all the time. */
 #ifndef YK_PHYSICS_CONTROL_H
 #define YK_PHYSICS_CONTROL_H
 

@@ -1,16 +1,18 @@
 /* A hydraulic cylinder behind its valve: pressures from motion, spool, pump and tank (paper rim (46)-(51)).
  *
- *        pump          pump
- *         | P1          | P2           force pushes the ends apart:
- *      +--v-------------v--+
- *      | chamber 1 |##| chamber 2 |      f = p2 A2 - p1 A1 - c s' - stops
- *      +--|--------+##+--------|--+
- *         v T1                 v T2      chambers: l1 = l share + s0 - s,  l2 = l (1 - share) + s - s0
- *        tank         tank
+ *       pump             pump
+ *        | P1             | P2           the force pushes the ends apart:
+ *     +--v------+--+------v----+
+ *     | chamber |##|  chamber  |             f = p2 A2 - p1 A1 - c s' - stops
+ *  ===+=========+##|           |
+ *     |    1    |##|     2     +===      lengths of the chambers:
+ *     +--|------+--+------|----+
+ *        v T1             v T2               l1 = l share + s0 - s,  l2 = l (1 - share) + s - s0
+ *       tank             tank
  *
  * s is the length of the actuator, s0 that at the start. Four orifices with the flow  area cd sqrt(2 dp / density); a
- * negative difference of pressures gives no flow (rim: the deltas), or with `backflow` one in the other direction. Below
- * a small difference of pressures the root is rounded off, so that its slope stays finite.
+ * negative difference of pressures gives no flow (rim: the deltas), or with `backflow` one in the other direction.
+ * Below a small difference of pressures the root is rounded off, so that its slope stays finite.
  *
  * The unknowns are the heads of both chambers (fluid.h) and, with a valve that lags, the spool. Everything here is a
  * pure function of them and of what drives them. */
