@@ -28,16 +28,25 @@ static bool same_pattern(const yk_response *response)
     return true;
 }
 
-static yk_status remember_pattern(yk_response *response)
+/* Nothing of the last pattern is left, so that a failure on the way to the next leaves none. */
+static yk_status forget_pattern(yk_response *response)
 {
+    yk_factor_destroy(response->factor);
+    yk_sparse_destroy(response->matrix);
+    response->factor = NULL;
+    response->matrix = NULL;
     if (!yk_array_reserve(response->context, &response->last_parts_array, response->part_count, sizeof(response_part)))
         return out_of_memory(response);
     response->last_parts = response->last_parts_array.data;
+    return YK_OK;
+}
+
+static void remember_pattern(yk_response *response)
+{
     memcpy(response->last_parts, response->parts, response->part_count * sizeof *response->parts);
     response->last_part_count = response->part_count;
     response->last_place_count = response->place_count;
     response->report.analysed = true;
-    return YK_OK;
 }
 
 /* By blocks -------------------------------------------------------------------------------------------------------- */
@@ -128,7 +137,8 @@ static yk_status reserve_blocks(yk_response *response)
 
 static yk_status analyse_blocks(yk_response *response)
 {
-    yk_status status = reserve_blocks(response);
+    yk_status status = forget_pattern(response);
+    if (status == YK_OK) status = reserve_blocks(response);
     if (status != YK_OK) return status;
     yk_block_matrix *w = &response->blocks;
     int *mark = w->column + count_blocks(response); /* room of `parts` at the end */
@@ -146,10 +156,9 @@ static yk_status analyse_blocks(yk_response *response)
         response->diagonal_offset[i] = diagonal;
         diagonal += (size_t)(dim * dim);
     }
-    yk_factor_destroy(response->factor);
-    response->factor = NULL;
     status = yk_factor_create(response->context, w, &response->factor);
-    return status == YK_OK ? remember_pattern(response) : status;
+    if (status == YK_OK) remember_pattern(response);
+    return status;
 }
 
 /* What part p feels of part q through a node that both sit on. */
@@ -254,8 +263,8 @@ static yk_status analyse_sparse(yk_response *response)
     yk_context *context = response->context;
     size_t size = 6 * (size_t)response->place_count + (size_t)response->row_count, count = 0;
     size_t room = size + 24 * (size_t)response->row_count;
-    yk_sparse_destroy(response->matrix);
-    response->matrix = NULL;
+    yk_status status = forget_pattern(response);
+    if (status != YK_OK) return status;
     if (!yk_array_reserve(context, &response->entry_array, room, sizeof(yk_sparse_entry)) ||
         !yk_array_reserve(context, &response->entry_place_array, room, sizeof(int)))
         return out_of_memory(response);
@@ -264,8 +273,9 @@ static yk_status analyse_sparse(yk_response *response)
     for (int i = 0; i < 6 * response->place_count; i++) entries[count++] = (yk_sparse_entry){i, i};
     for (size_t i = 0; i < response->part_count; i++)
         count += list_part(response, &response->parts[i], entries + count);
-    yk_status status = yk_sparse_create(context, (int)size, entries, count, response->entry_place, &response->matrix);
-    return status == YK_OK ? remember_pattern(response) : status;
+    status = yk_sparse_create(context, (int)size, entries, count, response->entry_place, &response->matrix);
+    if (status == YK_OK) remember_pattern(response);
+    return status;
 }
 
 static yk_status factor_sparse(yk_response *response)
@@ -290,20 +300,11 @@ static yk_status factor_sparse(yk_response *response)
 /* W by blocks where it has at most this many per part. */
 enum { BLOCKS_PER_PART = 32 };
 
-static void forget_pattern(yk_response *response)
-{
-    yk_factor_destroy(response->factor);
-    yk_sparse_destroy(response->matrix);
-    response->factor = NULL;
-    response->matrix = NULL;
-}
-
 yk_status yk_response_factor_all(yk_response *response)
 {
     yk_status status = list_incidence(response);
     if (status != YK_OK) return status;
     bool by_blocks = count_blocks(response) <= BLOCKS_PER_PART * response->part_count;
-    if (by_blocks != response->by_blocks) forget_pattern(response);
     response->by_blocks = by_blocks;
     if (response->part_count == 0) return YK_OK;
     return by_blocks ? factor_blocks(response) : factor_sparse(response);

@@ -3,6 +3,7 @@
 #include "contact/network.h"
 #include "contact/problems.h"
 #include "contact/read.h"
+#include "contact/response.h"
 #include "contact/solver.h"
 
 typedef struct rationed {
@@ -158,11 +159,39 @@ static yk_status assemble_network(yk_context *context)
     return solve_network(context, YK_CONTACT_ACCURATE);
 }
 
+static yk_status respond(yk_context *context)
+{
+    static const int32_t asked[] = {0, 5};
+    yk_network_def def = yk_network_default();
+    yk_network *network;
+    yk_response *response = NULL;
+    yk_joint_row row;
+    yk_status status = yk_network_create(context, &def, &network);
+    if (status != YK_OK) return status;
+    status = fill_network(network, &row);
+    if (status == YK_OK) status = yk_response_create(context, &response);
+    yk_response_def what = {.friction = YK_FRICTION_COULOMB,
+                            .present = yk_network_nodes(network, 3000),
+                            .impulse_scale = 1,
+                            .nodes = asked,
+                            .node_count = 2};
+    for (int i = 0; status == YK_OK && i < 2; i++) status = yk_response_factor(response, network, &what);
+    if (status == YK_OK) {
+        yk_response_begin_free(response);
+        yk_response_solve(response);
+        assert_near(yk_response_velocity(response, 0).z, 0, 1e-6);
+        assert_near(yk_response_velocity(response, 5).z, -1, 0);
+    }
+    yk_response_destroy(response);
+    yk_network_destroy(network);
+    return status;
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const trial trials[] = {read_blocks, read_mlcp_and_solve, solve_accurate,  solve_gradient,
-                            solve_pivot, sweep_network,       descend_network, assemble_network};
+    const trial trials[] = {read_blocks,   read_mlcp_and_solve, solve_accurate,   solve_gradient, solve_pivot,
+                            sweep_network, descend_network,     assemble_network, respond};
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) starve(trials[i]);
 }
 

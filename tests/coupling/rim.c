@@ -379,6 +379,20 @@ static void test_stability(void **state)
     }
 }
 
+/* (45) taken literally: the mass makes its way with the velocity of the end, its model with all those on the way. The map
+ * has the determinant cos(omega H) and the trace 1 - omega H sin(omega H) + cos(omega H): stable up to
+ * cot(omega H / 2) = omega H / 2, which is 1.72. */
+static void test_integrated_positions(void **state)
+{
+    static const double angle[] = {1, 1.6, 1.85, 3};
+    for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
+        double h = 0.01, omega = angle[i] / h;
+        bench b = bench_of(&telling, 2 * omega * omega, 0, h, 400);
+        b.scheme.rim.positions = YK_RIM_POSITIONS_INTEGRAL;
+        assert_true(isinf(last_speed(*state, &b, 600)) == (angle[i] > 1.7207));
+    }
+}
+
 /* x'' + 2 d x' + omega^2 x = 0 from x = 0, x' = 1. */
 static double error_at_end(yk_context *context, double h)
 {
@@ -483,6 +497,129 @@ static void test_jacobi(void **state)
     yk_system_destroy(system);
 }
 
+/* Graphs ----------------------------------------------------------------------------------------------------------- */
+
+/* A spring and a damper between two slow members. */
+static int bridge_list(const yk_subsystem *self, const yk_port **list)
+{
+    static const yk_port ports[2] = {{"left", YK_PORT_SCALAR, YK_TAKES_MOTION},
+                                     {"right", YK_PORT_SCALAR, YK_TAKES_MOTION}};
+    (void)self;
+    *list = ports;
+    return 2;
+}
+
+static yk_status bridge_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    fast *f = (fast *)self;
+    double x = inputs[0].linear[0].x - inputs[1].linear[0].x, v = inputs[0].linear[1].x - inputs[1].linear[1].x;
+    (void)t, (void)h;
+    f->state[2] = f->stiffness * x + f->damping * v;
+    return YK_OK;
+}
+
+static yk_status bridge_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+{
+    memset(((fast *)self)->state, 0, sizeof((fast *)self)->state);
+    return inputs ? bridge_step(self, t, h, inputs) : YK_OK;
+}
+
+static void bridge_output(const yk_subsystem *self, int port, yk_port_value *value)
+{
+    memset(value, 0, sizeof *value);
+    value->effort.force.x = (port == 0 ? 1 : -1) * ((const fast *)self)->state[2];
+}
+
+static const yk_subsystem_ops bridge_ops = {.size = sizeof(yk_subsystem_ops),
+                                            .kind = "bridge",
+                                            .ports = bridge_list,
+                                            .connect = any_connect,
+                                            .start = bridge_start,
+                                            .step = bridge_step,
+                                            .output = bridge_output,
+                                            .destroy = nothing,
+                                            .state_layout = fast_layout,
+                                            .state_get = fast_get,
+                                            .state_set = fast_set};
+
+/* Two mechanisms on one fast member: stiff far beyond the macro step, and not a bit of momentum is lost. */
+static void test_one_fast_member_between_two_mechanisms(void **state)
+{
+    yk_context *context = *state;
+    const double h = 0.01, omega = 8 / h; /* of the two masses against each other */
+    slow left = one_mass(&telling, 2, 0, 1), right = one_mass(&reversible, 6, 0, -0.5);
+    fast bridge = {.base = {&bridge_ops}, .stiffness = 1.5 * omega * omega, .damping = 0.1 * 1.5 * omega};
+    yk_subsystem *parts[] = {&left.base, &right.base, &bridge.base};
+    static const char *const names[] = {"left", "right", "bridge"};
+    static const int substeps[] = {1, 1, 400};
+    static const yk_interface_def faces[] = {
+        {.name = "l", .effort_subsystem = 0, .motion_subsystem = 2, .motion_port = 0, .constrained = YK_AXIS_X},
+        {.name = "r", .effort_subsystem = 1, .motion_subsystem = 2, .motion_port = 1, .constrained = YK_AXIS_X}};
+    yk_system_def def = {.subsystems = parts,
+                         .names = names,
+                         .subsystem_count = 3,
+                         .substeps = substeps,
+                         .interfaces = faces,
+                         .interface_count = 2,
+                         .scheme = yk_scheme_default(),
+                         .step = h};
+    def.scheme.kind = YK_SCHEME_RIM;
+    yk_system *system;
+    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    for (int i = 0; i < 300; i++) step(context, system);
+    double v[2] = {yk_system_output(system, 0, 0)->motion.velocity.x,
+                   yk_system_output(system, 1, 0)->motion.velocity.x};
+    assert_near(2 * v[0] + 6 * v[1], 2 - 3, 1e-9);
+    assert_near(v[0], -1.0 / 8, 1e-3);
+    assert_near(v[1], -1.0 / 8, 1e-3);
+    yk_system_destroy(system);
+}
+
+/* Masses on springs of 20 rad/s in the four ways in which an interface can lie between fast and slow. */
+static void test_every_kind_of_interface(void **state)
+{
+    enum { PAIRS = 4 };
+    yk_context *context = *state;
+    const double h = 5e-4, end = 0.3, omega = 20;
+    slow mass[PAIRS];
+    fast spring[PAIRS];
+    yk_subsystem *parts[2 * PAIRS];
+    const char *names[2 * PAIRS];
+    int substeps[2 * PAIRS], quick[2 * PAIRS], quick_count = 0;
+    yk_interface_def faces[PAIRS];
+    for (int i = 0; i < PAIRS; i++) {
+        bool fast_mass = i & 1, fast_spring = i & 2;
+        mass[i] = one_mass(&telling, 2, 0, 1);
+        spring[i] = (fast){.base = {&fast_ops}, .stiffness = 2 * omega * omega};
+        parts[2 * i] = &mass[i].base, parts[2 * i + 1] = &spring[i].base;
+        names[2 * i] = "mass", names[2 * i + 1] = "spring";
+        substeps[2 * i] = fast_mass ? 5 : 1, substeps[2 * i + 1] = fast_spring ? 5 : 1;
+        if (fast_mass) quick[quick_count++] = 2 * i;
+        if (fast_spring) quick[quick_count++] = 2 * i + 1;
+        faces[i] = (yk_interface_def){
+            .name = "pair", .effort_subsystem = 2 * i, .motion_subsystem = 2 * i + 1, .constrained = YK_AXIS_X};
+    }
+    yk_system_def def = {.subsystems = parts,
+                         .names = names,
+                         .subsystem_count = 2 * PAIRS,
+                         .substeps = substeps,
+                         .interfaces = faces,
+                         .interface_count = PAIRS,
+                         .scheme = yk_scheme_default(),
+                         .step = h};
+    def.scheme.kind = YK_SCHEME_RIM;
+    def.scheme.rim.fast = quick;
+    def.scheme.rim.fast_count = quick_count;
+    yk_system *system;
+    if (yk_system_create(context, &def, &system) != YK_OK) fail_msg("%s", yk_last_message(context));
+    assert_int_equal(yk_system_start(system), YK_OK);
+    for (int i = 0; i < (int)lround(end / h); i++) step(context, system);
+    for (int i = 0; i < PAIRS; i++)
+        assert_near(yk_system_output(system, 2 * i, 0)->motion.position.x, sin(omega * end) / omega, 0.05 / omega);
+    yk_system_destroy(system);
+}
+
 static void expect_refusal(yk_context *context, bench *b, const char *word)
 {
     yk_system *system = NULL;
@@ -514,11 +651,14 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_extrapolation),
                                        cmocka_unit_test(test_models_are_identified),
                                        cmocka_unit_test(test_stability),
+                                       cmocka_unit_test(test_integrated_positions),
                                        cmocka_unit_test(test_accuracy),
                                        cmocka_unit_test(test_coupled_actuators),
                                        cmocka_unit_test(test_energy_at_the_interface),
                                        cmocka_unit_test(test_rollback),
                                        cmocka_unit_test(test_jacobi),
+                                       cmocka_unit_test(test_one_fast_member_between_two_mechanisms),
+                                       cmocka_unit_test(test_every_kind_of_interface),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }
