@@ -69,19 +69,19 @@ static void modal_momenta(yk_smooth *model, const flexible_model *of)
     yk_ffrf_motion motion = motion_of(model, of);
     const yk_ffrf *body = &of->body->modal;
     double momentum[YK_FFRF_MODES_MAX];
-    yk_ffrf_loads all, rest;
+    yk_ffrf_loads all, *rest = of->loads; /* kept for the assembly of the step */
     yk_momentum frame;
     yk_ffrf_evaluate(body, &motion, model->def.gravity, &all);
-    yk_ffrf_rest(body, &motion, model->def.gravity, &frame, momentum, &rest);
+    yk_ffrf_rest(body, &motion, model->def.gravity, &frame, momentum, rest);
     trial_node *node = &model->trial[of->node];
     add_momentum(node, frame, 0);
-    yk_vec3 torque = yk_v3_sub(all.torque, rest.torque);
+    yk_vec3 torque = yk_v3_sub(all.torque, rest->torque);
     torque = yk_v3_sub(torque, yk_v3_cross(node->frame.velocity, frame.linear));
-    node->momentum_rate.linear = yk_v3_add(node->momentum_rate.linear, yk_v3_sub(all.force, rest.force));
+    node->momentum_rate.linear = yk_v3_add(node->momentum_rate.linear, yk_v3_sub(all.force, rest->force));
     node->momentum_rate.angular = yk_v3_add(node->momentum_rate.angular, torque);
     for (int k = 0; k < of->body->coordinates; k++) {
         model->coordinates[of->coordinate + k].momentum = momentum[k];
-        model->coordinates[of->coordinate + k].momentum_rate = all.modal[k] - rest.modal[k];
+        model->coordinates[of->coordinate + k].momentum_rate = all.modal[k] - rest->modal[k];
     }
 }
 
