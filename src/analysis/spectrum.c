@@ -10,10 +10,12 @@
 #include "math/arnoldi.h"
 #include "math/dense.h"
 
-/* From large to small. Where the model is smooth the first two agree, and errors are smallest; else contacts and the like are
- * at work, and only the last two tell. */
-enum { LEVELS = 4 };
-static const double AMPLITUDES[LEVELS] = {10, 1, 1e-3, 1e-4};
+/* From large to small. Where the model is smooth the second and the third agree, and their errors are the smallest. Solvers
+ * that choose steps of their own want larger differences, contacts smaller ones: then the two neighbours that agree best
+ * tell most. */
+enum { LEVELS = 7 };
+static const double AMPLITUDES[LEVELS] = {100, 10, 1, 0.1, 1e-2, 1e-3, 1e-4};
+static const int SEQUENCE[LEVELS] = {1, 2, 0, 3, 4, 5, 6};
 static const double AGREEMENT = 1e-4;
 
 typedef struct search {
@@ -32,27 +34,34 @@ static yk_status apply(void *user, const double *vector, double *image)
     return yk_step_map_apply(s->map, YK_PASSAGE, s->amplitude, vector, image);
 }
 
-/* One step from the eigenvector tells which of the roots of the eigenvalue of many steps is that of one. */
-static yk_status take_root(search *s, yk_eigenpair *p, double *image)
+/* The step after the map tells which of the roots of its eigenvalue is that of one step: both deviations are then such as the
+ * system makes. */
+static yk_status take_root(search *s, yk_eigenpair *p, double *images)
 {
     size_t n = s->map->n;
-    double size = pow(modulus(p), 1.0 / YK_PASSAGE), angle = atan2(p->imaginary, p->real), real = 0, imaginary = 0;
+    double *now[2] = {images, images + n}, *next[2] = {images + 2 * n, images + 3 * n};
     for (int part = 0; part < 2 && p->vector[part]; part++) {
-        const double *own = p->vector[part], *other = p->vector[1 - part];
-        yk_status status = yk_step_map_apply(s->map, 1, s->amplitude, own, image);
+        yk_status status = yk_step_map_apply(s->map, YK_PASSAGE, s->amplitude, p->vector[part], now[part]);
+        if (status == YK_OK)
+            status = yk_step_map_apply(s->map, YK_PASSAGE + 1, s->amplitude, p->vector[part], next[part]);
         if (status != YK_OK) return status;
-        real += yk_dense_dot(n, own, image);
-        if (other) imaginary += (part == 0 ? -1 : 1) * yk_dense_dot(n, other, image);
     }
+    double real = yk_dense_dot(n, now[0], next[0]), imaginary = 0;
+    if (p->vector[1]) {
+        real += yk_dense_dot(n, now[1], next[1]);
+        imaginary = yk_dense_dot(n, now[0], next[1]) - yk_dense_dot(n, now[1], next[0]);
+    }
+    double size = pow(modulus(p), 1.0 / YK_PASSAGE), angle = atan2(p->imaginary, p->real) / YK_PASSAGE;
     double wanted = atan2(imaginary, real), turn = 2 * acos(-1) / YK_PASSAGE;
-    double root = angle / YK_PASSAGE + turn * round((wanted - angle / YK_PASSAGE) / turn);
+    double root = angle + turn * round((wanted - angle) / turn);
     p->real = size * cos(root), p->imaginary = fabs(size * sin(root));
+    if (p->imaginary < 1e-12 * size) p->imaginary = 0;
     return YK_OK;
 }
 
 static yk_status take_roots(search *s, yk_spectrum *out)
 {
-    double *image = yk_allocate(s->map->context, s->map->n, sizeof *image);
+    double *image = yk_allocate(s->map->context, 4 * s->map->n, sizeof *image);
     yk_status status = image ? YK_OK : YK_ERROR_MEMORY;
     for (int i = 0; status == YK_OK && i < out->count; i++) status = take_root(s, &out->pairs[i], image);
     yk_release(s->map->context, image);
@@ -112,20 +121,28 @@ static void estimate_errors(yk_spectrum *spectrum, const yk_spectrum *other)
     }
 }
 
+static double change_of_radius(const yk_spectrum *a, const yk_spectrum *b)
+{
+    if (a->count == 0 || b->count == 0) return INFINITY;
+    return fabs(modulus(&a->pairs[0]) - modulus(&b->pairs[0]));
+}
+
 yk_status yk_spectrum_find(yk_step_map *map, const double *start, yk_spectrum *spectrum)
 {
     *spectrum = (yk_spectrum){0};
     search s = {.map = map};
     yk_spectrum levels[LEVELS] = {{0}};
-    int best = 0, made = 0;
+    int best = 0;
+    double least = INFINITY;
     yk_status status = YK_OK;
-    for (int k = 0; status == YK_OK && k < LEVELS && best == 0; k++) {
-        s.amplitude = AMPLITUDES[k];
-        status = find_level(&s, start, &levels[k]);
-        made = k + 1;
-        if (status != YK_OK || k % 2 == 0 || levels[k].count == 0 || levels[k - 1].count == 0) continue;
-        double change = fabs(modulus(&levels[k].pairs[0]) - modulus(&levels[k - 1].pairs[0]));
-        if (change < AGREEMENT || k == LEVELS - 1) best = k;
+    for (int i = 0; status == YK_OK && i < LEVELS && least > AGREEMENT; i++) {
+        int level = SEQUENCE[i];
+        s.amplitude = AMPLITUDES[level];
+        status = find_level(&s, start, &levels[level]);
+        for (int k = 1; status == YK_OK && k < LEVELS; k++) {
+            double change = change_of_radius(&levels[k - 1], &levels[k]);
+            if (change < least) least = change, best = k;
+        }
     }
     if (status == YK_OK && best > 0) {
         *spectrum = levels[best];
@@ -134,7 +151,7 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, yk_spectrum *s
     } else if (status == YK_OK) {
         status = yk_fail(map->context, YK_ERROR_NO_SOLUTION, "stability: no eigenvalue was found");
     }
-    for (int k = 0; k < made; k++) yk_spectrum_release(map->context, &levels[k]);
+    for (int k = 0; k < LEVELS; k++) yk_spectrum_release(map->context, &levels[k]);
     return status;
 }
 

@@ -114,6 +114,23 @@ static void normalise(size_t n, double *vector)
     for (size_t i = 0; size > 0 && i < n; i++) vector[i] /= size;
 }
 
+/* After all kinds of other steps the same image must lead to the same state; where it does not, differences are noise. */
+static yk_status check_repeatable(yk_step_map *map)
+{
+    memcpy(map->plus, map->earlier, map->words * sizeof(double));
+    yk_status status = pass(map, YK_PASSAGE, map->plus);
+    double worst = 0;
+    for (size_t i = 0; i < map->n; i++)
+        if (map->scale[i] > 0) worst = fmax(worst, fabs(map->plus[i] - map->base[i]) / map->scale[i]);
+    if (status == YK_OK && worst > 0)
+        yk_log(map->context, YK_LOG_WARNING,
+               "stability: the same state did not lead to the same steps (deviations up to %.2g of those that are "
+               "looked at): "
+               "the state image of a subsystem is not complete, and the result is as uncertain",
+               worst);
+    return status;
+}
+
 yk_status yk_step_map_place(yk_step_map *map, double *vector)
 {
     yk_system_state_get(map->system, map->earlier);
@@ -123,6 +140,7 @@ yk_status yk_step_map_place(yk_step_map *map, double *vector)
     choose_probes(map);
     uint64_t seed = UINT64_C(88172645463325252);
     for (int i = 0; status == YK_OK && i < PROBES; i++) status = probe(map, &seed, vector);
+    if (status == YK_OK) status = check_repeatable(map);
     for (size_t i = 0; i < map->n; i++) vector[i] = map->scale[i] > 0 ? vector[i] / map->scale[i] : 0;
     normalise(map->n, vector);
     if (status == YK_OK && yk_dense_norm(map->n, vector) == 0)

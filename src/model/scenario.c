@@ -116,6 +116,8 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
                         : relaxed                          ? 1e-10
                                                            : scheme->tolerance;
     scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
+    if (scenario->builder.precise && scheme->kind == YK_SCHEME_INDEX1)
+        scheme->tolerance = 0, scheme->relative_tolerance = 1e-13;
     scheme->iterations = yk_node_integer(coupling, "iterations");
     scheme->relaxation = (yk_relaxation)yk_node_choice(coupling, "relaxation");
     scheme->velocity = (yk_tight_velocity)yk_node_choice(coupling, "velocity");
