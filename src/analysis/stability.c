@@ -102,11 +102,19 @@ static bool creeps(const yk_stability_mode *mode)
     return mode->imaginary == 0 && mode->real > 0 && mode->growth < 1.05;
 }
 
+/* Energies tell nothing where a subsystem does not name them, or where a pump or a controller feeds what the coupling makes
+ * swing. Then a mode that swings within a few macro steps, so that they do not resolve it, is the coupling's. */
+static bool swings(const yk_stability_mode *mode)
+{
+    static const double RESOLVED_ANGLE = 0.25; /* of half a turn per step */
+    return isnan(mode->fed) && atan2(mode->imaginary, mode->real) > RESOLVED_ANGLE * acos(-1);
+}
+
 /* A mode that is known well and that the interfaces feed. */
 static bool is_fed(const yk_stability_mode *mode)
 {
-    return grows(mode) && !creeps(mode) && mode->interface >= 0 && !(mode->fed < BLAME) && mode->created > RESOLVED &&
-           mode->error < 0.1 * (mode->growth - 1);
+    if (!grows(mode) || creeps(mode) || mode->interface < 0 || mode->error > 0.1 * (mode->growth - 1)) return false;
+    return swings(mode) || (mode->fed >= BLAME && mode->created > RESOLVED);
 }
 
 /* What the run itself shows. Deviations of contacts and impacts grow in ways that no derivative foretells, and a base that
@@ -145,6 +153,8 @@ static yk_status track(study *s)
     yk_track found;
     yk_status status = yk_stability_track(&s->map, s->info, s->spectrum.amplitude, first->vector[0], first->vector[1],
                                           s->def->track, &found);
+    /* Steps that do not repeat exactly show as growth without measure. */
+    if (found.growth > 2 * fmax(1, s->report->radius)) found.growth = found.created = NAN;
     s->report->tracked = found.growth, s->report->created = found.created;
     return status;
 }

@@ -151,6 +151,26 @@ static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
         }
 }
 
+/* Hydraulics, control and contact: studies/rim finds that holding the motion over a macro step is unstable for large ones, and
+ * a reduced interface model is not. The pump feeds what the coupling makes swing, and the crane does not tell all energies. */
+static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
+{
+    const struct {
+        const char *model, *step, *extrapolation;
+        bool unstable;
+    } cases[] = {{"manipulator", "time.step=1e-2", "coupling.extrapolation=hold", false},
+                 {"manipulator", "time.step=2e-2", "coupling.extrapolation=rim", false},
+                 {"manipulator", "time.step=2e-2", "coupling.extrapolation=hold", true},
+                 {"log-crane", "time.step=1.6e-2", "coupling.extrapolation=hold", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        question q = {cases[i].model,
+                      {"coupling.scheme=rim", "coupling.order=jacobi", "coupling.efforts=last", cases[i].step,
+                       cases[i].extrapolation}};
+        yk_verdict verdict = ask(*state, &q, false).verdict;
+        assert_int_equal(verdict == YK_VERDICT_COUPLING || verdict == YK_VERDICT_FAILED, cases[i].unstable);
+    }
+}
+
 static void a_run_that_breaks_down_is_an_answer(void **state)
 {
     question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.inputs=original", "parameters.right_mass=30"}};
@@ -214,6 +234,7 @@ int main(void)
         cmocka_unit_test(the_least_stable_mode_is_named),
         cmocka_unit_test(a_pendulum_at_rest_has_its_frequency),
         cmocka_unit_test(the_verdict_on_a_particle_damper_is_that_of_the_run),
+        cmocka_unit_test(the_verdict_on_hydraulic_machines_is_that_of_the_run),
         cmocka_unit_test(a_run_that_breaks_down_is_an_answer),
         cmocka_unit_test(the_system_is_left_at_its_start),
         cmocka_unit_test(maps_have_the_boundary_of_the_closed_form),
