@@ -86,6 +86,10 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     def->filter = yk_node_number(item, "filter");
     def->offset = yk_node_number(item, "offset");
     if (limits) def->low = limits->values[0], def->high = limits->values[1];
+    if (!(def->low < def->high)) return yk_builder_error(builder, limits, "the first must be below the second");
+    if (def->offset < def->low || def->offset > def->high)
+        return yk_builder_error(builder, limits,
+                                "the offset, %g, is outside; set 'offset' to a command that is allowed", def->offset);
     if (yk_node_get(item, "rate_limit")) def->rate_limit = yk_node_number(item, "rate_limit");
     if (table) return read_table(builder, table, &def->reference);
     return yk_builder_function(builder, item, "reference", &def->reference);
