@@ -94,13 +94,13 @@ static void build_rolling(scene *s, yk_friction_model friction)
     add_port(s, "a", ball, yk_v3(0, 0, 0));
 }
 
-/* A plate on eighty-one balls: many contacts on one body, where the blocks of W would be too many. */
+/* A plate on sixty-four balls: many contacts on one body, where the blocks of W would be too many. */
 static void build_bed(scene *s, yk_friction_model friction)
 {
     (void)friction;
     add_floor(s, rough(0.5));
     int plate = add_moving_box(s, yk_v3(0.6, 0.6, 0.05), yk_v3(0, 0, 0.15), 20, 0.5, yk_v3(0, 0, 0));
-    for (int i = 0; i < 81; i++) add_ball(s, 0.05, yk_v3(0.12 * (i % 9 - 4), 0.12 * (i / 9 - 4), 0.05), rough(0.5));
+    for (int i = 0; i < 64; i++) add_ball(s, 0.05, yk_v3(0.14 * (i % 8 - 3.5), 0.14 * (i / 8 - 3.5), 0.05), rough(0.5));
     add_port(s, "a", plate, yk_v3(0.1, 0, 0));
 }
 

@@ -94,6 +94,19 @@ static void manipulator_is_stable_with_models(void **state)
     }
 }
 
+/* With the printed change of the valve actuator 2 stalls at the block. */
+static void manipulator_stalls_at_the_block(void **state)
+{
+    (void)state;
+    trial t = {"manipulator", "rim", 2e-2, 2.5, 3.5, NULL};
+    outcome o = run(&t);
+    assert_false(o.failed);
+    assert_near(o.last[LENGTH_2], 0.46878, 1e-5);
+    assert_near(o.least[FORCE_2], 5419, 2);
+    assert_near(o.largest[FORCE_2], 5419, 2);
+    assert_near(o.last[BLOCK_X], 1.3, 1e-4);
+}
+
 /* Two actuators with friction c on masses m, sampled and one step late, are stable up to H = m / c: about 22 ms in free
  * motion. Before that the impact makes them swing. */
 static void manipulator_is_not_with_hold(void **state)
@@ -150,7 +163,8 @@ static void crane_is_not_with_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(manipulator_is_stable_with_models), cmocka_unit_test(manipulator_is_not_with_hold),
-        cmocka_unit_test(crane_is_stable_with_models), cmocka_unit_test(crane_is_not_with_hold)};
+        cmocka_unit_test(manipulator_is_stable_with_models), cmocka_unit_test(manipulator_stalls_at_the_block),
+        cmocka_unit_test(manipulator_is_not_with_hold), cmocka_unit_test(crane_is_stable_with_models),
+        cmocka_unit_test(crane_is_not_with_hold)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
