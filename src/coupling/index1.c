@@ -13,8 +13,8 @@
  * event the multipliers may jump, so a cubic, which continues the last one, gives way to a quadratic for one step. */
 #include "coupling/index1.h"
 
+#include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "math/polynomial.h"
 
@@ -24,6 +24,8 @@ enum { FIRST_ITERATIONS = 20 };
 static const double SLOW = 0.3;
 /* Corrections that a kept Jacobian may take before the next step renews it. */
 enum { MANY_CORRECTIONS = 3 };
+/* Scaled conditions, against what they are differences of, that the solvers of subsystems may leave. */
+static const double UNKNOWABLE = 1e-10;
 /* An effort (N, N m) that is none: what rounding leaves of a system at rest. */
 static const double NOTHING = 1e-100;
 /* Relative change of the efforts with which an iterate is not taken. */
@@ -107,26 +109,46 @@ static void place_link(const yk_system *system, int number, yk_constraint_place 
                            &yk_link_b(system, link)->values[link->def.motion_port].motion, place);
 }
 
+/* The size of the numbers that the scaled conditions are differences of: they cannot be known better than its rounding. */
+static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
+{
+    if (kind == YK_PORT_SCALAR)
+        return fabs(m->position.x) / (h * h) + fabs(m->velocity.x) / h + fabs(m->acceleration.x);
+    double moved = yk_v3_norm(m->position) / (h * h) + yk_v3_norm(m->velocity) / h + yk_v3_norm(m->acceleration);
+    double turned = 1 / (h * h) + yk_v3_norm(m->angular_velocity) / h + yk_v3_norm(m->angular_acceleration);
+    return fmax(moved, turned);
+}
+
+typedef struct residual_size {
+    double largest; /* of the scaled conditions */
+    double motion;  /* of what they are differences of */
+} residual_size;
+
 /* The scaled conditions of paper index1 (22). */
-static void evaluate(const yk_system *system, double *residual)
+static residual_size evaluate(const yk_system *system, double *residual)
 {
     const struct yk_index1 *x = system->index1;
     const double scale[YK_LEVELS] = {1 / (system->h * system->h), 1 / system->h, 1};
+    residual_size size = {0, 0};
     for (int i = 0; i < system->link_count; i++) {
         const yk_constraint *constraint = &x->links[i].constraint;
         yk_constraint_place place;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
         place_link(system, i, &place);
         yk_constraint_value(constraint, &place, g);
+        size.motion = fmax(size.motion, motion_size(constraint->kind, &place.a, system->h));
+        size.motion = fmax(size.motion, motion_size(constraint->kind, &place.b, system->h));
         for (int e = 0; e < x->basis->parameters; e++) {
             for (int row = 0; row < constraint->row_count; row++) {
                 double sum = 0;
                 for (int level = 0; level < YK_LEVELS; level++)
                     sum += x->basis->condition[e][level] * scale[level] * g[level][row];
+                size.largest = fmax(size.largest, fabs(sum));
                 *residual++ = sum;
             }
         }
     }
+    return size;
 }
 
 static const yk_constraint_gradient *gradient_of(void *user, int link)
@@ -214,6 +236,7 @@ typedef struct newton {
     bool response; /* the next run brings a new one */
     double last_change;
     effort_change now;
+    residual_size residual;
 } newton;
 
 /* What the run taught about the responses of the subsystems. */
@@ -238,7 +261,7 @@ static yk_status solve(yk_system *system, newton *n)
     struct yk_index1 *x = system->index1;
     yk_status status = find_jacobian(system);
     if (status < 0) return status;
-    evaluate(system, x->correction);
+    n->residual = evaluate(system, x->correction);
     yk_jacobian_solve(x->jacobian, x->correction);
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -x->correction[i];
     n->last_change = n->now.change;
@@ -249,9 +272,11 @@ static yk_status solve(yk_system *system, newton *n)
 static bool has_converged(const yk_system *system, const newton *n)
 {
     double limit = NOTHING + system->scheme.tolerance + system->scheme.relative_tolerance * n->now.size;
-    if (n->now.change <= limit) return true;
+    bool exact = n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion;
+    if (n->now.change <= limit || exact) return true;
     bool stalls = n->corrections >= 2 && n->now.change > 0.5 * n->last_change;
-    return stalls && n->now.change <= ROUNDING * n->now.size;
+    bool small = n->now.change <= ROUNDING * n->now.size || n->residual.largest <= UNKNOWABLE * n->residual.motion;
+    return stalls && small;
 }
 
 static void keep_predicted(yk_system *system)
@@ -272,7 +297,8 @@ static bool is_slow(const newton *n)
 /* The last iterate is taken where it is near; efforts that are far off would tear the subsystems apart. */
 static yk_status give_up(const yk_system *system, const newton *n)
 {
-    if (n->now.change <= FAR * n->now.size) return YK_NOT_CONVERGED;
+    bool near = n->now.change <= FAR * n->now.size || n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
+    if (near) return YK_NOT_CONVERGED;
     return yk_fail(
         system->context, YK_ERROR_DIVERGED,
         "at t = %g s (step %lld) scheme index1 finds no efforts that hold the joints: after %d corrections they "
