@@ -154,11 +154,17 @@ static residual_size evaluate(const yk_system *system, double *residual)
 static const yk_constraint_gradient *gradient_of(void *user, int link)
 {
     const yk_system *system = user;
-    struct yk_index1 *x = system->index1;
-    yk_constraint_place place;
-    place_link(system, link, &place);
-    yk_constraint_differentiate(&x->links[link].constraint, &place, &x->gradient);
-    return &x->gradient;
+    return &system->index1->links[link].gradient;
+}
+
+static void differentiate_conditions(yk_system *system)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        yk_index1_link *link = &system->index1->links[i];
+        yk_constraint_place place;
+        place_link(system, i, &place);
+        yk_constraint_differentiate(&link->constraint, &place, &link->gradient);
+    }
 }
 
 static const yk_motion *motion_of(void *user, int member, int port)
@@ -171,6 +177,7 @@ static const yk_motion *motion_of(void *user, int member, int port)
 static yk_status find_jacobian(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
+    differentiate_conditions(system);
     yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, x->basis->condition, system->h);
     if (status == YK_OK) return status;
     x->jacobian_step = 0;
@@ -247,6 +254,7 @@ static void learn(yk_system *system, newton *n)
         n->response = false, n->renewed = true;
         system->statistics.jacobians++;
         x->jacobian_step = system->h, x->jacobian_degree = x->basis->degree;
+        yk_jacobian_renew(x->jacobian);
         yk_jacobian_keep(x->jacobian, motion_of, system);
     } else if (n->corrections == 0) {
         yk_jacobian_keep(x->jacobian, motion_of, system);

@@ -36,6 +36,7 @@ typedef struct yk_index1_link {
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];    /* over the present step, or the last one */
     yk_effort unit[2][YK_INDEX1_NODES][YK_JOINT_ROWS_MAX]; /* effort of a unit multiplier at each node */
     yk_motion earlier[2];                                  /* of both sides at the start of the last step */
+    yk_constraint_gradient gradient;                       /* of the constraint at the end of the step */
     yk_motion predicted[2];                                /* at the end of the step with the predicted multipliers */
 } yk_index1_link;
 
@@ -47,7 +48,6 @@ struct yk_index1 {
     yk_jacobian *start_jacobian; /* accelerations by constant multipliers */
     double **sensitivity;        /* per member: room for what it tells; NULL: finite differences */
     double *correction, *applied;
-    yk_constraint_gradient gradient; /* workspace */
     /* Part of the state. */
     double last_step;     /* 0: nothing to extrapolate from */
     double jacobian_step; /* size of the step that the responses were computed in; 0: none */

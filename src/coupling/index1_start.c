@@ -114,8 +114,9 @@ static const yk_constraint_gradient *gradient_of(void *user, int link)
     const yk_system *system = user;
     yk_constraint_place place;
     place_link(system, link, &place);
-    yk_constraint_differentiate(&system->index1->links[link].constraint, &place, &system->index1->gradient);
-    return &system->index1->gradient;
+    yk_index1_link *own = &system->index1->links[link];
+    yk_constraint_differentiate(&own->constraint, &place, &own->gradient);
+    return &own->gradient;
 }
 
 static void apply(yk_system *system, const double *correction)
@@ -138,6 +139,7 @@ static yk_status solve(yk_system *system, bool *consistent)
         if (status < 0) return status;
         left = evaluate(system, x->correction);
         if (i == START_CORRECTIONS) break;
+        if (i == 0) yk_jacobian_renew(x->start_jacobian);
         if (i == 0 && yk_jacobian_assemble(x->start_jacobian, gradient_of, system, condition, 1) < 0) return YK_OK;
         yk_jacobian_solve(x->start_jacobian, x->correction);
         apply(system, x->correction);

@@ -25,6 +25,8 @@ struct yk_jacobian {
     double *condition_gradient; /* workspace: conditions of one link by the coordinates of one side */
     double *row_scale, *column_scale;
     bool factored;
+    bool fresh;     /* a response is new since the last factorisation */
+    bool redundant; /* as found then */
 };
 
 /* Creation --------------------------------------------------------------------------------------------------------- */
@@ -190,6 +192,11 @@ static int level_of(const yk_jacobian_link *link, int coordinate)
     return coordinate / (link->coordinates / YK_LEVELS);
 }
 
+void yk_jacobian_renew(yk_jacobian *jacobian)
+{
+    jacobian->fresh = true;
+}
+
 void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, double h)
 {
     for (int i = 0; i < response->connection_count; i++) {
@@ -229,12 +236,13 @@ static const int *add_block(yk_jacobian *j, const yk_response *r, const yk_conne
     int height = of->rows * j->parameters, width = to->rows * j->parameters;
     for (int row = 0; row < height; row++) {
         const double *gradient = j->condition_gradient + row * of->coordinates;
-        for (int column = 0; column < width; column++) {
-            double sum = 0;
-            for (int k = 0; k < of->coordinates; k++)
-                sum += gradient[k] * r->matrix[(from->row + k) * r->columns + by->column + column];
-            values[*place++] += sum;
+        double sum[YK_JOINT_ROWS_MAX * YK_LEVELS] = {0};
+        for (int k = 0; k < of->coordinates; k++) {
+            if (gradient[k] == 0) continue;
+            const double *response = r->matrix + (from->row + k) * r->columns + by->column;
+            for (int column = 0; column < width; column++) sum[column] += gradient[k] * response[column];
         }
+        for (int column = 0; column < width; column++) values[*place++] += sum[column];
     }
     return place;
 }
@@ -288,9 +296,11 @@ static yk_status factor(yk_jacobian *j)
 {
     equilibrate(j);
     yk_status status = j->factored ? yk_sparse_refactor(j->matrix, NULL) : yk_sparse_factor(j->matrix, NULL);
-    if (status != YK_ERROR_NOT_FINITE && (status < 0 || yk_sparse_rcond(j->matrix) < SINGULAR))
-        status = factor_redundant(j);
+    bool redundant = status == YK_ERROR_SINGULAR || j->redundant;
+    if (status == YK_OK && j->fresh) redundant = j->redundant = yk_sparse_rcond(j->matrix) < SINGULAR;
+    if (status != YK_ERROR_NOT_FINITE && redundant) status = factor_redundant(j);
     j->factored = status == YK_OK;
+    j->fresh = false;
     return status;
 }
 
@@ -427,4 +437,5 @@ void yk_jacobian_set(yk_jacobian *jacobian, const double *words)
         memcpy(r->matrix, words, response_words(r) * sizeof *words);
         words += response_words(r);
     }
+    jacobian->fresh = true;
 }

@@ -55,6 +55,9 @@ int yk_jacobian_size(const yk_jacobian *jacobian);
 const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian);
 yk_response *yk_jacobian_response(yk_jacobian *jacobian, int member);
 
+/* The responses are new: the next assembly looks whether constraints are redundant. */
+void yk_jacobian_renew(yk_jacobian *jacobian);
+
 /* Divides the rows of a response that was filled for a step of size h, so that it serves for other sizes too. */
 void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, double h);
 
