@@ -1,0 +1,83 @@
+/* Chains of subsystems under the scheme index1: the cost of a macro step per link must not depend on their number, and
+ * threads must share it. The links are bodies of the smooth solver with their sensitivities, so the subsystems dominate. */
+#include <stdio.h>
+
+#include "bench.h"
+#include "yoke/model.h"
+
+typedef struct scene {
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario;
+    yk_system *system;
+} scene;
+
+static bool open_chain(bench *run, int links, int threads, scene *s)
+{
+    char links_text[64], threads_text[64];
+    const char *overrides[] = {links_text, threads_text, "coupling.jacobian=fresh"};
+    yk_scenario_def def = yk_scenario_default();
+    snprintf(links_text, sizeof links_text, "parameters.links=%d", links);
+    snprintf(threads_text, sizeof threads_text, "coupling.threads=%d", threads);
+    def.path = YOKE_SOURCE_DIR "/models/link-chain/scenario.yaml";
+    def.overrides = overrides;
+    def.override_count = 3;
+    *s = (scene){0};
+    yk_context *context = bench_context(run);
+    return bench_check(run, yk_diagnostics_create(context, &s->diagnostics)) &&
+           bench_check(run, yk_scenario_load(context, &def, s->diagnostics, &s->scenario)) &&
+           bench_check(run, yk_scenario_system(s->scenario, &s->system));
+}
+
+static void step_chain(bench *run, int links, int threads)
+{
+    enum { STEPS = 10 };
+    scene s;
+    bool good = open_chain(run, links, threads, &s);
+    while (good && bench_repeat(run)) {
+        good = bench_check(run, yk_system_start(s.system));
+        bench_start(run);
+        for (int i = 0; good && i < STEPS; i++) good = yk_system_step(s.system, NULL) >= 0;
+        bench_stop(run, STEPS * links);
+        if (!good) bench_fail(run, "%s", yk_last_message(bench_context(run)));
+    }
+    if (good) bench_note(run, "iterations per step", (double)yk_system_statistics_get(s.system).iterations / STEPS);
+    yk_scenario_destroy(s.scenario);
+    yk_diagnostics_destroy(s.diagnostics);
+}
+
+static void chain_2(bench *run)
+{
+    step_chain(run, 2, 1);
+}
+
+static void chain_8(bench *run)
+{
+    step_chain(run, 8, 1);
+}
+
+static void chain_32(bench *run)
+{
+    step_chain(run, 32, 1);
+}
+
+static void chain_32_threads(bench *run)
+{
+    step_chain(run, 32, 2);
+}
+
+const bench_case bench_index1[] = {
+    {.name = "index1/chain of 2 links", .unit = "link and macro step", .run = chain_2},
+    {.name = "index1/chain of 8 links",
+     .unit = "link and macro step",
+     .run = chain_8,
+     .relative_to = "index1/chain of 2 links"},
+    {.name = "index1/chain of 32 links",
+     .unit = "link and macro step",
+     .run = chain_32,
+     .relative_to = "index1/chain of 2 links"},
+    {.name = "index1/chain of 32 links, two threads",
+     .unit = "link and macro step",
+     .run = chain_32_threads,
+     .relative_to = "index1/chain of 32 links"},
+    {0},
+};
