@@ -215,9 +215,15 @@ static inline bool balls_near(const build_job *job, const yk_ball *ball, size_t 
     return x * x + y * y + z * z < reach * reach;
 }
 
+static bool both_still(const build_job *job, size_t a, size_t b)
+{
+    return job->input->still && job->input->still[a] && job->input->still[b];
+}
+
 static bool may_pair(const build_job *job, size_t a, size_t b)
 {
     const yk_broad_input *input = job->input;
+    if (both_still(job, a, b)) return false;
     if (input->extent_of && (input->extent_of[a] >= 0 || input->extent_of[b] >= 0) &&
         !boxes_near(input, a, b, job->margin))
         return false;
@@ -299,8 +305,9 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
     const yk_broad_input *input = job->input;
     const yk_ball *ball = &input->balls[i];
     for (size_t k = 0; k < input->unbounded; k++) {
-        if (clearance(&input->unbounded_solids[k], ball->centre) >= ball->radius + job->wall_margin) continue;
         size_t partner = input->finite + k;
+        if (both_still(job, i, partner)) continue;
+        if (clearance(&input->unbounded_solids[k], ball->centre) >= ball->radius + job->wall_margin) continue;
         if (!input->may_touch || input->may_touch(input->user, i, partner)) add_partner(job, i, partner, length);
     }
 }
@@ -316,7 +323,8 @@ static void sort_row(int32_t *row, uint32_t length)
 }
 
 typedef struct row_cursors {
-    size_t at[9]; /* first solid of the three cells around, in each of the neighbouring rows of cells */
+    size_t at[9];   /* first solid of the three cells around, in each of the neighbouring rows of cells */
+    size_t past[9]; /* and the first one after them; kept up for solids that are still */
 } row_cursors;
 
 static uint64_t shifted(uint64_t key, int row)
@@ -324,6 +332,23 @@ static uint64_t shifted(uint64_t key, int row)
     int64_t shift =
         (int64_t)(row % 3 - 1) * (INT64_C(1) << CELL_BITS) + (int64_t)(row / 3 - 1) * (INT64_C(1) << (2 * CELL_BITS));
     return (uint64_t)((int64_t)key + shift);
+}
+
+/* Solids that move, in the order of cells up to the k-th. */
+static void count_moving(const build_job *job)
+{
+    const yk_broad *broad = job->broad;
+    uint32_t moving = 0;
+    for (size_t k = 0; job->input->still && k < broad->finite; k++) {
+        moving += !job->input->still[broad->order[k]];
+        broad->spare_order[k] = moving;
+    }
+}
+
+static bool some_move(const yk_broad *broad, size_t begin, size_t end)
+{
+    uint32_t before = begin > 0 ? broad->spare_order[begin - 1] : 0;
+    return begin < end && broad->spare_order[end - 1] > before;
 }
 
 static void search_own_level(build_job *job, const grid_level *level, size_t entry, row_cursors *cursors,
@@ -338,6 +363,12 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
         size_t k = cursors->at[row];
         while (k < level->end && keys[k] < middle - 1) k++;
         cursors->at[row] = k;
+        if (job->input->still && job->input->still[i]) {
+            size_t past = cursors->past[row] > k ? cursors->past[row] : k;
+            while (past < level->end && keys[past] <= middle + 1) past++;
+            cursors->past[row] = past;
+            if (!some_move(broad, k, past)) continue;
+        }
         for (; k < level->end && keys[k] <= middle + 1; k++)
             if (balls_near(job, &ball, k) && broad->order[k] > i && may_pair(job, i, broad->order[k]))
                 add_partner(job, i, broad->order[k], length);
@@ -348,7 +379,7 @@ static void search_level_chunk(build_job *job, int l, size_t begin, size_t end)
 {
     yk_broad *broad = job->broad;
     const grid_level *level = &job->levels[l];
-    row_cursors cursors;
+    row_cursors cursors = {{0}, {0}};
     for (int row = 0; row < 9; row++)
         cursors.at[row] = first_not_below(broad->keys, level->begin, level->end, shifted(broad->keys[begin], row) - 1);
     for (size_t entry = begin; entry < end; entry++) {
@@ -404,6 +435,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
     build_job job = {.broad = broad, .input = input, .margin = margin, .wall_margin = wall_margin, .counting = true};
     choose_levels(&job);
     sort_into_cells(&job);
+    count_moving(&job);
     yk_pool_run(broad->pool, broad->finite, ROWS_CHUNK, search_chunk, &job);
     yk_status status = add_up_rows(broad);
     if (status < 0) return status;

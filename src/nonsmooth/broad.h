@@ -33,6 +33,8 @@ typedef struct yk_broad_input {
     const int32_t *extent_of;    /* finite: index in half_extents, -1 for spheres; NULL: all are spheres */
     const yk_vec3 *half_extents; /* boxes along the axes */
     const yk_solid *unbounded_solids;
+    const uint8_t *still; /* NULL: none; of two that do not move there is no pair, and where all around are still, no
+                             search */
     bool (*may_touch)(const void *user, size_t a, size_t b);
     const void *user;
 } yk_broad_input;

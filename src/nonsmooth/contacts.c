@@ -316,9 +316,10 @@ static void drop_ghosts(yk_nonsmooth *self)
 yk_status yk_world_find_contacts(yk_nonsmooth *self, double h)
 {
     double reach;
-    yk_status status = yk_world_update_list(self, h, &reach);
+    yk_status status;
     do {
         self->next.count = self->next.round_count = 0;
+        status = yk_world_update_list(self, h, &reach);
         if (status == YK_OK) status = find_round(self, h, reach);
         if (status == YK_OK) status = find_general(self, h);
         if (status == YK_OK) drop_ghosts(self);

@@ -147,6 +147,7 @@ static yk_status make_list(yk_nonsmooth *self, double margin, double wall_margin
                             .extent_of = self->turned_count > 0 ? self->extent_of : NULL,
                             .half_extents = self->half_extents,
                             .unbounded_solids = self->unbounded,
+                            .still = self->sleep.asleep > 0 ? self->sleep.still : NULL,
                             .may_touch = may_touch,
                             .user = self};
     yk_status status = yk_broad_build(&self->broad, &input, margin, wall_margin);

@@ -58,14 +58,19 @@ static bool moves(const yk_nonsmooth *self, int32_t slot)
     return slot >= 0 && !yk_world_is_dynamic(self, slot) && self->sleep.stirred[slot];
 }
 
-/* Marks parts that sleep or stand. */
+/* Marks parts that sleep or stand. The list of near pairs has none of two such parts, so it is made anew when one of
+ * them stirs. */
 static void mark_still(yk_nonsmooth *self)
 {
-    if (self->sleep.asleep == 0) return;
+    bool stirs = false;
     for (size_t i = 0; i < self->part_count; i++) {
         int32_t slot = self->parts[i].body;
-        self->sleep.still[i] = yk_world_is_dynamic(self, slot) ? yk_world_is_asleep(self, slot) : !moves(self, slot);
+        bool stands = yk_world_is_dynamic(self, slot) ? yk_world_is_asleep(self, slot) : !moves(self, slot);
+        bool still = stands && self->sleep.asleep > 0;
+        stirs = stirs || (self->sleep.still[i] && !still);
+        self->sleep.still[i] = still;
     }
+    if (stirs) yk_world_forget_list(self);
 }
 
 /* Wakes the islands in which someone was stirred; false if there is none. */
@@ -283,5 +288,6 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_signal *inputs)
         sleep->drives[i] = self->joints[i].joint.driven ? yk_function_value(self->joints[i].def.drive, t) : 0;
     if (sleep->efforts) memset(sleep->efforts, 0, self->dynamic_count * sizeof *sleep->efforts);
     sleep->frozen.count = sleep->frozen.round_count = 0;
+    memset(sleep->still, 0, self->part_count * sizeof *sleep->still);
     yk_frozen_sum(self);
 }
