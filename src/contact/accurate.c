@@ -16,9 +16,9 @@
  * Newton steps on the natural map (newton.c), which start from there and know which contacts stick, slide or part,
  * finish in one to four steps. When they do not, the interior point goes on.
  *
- * The linearised lift need not converge, as Coulomb problems are not monotone: its path then leaves the central one in
- * dense heaps. Proximal point iterations (proximal.h) go on from the best iterate and solve most of what is left; at
- * last the lift is frozen and updated between convex problems (Cadoux 2009). */
+ * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its path leaves the central
+ * one. Proximal point iterations (proximal.h) then go on from the best iterate, and from a few sweeps if that fails. Box
+ * friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
 #include "contact/accurate.h"
 
 #include <math.h>
@@ -499,43 +499,6 @@ static bool follow_path(interior *s, int limit, double size)
     return polish(s, s->r, s->u, s->best_residual, 0.95, 30);
 }
 
-static void freeze_lift(interior *s, const double *u)
-{
-    const yk_contact_problem *problem = s->newton.problem;
-    for (int i = 0; i < problem->contact_count; i++) {
-        yk_cone cone = yk_problem_cone(problem, i);
-        s->frozen_lift[i] = yk_cone_lift(&cone, u + problem->w.first[i]);
-    }
-}
-
-/* Convex problems with a given lift, one after the other. The residual is that of Coulomb's problem throughout, so a
- * path ends when its complementarity is far below what the lift is worth. */
-static bool iterate_lift(interior *s, int rounds)
-{
-    s->lift_is_frozen = true;
-    freeze_lift(s, s->best_u);
-    bool done = false;
-    double start = -1;
-    for (int round = 0; round < rounds && !done && s->iterations < s->limit; round++) {
-        start_inside(s, 1);
-        double residual = INFINITY;
-        for (int i = 0; i < 40 && !done && s->iterations < s->limit; i++) {
-            residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
-            if (!isfinite(residual)) break;
-            note(s, s->r, s->u, residual);
-            done = residual <= s->tolerance;
-            measure(s);
-            if (i == 0) start = s->complementarity;
-            if (done || s->complementarity < 1e-14 * start || !(interior_step(s) > 1e-8)) break;
-        }
-        if (!isfinite(residual)) break;
-        if (!done && residual < 1e-3) done = polish(s, s->r, s->u, residual, 0.5, 8);
-        freeze_lift(s, s->u);
-    }
-    s->lift_is_frozen = false;
-    return done;
-}
-
 /* Gauss-Seidel sweeps and Newton steps in turn, from the best iterate so far or from zero. */
 static bool alternate(interior *s, int rounds)
 {
@@ -555,18 +518,28 @@ static bool alternate(interior *s, int rounds)
     return false;
 }
 
-/* Proximal point steps from the best iterate so far. */
-static bool persist(interior *s, int limit)
+/* Proximal point steps from r, u. */
+static bool persist(interior *s, double residual, int limit)
 {
-    if (!isfinite(s->best_residual)) return false;
-    memcpy(s->r, s->best, row_bytes(s));
-    memcpy(s->u, s->best_u, row_bytes(s));
-    double residual = s->best_residual;
     int left = s->limit - s->iterations;
     s->iterations +=
         yk_proximal_iterate(&s->proximal, &s->newton, s->tolerance, limit < left ? limit : left, s->r, s->u, &residual);
     note(s, s->r, s->u, residual);
     return residual <= s->tolerance;
+}
+
+/* The same from the best iterate so far, then from a few sweeps: what circles on one way often arrives on the other. */
+static bool approach_slowly(interior *s)
+{
+    if (isfinite(s->best_residual)) {
+        memcpy(s->r, s->best, row_bytes(s));
+        memcpy(s->u, s->best_u, row_bytes(s));
+        if (persist(s, s->best_residual, 1200)) return true;
+    }
+    memset(s->r, 0, row_bytes(s));
+    yk_gauss_seidel_sweeps(s->newton.problem, s->newton.friction, 1, true, 10, s->r);
+    double residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
+    return isfinite(residual) && persist(s, residual, 1200);
 }
 
 /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
@@ -588,8 +561,7 @@ static bool run_cascade(interior *s, const double *start)
         if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
     }
     if (s->newton.friction == YK_FRICTION_BOX) return alternate(s, 8);
-    if (warm_up(s, 10) || follow_path(s, 60, 30) || persist(s, 2000) || follow_path(s, 60, 1)) return true;
-    return s->newton.friction == YK_FRICTION_COULOMB && iterate_lift(s, 8);
+    return warm_up(s, 10) || follow_path(s, 60, 30) || approach_slowly(s);
 }
 
 yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_problem *problem,
