@@ -120,6 +120,9 @@ typedef enum yk_rim_efforts {
  * ones have just made, with jacobi that of the macro step before. */
 typedef struct yk_rim_options {
     yk_extrapolation extrapolation;
+    /* Models by trial steps even where members tell their own: those see what happens within the macro step, such as the
+     * stiff springs of a flexible mechanism. */
+    bool identified;
     yk_rim_efforts efforts;
     yk_rim_positions positions;
     int exchanges; /* between fast members and models in a macro step; 0: at every common step of the fast members */

@@ -10,9 +10,15 @@
 #include "coupling/rim.h"
 #include "math/vec3.h"
 
-static bool can_tell(const yk_member *m)
+static bool can_return(const yk_member *m)
 {
-    return m->subsystem->ops->interface_model != NULL;
+    const yk_subsystem_ops *ops = m->subsystem->ops;
+    return ops->state_layout && ops->state_get && ops->state_set;
+}
+
+static bool tells(const yk_system *system, const yk_member *m)
+{
+    return m->subsystem->ops->interface_model && !(system->scheme.rim.identified && can_return(m));
 }
 
 static bool can_differentiate(const yk_member *m)
@@ -23,13 +29,12 @@ static bool can_differentiate(const yk_member *m)
 yk_status yk_rim_check_model(yk_system *system, int member)
 {
     const yk_member *m = &system->members[member];
-    const yk_subsystem_ops *ops = m->subsystem->ops;
-    if (can_tell(m) || (ops->state_layout && ops->state_get && ops->state_set)) return YK_OK;
+    if (tells(system, m) || can_return(m)) return YK_OK;
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "scheme rim needs to know how subsystem '%s' (%s) answers to efforts, but it neither tells an "
                    "interface model nor can it return to an earlier state; choose coupling.extrapolation hold, linear "
                    "or quadratic",
-                   m->name, ops->kind);
+                   m->name, m->subsystem->ops->kind);
 }
 
 /* Units ------------------------------------------------------------------------------------------------------------ */
@@ -209,7 +214,7 @@ yk_status yk_rim_find_model(yk_system *system, int member)
     yk_member *m = &system->members[member];
     yk_rim_member *own = &system->rim->members[member];
     double begin = yk_clock_seconds();
-    if (can_tell(m)) {
+    if (tells(system, m)) {
         m->status = m->subsystem->ops->interface_model(m->subsystem, system->t, system->h,
                                                        yk_system_inputs(system, member), &own->model);
         if (m->status >= 0 && m->placement) to_system_units(m, own);

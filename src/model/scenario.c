@@ -127,6 +127,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scheme->index1 = (yk_index1_options){
         .degree = yk_node_integer(coupling, "degree"), .reuse = jacobian == 0, .differences = jacobian == 2};
     scheme->rim = (yk_rim_options){.extrapolation = (yk_extrapolation)yk_node_choice(coupling, "extrapolation"),
+                                   .identified = yk_node_choice(coupling, "models") == 1,
                                    .efforts = (yk_rim_efforts)yk_node_choice(coupling, "efforts"),
                                    .positions = (yk_rim_positions)yk_node_choice(coupling, "positions"),
                                    .exchanges = yk_node_integer(coupling, "exchanges")};

@@ -203,6 +203,11 @@ static const yk_word extrapolation_words[] = {
     {"quadratic", "from those at the last three"},
     {NULL, NULL},
 };
+static const yk_word models_words[] = {
+    {"told", "by the subsystems where they can, else identified"},
+    {"identified", "by trial steps, which see what happens within the macro step: for flexible mechanisms"},
+    {NULL, NULL},
+};
 static const yk_word efforts_words[] = {
     {"mean", "the mean over a macro step, which keeps the impulse"},
     {"last", "the value at its end"},
@@ -255,6 +260,8 @@ static const yk_field coupling_fields[] = {
      .text = "index1: how the coupling Jacobian is found"},
     {"extrapolation", YK_TYPE_CHOICE, .fallback = "rim", .words = extrapolation_words,
      .text = "rim: what fast subsystems are told of the motion of slow ones within a macro step"},
+    {"models", YK_TYPE_CHOICE, .fallback = "told", .words = models_words,
+     .text = "rim: where the reduced models come from"},
     {"efforts", YK_TYPE_CHOICE, .fallback = "mean", .words = efforts_words,
      .text = "rim: what slow subsystems receive of the efforts of fast ones"},
     {"positions", YK_TYPE_CHOICE, .fallback = "mechanism", .words = positions_words,
