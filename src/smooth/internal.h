@@ -317,6 +317,7 @@ struct yk_smooth {
     bool varying;
     struct relaxation *relaxation; /* of the parts of a merged model */
     bool relaxing;                 /* the open trial is made of relaxations */
+    bool rates_factored;           /* the matrix has factors of an acceleration level, of now or of an earlier time */
 };
 
 /* compile.c */
@@ -411,7 +412,8 @@ void yk_smooth_state_from_trial(yk_smooth *model);
  * those of the factors at hand. Open before the first. */
 void yk_smooth_rates_open(yk_smooth *model);
 yk_status yk_smooth_rates(yk_smooth *model, bool factored);
-/* The same, left in model->right; the trial stays as it is. Multipliers from there to the trial. */
+/* The same, left in model->right, with factors that are kept while refinement makes up for their age; the trial stays as
+ * it is. Multipliers from there to the trial. */
 yk_status yk_smooth_solve_rates(yk_smooth *model);
 void yk_smooth_read_multipliers(yk_smooth *model);
 /* With the factors at hand. */

@@ -72,6 +72,7 @@ yk_status yk_smooth_factor(yk_smooth *model)
         return yk_smooth_factor_failed(model, status, column);
     }
     model->report.factorisations++;
+    model->rates_factored = false;
     return YK_OK;
 }
 

@@ -6,6 +6,9 @@
 /* Where rows are redundant: refined away by yk_smooth_solve_refined. */
 static const double redundant_compliance = 1e-9;
 static const int projections = 10;
+/* Kept factors: what they may leave of the right-hand side, and in how many rounds. */
+static const double kept_accuracy = 1e-14;
+static const int kept_refinements = 4;
 /* Gaps of this share of the extent are rounding. */
 static const double rounding_share = 1e-15;
 
@@ -56,16 +59,51 @@ static void read_accelerations(yk_smooth *model)
     yk_smooth_read_multipliers(model);
 }
 
+static double largest(int n, const double *v)
+{
+    double size = 0;
+    for (int i = 0; i < n; i++)
+        if (fabs(v[i]) > size || isnan(v[i])) size = fabs(v[i]);
+    return size;
+}
+
+/* Solves the assembled equations with factors of an earlier placement, refined against the matrix of this one: masses
+ * change slowly, where they change at all. False: these factors are too old. */
+static bool solve_with_kept(yk_smooth *model)
+{
+    int n = model->unknown_count;
+    double *solution = model->work_vector, *residual = model->work_vector + n, *b = model->right;
+    for (int i = 0; i < n; i++) residual[i] = b[i] * model->unknown_scale[i], solution[i] = 0;
+    double wanted = kept_accuracy * largest(n, residual), last = INFINITY;
+    for (int k = 0; k < kept_refinements; k++) {
+        yk_sparse_solve(model->matrix, residual);
+        for (int i = 0; i < n; i++) solution[i] += residual[i];
+        yk_sparse_multiply(model->matrix, solution, residual);
+        for (int i = 0; i < n; i++) residual[i] = b[i] * model->unknown_scale[i] - residual[i];
+        double left = largest(n, residual);
+        if (left <= wanted || (k > 0 && left <= 100 * wanted && left > 0.5 * last)) {
+            for (int i = 0; i < n; i++) b[i] = solution[i] * model->unknown_scale[i];
+            return true;
+        }
+        if (!(left < 0.1 * last)) return false;
+        last = left;
+    }
+    return false;
+}
+
 yk_status yk_smooth_solve_rates(yk_smooth *model)
 {
     momenta(model);
     yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    bool plain = model->compliance == 0;
+    if (plain && model->rates_factored && solve_with_kept(model)) return YK_OK;
     yk_status status = yk_smooth_factor(model);
+    model->rates_factored = status == YK_OK;
     if (status != YK_OK) return status;
-    if (model->compliance > 0) {
-        yk_smooth_solve_refined(model);
-    } else {
+    if (plain) {
         yk_smooth_solve(model, model->right);
+    } else {
+        yk_smooth_solve_refined(model);
     }
     return YK_OK;
 }

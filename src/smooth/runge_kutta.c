@@ -173,6 +173,8 @@ static double typical_speed(const yk_smooth *model, const workspace *w)
 
 /* The estimate of order 8 made of those of orders 5 and 3 is smaller than the errors that pendulums and tops show. */
 static const double caution = 20;
+/* Estimates below this may be rounding. */
+static const double noise = 2e-12;
 
 /* Estimated error relative to the tolerance: positions by the length scale, rates by the typical speed. */
 static double error_of(const yk_smooth *model, const workspace *w, double tolerance)
@@ -233,10 +235,14 @@ static yk_status travel(yk_smooth *model, workspace *w, double t, double h)
     double wanted = model->def.options.error_tolerance;
     double tolerance = fmax(wanted, caution * 1e-15 * fmax(1, model->extent / model->length_scale));
     double done = 0, size = wanted > 0 && model->size > 0 ? model->size : h;
+    double failed = INFINITY, failed_size = h;
     while (done < h) {
         double left = h - done, used = wanted > 0 ? yk_smooth_next_size(size, left) : left;
         yk_status status = stages(model, w, t, done, used);
         double error = status == YK_OK && wanted > 0 ? error_of(model, w, tolerance) : 0;
+        /* What hardly falls with the step is rounding, and cannot be made smaller. */
+        if (error > 1 && error * tolerance < noise && error > failed * pow(used / failed_size, 4)) error = 1;
+        failed = error, failed_size = used;
         if (status == YK_OK && isfinite(error) && error <= 1) {
             if (model->varying) status = yk_runge_kutta_vary(model, w, t, done, used);
             if (status == YK_OK) status = arrive(model, w, t, used >= left ? h : done + used);
@@ -245,7 +251,7 @@ static yk_status travel(yk_smooth *model, workspace *w, double t, double h)
                 done = used >= left ? h : done + used;
                 model->report.error = error * tolerance * model->length_scale;
                 /* The end of the whole must not shorten the steps after it. */
-                if (wanted > 0) size = fmax(used < 0.9 * size ? size : 0, used * growth(error));
+                if (wanted > 0) size = fmax(used < 0.9 * size ? size : 0, used * fmax(1, growth(error)));
                 model->size = size;
                 continue;
             }

@@ -128,7 +128,7 @@ static void heavy_top_precesses_steadily(void **state)
     r.kit.nodes[0].angular_velocity = spin;
     r.kit.nodes[0].velocity = yk_v3_cross(spin, yk_v3_scale(arm, axis));
     kit_joint(&r.kit, YK_JOINT_SPHERICAL, "tip", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_at(0, 0, -arm));
-    precise(&r, 1e-14);
+    precise(&r, 1e-13);
     run_start(&r, 0.05);
     run_to(&r, 1);
     yk_motion motion = run_motion(&r, 0);
