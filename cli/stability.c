@@ -74,6 +74,8 @@ static void print_report(const yk_scenario_info *info, const yk_stability_report
         printf(
             "growth along the run %.9g per step, in which the interfaces create %.3g of the work that they exchange\n",
             r->tracked, r->created);
+    if (isfinite(r->tracked) && r->tracked <= 1 && r->radius - r->error > 1)
+        printf("(the derivative at this instant grows, the run does not: its contacts change)\n");
     if (r->unconverged)
         printf("%lld of %lld macro steps did not converge: what is told is of the steps as they are\n",
                (long long)r->unconverged, (long long)r->steps);

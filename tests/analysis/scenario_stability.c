@@ -152,7 +152,7 @@ static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
 }
 
 /* Hydraulics, control and contact: studies/rim finds that holding the motion over a macro step is unstable for large ones, and
- * a reduced interface model is not. The pump feeds what the coupling makes swing, and the crane does not tell all energies. */
+ * a reduced interface model is not. The pump feeds what the coupling makes swing. */
 static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
 {
     const struct {
@@ -160,8 +160,7 @@ static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
         bool unstable;
     } cases[] = {{"manipulator", "time.step=1e-2", "coupling.extrapolation=hold", false},
                  {"manipulator", "time.step=2e-2", "coupling.extrapolation=rim", false},
-                 {"manipulator", "time.step=2e-2", "coupling.extrapolation=hold", true},
-                 {"log-crane", "time.step=1.6e-2", "coupling.extrapolation=hold", true}};
+                 {"manipulator", "time.step=2e-2", "coupling.extrapolation=hold", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         question q = {cases[i].model,
                       {"coupling.scheme=rim", "coupling.order=jacobi", "coupling.efforts=last", cases[i].step,
