@@ -149,7 +149,8 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     print_steps(report, system);
     print_subsystems(info, system, report->seconds);
-    bool coupled = info->interface_count > 0 && info->scheme.kind != YK_SCHEME_MONOLITHIC;
+    bool merged = info->scheme.kind == YK_SCHEME_MONOLITHIC || info->scheme.kind == YK_SCHEME_RELAXED;
+    bool coupled = info->interface_count > 0 && !merged;
     if (coupled) print_interfaces(info, system);
     print_verdict(report, coupled);
 }

@@ -9,12 +9,15 @@ static const double RISE = 1.2;
 /* Swing by the largest effort that is worth a word. */
 static const double NOTABLE = 1e-6;
 
+/* Squares that are about to overflow tell nothing any more. */
+static const double OVERFLOWING = 1e280;
+
 static void end_window(yk_ripple *r, double time)
 {
     bool rough = r->second > ROUGH * r->first && r->first > NOTABLE * NOTABLE * r->size;
     if (rough && r->before > 0 && r->first > RISE * r->before) {
         if (r->rising++ == 0) r->at_begin = r->before;
-        if (r->rising > r->longest) {
+        if (r->rising > r->longest && r->first < OVERFLOWING) {
             r->longest = r->rising;
             r->growth = pow(r->first / r->at_begin, 0.5 / (r->rising * YK_RIPPLE_WINDOW));
             r->time = time;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/watch.h"
 #include "math/dense.h"
 #include "math/so3.h"
 

@@ -31,7 +31,7 @@ static const scheme_row schemes[] = {
     [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step, .feeds = false},
     [YK_SCHEME_INDEX1] = {"index1", yk_index1_step, .feeds = true},
     [YK_SCHEME_RIM] = {"rim", yk_rim_step, .feeds = true},
-    [YK_SCHEME_RELAXED] = {"relaxed", yk_relaxed_step},
+    [YK_SCHEME_RELAXED] = {"relaxed", yk_relaxed_step, .feeds = false},
 };
 
 yk_scheme_def yk_scheme_default(void)
