@@ -148,7 +148,7 @@ static const yk_section wire_section = {
     "taken "
     "as measured at the start of the step. The schemes tight and index1 repeat wires with the interfaces; rim carries "
     "wires "
-    "between fast subsystems at every exchange; monolithic has none.",
+    "between fast subsystems at every exchange; monolithic and relaxed, which merge the subsystems, have none.",
     wire_fields};
 static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};
 
