@@ -200,8 +200,8 @@ static double change_of(const yk_smooth *model, const part_model *part, const do
 static yk_status diverged(yk_smooth *model)
 {
     return yk_fail(model->context, YK_ERROR_DIVERGED,
-                   "the equations of a part do not converge at t = %g: the step is too large for its stiffness; use a "
-                   "smaller step",
+                   "its equations do not converge at t = %g: the step is too large for its stiffness; use a smaller "
+                   "time.step",
                    model->t);
 }
 
@@ -218,6 +218,8 @@ static yk_status solve_part(yk_smooth *model, part_model *part, double *change)
         } else {
             status = evaluate(model, part, part->residual);
         }
+        if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
+            return diverged(model); /* an iterate went astray */
         if (status != YK_OK) return status;
         yk_lu_solve(part->count, part->jacobian, part->pivot, part->residual);
         double step = change_of(model, part, part->residual), rate = step / last;
