@@ -166,7 +166,13 @@ yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool mo
     kit->def.body_count = 2;
     kit->flexible = yk_smooth_flexible_default();
     kit->flexible.name = "rod", kit->flexible.body = body, kit->flexible.node = 2;
+    /* Without strain rates, the spin such that the pin of the universal joint stays perpendicular to x. */
+    kit->nodes[1].velocity = yk_v3(0.24, 0, 0);
+    kit->nodes[2].velocity = yk_v3(0, -0.48, 0);
+    kit->nodes[2].angular_velocity = yk_v3(1.92, -0.96, 0.48);
     kit->flexible.position = kit->nodes[2].position, kit->flexible.orientation = rod.orientation;
+    kit->flexible.velocity = kit->nodes[2].velocity;
+    kit->flexible.angular_velocity = kit->nodes[2].angular_velocity;
     kit->places[0] = (yk_smooth_place_def){"rod.b", 0, 0};
     kit->places[1] = (yk_smooth_place_def){"rod.c", 0, modal ? 1 : 4};
     kit->def.flexible_count = 1, kit->def.place_count = 2;
