@@ -135,10 +135,19 @@ static void fill_law(const yk_beam_section_def *section, double law[YK_ANCF_STRA
     law[8][10] = law[10][8] = 0.25 * g * (polar - section->torsion);
 }
 
-static void measures(const yk_vec3 gradient[YK_ANCF_GRADIENTS], double strain[YK_ANCF_STRAINS])
+static void measures(const yk_vec3 g[YK_ANCF_GRADIENTS], double strain[YK_ANCF_STRAINS])
 {
-    for (int s = 0; s < YK_ANCF_STRAINS; s++)
-        strain[s] = product[s].factor * yk_v3_dot(gradient[product[s].a], gradient[product[s].b]);
+    /* in the order of `product` */
+    strain[0] = 0.5 * yk_v3_norm2(g[RX]);
+    strain[1] = 0.5 * yk_v3_norm2(g[RY]);
+    strain[2] = 0.5 * yk_v3_norm2(g[RZ]);
+    strain[3] = yk_v3_dot(g[RX], g[RY]);
+    strain[4] = yk_v3_dot(g[RX], g[RZ]);
+    strain[5] = yk_v3_dot(g[RY], g[RZ]);
+    for (int k = 0; k < 3; k++) {
+        strain[6 + k] = yk_v3_dot(g[RX + k], g[RY_SLOPE]);
+        strain[9 + k] = yk_v3_dot(g[RX + k], g[RZ_SLOPE]);
+    }
 }
 
 yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_section_def *section,
@@ -179,6 +188,18 @@ void yk_ancf_straight(const yk_frame *start, double from, double length, double 
         yk_vec3 swing = yk_v3_cross(w, v);
         add_vector(rates, k, 1, line ? yk_v3_add(start->velocity, swing) : swing);
     }
+}
+
+/* Mass couples the vectors of the line, those of r_y and those of r_z among themselves. */
+void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *momenta)
+{
+    for (int m = RX; m <= RZ; m++)
+        for (int a = 0; a < part_count[m]; a++) {
+            yk_vec3 sum = {0, 0, 0};
+            for (int b = 0; b < part_count[m]; b++)
+                sum = yk_v3_axpy(element->mass[parts[m][a]][parts[m][b]], vector_at(rates, parts[m][b]), sum);
+            add_vector(momenta, parts[m][a], 1, sum);
+        }
 }
 
 /* Forces ---------------------------------------------------------------------------------------------------------- */

@@ -63,6 +63,9 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
  * rates of a rigid motion with the velocity of the start and an angular velocity, where wanted (else NULL). */
 void yk_ancf_straight(const yk_frame *start, double from, double length, double *coordinates, double *rates);
 
+/* Adds the mass matrix times the rates, or accelerations, of the coordinates. */
+void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *momenta);
+
 /* Rates are read for damped elements only and may be NULL for others. */
 void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const double *rates, yk_ancf_loads *loads);
 /* Derivatives of the forces by coordinates and by rates (NULL: not wanted); both are symmetric. */

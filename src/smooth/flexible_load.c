@@ -18,16 +18,8 @@ static yk_ffrf_motion motion_of(const yk_smooth *model, const flexible_model *of
 static void rod_momenta(const yk_flexible *body, const double *rate, double *momentum)
 {
     memset(momentum, 0, (size_t)body->coordinates * sizeof *momentum);
-    for (int e = 0; e < body->elements; e++) {
-        const double *v = rate + yk_flexible_rod_node(e);
-        double *p = momentum + yk_flexible_rod_node(e);
-        for (int i = 0; i < YK_ANCF_VECTORS; i++)
-            for (int j = 0; j < YK_ANCF_VECTORS; j++) {
-                double m = body->element.mass[i][j];
-                if (m == 0) continue;
-                for (int k = 0; k < 3; k++) p[3 * i + k] += m * v[3 * j + k];
-            }
-    }
+    for (int e = 0; e < body->elements; e++)
+        yk_ancf_momenta(&body->element, rate + yk_flexible_rod_node(e), momentum + yk_flexible_rod_node(e));
 }
 
 static void add_momentum(trial_node *node, yk_momentum add, double inverse)

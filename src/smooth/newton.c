@@ -16,6 +16,8 @@ static const double rounding_share = 2e-15;
 static const double slow_rate = 0.3;
 static const double safety = 2;
 static const int kept_iterations = 2;
+/* New factors of a rod in absolute coordinates cost as much as some more iterations. */
+static const int kept_with_rods = 4;
 /* A contraction is measured at least once in so many steps. */
 static const double measure_every = 16;
 
@@ -241,6 +243,13 @@ static yk_status not_converged(yk_smooth *model)
                    yk_smooth_owner(model, worst_unknown(model), owner, sizeof owner));
 }
 
+static int most_kept(const yk_smooth *model)
+{
+    for (int i = 0; i < model->def.flexible_count; i++)
+        if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD) return kept_with_rods;
+    return kept_iterations;
+}
+
 yk_status yk_smooth_solve_step(yk_smooth *model)
 {
     bool converged = false;
@@ -258,6 +267,6 @@ yk_status yk_smooth_solve_step(yk_smooth *model)
     clock_state *clock = model->state.clock;
     clock->unmeasured += 1;
     clock->age += 1;
-    if (!model->iterated) clock->refresh = model->iteration > kept_iterations;
+    if (!model->iterated) clock->refresh = model->iteration > most_kept(model);
     return YK_OK;
 }
