@@ -2,6 +2,7 @@
  * threads must share it. The links are bodies of the smooth solver with their sensitivities, so the subsystems dominate. */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "bench.h"
 #include "yoke/model.h"
 
@@ -32,14 +33,20 @@ static void step_chain(bench *run, int links, int threads)
 {
     enum { STEPS = 10 };
     scene s;
+    double share = 0;
     bool good = open_chain(run, links, threads, &s);
     while (good && bench_repeat(run)) {
         good = bench_check(run, yk_system_start(s.system));
+        double seconds = -yk_clock_seconds(), inside = 0;
         bench_start(run);
         for (int i = 0; good && i < STEPS; i++) good = yk_system_step(s.system, NULL) >= 0;
         bench_stop(run, STEPS * links);
+        seconds += yk_clock_seconds();
+        for (int i = 0; i < links; i++) inside += yk_system_subsystem_statistics(s.system, i).seconds;
+        if (inside / seconds > share) share = inside / seconds;
         if (!good) bench_fail(run, "%s", yk_last_message(bench_context(run)));
     }
+    if (good) bench_note(run, "largest share of the subsystems", share);
     if (good) bench_note(run, "iterations per step", (double)yk_system_statistics_get(s.system).iterations / STEPS);
     yk_scenario_destroy(s.scenario);
     yk_diagnostics_destroy(s.diagnostics);
