@@ -70,18 +70,6 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     return c->whole ? YK_OK : YK_ERROR_MEMORY;
 }
 
-yk_status yk_controller_start(yk_system *system)
-{
-    yk_controller *c = &system->control;
-    c->proposal = fmin(system->step, FIRST * c->def.smallest);
-    c->speed = c->spin = 0;
-    if (!is_controlled(system)) return YK_OK;
-    double *image = yk_reallocate(system->context, c->image, system->layout.words, sizeof *image);
-    if (!image) return YK_ERROR_MEMORY;
-    c->image = image;
-    return YK_OK;
-}
-
 void yk_controller_destroy(yk_system *system)
 {
     yk_release(system->context, system->control.image);
@@ -141,6 +129,32 @@ static void observe_speeds(yk_system *system)
             if (!scalar) raise_to(&c->spin, yk_v3_norm(m->angular_velocity));
         }
     }
+}
+
+/* At the start also what they will have after one macro step: motion from rest has no size yet. */
+static void expect_speeds(yk_system *system)
+{
+    yk_controller *c = &system->control;
+    for (int i = 0; i < 2 * system->link_count; i++) {
+        const yk_motion *m = side_motion(system, &system->links[i / 2], i % 2);
+        bool scalar = system->links[i / 2].kind == YK_PORT_SCALAR;
+        raise_to(&c->speed, system->step * (scalar ? fabs(m->acceleration.x) : yk_v3_norm(m->acceleration)));
+        if (!scalar) raise_to(&c->spin, system->step * yk_v3_norm(m->angular_acceleration));
+    }
+    observe_speeds(system);
+}
+
+yk_status yk_controller_start(yk_system *system)
+{
+    yk_controller *c = &system->control;
+    c->proposal = fmin(system->step, FIRST * c->def.smallest);
+    c->speed = c->spin = 0;
+    expect_speeds(system);
+    if (!is_controlled(system)) return YK_OK;
+    double *image = yk_reallocate(system->context, c->image, system->layout.words, sizeof *image);
+    if (!image) return YK_ERROR_MEMORY;
+    c->image = image;
+    return YK_OK;
 }
 
 static double relative_error(const yk_controller *c, double speed, double spin)

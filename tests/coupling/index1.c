@@ -254,6 +254,41 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
     }
 }
 
+static int requests;
+
+static void *count_requests(void *user, void *block, size_t bytes)
+{
+    (void)user;
+    requests++;
+    if (bytes) return realloc(block, bytes);
+    free(block);
+    return NULL;
+}
+
+static void stepping_allocates_nothing(void **state)
+{
+    (void)state;
+    yk_context *usual = context;
+    yk_context_def counting = yk_context_default();
+    counting.allocate = count_requests;
+    context = yk_context_create(&counting);
+    for (int way = 0; way < 3; way++) {
+        chain c;
+        yk_oscillator_def defs[2];
+        paper_masses(defs);
+        yk_scheme_def scheme = index1(3);
+        scheme.index1.reuse = way == 0, scheme.index1.differences = way == 2;
+        open_pair(&c, defs, &scheme, 1e-2);
+        assert_int_equal(yk_system_step(c.system, NULL), YK_OK); /* the first factorisation takes its memory */
+        requests = 0;
+        for (int i = 0; i < 20; i++) assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
+        assert_int_equal(requests, 0);
+        close_chain(&c);
+    }
+    yk_context_destroy(context);
+    context = usual;
+}
+
 static int open_context(void **state)
 {
     context = *state = yk_context_create(NULL);
@@ -279,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_joint_without_load_is_no_trouble),
         cmocka_unit_test(start_finds_the_initial_effort),
         cmocka_unit_test(rollback_repeats_the_run_bit_for_bit),
+        cmocka_unit_test(stepping_allocates_nothing),
     };
     return cmocka_run_group_tests_name("index1", tests, open_context, close_context);
 }
