@@ -233,7 +233,7 @@ static void judge_trial(const study *s, const yk_trial *trial, yk_advice_row *ro
     row->message[0] = '\0';
     bool serious = yk_report_serious(&trial->report, &kind);
     if (trial->status < 0 && !(serious && kind != YK_FINDING_NOT_CONVERGED)) {
-        bool blew_up = trial->status == YK_ERROR_NOT_FINITE || trial->status == YK_ERROR_DIVERGED;
+        bool blew_up = trial->status == YK_ERROR_NOT_FINITE;
         row->outcome = blew_up ? YK_ADVICE_UNSTABLE : YK_ADVICE_FAILED;
         snprintf(row->message, sizeof row->message, "%s", trial->message);
         return;
