@@ -332,6 +332,7 @@ static double just_before(const yk_system *system, double event)
 static void tell_unconverged(yk_system *system, double t, const yk_step_report *report)
 {
     system->statistics.steps_not_converged++;
+    if (system->relaxed) return; /* has named the part and the remedy */
     yk_fail(system->context, YK_NOT_CONVERGED,
             "at t = %g s the scheme %s did not converge in %d iterations: the interface efforts still change by %g (N, "
             "N m), the tolerance is %g; use %sa smaller time.step or more coupling.iterations",

@@ -72,10 +72,10 @@ static yk_status make_part(yk_smooth *model, const int *owner, int index, part_m
     size_t n = (size_t)part->count;
     part->unknown = yk_allocate(context, n, sizeof *part->unknown);
     part->acceleration = yk_allocate(context, 2 * n, sizeof *part->acceleration);
-    part->residual = part->acceleration + n;
     part->jacobian = yk_allocate(context, n * n, sizeof *part->jacobian);
     part->pivot = yk_allocate(context, n, sizeof *part->pivot);
     if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot) return YK_ERROR_MEMORY;
+    part->residual = part->acceleration + n;
     int at = 0;
     for (int i = 0; i < model->motion_count; i++)
         if (owner[i] == index) part->unknown[at++] = i;
@@ -205,10 +205,15 @@ static yk_status diverged(yk_smooth *model)
                    model->t);
 }
 
+/* Rounding of positions, as the stabilisation turns it into velocities. */
+static double rounding_of(const yk_smooth *model)
+{
+    return 4e-16 * fmax(model->extent, model->length_scale) / (model->h * model->relaxation->speed);
+}
+
 static yk_status solve_part(yk_smooth *model, part_model *part, double *change)
 {
-    /* Rounding of positions, as the stabilisation turns it into accelerations. */
-    double limit = 4e-16 * fmax(model->extent, model->length_scale) / (model->h * model->relaxation->speed);
+    double limit = rounding_of(model);
     double last = INFINITY;
     yk_status status = YK_OK;
     *change = 0;
@@ -254,9 +259,21 @@ yk_status yk_smooth_relax(yk_smooth *model, int index, double t, double h, doubl
     model->stabilisation = yk_generalised_alpha_stabilisation(model, h);
     for (int i = 0; i < part->count; i++) part->acceleration[i] = *acceleration_of(model, part->unknown[i]);
     status = solve_part(model, part, change);
+    if (*change <= 20 * rounding_of(model)) *change = 0;
     model->stabilisation = 0;
     model->report.iterations++;
     return status;
+}
+
+void yk_smooth_forget_relaxation(yk_smooth *model)
+{
+    model->rates_factored = false;
+    for (int i = 0; i < model->relaxation->count; i++) {
+        part_model *part = &model->relaxation->part[i];
+        part->factored = part->stale = false;
+        part->rate = 1;
+        part->trusted = 0;
+    }
 }
 
 yk_status yk_smooth_accept_relaxed(yk_smooth *model)

@@ -5,6 +5,8 @@
 #include "smooth/internal.h"
 
 yk_status yk_smooth_relax(yk_smooth *model, int part, double t, double h, double *change);
+/* Jacobians and factors of earlier steps. */
+void yk_smooth_forget_relaxation(yk_smooth *model);
 /* The open trial becomes the state as it stands. */
 yk_status yk_smooth_accept_relaxed(yk_smooth *model);
 /* 0 with a message if the model cannot be relaxed. */

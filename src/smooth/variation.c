@@ -64,7 +64,6 @@ static yk_status create(yk_smooth *model, int degree)
     v->plus = yk_allocate(context, unknowns, word);
     v->minus = yk_allocate(context, unknowns, word);
     v->output[0] = yk_allocate(context, 2 * (size_t)v->outputs, word);
-    v->output[1] = v->output[0] + v->outputs;
     v->turned = yk_allocate(context, (size_t)model->def.port_count, sizeof *v->turned);
     v->rows = yk_allocate(context, (size_t)v->port_rows, sizeof *v->rows);
     v->trial = yk_allocate(context, (size_t)model->frame_count, sizeof *v->trial);
@@ -80,6 +79,7 @@ static yk_status create(yk_smooth *model, int degree)
         yk_smooth_release_variation(model);
         return YK_ERROR_MEMORY;
     }
+    v->output[1] = v->output[0] + v->outputs;
     number_columns(model, v);
     return YK_OK;
 }
