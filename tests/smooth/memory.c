@@ -60,6 +60,49 @@ static void check(void (*make)(model_kit *kit))
     }
 }
 
+/* Flexible bodies are made first, and shared with the model. */
+static bool run_flexible(int allowed, bool modal, int *live)
+{
+    failing f = {.left = -1};
+    yk_context_def def = yk_context_default();
+    def.allocate = allocate;
+    def.allocate_user = &f;
+    yk_context *context = yk_context_create(&def);
+    int before = f.live;
+    f.left = allowed;
+    model_kit kit;
+    yk_smooth *model = NULL;
+    yk_status status = kit_flexible_slider_crank(&kit, context, modal);
+    bool made = status == YK_OK;
+    if (made) status = yk_smooth_create(context, kit_def(&kit), &model);
+    if (status == YK_OK) status = yk_smooth_start(model, 0, 1e-4);
+    if (status >= 0) status = yk_smooth_step(model, 0, 1e-4);
+    bool done = status >= 0;
+    if (!done) assert_int_equal(status, YK_ERROR_MEMORY);
+    yk_smooth_destroy(model);
+    if (made) {
+        yk_flexible_release((yk_flexible *)(uintptr_t)kit.flexible.body);
+        kit_close(&kit);
+    }
+    *live = f.live - before;
+    yk_context_destroy(context);
+    return done;
+}
+
+static void flexible_bodies_survive(void **state)
+{
+    (void)state;
+    for (int modal = 0; modal < 2; modal++) {
+        bool done = false;
+        for (int allowed = 0; !done; allowed++) {
+            int live;
+            done = run_flexible(allowed, modal, &live);
+            assert_int_equal(live, 0);
+            assert_true(allowed < 1000);
+        }
+    }
+}
+
 static void slider_crank_survives(void **state)
 {
     (void)state;
@@ -75,6 +118,7 @@ static void squeezer_survives(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slider_crank_survives), cmocka_unit_test(squeezer_survives)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slider_crank_survives), cmocka_unit_test(squeezer_survives),
+                                       cmocka_unit_test(flexible_bodies_survive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
