@@ -94,10 +94,12 @@ static int look_at(const request *r)
     yk_stability_report report;
     yk_status status = yk_stability(l.context, l.scenario, &r->def, &report);
     int code = EXIT_GOOD;
-    if (status < 0)
+    if (status < 0) {
         code = print_failure(l.context);
-    else
+        if (status == YK_ERROR_ARGUMENT) code = EXIT_MISUSE;
+    } else {
         print_report(yk_scenario_get(l.scenario), &report, r->all);
+    }
     if (status >= 0 && report.verdict == YK_VERDICT_FAILED) printf("(%s)\n", yk_last_message(l.context));
     close_scenario(&l);
     return code;
