@@ -31,7 +31,7 @@ static bool open_chain(bench *run, int links, int threads, scene *s)
 
 static void step_chain(bench *run, int links, int threads)
 {
-    enum { STEPS = 10 };
+    enum { STEPS = 5 };
     scene s;
     double share = 0;
     bool good = open_chain(run, links, threads, &s);

@@ -66,7 +66,7 @@ void yk_index1_signal(const yk_index1_link *link, const yk_index1_basis *basis, 
                       const yk_index1_multiplier *multiplier, yk_signal *signal);
 /* All inputs of both sides of all interfaces. */
 void yk_index1_set_inputs(yk_system *system);
-/* Work of an interface on both of its sides in the step. */
+/* Work of an interface on both of its sides in the step, without that of a prescribed motion. */
 double yk_index1_work(const yk_system *system, int link);
 
 /* index1_response.c */

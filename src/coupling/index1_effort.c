@@ -134,10 +134,9 @@ void yk_index1_set_inputs(yk_system *system)
     }
 }
 
-static double power_of(const yk_signal *signal, const yk_motion *motion, double t)
+static double power_of(const yk_effort *effort, const yk_motion *motion)
 {
-    yk_effort effort = yk_signal_effort(signal, t);
-    return yk_v3_dot(effort.force, motion->velocity) + yk_v3_dot(effort.torque, motion->angular_velocity);
+    return yk_v3_dot(effort->force, motion->velocity) + yk_v3_dot(effort->torque, motion->angular_velocity);
 }
 
 double yk_index1_work(const yk_system *system, int link)
@@ -150,12 +149,16 @@ double yk_index1_work(const yk_system *system, int link)
     paths_of_step(system, link, path);
     double work = 0;
     for (int node = 0; node <= basis->degree; node++) {
-        for (int side = 0; side < 2; side++) {
-            yk_motion motion;
-            double t = basis->node[node] * system->h;
-            yk_path_at(&path[side], t, &motion);
-            work += basis->weight[node] * system->h * power_of(input[side], &motion, t);
-        }
+        double t = basis->node[node] * system->h;
+        yk_motion a, b;
+        yk_constraint_place place;
+        yk_path_at(&path[0], t, &a);
+        yk_path_at(&path[1], t, &b);
+        yk_constraint_place_at(&system->index1->links[link].constraint, system->t + t, &a, &b, &place);
+        yk_effort on_a = yk_signal_effort(input[0], t), on_b = yk_signal_effort(input[1], t);
+        /* About the origin of the driven frame; what moves it does its own work. */
+        on_b.torque = yk_v3_sub(on_b.torque, yk_v3_cross(place.reach[0], on_b.force));
+        work += basis->weight[node] * system->h * (power_of(&on_a, &place.a) + power_of(&on_b, &place.b));
     }
     return work;
 }

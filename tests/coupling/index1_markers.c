@@ -293,6 +293,9 @@ static void prescribed_motions_are_followed_with_the_same_order(void **state)
         assert_near(angle.z, turn * phase, 1e-11);
         assert_near(fabs(way.y) + fabs(way.z) + fabs(angle.x) + fabs(angle.y), 0, 1e-11);
     }
+    yk_interface_statistics s = yk_system_interface_statistics(b.system, 1);
+    assert_near(s.largest.position + s.largest.rotation, 0, 1e-11); /* the prescribed motion is no gap, */
+    assert_near(s.energy_created, 0, 1e-9);                         /* and its work not that of the coupling */
     close_bed(&b);
 }
 
