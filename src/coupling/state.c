@@ -159,6 +159,5 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     if (system->rim) yk_rim_set(system, continuous, opaque++);
     system->control.proposal = *opaque++, system->control.speed = *opaque++, system->control.spin = *opaque++;
     memcpy(&system->step_count, opaque, sizeof *opaque);
-    system->has_stepped = system->has_stepped || system->step_count > 0;
     return YK_OK;
 }

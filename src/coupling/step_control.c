@@ -187,7 +187,8 @@ static yk_status take_halves(yk_system *system, double t, double h, yk_step_repo
     yk_status first = take_part(system, t, h / 2, report);
     if (first < 0) return first;
     yk_system_observe(system);
-    yk_system_keep_motions(system);
+    yk_system_keep_earlier(system);
+    yk_system_keep_start(system);
     yk_status second = take_part(system, t + h / 2, h / 2, report);
     return second != YK_OK ? second : first;
 }
@@ -344,14 +345,14 @@ static void tell_unconverged(yk_system *system, double t, const yk_step_report *
 static yk_status take_step(yk_system *system, double t, double room, double *taken, yk_step_report *report)
 {
     yk_step_report part = {0};
-    yk_system_keep_motions(system);
+    yk_system_keep_start(system);
     *taken = room;
     yk_status status =
         is_controlled(system) ? controlled_step(system, t, room, taken, &part) : take_part(system, t, room, &part);
     if (status < 0) return status;
     yk_system_observe(system);
+    yk_system_keep_earlier(system);
     count_step(system, *taken, &part);
-    system->has_stepped = true;
     if (status == YK_NOT_CONVERGED) tell_unconverged(system, t + *taken, &part);
     report->iterations += part.iterations;
     report->halved = report->halved || part.halved;

@@ -228,15 +228,15 @@ void yk_system_keep_start(yk_system *system)
     for (int i = 0; i < system->wire_count; i++) system->wires[i].before = system->wires[i].now;
 }
 
-void yk_system_keep_motions(yk_system *system)
+void yk_system_keep_earlier(yk_system *system)
 {
     for (int i = 0; i < system->member_count; i++) {
         yk_member *m = &system->members[i];
-        if (!m->earlier || !system->has_stepped) continue;
-        memcpy(m->earlier, m->before, (size_t)m->port_count * sizeof *m->earlier);
+        if (!m->earlier) continue;
+        for (int port = 0; port < m->port_count; port++)
+            if (m->ports[port].kind != YK_PORT_SIGNAL) m->earlier[port] = m->before[port];
         m->earlier_step = system->h;
     }
-    yk_system_keep_start(system);
 }
 
 void yk_system_pack_efforts(yk_system *system, int member)
@@ -456,7 +456,6 @@ yk_status yk_system_start(yk_system *system)
 {
     system->step_count = 0;
     if (system->rim) system->rim->past_count = 0;
-    system->has_stepped = false;
     system->t = system->start, system->h = system->step;
     system->statistics = (yk_system_statistics){0};
     for (int i = 0; i < system->member_count; i++) {
@@ -468,7 +467,7 @@ yk_status yk_system_start(yk_system *system)
     for (int i = 0; i < system->link_count; i++) system->links[i].statistics = (yk_interface_statistics){0};
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < system->member_count; i++) status = start_member(system, i, NULL);
-    yk_system_keep_motions(system);
+    yk_system_keep_start(system);
     /* Before the motion sides are told where to be: some go there at once. */
     for (int i = 0; status == YK_OK && i < system->link_count; i++) status = check_start_gap(system, &system->links[i]);
     if (status == YK_OK && system->index1 && system->link_count > 0)

@@ -85,8 +85,7 @@ struct yk_system {
     yk_scheme_def scheme;
     double start, step;
     int64_t step_count;
-    bool has_stepped; /* since the start */
-    double t, h;      /* of the step that is being taken: the macro step, or a part of it */
+    double t, h; /* of the step that is being taken: the macro step, or a part of it */
     int member_count;
     yk_member *members;
     int *sequence;         /* Gauss-Seidel order: B sides before their A sides */
@@ -142,9 +141,10 @@ void yk_system_apply_efforts(yk_system *system, int member, const double *effort
  * since it was last set, relative to its size or to 1. Schemes that do not call it cannot carry wires. */
 double yk_system_feed(yk_system *system, int member);
 /* Keeps the motions now as those at the start of the step that follows. */
-void yk_system_keep_motions(yk_system *system);
-/* The same for a step that is repeated: what was known of the step before it stays. */
 void yk_system_keep_start(yk_system *system);
+/* After a step that is kept: its start is the earlier motion that the next prediction of members with substeps knows. At
+ * its end, not at the next start, so that the state image has it. */
+void yk_system_keep_earlier(yk_system *system);
 /* Errors and work of all interfaces since then, into the statistics. */
 void yk_system_observe(yk_system *system);
 /* Turns the status of a failed member into an error with time, name and remedy. */

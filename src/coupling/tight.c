@@ -148,7 +148,8 @@ static yk_status take(yk_system *system, double t, double h, int halvings, yk_st
     yk_status first = take(system, t, h / 2, halvings - 1, report);
     if (first < 0) return first;
     yk_system_observe(system);
-    yk_system_keep_motions(system);
+    yk_system_keep_earlier(system);
+    yk_system_keep_start(system);
     yk_status second = take(system, t + h / 2, h / 2, halvings - 1, report);
     return second != YK_OK ? second : first;
 }
