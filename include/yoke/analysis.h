@@ -198,7 +198,7 @@ typedef struct yk_stability_mode {
     double rate;            /* 1/s */
     double frequency;       /* Hz; half the sampling rate: the sign changes with every step */
     /* Work of the interfaces on it by what its growth takes: about 1 or more where the coupling drives the mode, about 0
-     * where the model does; NaN if a subsystem does not tell its energy. Of modes that decay it is the share of the decay. */
+     * where the model does; NaN if a subsystem does not tell its energy, or with the scheme index1, whose interfaces create none. Of modes that decay it is the share of the decay. */
     double fed;
     double
         created; /* that work, share of what the interfaces exchange with it: -1 to 1; small where the steps resolve it */

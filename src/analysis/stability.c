@@ -86,6 +86,8 @@ static yk_status describe(study *s)
                                     .rate = log(growth) / s->info->step,
                                     .frequency = atan2(p->imaginary, p->real) / (2 * acos(-1) * s->info->step)};
         status = yk_stability_describe(&s->map, s->info, s->spectrum.amplitude, p->vector[0], p->vector[1], mode);
+        /* Both sides of its interfaces are where the other is at the end of every step: their books balance, whatever grows. */
+        if (s->info->scheme.kind == YK_SCHEME_INDEX1) mode->fed = NAN;
     }
     return status;
 }
@@ -103,18 +105,19 @@ static bool creeps(const yk_stability_mode *mode)
 }
 
 /* Energies tell nothing where a subsystem does not name them, or where a pump or a controller feeds what the coupling makes
- * swing. Then a mode that swings within a few macro steps, so that they do not resolve it, is the coupling's. */
-static bool swings(const yk_stability_mode *mode)
+ * swing. Then a mode that swings within a few macro steps, so that they do not resolve it, is the coupling's; with index1,
+ * whose high order resolves much, from twenty steps on. */
+static bool swings(const study *s, const yk_stability_mode *mode)
 {
-    static const double RESOLVED_ANGLE = 0.25; /* of half a turn per step */
-    return isnan(mode->fed) && atan2(mode->imaginary, mode->real) > RESOLVED_ANGLE * acos(-1);
+    double resolved_angle = s->info->scheme.kind == YK_SCHEME_INDEX1 ? 0.1 : 0.25; /* of half a turn per step */
+    return isnan(mode->fed) && atan2(mode->imaginary, mode->real) > resolved_angle * acos(-1);
 }
 
 /* A mode that is known well and that the interfaces feed. */
-static bool is_fed(const yk_stability_mode *mode)
+static bool is_fed(const study *s, const yk_stability_mode *mode)
 {
     if (!grows(mode) || creeps(mode) || mode->interface < 0 || mode->error > 0.1 * (mode->growth - 1)) return false;
-    return swings(mode) || (mode->fed >= BLAME && mode->created > RESOLVED);
+    return swings(s, mode) || (mode->fed >= BLAME && mode->created > RESOLVED);
 }
 
 /* What the run itself shows. Deviations of contacts and impacts grow in ways that no derivative foretells, and a base that
@@ -139,7 +142,7 @@ static void judge(study *s)
     r->coupling = fmin(1, growth);
     if (blamed && (!confirmed || grows(&r->modes[0]))) r->coupling = growth;
     for (int i = 0; confirmed && i < r->mode_count; i++)
-        if (is_fed(&r->modes[i])) r->coupling = fmax(r->coupling, r->modes[i].growth);
+        if (is_fed(s, &r->modes[i])) r->coupling = fmax(r->coupling, r->modes[i].growth);
     r->verdict = YK_VERDICT_STABLE;
     if (r->coupling > 1)
         r->verdict = YK_VERDICT_COUPLING;

@@ -103,6 +103,21 @@ static void orders_and_schemes_are_covered_without_knowing_them(void **state)
     assert_int_equal(r.modes[0].interface, -1);
 }
 
+/* A frequency ratio of 1e3, where degree 2 is unstable and degree 3 is not (paper index1, figure 14). The interfaces of
+ * index1 create no energy, and it is the coupling all the same. */
+static void the_verdict_on_index1_needs_no_energy(void **state)
+{
+    question q = {"two-mass-oscillator",
+                  {"coupling.scheme=index1", "subsystems.left.integrator=exact", "subsystems.right.integrator=exact",
+                   "subsystems.left.stiffness=100", "subsystems.right.stiffness=1e8", "time.step=0.01",
+                   "coupling.degree=2"}};
+    yk_stability_report r = ask(*state, &q, false);
+    assert_int_equal(r.verdict, YK_VERDICT_COUPLING);
+    assert_near(r.coupling, r.radius, 0);
+    q.overrides[6] = "coupling.degree=3";
+    assert_int_equal(ask(*state, &q, false).verdict, YK_VERDICT_STABLE);
+}
+
 static void the_least_stable_mode_is_named(void **state)
 {
     question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.inputs=original"}};
@@ -230,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_two_mass_scenario_has_the_radius_of_the_closed_forms),
         cmocka_unit_test(orders_and_schemes_are_covered_without_knowing_them),
+        cmocka_unit_test(the_verdict_on_index1_needs_no_energy),
         cmocka_unit_test(the_least_stable_mode_is_named),
         cmocka_unit_test(a_pendulum_at_rest_has_its_frequency),
         cmocka_unit_test(the_verdict_on_a_particle_damper_is_that_of_the_run),
