@@ -57,9 +57,11 @@ yk_status yk_record_reserve(yk_record *record, size_t rows)
     return YK_OK;
 }
 
-/* Moves the staged rows to the columns, where there is room for them. */
+/* Moves the staged rows to the columns, where there is room for them. Writes nothing where there are none, so that several
+ * threads may read a record that is complete. */
 static void settle(yk_columns *data)
 {
+    if (data->staged == 0) return;
     for (size_t c = 0; c < data->width; c++) {
         double *column = data->columns[c] + data->rows;
         const double *value = data->stage + c;
@@ -103,7 +105,7 @@ static yk_status clear_stage(yk_record *record)
     yk_columns *data = record->data;
     if (!is_open(record))
         return yk_fail(record->context, YK_ERROR_ARGUMENT, "a sample came outside begin and end of a record");
-    if (data->staged > 0) settle(data);
+    settle(data);
     size_t needed = data->rows + data->stage_rows;
     if (needed <= data->capacity) return YK_OK;
     return yk_record_reserve(record, needed < 2 * data->capacity ? 2 * data->capacity : needed);
