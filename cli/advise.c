@@ -1,33 +1,19 @@
 /* yoke advise: which coupling scheme and step to take for a scenario, found by trying them. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "commands.h"
+#include "progress.h"
 #include "scenario.h"
 #include "yoke/analysis.h"
+
+static char noun[] = "scheme"; /* that progress counts */
 
 static const char usage[] = "advise SCENARIO [--tolerance E] [--seconds S]\n\n"
                             "Tries every scheme on a stretch of the scenario, from coarse to fine steps, ranks those "
                             "that meet the tolerance by their\n"
                             "cost, tells what speaks against the others, and prints the block to paste.";
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-static bool show_progress(void *user, int done, int total)
-{
-    (void)user;
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\rscheme %d of %d%s", done, total, done == total ? "\n" : "");
-    return !interrupted;
-}
 
 static void print_rows(const yk_advice *a)
 {
@@ -103,8 +89,8 @@ int command_advise(int argc, char **argv)
     if (parsed < 0) return options_exit(parsed);
     def.scenario.overrides = sets.items, def.scenario.override_count = sets.count;
     def.signals = signals.items, def.signal_count = signals.count;
-    def.progress = show_progress;
-    signal(SIGINT, note_interrupt);
+    def.progress = show_count, def.user = noun;
+    catch_interrupts();
     yk_context *context = open_context();
     yk_diagnostics *diagnostics = NULL;
     yk_advice *advice = malloc(sizeof *advice);

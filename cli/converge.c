@@ -1,17 +1,18 @@
 /* yoke converge: errors of a scenario against the step for several schemes, with orders and cost. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
+#include "progress.h"
 #include "scenario.h"
 #include "variants.h"
 #include "yoke/analysis.h"
 
 enum { STEPS_MAX = 32 };
+
+static char noun[] = "run"; /* that progress counts */
 
 static const char usage[] = "converge SCENARIO [--schemes A,B,...] [--variant NAME;PATH=VALUE;...] [--steps H,H,...]\n"
                             "       yoke converge SCENARIO --signal NAME --exact EXPRESSION [--steps H,H,...]\n\n"
@@ -19,21 +20,6 @@ static const char usage[] = "converge SCENARIO [--schemes A,B,...] [--variant NA
                             "the monolithic system or with\n"
                             "the finest run. Errors are relative (L1); orders are observed from step to step; cost is "
                             "calls of subsystems and time.";
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-static bool show_progress(void *user, int done, int total)
-{
-    (void)user;
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\rrun %d of %d%s", done, total, done == total ? "\n" : "");
-    return !interrupted;
-}
 
 static int read_steps(const char *text, double *steps)
 {
@@ -115,7 +101,7 @@ static int run_study(const request *r, const yk_converge_def *def)
     int code = EXIT_FAILED;
     if (context && rows && yk_diagnostics_create(context, &diagnostics) >= 0) {
         yk_convergence_report report;
-        signal(SIGINT, note_interrupt);
+        catch_interrupts();
         yk_status status = yk_converge(context, def, diagnostics, rows, &report);
         if (status < 0 && print_diagnostics(context, diagnostics)) {
             code = EXIT_MISUSE;
@@ -187,7 +173,7 @@ int command_converge(int argc, char **argv)
     def.scenario.path = path, def.scenario.overrides = r.sets.items, def.scenario.override_count = r.sets.count;
     def.variants = variants.items, def.variant_count = variants.count;
     def.signals = r.signals.items, def.signal_count = r.signals.count;
-    def.exact = r.exact, def.jobs = r.jobs, def.progress = show_progress;
+    def.exact = r.exact, def.jobs = r.jobs, def.progress = show_count, def.user = noun;
     int code = run_study(&r, &def);
     variants_free(&variants);
     return code;

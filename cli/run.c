@@ -1,22 +1,14 @@
 /* yoke run: a scenario from start to end, with a progress bar and a summary that tells whether to trust it. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "commands.h"
+#include "progress.h"
 #include "scenario.h"
 #include "yoke/analysis.h"
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
 
 /* Progress --------------------------------------------------------------------------------------------------------- */
 
@@ -35,7 +27,7 @@ static bool show_progress(void *user, const yk_run_progress *p)
         if (p->step == p->steps) fprintf(stderr, "\r\033[K");
         fflush(stderr);
     }
-    return !interrupted;
+    return !was_interrupted();
 }
 
 /* Summary ---------------------------------------------------------------------------------------------------------- */
@@ -198,8 +190,7 @@ static int run_scenario(const loaded *l, const option_list *files, const char *c
         return print_failure(l->context);
     }
     bool visible = !quiet && isatty(STDERR_FILENO);
-    signal(SIGINT, note_interrupt);
-    signal(SIGTERM, note_interrupt);
+    catch_interrupts();
     yk_run_def def = {
         .recorder = files->count ? o.tee : NULL, .command = command, .progress = show_progress, .user = &visible};
     yk_run_report report;

@@ -1,15 +1,16 @@
 /* yoke stability: whether the coupling of a scenario is stable, at a state of its run or as a map over two of its values. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
+#include "progress.h"
 #include "scenario.h"
 #include "two_mass.h"
 #include "yoke/analysis.h"
+
+static char noun[] = "point"; /* that progress counts */
 
 static const char usage[] =
     "stability SCENARIO [--set PATH=VALUE ...] [--at T] [--rest]\n"
@@ -107,21 +108,6 @@ static int look_at(const request *r)
 
 /* Maps ------------------------------------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-static bool show_progress(void *user, int done, int total)
-{
-    (void)user;
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\rpoint %d of %d%s", done, total, done == total ? "\n" : "");
-    return !interrupted;
-}
-
 enum { VALUE_WIDTH = 32 };
 
 /* The values of an axis as they stand after `=` in an override. */
@@ -161,7 +147,8 @@ static int make_map(const request *r, const yk_map_axis *x, const yk_map_axis *y
                         .stability = &r->def,
                         .jobs = r->jobs,
                         .journal = r->journal,
-                        .progress = show_progress};
+                        .progress = show_count,
+                        .user = noun};
     def.scenario = yk_scenario_default();
     def.scenario.path = r->path;
     def.scenario.overrides = r->sets.items, def.scenario.override_count = r->sets.count;
@@ -170,7 +157,7 @@ static int make_map(const request *r, const yk_map_axis *x, const yk_map_axis *y
     yk_diagnostics *diagnostics = NULL;
     int code = EXIT_FAILED;
     if (context && radii && yk_diagnostics_create(context, &diagnostics) >= 0) {
-        signal(SIGINT, note_interrupt);
+        catch_interrupts();
         /* The axis that varies last is the fast one: rows of y, columns of x. */
         yk_status status = yk_sweep(context, &def, diagnostics, radii);
         if (status < 0 && print_diagnostics(context, diagnostics))

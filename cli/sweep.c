@@ -1,18 +1,19 @@
 /* yoke sweep: a scenario for many values, in parallel, with one table and picture of chosen measures. */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "commands.h"
+#include "progress.h"
 #include "scenario.h"
 #include "yoke/analysis.h"
 
 enum { AXES_MAX = 8, VALUES_MAX = 100000 };
+
+static char noun[] = "run"; /* that progress counts */
 
 typedef struct request {
     yk_context *context;
@@ -23,21 +24,6 @@ typedef struct request {
     yk_sweep_axis axes[AXES_MAX];
     char *texts[AXES_MAX]; /* the axes' words, cut in pieces */
 } request;
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-static bool show_progress(void *user, int done, int total)
-{
-    (void)user;
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\rrun %d of %d%s", done, total, done == total ? "\n" : "");
-    return !interrupted;
-}
 
 /* Axes ------------------------------------------------------------------------------------------------------------- */
 
@@ -227,14 +213,15 @@ int command_sweep(int argc, char **argv)
     int code = EXIT_MISUSE;
     r.context = good ? open_context() : NULL;
     if (r.context) {
-        signal(SIGINT, note_interrupt);
+        catch_interrupts();
         yk_sweep_def def = {.axes = r.axes,
                             .axis_count = r.axis_count,
                             .measures = r.measures.items,
                             .measure_count = r.measures.count,
                             .jobs = r.jobs,
                             .journal = r.journal,
-                            .progress = show_progress};
+                            .progress = show_count,
+                            .user = noun};
         def.scenario = yk_scenario_default();
         def.scenario.path = r.scenario;
         def.scenario.overrides = r.sets.items;
