@@ -1,9 +1,8 @@
 /* Stability of the scheme index1 on the two-mass test model: figures 14 and 15 of its paper, through the running code. */
 #include "physics/oscillator.h"
 #include "test.h"
+#include "the_context.h"
 #include "yoke/analysis.h"
-
-static yk_context *context;
 
 /* One mass with the eigenvalue real +- i imaginary over a step of 1 s; paper index1 (42) with the sign mended. */
 static yk_oscillator_def mass_with(double mass, double real, double imaginary)
@@ -98,18 +97,6 @@ static void radii_are_those_of_the_recurrence(void **state)
     assert_relative(radius_of(2, 0, 375, &sets[EVERYTHING]), 1.0001032, 1e-6);
     assert_relative(radius_of(3, 0, 125, &sets[FREQUENCY]), 1.0, 1e-6);
     assert_relative(radius_of(3, 0, 1000 * 9.5 / 12, &sets[FREQUENCY]), 5.63167, 1e-3);
-}
-
-static int open_context(void **state)
-{
-    context = *state = yk_context_create(NULL);
-    return context ? 0 : -1;
-}
-
-static int close_context(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
 }
 
 int main(void)

@@ -5,9 +5,8 @@
 
 #include "physics/oscillator.h"
 #include "test.h"
+#include "the_context.h"
 #include "yoke/coupling.h"
-
-static yk_context *context;
 
 enum { MASSES_MAX = 32 };
 
@@ -287,18 +286,6 @@ static void stepping_allocates_nothing(void **state)
     }
     yk_context_destroy(context);
     context = usual;
-}
-
-static int open_context(void **state)
-{
-    context = *state = yk_context_create(NULL);
-    return context ? 0 : -1;
-}
-
-static int close_context(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
 }
 
 int main(void)

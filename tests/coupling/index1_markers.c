@@ -6,9 +6,8 @@
 #include "free_body.h"
 #include "math/so3.h"
 #include "test.h"
+#include "the_context.h"
 #include "yoke/coupling.h"
-
-static yk_context *context;
 
 enum { BODIES_MAX = 40 };
 
@@ -439,18 +438,6 @@ static void units_and_frames_of_subsystems_are_respected(void **state)
         close_bed(&b);
     }
     assert_near(distance(&plain, &placed), 0, 1e-10);
-}
-
-static int open_context(void **state)
-{
-    context = *state = yk_context_create(NULL);
-    return context ? 0 : -1;
-}
-
-static int close_context(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
 }
 
 int main(void)

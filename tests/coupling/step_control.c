@@ -4,9 +4,8 @@
 
 #include "physics/oscillator.h"
 #include "test.h"
+#include "the_context.h"
 #include "yoke/coupling.h"
-
-static yk_context *context;
 
 typedef struct pair {
     yk_subsystem *masses[2];
@@ -236,18 +235,6 @@ static void bad_controls_are_refused(void **state)
         assert_non_null(strstr(yk_last_message(context), cases[i].says));
         close_pair(&p);
     }
-}
-
-static int open_context(void **state)
-{
-    context = *state = yk_context_create(NULL);
-    return context ? 0 : -1;
-}
-
-static int close_context(void **state)
-{
-    yk_context_destroy(*state);
-    return 0;
 }
 
 int main(void)
