@@ -160,22 +160,11 @@ static double update(yk_smooth *model)
     return sqrt(largest);
 }
 
-static void account(yk_smooth *model)
-{
-    clock_state *clock = model->state.clock;
-    yk_smooth_drive_powers(model);
-    model->loss += yk_smooth_beam_loss(model);
-    clock->work += 0.5 * model->h * (clock->supply + model->supply);
-    clock->dissipated += 0.5 * model->h * (clock->loss + model->loss);
-    clock->supply = model->supply;
-    clock->loss = model->loss;
-}
-
 void yk_generalised_alpha_close(yk_smooth *model)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     yk_smooth_momenta(model);
-    account(model);
+    yk_smooth_account(model);
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &model->trial[i];
         const node_state *now = &model->state.now[i];

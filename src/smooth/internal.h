@@ -403,6 +403,8 @@ static inline bool yk_smooth_turns(const yk_smooth *model, int unknown)
 double yk_smooth_damping_at(const yk_smooth *model, double t);
 /* Adds the power of prescribed motions to model->supply. */
 void yk_smooth_drive_powers(yk_smooth *model);
+/* Work and losses of the step that closes, by the trapezoidal rule over the powers at its ends. */
+void yk_smooth_account(yk_smooth *model);
 /* What ports took and prescribed, to the state. */
 void yk_smooth_keep_inputs(yk_smooth *model);
 void yk_smooth_trial_from_state(yk_smooth *model);

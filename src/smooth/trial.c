@@ -63,6 +63,17 @@ void yk_smooth_drive_powers(yk_smooth *model)
     }
 }
 
+void yk_smooth_account(yk_smooth *model)
+{
+    clock_state *clock = model->state.clock;
+    yk_smooth_drive_powers(model);
+    model->loss += yk_smooth_beam_loss(model);
+    clock->work += 0.5 * model->h * (clock->supply + model->supply);
+    clock->dissipated += 0.5 * model->h * (clock->loss + model->loss);
+    clock->supply = model->supply;
+    clock->loss = model->loss;
+}
+
 void yk_smooth_keep_inputs(yk_smooth *model)
 {
     for (int i = 0; i < model->def.port_count; i++) model->state.effort[i] = model->ports[i].effort;

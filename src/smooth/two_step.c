@@ -169,17 +169,6 @@ void yk_smooth_place_node(yk_smooth *model, int i)
     place(&model->state.now[i], model->c, &model->trial[i]);
 }
 
-static void account(yk_smooth *model)
-{
-    clock_state *clock = model->state.clock;
-    yk_smooth_drive_powers(model);
-    model->loss += yk_smooth_beam_loss(model);
-    clock->work += 0.5 * model->h * (clock->supply + model->supply);
-    clock->dissipated += 0.5 * model->h * (clock->loss + model->loss);
-    clock->supply = model->supply;
-    clock->loss = model->loss;
-}
-
 /* The method solved for the rate at the end. */
 static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 now, yk_vec3 before, yk_vec3 rate_now,
                        yk_vec3 rate_before)
@@ -212,7 +201,7 @@ void yk_two_step_accelerations(yk_smooth *model)
 static void close_trial(yk_smooth *model)
 {
     yk_smooth_inertias(model, true);
-    account(model);
+    yk_smooth_account(model);
     yk_two_step_accelerations(model);
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &model->state.now[i];
