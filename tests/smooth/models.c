@@ -345,3 +345,32 @@ void kit_bricard(model_kit *kit)
                   kit_marker(at_b, kit_axis(axis[i])));
     }
 }
+
+static const double top_tilt = 0.5, top_arm = 0.3;
+
+static yk_vec3 top_axis(void)
+{
+    return yk_v3(sin(top_tilt), 0, cos(top_tilt));
+}
+
+/* Steady precession W of a symmetric top at tilt a: J_t W^2 cos a - J_3 w_3 W + m g l = 0. */
+void kit_top(model_kit *kit)
+{
+    double rate = KIT_TOP_RATE, mass = 1.5, axial = 0.02, transverse = 0.03, gravity = 9.81;
+    double pivot = transverse + mass * top_arm * top_arm;
+    double w3 = (pivot * rate * rate * cos(top_tilt) + mass * gravity * top_arm) / (axial * rate);
+    yk_vec3 axis = top_axis(), centre = yk_v3_scale(top_arm, axis);
+    yk_vec3 spin = yk_v3_axpy(w3 - rate * cos(top_tilt), axis, yk_v3(0, 0, rate));
+    kit_open(kit, 2);
+    kit->def.gravity = yk_v3(0, 0, -gravity);
+    kit_node(kit, "top", centre, yk_so3_exp(yk_v3(0, top_tilt, 0)));
+    kit_body(kit, 0, mass, transverse, transverse, axial);
+    kit->nodes[0].angular_velocity = spin;
+    kit->nodes[0].velocity = yk_v3_cross(spin, centre);
+    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_at(0, 0, -top_arm));
+}
+
+yk_vec3 kit_top_position(double t)
+{
+    return yk_q_rotate(yk_so3_exp(yk_v3(0, 0, KIT_TOP_RATE * t)), yk_v3_scale(top_arm, top_axis()));
+}

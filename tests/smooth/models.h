@@ -47,5 +47,10 @@ void kit_andrews(model_kit *kit);
 /* 2 n + 1 bars of 1 m and 1 kg in n square loops. */
 void kit_four_bars(model_kit *kit, int loops);
 void kit_bricard(model_kit *kit);
+/* A heavy symmetric top on a spherical joint, spinning with 120 rad/s so that it precesses steadily about z with
+ * KIT_TOP_RATE rad/s; where its centre of mass is then. */
+#define KIT_TOP_RATE 2.0
+void kit_top(model_kit *kit);
+yk_vec3 kit_top_position(double t);
 
 #endif
