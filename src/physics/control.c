@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "math/polynomial.h"
+#include "physics/names.h"
 
 /* Ports of a loop. */
 enum { COMMAND, MEASURED, RATE, REFERENCE, LOOP_PORTS };
@@ -243,9 +245,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
 }
 
 /* Channels: per loop. */
-static const struct {
-    const char *name, *unit;
-} channel_rows[] = {{"error", ""}, {"integral", ""}, {"limited_time", "s"}};
+static const yk_channel_row channel_rows[] = {{"error", ""}, {"integral", ""}, {"limited_time", "s"}};
 enum { ERROR_CHANNEL, INTEGRAL_CHANNEL, LIMITED_CHANNEL, CHANNEL_ROWS };
 
 static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
@@ -314,22 +314,14 @@ static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
     return YK_OK;
 }
 
-static char *join(yk_context *context, const char *text, const char *ending)
-{
-    size_t bytes = strlen(text) + strlen(ending) + 1;
-    char *made = yk_allocate(context, bytes, 1);
-    if (made) snprintf(made, bytes, "%s%s", text, ending);
-    return made;
-}
-
 static yk_status name_loop(control *self, int index)
 {
     static const char *const endings[LOOP_PORTS] = {"", ".measured", ".rate", ".reference"};
     loop *l = &self->loops[index];
-    l->name = join(self->context, l->def.name ? l->def.name : "loop", "");
+    l->name = yk_text_copy(self->context, l->def.name ? l->def.name : "loop");
     if (!l->name) return YK_ERROR_MEMORY;
     for (int k = 0; k < LOOP_PORTS; k++) {
-        l->port_names[k] = join(self->context, l->name, endings[k]);
+        l->port_names[k] = yk_name_join(self->context, l->name, endings[k]);
         if (!l->port_names[k]) return YK_ERROR_MEMORY;
         self->ports[LOOP_PORTS * index + k] =
             (yk_port){l->port_names[k], YK_PORT_SIGNAL, k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL};
@@ -337,22 +329,15 @@ static yk_status name_loop(control *self, int index)
     return YK_OK;
 }
 
+static const char *loop_name(const void *user, int index)
+{
+    return ((const control *)user)->loops[index].name;
+}
+
 static yk_status name_channels(control *self)
 {
-    size_t width = 0;
-    for (int i = 0; i < self->count; i++)
-        if (strlen(self->loops[i].name) > width) width = strlen(self->loops[i].name);
-    width += 20;
-    int count = CHANNEL_ROWS * self->count;
-    self->channels = yk_allocate(self->context, (size_t)count, sizeof *self->channels);
-    self->channel_names = yk_allocate(self->context, (size_t)count, width);
-    if (!self->channels || !self->channel_names) return YK_ERROR_MEMORY;
-    for (int i = 0; i < count; i++) {
-        char *name = self->channel_names + (size_t)i * width;
-        snprintf(name, width, "%s.%s", self->loops[i / CHANNEL_ROWS].name, channel_rows[i % CHANNEL_ROWS].name);
-        self->channels[i] = (yk_channel){name, channel_rows[i % CHANNEL_ROWS].unit, 1};
-    }
-    return YK_OK;
+    yk_channel_rows rows = {channel_rows, CHANNEL_ROWS, loop_name, self, self->count};
+    return yk_name_channels(self->context, &rows, &self->channels, &self->channel_names);
 }
 
 static yk_status fill(control *self, const yk_control_def *def)
@@ -361,7 +346,7 @@ static yk_status fill(control *self, const yk_control_def *def)
     size_t count = (size_t)def->loop_count;
     self->count = def->loop_count;
     self->period = def->period, self->longest = def->step;
-    self->name = join(context, def->name ? def->name : "control", "");
+    self->name = yk_text_copy(context, def->name ? def->name : "control");
     self->loops = yk_allocate(context, count, sizeof *self->loops);
     self->ports = yk_allocate(context, LOOP_PORTS * count, sizeof *self->ports);
     self->image = yk_allocate(context, image_words(self), sizeof *self->image);

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "math/polynomial.h"
 #include "physics/hydraulic_parts.h"
+#include "physics/names.h"
 
 static const yk_subsystem_ops hydraulic_ops;
 
@@ -271,20 +273,12 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
     return YK_OK;
 }
 
-static char *copy_text(yk_context *context, const char *text, const char *ending)
-{
-    size_t bytes = strlen(text) + strlen(ending) + 1;
-    char *copy = yk_allocate(context, bytes, 1);
-    if (copy) snprintf(copy, bytes, "%s%s", text, ending);
-    return copy;
-}
-
 static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
 {
     yk_context *context = self->context;
     size_t count = (size_t)def->cylinder_count;
     self->count = def->cylinder_count;
-    self->name = copy_text(context, def->name ? def->name : "hydraulic", "");
+    self->name = yk_text_copy(context, def->name ? def->name : "hydraulic");
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
     self->image =
@@ -298,9 +292,9 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
         at->cylinder = def->cylinders[i].cylinder;
         at->now = &states[i], at->books = &books[i];
         if (isnan(at->def.neutral)) at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
-        at->name = copy_text(context, at->def.name ? at->def.name : "cylinder", "");
+        at->name = yk_text_copy(context, at->def.name ? at->def.name : "cylinder");
         if (!at->name) return YK_ERROR_MEMORY;
-        at->spool_name = copy_text(context, at->name, ".spool");
+        at->spool_name = yk_name_join(context, at->name, ".spool");
         if (!at->spool_name) return YK_ERROR_MEMORY;
         self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_TAKES_MOTION};
         self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, YK_TAKES_SIGNAL};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "physics/hydraulic_parts.h"
+#include "physics/names.h"
 
 yk_cylinder_drive yk_hydraulic_present(const yk_hydraulic *self, const yk_hydraulic_slot *at)
 {
@@ -31,9 +32,7 @@ typedef enum channel_kind {
     CHANNEL_KINDS
 } channel_kind;
 
-static const struct {
-    const char *name, *unit;
-} channel_rows[CHANNEL_KINDS] = {
+static const yk_channel_row channel_rows[CHANNEL_KINDS] = {
     [PRESSURE_1] = {"pressure_1", "Pa"},
     [PRESSURE_2] = {"pressure_2", "Pa"},
     [FLOW_1] = {"flow_1", "m^3/s"},
@@ -87,20 +86,14 @@ void yk_hydraulic_channel_read(const yk_subsystem *subsystem, int channel, doubl
     values[0] = channel_value(self, &self->slots[channel / CHANNEL_KINDS], (channel_kind)(channel % CHANNEL_KINDS));
 }
 
+static const char *cylinder_name(const void *user, int index)
+{
+    return ((const yk_hydraulic *)user)->slots[index].name;
+}
+
 yk_status yk_hydraulic_name_channels(yk_hydraulic *self)
 {
-    size_t width = 0;
-    for (int i = 0; i < self->count; i++)
-        if (strlen(self->slots[i].name) > width) width = strlen(self->slots[i].name);
-    width += 20;
+    yk_channel_rows rows = {channel_rows, CHANNEL_KINDS, cylinder_name, self, self->count};
     self->channel_count = self->count * CHANNEL_KINDS;
-    self->channels = yk_allocate(self->context, (size_t)self->channel_count, sizeof *self->channels);
-    self->channel_names = yk_allocate(self->context, (size_t)self->channel_count, width);
-    if (!self->channels || !self->channel_names) return YK_ERROR_MEMORY;
-    for (int i = 0; i < self->channel_count; i++) {
-        char *name = self->channel_names + (size_t)i * width;
-        snprintf(name, width, "%s.%s", self->slots[i / CHANNEL_KINDS].name, channel_rows[i % CHANNEL_KINDS].name);
-        self->channels[i] = (yk_channel){name, channel_rows[i % CHANNEL_KINDS].unit, 1};
-    }
-    return YK_OK;
+    return yk_name_channels(self->context, &rows, &self->channels, &self->channel_names);
 }
