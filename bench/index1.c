@@ -5,30 +5,15 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "bench.h"
-#include "yoke/model.h"
-
-typedef struct scene {
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
-    yk_system *system;
-} scene;
+#include "scene.h"
 
 static bool open_chain(bench *run, int links, int threads, scene *s)
 {
     char links_text[64], threads_text[64];
     const char *overrides[] = {links_text, threads_text, "coupling.jacobian=fresh"};
-    yk_scenario_def def = yk_scenario_default();
     snprintf(links_text, sizeof links_text, "parameters.links=%d", links);
     snprintf(threads_text, sizeof threads_text, "coupling.threads=%d", threads);
-    def.path = YOKE_SOURCE_DIR "/models/link-chain/scenario.yaml";
-    def.overrides = overrides;
-    def.override_count = 3;
-    *s = (scene){0};
-    yk_context *context = bench_context(run);
-    return bench_check(run, yk_diagnostics_create(context, &s->diagnostics)) &&
-           bench_check(run, yk_scenario_load(context, &def, s->diagnostics, &s->scenario)) &&
-           bench_check(run, yk_scenario_system(s->scenario, &s->system));
+    return scene_open(run, "link-chain", overrides, 3, s);
 }
 
 /* CPU time of the calling thread: what is left of the work for it when others share it, on a busy machine too. */
@@ -60,8 +45,7 @@ static void step_chain(bench *run, int links, int threads)
     if (good) bench_note(run, "ns of the calling thread", own);
     if (good) bench_note(run, "largest share of the subsystems", share);
     if (good) bench_note(run, "iterations per step", (double)yk_system_statistics_get(s.system).iterations / STEPS);
-    yk_scenario_destroy(s.scenario);
-    yk_diagnostics_destroy(s.diagnostics);
+    scene_close(&s);
 }
 
 static void chain_2(bench *run)

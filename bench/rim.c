@@ -1,37 +1,13 @@
 /* Macro steps of the models of paper rim, figure 14: what the mechanism, its reduced model and the hydraulics take. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "bench.h"
-#include "yoke/model.h"
-
-typedef struct scene {
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
-    yk_system *system;
-} scene;
+#include "scene.h"
 
 static bool open_scene(bench *run, const char *model, const char *step, scene *s)
 {
-    char path[512];
     const char *overrides[] = {step, "coupling.scheme=rim", "subsystems.hydraulics.micro_step=2e-4"};
-    yk_scenario_def def = yk_scenario_default();
-    snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, model);
-    def.path = path;
-    def.overrides = overrides;
-    def.override_count = 3;
-    *s = (scene){0};
-    yk_context *context = bench_context(run);
-    return bench_check(run, yk_diagnostics_create(context, &s->diagnostics)) &&
-           bench_check(run, yk_scenario_load(context, &def, s->diagnostics, &s->scenario)) &&
-           bench_check(run, yk_scenario_system(s->scenario, &s->system));
-}
-
-static void close_scene(scene *s)
-{
-    yk_scenario_destroy(s->scenario);
-    yk_diagnostics_destroy(s->diagnostics);
+    return scene_open(run, model, overrides, 3, s);
 }
 
 static int find_subsystem(const scene *s, const char *name)
@@ -67,7 +43,7 @@ static void run_model(bench *run, const char *model, const char *step, double en
         bench_note(run, "model by mechanism", mechanism.model_seconds / mechanism.seconds);
         bench_note(run, "times real time", end / seconds);
     }
-    close_scene(&s);
+    scene_close(&s);
 }
 
 static void manipulator_fine(bench *run)

@@ -1,0 +1,18 @@
+/* A scenario of the zoo as a case of the benchmark meets it. */
+#ifndef YOKE_BENCH_SCENE_H
+#define YOKE_BENCH_SCENE_H
+
+#include "bench.h"
+#include "yoke/model.h"
+
+typedef struct scene {
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario;
+    yk_system *system;
+} scene;
+
+/* models/MODEL/scenario.yaml with overrides; false after the case has failed. Close it either way. */
+bool scene_open(bench *run, const char *model, const char *const *overrides, int count, scene *s);
+void scene_close(scene *s);
+
+#endif
