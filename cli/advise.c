@@ -97,11 +97,8 @@ int command_advise(int argc, char **argv)
     int code = EXIT_FAILED;
     if (context && advice && yk_diagnostics_create(context, &diagnostics) >= 0) {
         yk_status status = yk_advise(context, &def, diagnostics, advice);
-        if (status < 0 && print_diagnostics(context, diagnostics)) {
-            code = EXIT_MISUSE;
-        } else if (status != YK_OK) {
-            code = print_failure(context);
-            if (status == YK_ERROR_ARGUMENT) code = EXIT_MISUSE;
+        if (status != YK_OK) {
+            code = print_refusal(context, diagnostics, status);
         } else {
             code = print_advice(advice, def.tolerance);
         }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "commands.h"
 #include "contact/mlcp.h"
 #include "contact/read.h"
@@ -48,18 +47,6 @@ typedef struct session {
     tally complementarity;
     int unreadable;
 } session;
-
-static bool pick(const char *option, const char *word, const char *const *words, int *index)
-{
-    for (*index = 0; words[*index]; ++*index)
-        if (strcmp(word, words[*index]) == 0) return true;
-    const char *nearest = yk_text_nearest(word, words);
-    fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
-    for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
-    if (nearest) fprintf(stderr, " (did you mean %s?)", nearest);
-    fprintf(stderr, "\n");
-    return false;
-}
 
 static const char *base_name(const char *path)
 {
@@ -155,7 +142,7 @@ static void solve_file(session *s, const char *file)
 static bool read_request(session *s, const request *r)
 {
     int index = 0;
-    if (!pick("friction", r->friction, friction_words, &index)) return false;
+    if (!options_pick("friction", r->friction, friction_words, &index)) return false;
     s->options = yk_contact_options_default();
     s->options.friction = (yk_friction_model)index;
     s->options.tolerance = r->tolerance;
@@ -163,7 +150,7 @@ static bool read_request(session *s, const request *r)
     s->options.relaxation = r->relaxation;
     s->options.exact_local = !r->simple;
     for (int i = 0; i < r->solvers.count; i++) {
-        if (!pick("solver", r->solvers.items[i], solver_words, &index)) return false;
+        if (!options_pick("solver", r->solvers.items[i], solver_words, &index)) return false;
         s->methods[s->method_count++] = (yk_contact_method)index;
     }
     if (s->method_count == 0) s->methods[s->method_count++] = YK_CONTACT_AUTOMATIC;

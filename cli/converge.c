@@ -103,11 +103,8 @@ static int run_study(const request *r, const yk_converge_def *def)
         yk_convergence_report report;
         catch_interrupts();
         yk_status status = yk_converge(context, def, diagnostics, rows, &report);
-        if (status < 0 && print_diagnostics(context, diagnostics)) {
-            code = EXIT_MISUSE;
-        } else if (status != YK_OK) {
-            code = print_failure(context);
-            if (status == YK_ERROR_ARGUMENT) code = EXIT_MISUSE;
+        if (status != YK_OK) {
+            code = print_refusal(context, diagnostics, status);
         } else {
             print_rows(def, rows);
             if (!def->exact)

@@ -147,3 +147,15 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
     }
     return count;
 }
+
+bool options_pick(const char *option, const char *word, const char *const *words, int *index)
+{
+    for (*index = 0; words[*index]; ++*index)
+        if (strcmp(word, words[*index]) == 0) return true;
+    const char *nearest = yk_text_nearest(word, words);
+    fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
+    for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+    if (nearest) fprintf(stderr, " (did you mean %s?)", nearest);
+    fprintf(stderr, "\n");
+    return false;
+}

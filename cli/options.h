@@ -43,6 +43,9 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2 };
 int options_parse(const char *usage, const option_row *rows, int argc, char **argv, const char **operands,
                   int operand_min, int operand_max);
 
+/* Index of the word that an option was given among those it knows (NULL-terminated); false after a message on stderr. */
+bool options_pick(const char *option, const char *word, const char *const *words, int *index);
+
 /* The exit code that belongs to a negative return of options_parse. */
 static inline int options_exit(int parsed)
 {

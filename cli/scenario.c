@@ -68,3 +68,10 @@ void close_scenario(loaded *out)
     yk_context_destroy(out->context);
     *out = (loaded){0};
 }
+
+int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status)
+{
+    if (status < 0 && diagnostics && print_diagnostics(context, diagnostics)) return EXIT_MISUSE;
+    int code = print_failure(context);
+    return status == YK_ERROR_ARGUMENT ? EXIT_MISUSE : code;
+}

@@ -166,14 +166,8 @@ static int run_sweep(request *r, const yk_sweep_def *def)
     yk_status status = results ? yk_diagnostics_create(context, &diagnostics) : YK_ERROR_MEMORY;
     if (status >= 0) status = yk_sweep(context, def, diagnostics, results);
     int code = EXIT_GOOD;
-    if (status < 0 && diagnostics && yk_diagnostics_errors(diagnostics) > 0) {
-        char *text = yk_diagnostics_text(diagnostics);
-        if (text) fputs(text, stderr);
-        yk_release(context, text);
-        code = EXIT_MISUSE;
-    } else if (status != YK_OK) {
-        code = print_failure(context);
-        if (status == YK_ERROR_ARGUMENT) code = EXIT_MISUSE;
+    if (status != YK_OK) {
+        code = print_refusal(context, diagnostics, status);
         if (status == YK_INTERRUPTED && r->journal) fprintf(stderr, "yoke: the same command takes it up again\n");
     } else {
         if (!write_table(r->output, def, results)) code = EXIT_FAILED;

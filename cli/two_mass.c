@@ -8,24 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "yoke/analysis.h"
-
-static bool pick(const char *option, const char *word, const char *const *words, int *index)
-{
-    *index = 0;
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(word, words[i]) != 0) continue;
-        *index = i;
-        return true;
-    }
-    const char *nearest = yk_text_nearest(word, words);
-    fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
-    for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
-    if (nearest) fprintf(stderr, " (did you mean %s?)", nearest);
-    fprintf(stderr, "\n");
-    return false;
-}
 
 static bool read_inputs(const char *text, yk_inputs *inputs)
 {
@@ -43,7 +26,7 @@ static bool read_inputs(const char *text, yk_inputs *inputs)
     static const char *const words[] = {"original", "index-1", "index-2", "index-3", NULL};
     const yk_inputs values[] = {YK_INPUTS_ORIGINAL, YK_INPUTS_INDEX_1, YK_INPUTS_INDEX_2, YK_INPUTS_INDEX_3};
     int index;
-    if (!pick("inputs", text, words, &index)) return false;
+    if (!options_pick("inputs", text, words, &index)) return false;
     *inputs = values[index];
     return true;
 }
@@ -57,7 +40,7 @@ static bool read_integrators(const char *text, yk_two_mass *model)
         return false;
     }
     int a, b;
-    if (!pick("integrators", first, words, &a) || !pick("integrators", second, words, &b)) return false;
+    if (!options_pick("integrators", first, words, &a) || !options_pick("integrators", second, words, &b)) return false;
     model->integrators[0] = (yk_two_mass_integrator)a;
     model->integrators[1] = (yk_two_mass_integrator)b;
     return true;
@@ -70,8 +53,8 @@ static bool read_scheme(two_mass_request *r)
     static const char *const relaxations[] = {"none", "aitken", NULL};
     yk_scheme_def *scheme = &r->model.scheme;
     int kind, order, relaxation;
-    if (!pick("scheme", r->scheme, schemes, &kind) || !pick("order", r->order, orders, &order) ||
-        !pick("relaxation", r->relaxation, relaxations, &relaxation))
+    if (!options_pick("scheme", r->scheme, schemes, &kind) || !options_pick("order", r->order, orders, &order) ||
+        !options_pick("relaxation", r->relaxation, relaxations, &relaxation))
         return false;
     bool loose = kind == 3;
     scheme->kind = loose ? YK_SCHEME_TIGHT : (yk_scheme_kind)kind;
@@ -199,7 +182,7 @@ static int make_map(yk_context *context, const two_mass_request *r, const yk_map
 static bool read_axis(const char *text, yk_map_axis *axis, char *name, size_t capacity)
 {
     int index;
-    if (!map_axis_read(text, axis, name, capacity) || !pick("map", name, yk_two_mass_parameters(), &index))
+    if (!map_axis_read(text, axis, name, capacity) || !options_pick("map", name, yk_two_mass_parameters(), &index))
         return false;
     return check_parameter(name, axis->first) && check_parameter(name, axis->last);
 }
