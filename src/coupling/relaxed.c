@@ -2,8 +2,9 @@
  *
  * The subsystems are merged, so that every part knows all constraints, and relaxed one by one: each solves its own
  * equations over the macro step with what the others reached last, until nothing changes any more. Gauss-Seidel: one
- * after the other in the order of the scenario, on the merged subsystem itself. Jacobi: all at once, each on a copy of the
- * merged subsystem, so that they can run in parallel; their results are exchanged after each sweep. Contraction comes
+ * after the other in the order of the scenario, on the merged subsystem itself. Jacobi: all at once, the first part on the
+ * merged subsystem and each other on a copy of it, so that they can run in parallel; their results are exchanged after
+ * each sweep. The image of the merged subsystem is the state: the copies take it over before each step. Contraction comes
  * from the stabilisation of the constraints, which is tied to the step: a sweep moves the parts against each other by the
  * share of the inertia that they have in it. */
 #include "coupling/relaxed.h"
@@ -20,7 +21,7 @@ void yk_relaxed_destroy(yk_system *system)
     yk_relaxed *relaxed = system->relaxed;
     if (!relaxed) return;
     yk_context *context = system->context;
-    for (int i = 0; i < relaxed->worker_count; i++)
+    for (int i = 1; i < relaxed->worker_count; i++)
         if (relaxed->workers[i]) relaxed->workers[i]->ops->destroy(relaxed->workers[i]);
     yk_release(context, relaxed->workers);
     yk_release(context, relaxed->names);
@@ -65,7 +66,8 @@ yk_status yk_relaxed_create(yk_system *system, const yk_system_def *def)
     for (int i = 0; i < relaxed->part_count; i++) relaxed->names[i] = def->names[i];
     if (def->scheme.order != YK_ORDER_JACOBI || def->subsystem_count < 2) return YK_OK;
     relaxed->worker_count = relaxed->part_count;
-    for (int i = 0; i < relaxed->worker_count && status == YK_OK; i++)
+    relaxed->workers[0] = system->members[0].subsystem;
+    for (int i = 1; i < relaxed->worker_count && status == YK_OK; i++)
         status = yk_monolithic_copy(system, def, &relaxed->workers[i]);
     return status;
 }
@@ -83,7 +85,7 @@ yk_status yk_relaxed_start(yk_system *system)
                            whole->ops->message ? whole->ops->message(whole) : "a part cannot be relaxed");
         relaxed->offset[i + 1] = relaxed->offset[i] + words;
     }
-    for (int i = 0; i < relaxed->worker_count; i++) {
+    for (int i = 1; i < relaxed->worker_count; i++) {
         yk_subsystem *worker = relaxed->workers[i];
         yk_status status = worker->ops->start(worker, system->start, system->step, NULL);
         if (status < 0) return status;
@@ -144,19 +146,6 @@ static yk_status jacobi(yk_system *system)
     return YK_OK;
 }
 
-/* The merged subsystem takes over what the copies found. */
-static yk_status gather_parts(yk_system *system)
-{
-    yk_relaxed *relaxed = system->relaxed;
-    yk_subsystem *whole = system->members[0].subsystem;
-    double change;
-    /* Opens the trial; what it changes in the first part is replaced at once. */
-    yk_status status = whole->ops->relax(whole, 0, system->t, system->h, yk_system_inputs(system, 0), &change);
-    if (status < 0) return status;
-    for (int i = 0; i < relaxed->part_count; i++) whole->ops->part_set(whole, i, relaxed->words + relaxed->offset[i]);
-    return YK_OK;
-}
-
 static double largest_change(const yk_relaxed *relaxed, int *part)
 {
     double largest = -1;
@@ -201,14 +190,12 @@ yk_status yk_relaxed_step(yk_system *system, yk_step_report *report)
     yk_subsystem *whole = system->members[0].subsystem;
     if (relaxed->worker_count > 0) {
         whole->ops->state_get(whole, relaxed->image);
-        for (int i = 0; i < relaxed->worker_count; i++) {
+        for (int i = 1; i < relaxed->worker_count; i++) {
             yk_status status = relaxed->workers[i]->ops->state_set(relaxed->workers[i], relaxed->image);
             if (status < 0) return status;
         }
     }
     yk_status outcome = sweep(system, report);
     if (outcome < 0) return outcome;
-    yk_status status = relaxed->worker_count > 0 ? gather_parts(system) : YK_OK;
-    if (status < 0 || yk_system_advance(system, 0) < 0) return yk_system_blame(system, 0);
-    return outcome;
+    return yk_system_advance(system, 0) < 0 ? yk_system_blame(system, 0) : outcome;
 }

@@ -7,7 +7,7 @@
 typedef struct yk_relaxed {
     int part_count;
     const char **names;
-    yk_subsystem **workers; /* Jacobi: copies of the merged subsystem, one per part */
+    yk_subsystem **workers; /* Jacobi: one per part, the merged subsystem itself and copies of it */
     int worker_count;
     size_t *offset; /* of each part in `words` */
     double *words;  /* what the parts exchange */

@@ -258,6 +258,7 @@ static yk_status compile_forces(yk_smooth *model)
 /* The image: all that a step depends on, in one array of doubles. */
 typedef struct image_size {
     size_t nodes, coordinates, rows, frames, ports, method;
+    size_t part; /* words that are kept for each part that can be relaxed */
     size_t continuous, words;
 } image_size;
 
@@ -279,8 +280,10 @@ static image_size image_size_of(const yk_smooth *model)
     if (model->integrator->remembers) size.method = 6 * size.nodes + size.coordinates;
     size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows + size.method +
                       2 * size.coordinates * sizeof(coordinate_state) / word;
-    size.words = size.continuous + size.ports * sizeof(yk_effort) / word + 2 * size.frames * sizeof(yk_frame) / word +
-                 size.coordinates * sizeof(coordinate_reference) / word + size.rows +
+    size_t placement = size.frames * sizeof(yk_frame) / word + size.coordinates * sizeof(coordinate_reference) / word;
+    size.part = sizeof(part_state) / word + placement;
+    size.words = size.continuous + size.ports * sizeof(yk_effort) / word + size.frames * sizeof(yk_frame) / word +
+                 (size_t)yk_smooth_part_count(model) * size.part + placement + size.rows +
                  (sizeof(factor_state) + sizeof(clock_state)) / word;
     return size;
 }
@@ -315,6 +318,8 @@ static yk_status compile_state(yk_smooth *model)
     view->method = at, at += size.method;
     view->effort = (yk_effort *)at, at += ports;
     view->driven = (yk_frame *)at, at += frame_words;
+    model->part_words = size.part;
+    view->parts = at, at += (size_t)yk_smooth_part_count(model) * size.part;
     view->reference = (yk_frame *)at, at += frame_words;
     view->reference_coordinate = (coordinate_reference *)at;
     at += size.coordinates * sizeof(coordinate_reference) / sizeof(double);

@@ -294,6 +294,8 @@ static yk_status begin(yk_smooth *model)
             model->state.method[model->coordinate_first + k] = model->state.coordinate_now[k].acceleration;
     }
     model->state.factor->c = 0;
+    model->state.factor->level = LEVEL_STEP;
+    memset(model->state.parts, 0, (size_t)yk_smooth_part_count(model) * model->part_words * sizeof(double));
     model->c = clock->h * sqrt(m.position);
     model->compliance = yk_smooth_redundant_compliance(model);
     yk_smooth_assemble(model, LEVEL_STEP, true);

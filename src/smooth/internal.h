@@ -190,7 +190,17 @@ typedef struct factor_state {
     double c;
     double t;
     double damping;
+    double level; /* an assembly_level: LEVEL_STEP or LEVEL_ACCELERATION */
 } factor_state;
+
+/* What the Jacobian of a part was made at, likewise, and how it serves (relaxation.c). In the image the placement follows:
+ * all frames, then all coordinates. */
+typedef struct part_state {
+    double t, h; /* h = 0: there is none */
+    double stale;
+    double rate;    /* last measured contraction */
+    double trusted; /* relaxations since */
+} part_state;
 
 /* Pointers into the flat image. */
 typedef struct state_view {
@@ -203,6 +213,7 @@ typedef struct state_view {
     double *method;      /* accelerations of an integrator's own, one per unknown of motion */
     yk_effort *effort;   /* that each port took */
     yk_frame *driven;    /* prescribed frames */
+    double *parts;       /* part_words each, beginning with a part_state; where parts can be relaxed */
     yk_frame *reference; /* frames and multipliers at the last assembly of the matrix */
     coordinate_reference *reference_coordinate;
     double *reference_lambda;
@@ -277,7 +288,7 @@ struct yk_smooth {
 
     /* State. */
     double *image;
-    size_t image_words;
+    size_t image_words, part_words;
     state_view state;
 
     /* Trial. */
@@ -317,7 +328,6 @@ struct yk_smooth {
     bool varying;
     struct relaxation *relaxation; /* of the parts of a merged model */
     bool relaxing;                 /* the open trial is made of relaxations */
-    bool rates_factored;           /* the matrix has factors of an acceleration level, of now or of an earlier time */
 };
 
 /* compile.c */
@@ -390,6 +400,9 @@ void yk_smooth_step_momenta(yk_smooth *model);
 /* New factors of the assembled matrix, or a message that names what has no unique solution. */
 yk_status yk_smooth_factor(yk_smooth *model);
 yk_status yk_smooth_factor_failed(yk_smooth *model, yk_status status, int column);
+/* The placement of the trial as that of the factors at hand, to the image; and the factors that belong to the image. */
+void yk_smooth_remember_factors(yk_smooth *model, assembly_level level);
+yk_status yk_smooth_restore_factors(yk_smooth *model);
 yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged);
 yk_status yk_smooth_solve_step(yk_smooth *model);
 
@@ -417,6 +430,8 @@ yk_status yk_smooth_rates(yk_smooth *model, bool factored);
 /* The same, left in model->right, with factors that are kept while refinement makes up for their age; the trial stays as
  * it is. Multipliers from there to the trial. */
 yk_status yk_smooth_solve_rates(yk_smooth *model);
+/* New factors at the trial's placement for those that follow. */
+yk_status yk_smooth_renew_rates(yk_smooth *model);
 void yk_smooth_read_multipliers(yk_smooth *model);
 /* With the factors at hand. */
 yk_status yk_smooth_project_positions(yk_smooth *model);
@@ -478,7 +493,8 @@ void yk_smooth_release_interface(yk_smooth *model);
 yk_status yk_smooth_step_sensitivity(yk_smooth *model, double t, double h, int degree, double *matrix);
 void yk_smooth_release_variation(yk_smooth *model);
 
-/* relaxation.c; made when it is first asked for. */
+/* relaxation.c; made when it is first asked for. Parts that the image has room for: none if they cannot be relaxed. */
+int yk_smooth_part_count(const yk_smooth *model);
 void yk_smooth_release_relaxation(yk_smooth *model);
 
 /* merge.c */

@@ -21,12 +21,13 @@ static const int kept_with_rods = 4;
 /* A contraction is measured at least once in so many steps. */
 static const double measure_every = 16;
 
-static void remember_factors(yk_smooth *model)
+void yk_smooth_remember_factors(yk_smooth *model, assembly_level level)
 {
     factor_state *factor = model->state.factor;
     factor->c = model->c;
     factor->t = model->t;
     factor->damping = model->damping;
+    factor->level = level;
     model->factors_match = true;
     for (int i = 0; i < model->frame_count; i++) model->state.reference[i] = model->trial[i].frame;
     for (int k = 0; k < model->coordinate_count; k++)
@@ -74,13 +75,12 @@ yk_status yk_smooth_factor(yk_smooth *model)
         return yk_smooth_factor_failed(model, status, column);
     }
     model->report.factorisations++;
-    model->rates_factored = false;
     return YK_OK;
 }
 
 /* After a rollback the matrix may hold factors of a later time; the same as before are made from what they were
  * assembled at, so that a repeated step gives the same bits. */
-static yk_status restore_factors(yk_smooth *model)
+yk_status yk_smooth_restore_factors(yk_smooth *model)
 {
     factor_state *wanted = model->state.factor;
     double c = model->c, t = model->t, damping = model->damping;
@@ -88,7 +88,7 @@ static yk_status restore_factors(yk_smooth *model)
     swap_reference(model);
     model->c = wanted->c, model->t = wanted->t, model->damping = wanted->damping;
     model->lambda = model->state.reference_lambda;
-    yk_smooth_assemble(model, LEVEL_STEP, true);
+    yk_smooth_assemble(model, (assembly_level)wanted->level, true);
     yk_status status = yk_smooth_factor(model);
     model->lambda = lambda;
     model->c = c, model->t = t, model->damping = damping;
@@ -191,9 +191,9 @@ static bool good_enough(yk_smooth *model, double correction)
 yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
 {
     factor_state *kept = model->state.factor;
-    bool refresh = model->refresh || kept->c != model->c;
+    bool refresh = model->refresh || kept->c != model->c || kept->level != LEVEL_STEP;
     if (!refresh && !model->factors_match) {
-        yk_status status = restore_factors(model);
+        yk_status status = yk_smooth_restore_factors(model);
         if (status != YK_OK) return status;
     }
     yk_smooth_step_momenta(model);
@@ -201,7 +201,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
     if (refresh) {
         yk_status status = yk_smooth_factor(model);
         if (status != YK_OK) return status;
-        remember_factors(model);
+        yk_smooth_remember_factors(model, LEVEL_STEP);
         model->refresh = false;
         model->refreshed = true;
         model->state.clock->age = 0;

@@ -38,7 +38,8 @@ void yk_smooth_rates_open(yk_smooth *model)
 {
     model->c = 0;
     model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
-    model->factors_match = false;
+    /* relaxations go on with theirs */
+    if (model->state.factor->level != LEVEL_ACCELERATION) model->factors_match = false;
 }
 
 void yk_smooth_read_multipliers(yk_smooth *model)
@@ -91,15 +92,26 @@ static bool solve_with_kept(yk_smooth *model)
     return false;
 }
 
-yk_status yk_smooth_solve_rates(yk_smooth *model)
+yk_status yk_smooth_renew_rates(yk_smooth *model)
 {
     momenta(model);
     yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
-    bool plain = model->compliance == 0;
-    if (plain && model->rates_factored && solve_with_kept(model)) return YK_OK;
     yk_status status = yk_smooth_factor(model);
-    model->rates_factored = status == YK_OK;
+    if (status == YK_OK) yk_smooth_remember_factors(model, LEVEL_ACCELERATION);
+    return status;
+}
+
+yk_status yk_smooth_solve_rates(yk_smooth *model)
+{
+    bool plain = model->compliance == 0, kept = plain && model->state.factor->level == LEVEL_ACCELERATION;
+    yk_status status = kept && !model->factors_match ? yk_smooth_restore_factors(model) : YK_OK;
     if (status != YK_OK) return status;
+    momenta(model);
+    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    if (kept && solve_with_kept(model)) return YK_OK;
+    status = yk_smooth_factor(model);
+    if (status != YK_OK) return status;
+    yk_smooth_remember_factors(model, LEVEL_ACCELERATION);
     if (plain) {
         yk_smooth_solve(model, model->right);
     } else {

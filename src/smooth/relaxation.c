@@ -4,7 +4,11 @@
  * with positions and velocities of the other parts as their last relaxation left them. The right-hand side is that of the
  * whole mechanism with all constraints, and only the rows of the part are kept: r = v' - V(q(v'), v(v')) = 0, q and v
  * following from v' by the generalised-alpha method. Newton's method with a Jacobian by differences, kept as long as it
- * contracts; so the element formulations need not be differentiated, and a part costs what its own unknowns cost. */
+ * contracts; so the element formulations need not be differentiated, and a part costs what its own unknowns cost.
+ *
+ * The Jacobian 1 - h^2 position V_q - h velocity V_v is a function of a placement (frames and coordinates with their
+ * rates), t and h alone. These are kept in the image, and the Jacobian is made again from them after a rollback: the
+ * same image leads to the same bits, whatever was computed in between. */
 #include "smooth/relaxation.h"
 
 #include <string.h>
@@ -18,15 +22,14 @@ typedef struct part_model {
     double *acceleration, *residual;
     double *jacobian;
     int *pivot;
-    bool factored, stale;
-    double rate; /* last measured contraction */
-    int trusted; /* relaxations since */
+    bool match; /* the Jacobian is that of the image */
 } part_model;
 
 struct relaxation {
     int count;
     part_model *part;
-    int *owner; /* part of each unknown of motion */
+    int *owner;    /* part of each unknown of motion */
+    double *spare; /* what the factors belong to, while a Jacobian is made again */
     double speed;
 };
 
@@ -35,7 +38,7 @@ static const double slow_rate = 0.2;
 /* What may be left of the change that a relaxation makes in its part: sweeps follow that need not be perfect. */
 static const double inner_share = 0.1;
 /* Relaxations between two that measure the contraction of their iteration; the others trust it. */
-enum { MEASURE_EVERY = 32 };
+static const double measure_every = 32;
 
 void yk_smooth_release_relaxation(yk_smooth *model)
 {
@@ -50,6 +53,7 @@ void yk_smooth_release_relaxation(yk_smooth *model)
     }
     yk_release(model->context, made->part);
     yk_release(model->context, made->owner);
+    yk_release(model->context, made->spare);
     yk_release(model->context, made);
     model->relaxation = NULL;
 }
@@ -72,7 +76,7 @@ static yk_status make_part(yk_smooth *model, const int *owner, int index, part_m
     size_t n = (size_t)part->count;
     part->unknown = yk_allocate(context, n, sizeof *part->unknown);
     part->acceleration = yk_allocate(context, 2 * n, sizeof *part->acceleration);
-    part->jacobian = yk_allocate(context, n * n, sizeof *part->jacobian);
+    part->jacobian = yk_allocate(context, n * (n + 2), sizeof *part->jacobian); /* and two columns of work */
     part->pivot = yk_allocate(context, n, sizeof *part->pivot);
     if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot) return YK_ERROR_MEMORY;
     part->residual = part->acceleration + n;
@@ -82,9 +86,23 @@ static yk_status make_part(yk_smooth *model, const int *owner, int index, part_m
     return YK_OK;
 }
 
+int yk_smooth_part_count(const yk_smooth *model)
+{
+    const yk_smooth_options *options = &model->def.options;
+    if (options->integrator != YK_SMOOTH_GENERALISED_ALPHA || options->form != YK_SMOOTH_ODE) return 0;
+    return model->def.part_count > 0 ? model->def.part_count : 1;
+}
+
+/* Words of the image that say what the factors belong to. */
+static size_t factor_words(const yk_smooth *model)
+{
+    return (size_t)((double *)model->state.clock - (double *)model->state.reference);
+}
+
 static yk_status create(yk_smooth *model)
 {
-    if (model->integrator != &yk_smooth_generalised_alpha || model->def.options.form != YK_SMOOTH_ODE)
+    int parts = yk_smooth_part_count(model);
+    if (parts == 0)
         return yk_fail(model->context, YK_ERROR_CAPABILITY,
                        "%s: relaxed coupling takes the equations of motion as ordinary differential equations: set "
                        "integrator: {type: generalised-alpha, form: ode}",
@@ -92,14 +110,21 @@ static yk_status create(yk_smooth *model)
     struct relaxation *made = yk_allocate(model->context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
     model->relaxation = made;
-    made->count = model->def.part_count > 0 ? model->def.part_count : 1;
+    made->count = parts;
     made->part = yk_allocate(model->context, (size_t)made->count, sizeof *made->part);
     made->owner = yk_allocate(model->context, (size_t)model->motion_count, sizeof *made->owner);
-    yk_status status = made->part && made->owner ? YK_OK : YK_ERROR_MEMORY;
+    made->spare = yk_allocate(model->context, factor_words(model), sizeof *made->spare);
+    yk_status status = made->part && made->owner && made->spare ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) find_owners(model, made);
     for (int i = 0; i < made->count && status == YK_OK; i++) status = make_part(model, made->owner, i, &made->part[i]);
     if (status != YK_OK) yk_smooth_release_relaxation(model);
     return status;
+}
+
+/* What the image keeps of a part. */
+static part_state *kept_of(const yk_smooth *model, int part)
+{
+    return (part_state *)(model->state.parts + (size_t)part * model->part_words);
 }
 
 /* Components of the trial ------------------------------------------------------------------------------------------ */
@@ -139,37 +164,132 @@ static yk_status evaluate(yk_smooth *model, part_model *part, double *residual)
     return YK_OK;
 }
 
-/* Newton's method -------------------------------------------------------------------------------------------------- */
+/* The Jacobian ----------------------------------------------------------------------------------------------------- */
 
-static yk_status differentiate(yk_smooth *model, part_model *part)
+/* Moves an unknown of the trial as a change `push` of its acceleration does. */
+static void displace(yk_smooth *model, int unknown, double push)
+{
+    yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
+    double h = model->h, move = h * h * m.position * push, speed = h * m.velocity * push;
+    if (unknown >= model->coordinate_first) {
+        trial_coordinate *coordinate = &model->coordinates[unknown - model->coordinate_first];
+        coordinate->value += move;
+        coordinate->rate += speed;
+        return;
+    }
+    yk_frame *frame = &model->trial[unknown / 6].frame;
+    int k = unknown % 3;
+    yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
+    if (unknown % 6 < 3) {
+        frame->position = yk_v3_axpy(move, axis, frame->position);
+        frame->velocity = yk_v3_axpy(speed, axis, frame->velocity);
+        return;
+    }
+    yk_turn step = yk_turn_of(yk_v3_scale(h, frame->angular_velocity));
+    yk_turn turn = yk_turn_of(yk_v3_scale(move, yk_turn_tangent(&step, axis)));
+    frame->rotation = yk_m3_mul(yk_q_matrix(turn.rotation), frame->rotation);
+    frame->angular_velocity = yk_v3_axpy(speed, axis, frame->angular_velocity);
+}
+
+/* V of the part with one unknown displaced. */
+static yk_status displaced_rates(yk_smooth *model, const part_model *part, int unknown, double push, double *rates)
+{
+    int node = unknown / 6, k = unknown - model->coordinate_first;
+    yk_frame frame = k < 0 ? model->trial[node].frame : (yk_frame){0};
+    trial_coordinate coordinate = k < 0 ? (trial_coordinate){0} : model->coordinates[k];
+    displace(model, unknown, push);
+    yk_status status = yk_smooth_solve_rates(model);
+    for (int i = 0; i < part->count; i++) rates[i] = model->right[part->unknown[i]];
+    if (k < 0) {
+        model->trial[node].frame = frame;
+    } else {
+        model->coordinates[k].value = coordinate.value;
+        model->coordinates[k].rate = coordinate.rate;
+    }
+    return status;
+}
+
+/* Factors of 1 - dV/dv' at the placement of the trial, its t and h; nothing else may matter, so the factors of the rates
+ * are made anew and ports exert nothing. */
+static yk_status difference(yk_smooth *model, part_model *part)
 {
     int n = part->count;
-    double largest = 1;
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(part->acceleration[i]));
+    double *jacobian = part->jacobian, *base = jacobian + (size_t)n * (size_t)n, *rates = base + n, largest = 1;
+    const yk_signal *inputs = model->inputs;
+    model->inputs = model->own_inputs;
+    yk_status status = yk_smooth_renew_rates(model);
+    if (status == YK_OK) status = yk_smooth_solve_rates(model);
+    for (int i = 0; i < n; i++) base[i] = model->right[part->unknown[i]];
+    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(base[i]));
     double push = 1e-3 * largest;
-    for (int j = 0; j < n; j++) {
-        double *column = part->residual, kept = part->acceleration[j];
-        part->acceleration[j] = kept + push;
-        *acceleration_of(model, part->unknown[j]) = part->acceleration[j];
-        place_unknown(model, part->unknown[j]);
-        yk_status status = evaluate(model, part, column);
-        for (int i = 0; i < n && status == YK_OK; i++) part->jacobian[i * n + j] = column[i] / push;
-        part->acceleration[j] = kept;
-        *acceleration_of(model, part->unknown[j]) = kept;
-        place_unknown(model, part->unknown[j]);
-        if (status != YK_OK) return status;
+    for (int j = 0; j < n && status == YK_OK; j++) {
+        status = displaced_rates(model, part, part->unknown[j], push, rates);
+        for (int i = 0; i < n; i++) jacobian[i * n + j] = (i == j) - (rates[i] - base[i]) / push;
     }
-    yk_status status = evaluate(model, part, part->residual);
-    if (status != YK_OK) return status;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) part->jacobian[i * n + j] -= part->residual[i] / push;
-    status = yk_lu_factor(n, part->jacobian, part->pivot);
-    part->factored = status == YK_OK;
-    part->stale = false;
-    part->rate = 1;
+    model->inputs = inputs;
+    if (status == YK_OK) status = yk_lu_factor(n, jacobian, part->pivot);
     model->report.factorisations++;
     return status;
 }
+
+static void exchange_placement(yk_smooth *model, part_state *kept)
+{
+    yk_frame *frames = (yk_frame *)(kept + 1);
+    coordinate_reference *coordinates = (coordinate_reference *)(frames + model->frame_count);
+    for (int i = 0; i < model->frame_count; i++) {
+        yk_frame swap = model->trial[i].frame;
+        model->trial[i].frame = frames[i], frames[i] = swap;
+    }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        coordinate_reference swap = {.value = model->coordinates[k].value, .rate = model->coordinates[k].rate};
+        model->coordinates[k].value = coordinates[k].value, model->coordinates[k].rate = coordinates[k].rate;
+        coordinates[k] = swap;
+    }
+}
+
+/* A new Jacobian at the trial, and its placement to the image. */
+static yk_status differentiate(yk_smooth *model, int index)
+{
+    part_model *part = &model->relaxation->part[index];
+    part_state *kept = kept_of(model, index);
+    yk_status status = difference(model, part);
+    *kept = (part_state){.t = model->t, .h = status == YK_OK ? model->h : 0, .rate = 1};
+    part->match = true;
+    yk_frame *frames = (yk_frame *)(kept + 1);
+    coordinate_reference *coordinates = (coordinate_reference *)(frames + model->frame_count);
+    for (int i = 0; i < model->frame_count; i++) frames[i] = model->trial[i].frame;
+    for (int k = 0; k < model->coordinate_count; k++)
+        coordinates[k] = (coordinate_reference){model->coordinates[k].value, model->coordinates[k].rate};
+    return status;
+}
+
+static void set_time(yk_smooth *model, double t, double h)
+{
+    model->t = t, model->h = h;
+    model->damping = yk_smooth_damping_at(model, t);
+    model->stabilisation = yk_generalised_alpha_stabilisation(model, h);
+}
+
+/* The Jacobian that belongs to the image, after a rollback. */
+static yk_status restore(yk_smooth *model, int index)
+{
+    part_model *part = &model->relaxation->part[index];
+    part_state *kept = kept_of(model, index);
+    double t = model->t, h = model->h;
+    size_t bytes = factor_words(model) * sizeof(double);
+    memcpy(model->relaxation->spare, model->state.reference, bytes);
+    exchange_placement(model, kept);
+    set_time(model, kept->t, kept->h);
+    yk_status status = difference(model, part);
+    set_time(model, t, h);
+    exchange_placement(model, kept);
+    memcpy(model->state.reference, model->relaxation->spare, bytes);
+    model->factors_match = false;
+    part->match = status == YK_OK;
+    return status;
+}
+
+/* Newton's method -------------------------------------------------------------------------------------------------- */
 
 /* Velocities of the model, or what its accelerations would make over a length scale; below a millionth of that length
  * per second it counts as at rest. */
@@ -211,18 +331,29 @@ static double rounding_of(const yk_smooth *model)
     return 4e-16 * fmax(model->extent, model->length_scale) / (model->h * model->relaxation->speed);
 }
 
-static yk_status solve_part(yk_smooth *model, part_model *part, double *change)
+/* The Jacobian of a part for a relaxation, and its residual. */
+static yk_status prepare(yk_smooth *model, int index)
 {
+    part_model *part = &model->relaxation->part[index];
+    const part_state *kept = kept_of(model, index);
+    yk_status status = YK_OK;
+    if (kept->stale != 0 || kept->h != model->h) {
+        status = differentiate(model, index);
+    } else if (!part->match) {
+        status = restore(model, index);
+    }
+    return status == YK_OK ? evaluate(model, part, part->residual) : status;
+}
+
+static yk_status solve_part(yk_smooth *model, int index, double *change)
+{
+    part_model *part = &model->relaxation->part[index];
+    part_state *kept = kept_of(model, index);
     double limit = rounding_of(model);
     double last = INFINITY;
-    yk_status status = YK_OK;
     *change = 0;
     for (int k = 0; k < newton_iterations; k++) {
-        if (!part->factored || part->stale) {
-            status = differentiate(model, part);
-        } else {
-            status = evaluate(model, part, part->residual);
-        }
+        yk_status status = prepare(model, index);
         if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
             return diverged(model); /* an iterate went astray */
         if (status != YK_OK) return status;
@@ -232,10 +363,10 @@ static yk_status solve_part(yk_smooth *model, part_model *part, double *change)
         for (int i = 0; i < part->count; i++) part->acceleration[i] -= part->residual[i];
         put_accelerations(model, part, part->acceleration);
         *change = fmax(*change, step);
-        if (k == 1 && last > 1e4 * limit) part->rate = rate, part->trusted = 0;
-        if (k > 0 && rate > slow_rate && step > 1e3 * limit) part->stale = true;
-        bool trusting = k == 0 && part->trusted++ < MEASURE_EVERY;
-        double contraction = k > 0 ? rate : trusting ? part->rate : 1;
+        if (k == 1 && last > 1e4 * limit) kept->rate = rate, kept->trusted = 0;
+        if (k > 0 && rate > slow_rate && step > 1e3 * limit) kept->stale = 1;
+        bool trusting = k == 0 && kept->trusted++ < measure_every;
+        double contraction = k > 0 ? rate : trusting ? kept->rate : 1;
         if (step <= limit || (contraction < 1 && contraction / (1 - contraction) * step <= inner_share * *change))
             return YK_OK;
         last = step;
@@ -258,22 +389,11 @@ yk_status yk_smooth_relax(yk_smooth *model, int index, double t, double h, doubl
     yk_smooth_input_frames(model);
     model->stabilisation = yk_generalised_alpha_stabilisation(model, h);
     for (int i = 0; i < part->count; i++) part->acceleration[i] = *acceleration_of(model, part->unknown[i]);
-    status = solve_part(model, part, change);
+    status = solve_part(model, index, change);
     if (*change <= 20 * rounding_of(model)) *change = 0;
     model->stabilisation = 0;
     model->report.iterations++;
     return status;
-}
-
-void yk_smooth_forget_relaxation(yk_smooth *model)
-{
-    model->rates_factored = false;
-    for (int i = 0; i < model->relaxation->count; i++) {
-        part_model *part = &model->relaxation->part[i];
-        part->factored = part->stale = false;
-        part->rate = 1;
-        part->trusted = 0;
-    }
 }
 
 yk_status yk_smooth_accept_relaxed(yk_smooth *model)
@@ -289,19 +409,44 @@ yk_status yk_smooth_accept_relaxed(yk_smooth *model)
     return YK_OK;
 }
 
+/* Between images and copies of the model --------------------------------------------------------------------------- */
+
+/* Whether two images have the same Jacobian; how it serves does not matter. */
+static bool same_jacobian(const yk_smooth *model, const double *a, const double *b)
+{
+    size_t skipped = sizeof(part_state) / sizeof(double);
+    return a[0] == b[0] && a[1] == b[1] &&
+           memcmp(a + skipped, b + skipped, (model->part_words - skipped) * sizeof *a) == 0;
+}
+
+void yk_smooth_relaxation_compare(yk_smooth *model, const double *image)
+{
+    struct relaxation *made = model->relaxation;
+    size_t first = (size_t)(model->state.parts - model->image);
+    for (int i = 0; made && i < made->count; i++) {
+        size_t at = first + (size_t)i * model->part_words;
+        if (!same_jacobian(model, model->image + at, image + at)) made->part[i].match = false;
+    }
+}
+
 size_t yk_smooth_part_words(yk_smooth *model, int part)
 {
     if (!model->relaxation && create(model) != YK_OK) return 0;
-    return (size_t)model->relaxation->part[part].count;
+    return (size_t)model->relaxation->part[part].count + model->part_words;
 }
 
 void yk_smooth_part_get(yk_smooth *model, int part, double *words)
 {
     const part_model *of = &model->relaxation->part[part];
     for (int i = 0; i < of->count; i++) words[i] = *acceleration_of(model, of->unknown[i]);
+    memcpy(words + of->count, kept_of(model, part), model->part_words * sizeof *words);
 }
 
 void yk_smooth_part_set(yk_smooth *model, int part, const double *words)
 {
-    put_accelerations(model, &model->relaxation->part[part], words);
+    part_model *of = &model->relaxation->part[part];
+    double *kept = (double *)kept_of(model, part);
+    put_accelerations(model, of, words);
+    if (!same_jacobian(model, kept, words + of->count)) of->match = false;
+    memcpy(kept, words + of->count, model->part_words * sizeof *kept);
 }

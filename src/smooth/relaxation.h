@@ -5,8 +5,8 @@
 #include "smooth/internal.h"
 
 yk_status yk_smooth_relax(yk_smooth *model, int part, double t, double h, double *change);
-/* Jacobians and factors of earlier steps. */
-void yk_smooth_forget_relaxation(yk_smooth *model);
+/* Before an image replaces the model's own: which Jacobians belong to it. */
+void yk_smooth_relaxation_compare(yk_smooth *model, const double *image);
 /* The open trial becomes the state as it stands. */
 yk_status yk_smooth_accept_relaxed(yk_smooth *model);
 /* 0 with a message if the model cannot be relaxed. */

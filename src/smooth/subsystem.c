@@ -186,10 +186,7 @@ static yk_status state_set(yk_subsystem *self, const double *image)
     size_t last = (size_t)((double *)model->state.clock - model->image);
     bool same = memcmp(model->image + first, image + first, (last - first) * sizeof *image) == 0;
     if (!same) model->factors_match = false;
-    /* What relaxations keep of earlier steps is no part of the state: a rollback forgets it, so that the same state leads
-     * to the same steps; an image of one step later, as copies of a merged model get it, goes on with it. */
-    const clock_state *set = (const clock_state *)(const void *)(image + last);
-    if (model->relaxation && set->steps != model->state.clock->steps + 1) yk_smooth_forget_relaxation(model);
+    yk_smooth_relaxation_compare(model, image);
     memcpy(model->image, image, model->image_words * sizeof *image);
     yk_smooth_trial_from_state(model);
     return YK_OK;

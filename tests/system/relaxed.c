@@ -174,39 +174,6 @@ static void halved_steps_converge_with_second_order(void **state)
     assert_true(order > 1.8);
 }
 
-/* A restored state repeats the steps, to what the iteration leaves, and from then on to the bit. */
-static void check_restored(yk_order order)
-{
-    chain c;
-    yk_smooth_options options = ode_options();
-    yk_scheme_def scheme = relaxed_scheme(order);
-    assert_int_equal(open_chain(&c, 3, &options, &scheme, 1e-3, 0), YK_OK);
-    yk_step_report report;
-    for (int i = 0; i < 20; i++) assert_int_equal(yk_system_step(c.system, &report), YK_OK);
-    size_t words = yk_system_state_layout(c.system).words;
-    double *image = test_malloc(words * sizeof *image);
-    yk_system_state_get(c.system, image);
-    for (int i = 0; i < 10; i++) assert_int_equal(yk_system_step(c.system, &report), YK_OK);
-    yk_vec3 first = yk_system_output(c.system, 2, 1)->motion.position;
-    yk_vec3 again[2];
-    for (int k = 0; k < 2; k++) {
-        assert_int_equal(yk_system_state_set(c.system, image), YK_OK);
-        for (int i = 0; i < 10; i++) assert_int_equal(yk_system_step(c.system, &report), YK_OK);
-        again[k] = yk_system_output(c.system, 2, 1)->motion.position;
-    }
-    assert_near(distance(first, again[0]), 0, 1e-12);
-    assert_memory_equal(&again[0], &again[1], sizeof again[0]);
-    test_free(image);
-    close_chain(&c);
-}
-
-static void states_can_be_restored(void **state)
-{
-    (void)state;
-    check_restored(YK_ORDER_GAUSS_SEIDEL);
-    check_restored(YK_ORDER_JACOBI);
-}
-
 static void other_integrators_are_refused_with_the_remedy(void **state)
 {
     (void)state;
@@ -239,9 +206,11 @@ static void stiff_neighbours_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fixed_point_is_the_merged_system),          cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(halved_steps_converge_with_second_order),       cmocka_unit_test(states_can_be_restored),
-        cmocka_unit_test(other_integrators_are_refused_with_the_remedy), cmocka_unit_test(stiff_neighbours_are_named),
+        cmocka_unit_test(the_fixed_point_is_the_merged_system),
+        cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(halved_steps_converge_with_second_order),
+        cmocka_unit_test(other_integrators_are_refused_with_the_remedy),
+        cmocka_unit_test(stiff_neighbours_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
