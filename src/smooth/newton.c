@@ -151,9 +151,11 @@ static double tolerance(const yk_smooth *model)
 }
 
 /* What the next correction would be, as a share of this one. Measured from the second correction on; before, what
- * earlier steps showed: the error of kept factors grows with their age, that of fresh ones is of higher order. */
-static double contraction(yk_smooth *model, double correction)
+ * earlier steps showed: the error of kept factors grows with their age, that of fresh ones is of higher order. 1 where
+ * nothing is known. */
+static double contraction(yk_smooth *model, double correction, bool *measured)
 {
+    *measured = false;
     clock_state *clock = model->state.clock;
     if (model->new_inputs) { /* the last correction was made for other equations */
         model->new_inputs = false;
@@ -166,6 +168,7 @@ static double contraction(yk_smooth *model, double correction)
         return rate > 0 ? fmin(rate, 1) : 1;
     }
     double rate = model->last_correction > 0 ? correction / model->last_correction : 0;
+    *measured = true;
     if (model->iteration == 2 && !model->iterated) {
         clock->unmeasured = 0;
         if (model->refreshed) {
@@ -179,12 +182,14 @@ static double contraction(yk_smooth *model, double correction)
 
 static bool good_enough(yk_smooth *model, double correction)
 {
-    double rate = contraction(model, correction), limit = tolerance(model), rounding = rounding_of(model);
+    bool measured;
+    double rate = contraction(model, correction, &measured), limit = tolerance(model), rounding = rounding_of(model);
     model->report.correction = correction / limit;
     if (correction <= rounding) return true;
-    if (rate >= 1) return model->iteration > 1 && correction < 100 * rounding;
-    if (rate / (1 - rate) * correction <= limit) return true;
-    if (model->iteration > 1 && rate > slow_rate) model->refresh = true;
+    if (rate >= 1 && model->iteration > 1 && correction < 100 * rounding) return true;
+    if (rate < 1 && rate / (1 - rate) * correction <= limit) return true;
+    /* Kept factors may let an error of rounding's size grow where all others shrink. */
+    if (measured && rate > slow_rate) model->refresh = true;
     return false;
 }
 
