@@ -294,7 +294,9 @@ static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1),
      .text = "spectral radius at infinite frequency: 1 no numerical damping, 0 most"},
     {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE,
-     .text = "local error of an internal step, which then has variable size; 0: the macro step is the step"},
+     .text =
+         "local error of an internal step, of nodes and of what flexible bodies deform, which then has variable size; "
+         "0: the macro step is the step"},
     {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE,
      .text = "iterations stop when what remains is this share of the step's local error"},
     {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .text = "and below this"},

@@ -279,7 +279,7 @@ static image_size image_size_of(const yk_smooth *model)
     size_t word = sizeof(double);
     if (model->integrator->remembers) size.method = 6 * size.nodes + size.coordinates;
     size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows + size.method +
-                      2 * size.coordinates * sizeof(coordinate_state) / word;
+                      2 * size.coordinates * sizeof(coordinate_state) / word + size.coordinates;
     size_t placement = size.frames * sizeof(yk_frame) / word + size.coordinates * sizeof(coordinate_reference) / word;
     size.part = sizeof(part_state) / word + placement;
     size.words = size.continuous + size.ports * sizeof(yk_effort) / word + size.frames * sizeof(yk_frame) / word +
@@ -313,6 +313,7 @@ static yk_status compile_state(yk_smooth *model)
     view->turn = (yk_vec3 *)at, at += 3 * n;
     view->older_move = (yk_vec3 *)at, at += 3 * n;
     view->older_turn = (yk_vec3 *)at, at += 3 * n;
+    view->older_change = at, at += size.coordinates;
     view->lambda = at, at += m;
     view->lambda_before = at, at += m;
     view->method = at, at += size.method;

@@ -9,7 +9,7 @@
 static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
 {
     size_t n = (size_t)modes, squares = n * n;
-    size_t vectors = n + 2 * squares, matrices = n + squares, numbers = 3 * squares;
+    size_t vectors = n + 2 * squares, matrices = n + squares, numbers = 3 * squares + n;
     double *at = yk_allocate(context, 3 * vectors + 9 * matrices + numbers + 1, sizeof *at);
     if (!at) return YK_ERROR_MEMORY;
     body->store = at;
@@ -20,7 +20,8 @@ static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
     body->pair = (yk_mat3 *)at, at += 9 * squares;
     body->modal_mass = at, at += squares;
     body->stiffness = at, at += squares;
-    body->damping = at;
+    body->damping = at, at += squares;
+    body->reach = at;
     return YK_OK;
 }
 
@@ -129,6 +130,16 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
     return YK_OK;
 }
 
+/* The largest displacement of a point; at least the mean one of the mass, which pieces that only turn have as well. */
+static void measure_reach(const yk_ffrf_def *def, yk_ffrf *body)
+{
+    for (int i = 0; i < body->modes; i++) {
+        body->reach[i] = sqrt(body->modal_mass[(body->modes + 1) * i] / body->mass);
+        for (int k = 0; k < def->point_count; k++)
+            body->reach[i] = fmax(body->reach[i], yk_v3_norm(def->points[k].displacement[i]));
+    }
+}
+
 static yk_status check(yk_context *context, const yk_ffrf *body)
 {
     if (!(body->mass > 0))
@@ -168,6 +179,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
     drop_rounding(n, body->modal_mass);
     drop_rounding(n, body->stiffness);
     if (status == YK_OK) status = check(context, body);
+    if (status == YK_OK) measure_reach(def, body);
     if (status != YK_OK) yk_ffrf_destroy(context, body);
     return status;
 }

@@ -81,6 +81,7 @@ typedef struct yk_ffrf {
     yk_vec3 *gyro;      /* modes x modes: 2 int s_j x s_i, the Coriolis coupling of the amplitudes */
     double *modal_mass; /* modes x modes */
     double *stiffness, *damping;
+    double *reach; /* per mode: largest displacement of a point per unit of it (m) */
     bool curved, damped;
     void *store;
 } yk_ffrf;

@@ -135,3 +135,11 @@ yk_vec3 yk_flexible_place(const yk_flexible *body, int place)
     if (body->kind == YK_FLEXIBLE_MODAL) return body->nodes[place].position;
     return yk_v3(body->element.length * place, 0, 0);
 }
+
+double yk_flexible_reach(const yk_flexible *body, int coordinate)
+{
+    if (body->kind == YK_FLEXIBLE_MODAL) return body->modal.reach[coordinate];
+    /* Against the position of the node: gradients along the rod by its length, across it by the section's size. */
+    int vector = coordinate % (YK_ANCF_NODE + YK_ANCF_MIDDLE) / 3;
+    return sqrt(body->element.mass[vector][vector] / body->element.mass[0][0]);
+}

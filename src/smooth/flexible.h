@@ -56,6 +56,9 @@ double yk_flexible_mass(const yk_flexible *body);
 /* Where a place is in the undeformed body, seen from its origin: the floating frame, or the start of a rod. */
 yk_vec3 yk_flexible_place(const yk_flexible *body, int place);
 
+/* The largest displacement of the body per unit of a coordinate (m). */
+double yk_flexible_reach(const yk_flexible *body, int coordinate);
+
 /* A rod's coordinates, element by element: an end node has twelve, a middle six. */
 static inline int yk_flexible_rod_node(int node)
 {

@@ -74,7 +74,7 @@ static yk_status take_stores(yk_smooth *model)
     const yk_smooth_def *def = &model->def;
     size_t words = 0, columns = 0;
     for (int i = 0; i < def->flexible_count; i++)
-        words += 3 * (size_t)def->flexibles[i].body->coordinates + tangent_words(def->flexibles[i].body);
+        words += 4 * (size_t)def->flexibles[i].body->coordinates + tangent_words(def->flexibles[i].body);
     for (int i = 0; i < def->place_count; i++) {
         const yk_flexible *body = def->flexibles[def->places[i].flexible].body;
         columns += (size_t)columns_of(body);
@@ -128,8 +128,9 @@ yk_status yk_smooth_compile_flexibles(yk_smooth *model)
     const yk_smooth_def *def = &model->def;
     yk_status status = take_stores(model);
     if (status != YK_OK) return status;
-    double *at = model->flexible_store;
+    double *reach = model->flexible_store, *at = reach + yk_smooth_coordinates_of(def);
     int *column = model->place_columns, coordinate = 0;
+    model->reach = reach;
     unsigned char *moves = model->place_moves;
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_smooth_flexible_def *flexible = &def->flexibles[i];
@@ -146,6 +147,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth *model)
                                  .tangent = at + 3 * n,
                                  .loads = &model->flexible_loads[i]};
         at += 3 * (size_t)n + tangent_words(flexible->body);
+        for (int k = 0; k < n; k++) reach[coordinate + k] = yk_flexible_reach(flexible->body, k);
         coordinate += n;
     }
     for (int i = 0; i < def->place_count; i++) {

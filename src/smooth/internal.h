@@ -208,6 +208,7 @@ typedef struct state_view {
     coordinate_state *coordinate_now, *coordinate_before;
     yk_vec3 *turn;                    /* rotation from before to now */
     yk_vec3 *older_move, *older_turn; /* the same one step earlier, for the local error */
+    double *older_change;             /* and of each coordinate */
     double *lambda;                   /* multipliers of now */
     double *lambda_before;
     double *method;      /* accelerations of an integrator's own, one per unknown of motion */
@@ -267,6 +268,7 @@ struct yk_smooth {
     place_model *places;
     int place_first; /* frame of the first place */
     double *flexible_store;
+    const double *reach; /* per coordinate: largest displacement of the body per unit of it (m) */
     int *place_columns;
     unsigned char *place_moves;
     yk_ffrf_loads *flexible_loads;
@@ -410,6 +412,13 @@ yk_status yk_smooth_solve_step(yk_smooth *model);
 static inline bool yk_smooth_turns(const yk_smooth *model, int unknown)
 {
     return unknown < model->coordinate_first && unknown % 6 >= 3;
+}
+
+/* Metres per unit of an unknown: rotations count as arcs of the length scale, coordinates by what they displace. */
+static inline double yk_smooth_arm(const yk_smooth *model, int unknown)
+{
+    if (unknown >= model->coordinate_first) return model->reach[unknown - model->coordinate_first];
+    return unknown % 6 >= 3 ? model->length_scale : 1;
 }
 
 /* trial.c */

@@ -164,7 +164,7 @@ static double typical_speed(const yk_smooth *model, const workspace *w)
     for (int s = 0; s < STAGES; s++) {
         const double *rate = w->slope[s], *second = rate + model->motion_count;
         for (int i = 0; i < model->motion_count; i++) {
-            double arm = yk_smooth_turns(model, i) ? length : 1;
+            double arm = yk_smooth_arm(model, i);
             largest = fmax(largest, fmax(arm * fabs(rate[i]), sqrt(arm * fabs(second[i]) * length)));
         }
     }
@@ -182,7 +182,7 @@ static double error_of(const yk_smooth *model, const workspace *w, double tolera
     double length = model->length_scale, speed = typical_speed(model, w), fifth = 0, third = 0;
     for (int level = 0; level < 2; level++)
         for (int i = 0; i < model->motion_count; i++) {
-            double arm = yk_smooth_turns(model, i) ? length : 1, scale = arm / (level ? speed : length);
+            double scale = yk_smooth_arm(model, i) / (level ? speed : length);
             size_t at = (size_t)(level * model->motion_count + i);
             double e5 = scale * fabs(w->error5[at]), e3 = scale * fabs(w->error3[at]);
             fifth = e5 > fifth || isnan(e5) ? e5 : fifth;

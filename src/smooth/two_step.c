@@ -210,8 +210,11 @@ static void close_trial(yk_smooth *model)
         model->state.before[i] = *now;
         model->state.turn[i] = model->trial[i].turn.phi;
     }
-    for (int k = 0; k < model->coordinate_count; k++)
-        model->state.coordinate_before[k] = model->state.coordinate_now[k];
+    for (int k = 0; k < model->coordinate_count; k++) {
+        coordinate_state *now = &model->state.coordinate_now[k], *before = &model->state.coordinate_before[k];
+        model->state.older_change[k] = now->value - before->value;
+        *before = *now;
+    }
     memcpy(model->state.lambda_before, model->state.lambda, (size_t)model->row_count * sizeof *model->lambda);
     yk_smooth_state_from_trial(model);
     clock_state *clock = model->state.clock;
@@ -231,17 +234,38 @@ static const double smallest_share = 1e-4;
 static const double smallest_controlled = 1e-9;
 
 /* Third derivative from the moves of three steps, by divided differences. */
-static yk_vec3 third_derivative(const double h[3], yk_vec3 last, yk_vec3 middle, yk_vec3 first)
+static double third_of(const double h[3], double last, double middle, double first)
 {
-    yk_vec3 speed[3] = {yk_v3_scale(1 / h[0], last), yk_v3_scale(1 / h[1], middle), yk_v3_scale(1 / h[2], first)};
-    yk_vec3 second = yk_v3_scale(1 / (h[0] + h[1]), yk_v3_sub(speed[0], speed[1]));
-    yk_vec3 before = yk_v3_scale(1 / (h[1] + h[2]), yk_v3_sub(speed[1], speed[2]));
-    return yk_v3_scale(6 / (h[0] + h[1] + h[2]), yk_v3_sub(second, before));
+    double speed[3] = {last / h[0], middle / h[1], first / h[2]};
+    double second = (speed[0] - speed[1]) / (h[0] + h[1]), before = (speed[1] - speed[2]) / (h[1] + h[2]);
+    return 6 / (h[0] + h[1] + h[2]) * (second - before);
 }
 
-/* Local truncation error of positions (m) and rotations: the method's error constant times h^3 times the third
- * derivative. That is taken from positions alone: velocities and accelerations of an index-3 system carry errors that
- * belong to the steps in which they were made, and jump when the step changes. */
+static yk_vec3 third_derivative(const double h[3], yk_vec3 last, yk_vec3 middle, yk_vec3 first)
+{
+    return yk_v3(third_of(h, last.x, middle.x, first.x), third_of(h, last.y, middle.y, first.y),
+                 third_of(h, last.z, middle.z, first.z));
+}
+
+/* The largest third derivative of a coordinate of a flexible body, as a displacement of the body (m/s3). */
+static double largest_third(const yk_smooth *model, const double h[3])
+{
+    double largest = 0;
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const coordinate_state *now = &model->state.coordinate_now[k], *before = &model->state.coordinate_before[k];
+        const trial_coordinate *trial = &model->coordinates[k];
+        double third =
+            model->state.clock->steps < 2
+                ? (trial->acceleration - now->acceleration) / h[0]
+                : third_of(h, trial->value - now->value, now->value - before->value, model->state.older_change[k]);
+        largest = fmax(largest, model->reach[k] * fabs(third));
+    }
+    return largest;
+}
+
+/* Local truncation error of positions (m), rotations and coordinates of flexible bodies: the method's error constant times
+ * h^3 times the third derivative. That is taken from positions alone: velocities and accelerations of an index-3 system
+ * carry errors that belong to the steps in which they were made, and jump when the step changes. */
 static double local_error(const yk_smooth *model)
 {
     const yk_two_step *m = &model->method;
@@ -249,7 +273,7 @@ static double local_error(const yk_smooth *model)
     double h = model->h, ratio = clock->steps ? h / clock->h : 1;
     /* What the method makes of t^3 on steps of 1/ratio and 1, against 1. */
     double constant = fabs(1 + m->a2 / (ratio * ratio * ratio) - 3 * (m->b0 + m->b2 / (ratio * ratio))) / 6;
-    double sizes[3] = {h, clock->h, clock->h_before}, largest = 0;
+    double sizes[3] = {h, clock->h, clock->h_before}, largest = largest_third(model, sizes) / model->length_scale;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &model->state.now[i], *before = &model->state.before[i];
         const trial_node *node = &model->trial[i];

@@ -177,6 +177,49 @@ static void pendulums_agree_and_keep_their_energy(void **state)
     }
 }
 
+/* Nothing but coordinates of the rod moves: they alone must choose the steps. */
+static void error_control_sees_what_deforms(void **state)
+{
+    /* Modal: one oscillator under a step of force. */
+    setting s;
+    yk_ffrf_rod_def one = yk_ffrf_rod_default();
+    one.section = steel();
+    one.bending_y = 1, one.bending_z = one.extension = one.torsion = 0;
+    one.places = ends, one.place_count = 2;
+    set_up(&s, *state, CLAMPED, YK_JOINT_CLAMP);
+    yk_flexible_release((yk_flexible *)(uintptr_t)s.flexible.body);
+    yk_flexible *body;
+    assert_int_equal(yk_flexible_rod(*state, &one, &body), YK_OK);
+    s.flexible.body = body;
+    s.force.vector = yk_v3(0, 1, 0);
+    s.def.options.error_tolerance = 1e-9;
+    start(&s, 0.05);
+    run(&s, 0.05, 4);
+    double k = body->modal.stiffness[0], omega = sqrt(k / body->modal.modal_mass[0]);
+    double push = body->nodes[1].displacement[0].y, expected = push * push / k * (1 - cos(0.2 * omega));
+    assert_near(tip_motion(&s).position.y, expected, 5e-4 * push * push / k);
+    yk_smooth_report report;
+    yk_smooth_report_get(s.model, &report);
+    assert_true(report.steps > 200 && report.steps < 4000);
+    clean(&s);
+
+    /* Absolute coordinates: no node at all. */
+    double tip[2];
+    for (int fixed = 0; fixed < 2; fixed++) {
+        set_up(&s, *state, ABSOLUTE, YK_JOINT_CLAMP);
+        s.force.vector = yk_v3(0, 1, 0);
+        s.def.options.error_tolerance = fixed ? 0 : 1e-8;
+        double h = fixed ? 1e-4 : 0.05;
+        start(&s, h);
+        run(&s, h, fixed ? 1000 : 2);
+        tip[fixed] = tip_motion(&s).position.y;
+        yk_smooth_report_get(s.model, &report);
+        if (!fixed) assert_true(report.steps > 50);
+        clean(&s);
+    }
+    assert_near(tip[0], tip[1], 1e-3 * fabs(tip[1]));
+}
+
 /* Thrown and turning freely, rods keep their momenta: the centre of mass moves straight on. */
 static void free_rods_move_on(void **state)
 {
@@ -357,6 +400,7 @@ int main(void)
         cmocka_unit_test(cantilever_rests_where_beam_theory_says),
         cmocka_unit_test(modes_of_the_cantilever),
         cmocka_unit_test(pendulums_agree_and_keep_their_energy),
+        cmocka_unit_test(error_control_sees_what_deforms),
         cmocka_unit_test(free_rods_move_on),
         cmocka_unit_test(places_move_as_they_say),
         cmocka_unit_test(bad_places_are_refused),
