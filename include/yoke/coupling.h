@@ -189,6 +189,9 @@ typedef struct yk_system_def {
     int subsystem_count;
     const yk_placement *placements; /* one per subsystem; NULL: all as the system */
     const int *substeps;            /* steps of each subsystem in a macro step; NULL: one */
+    /* index1: subsystems whose solvers read a value or a mean of an effort per step. Each of their substeps gets a straight
+     * line or the mean, so that both sides of an interface receive the same impulse; NULL: all follow polynomials. */
+    const bool *low_order;
     const yk_interface_def *interfaces;
     int interface_count;
     const yk_wire_def *wires;

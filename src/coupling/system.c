@@ -79,7 +79,7 @@ void yk_system_gather(yk_member *member)
 /* The inputs as the subsystem takes them, from `offset` on in the step. */
 static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double offset)
 {
-    if (!m->placement && offset == 0) return m->inputs;
+    if (!m->placement && !m->low_order && offset == 0) return m->inputs;
     for (int i = 0; i < system->link_count; i++) {
         const yk_link *link = &system->links[i];
         bool effort = &system->members[link->def.effort_subsystem] == m;
@@ -87,6 +87,8 @@ static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double
         int port = effort ? link->def.effort_port : link->def.motion_port;
         yk_causality causality = effort || system->index1 ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
         yk_signal shifted = yk_signal_shift(&m->inputs[port], link->kind, offset);
+        if (m->low_order) /* efforts of the third degree are continuous from one macro step to the next */
+            shifted = yk_signal_reduce(&shifted, system->h / m->substeps, shifted.degree == 3 ? 1 : 0);
         if (m->placement)
             yk_placement_input(m->placement, link->kind, causality, &shifted, &m->own_inputs[port]);
         else

@@ -31,6 +31,7 @@ typedef struct yk_member {
     const yk_port *ports;
     yk_placement *placement; /* NULL: that of the system */
     int substeps;
+    bool low_order; /* index1: takes straight lines in place of polynomials */
     /* With substeps only, per port; part of the state image. */
     yk_effort *mean_efforts; /* over the macro step */
     yk_motion *earlier;      /* at the start of the macro step before */

@@ -325,6 +325,7 @@ static yk_status build(yk_system *system, const yk_system_def *def)
         if (status == YK_OK)
             status = place_member(system, &system->members[i], def->placements && !merging ? &def->placements[i] : NULL,
                                   def->substeps && !merging ? def->substeps[i] : 1);
+        system->members[i].low_order = def->scheme.kind == YK_SCHEME_INDEX1 && def->low_order && def->low_order[i];
     }
     for (int i = 0; status == YK_OK && i < system->link_count; i++)
         status = create_link(system, i, &def->interfaces[i]);
@@ -343,11 +344,22 @@ static yk_status build(yk_system *system, const yk_system_def *def)
     return status;
 }
 
-yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system)
+/* Without interfaces there are no efforts to solve for and no fast partners: subsystems then step side by side. */
+static yk_scheme_kind needed_scheme(const yk_system_def *def)
+{
+    yk_scheme_kind kind = def->scheme.kind;
+    bool joins = kind == YK_SCHEME_INDEX1 || kind == YK_SCHEME_RIM;
+    return joins && def->interface_count == 0 ? YK_SCHEME_EXPLICIT : kind;
+}
+
+yk_status yk_system_create(yk_context *context, const yk_system_def *asked, yk_system **system)
 {
     *system = NULL;
-    yk_status status = check_def(context, def);
+    yk_status status = check_def(context, asked);
     if (status < 0) return status;
+    yk_system_def adapted = *asked;
+    adapted.scheme.kind = needed_scheme(asked);
+    const yk_system_def *def = &adapted;
     yk_system *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;

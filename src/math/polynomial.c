@@ -103,6 +103,29 @@ yk_signal yk_signal_shift(const yk_signal *signal, yk_port_kind kind, double t0)
     return shifted;
 }
 
+static void reduce_vectors(const yk_vec3 *c, int degree, double h, yk_vec3 line[2])
+{
+    yk_vec3 mean = c[0], slope = {0, 0, 0};
+    double power = 1; /* h^(i - 1) */
+    for (int i = 1; i <= degree; i++, power *= h) {
+        mean = yk_v3_axpy(h * power / (i + 1), c[i], mean);
+        slope = yk_v3_axpy(power, c[i], slope);
+    }
+    line[0] = mean, line[1] = slope;
+}
+
+yk_signal yk_signal_reduce(const yk_signal *signal, double h, int degree)
+{
+    if (signal->degree <= degree) return *signal;
+    yk_signal line = {.degree = degree, .orientation = signal->orientation};
+    reduce_vectors(signal->linear, signal->degree, h, line.linear);
+    reduce_vectors(signal->angular, signal->degree, h, line.angular);
+    if (degree == 0) return line;
+    line.linear[0] = yk_v3_axpy(-h / 2, line.linear[1], line.linear[0]);
+    line.angular[0] = yk_v3_axpy(-h / 2, line.angular[1], line.angular[0]);
+    return line;
+}
+
 static yk_vec3 vector_value(const yk_vec3 *c, int degree, double t)
 {
     yk_vec3 value = c[degree];

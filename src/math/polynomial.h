@@ -23,6 +23,9 @@ yk_signal yk_signal_constant_scalar(double value);
 yk_signal yk_signal_linear_scalar(double value, double rate);
 /* The same signal with its local time starting `t0` later; the base orientation stays, so motions agree exactly. */
 yk_signal yk_signal_shift(const yk_signal *signal, yk_port_kind kind, double t0);
+/* An effort from local time 0 to h by its mean (degree 0), or as a straight line with its mean and its change (degree 1).
+ * Values at the ends of steps then add up to its impulse; with lines, where it is continuous from step to step. */
+yk_signal yk_signal_reduce(const yk_signal *signal, double h, int degree);
 /* Effort of a marker port at local time t (scalar ports: yk_signal_scalar). */
 yk_effort yk_signal_effort(const yk_signal *signal, double t);
 /* Motion at local time t with all rates; rotations through the tangent of SO(3). */

@@ -183,27 +183,50 @@ static bool follows_polynomials(const yk_node *node)
     return type && (strcmp(type->text, "exact") == 0 || strcmp(type->text, "runge-kutta") == 0);
 }
 
-/* As many as index1 needs of such methods to enforce its constraints on three levels. */
+/* Steps of such methods in a macro step of index1: what is taken, and the least with which an effort of the given degree can
+ * meet the constraints on its levels. */
 enum { INDEX1_SUBSTEPS = 4 };
+
+static int least_substeps(const yk_scheme_def *scheme)
+{
+    return scheme->index1.degree < 2 ? scheme->index1.degree + 1 : 3;
+}
+
+/* The steps named by `substeps`, or a default for the scheme. */
+static int named_substeps(yk_scenario *scenario, const yk_node *substeps, bool index1)
+{
+    if (!substeps) return index1 ? INDEX1_SUBSTEPS : 1;
+    int least = least_substeps(&scenario->info.scheme);
+    if (index1 && substeps->value < least)
+        yk_node_error(
+            scenario->resolver.diagnostics, substeps,
+            "is too few for the scheme index1, which needs at least %d of this integrator: leave the key out, or "
+            "choose an integrator that follows polynomials (exact, runge-kutta)",
+            least);
+    return (int)substeps->value;
+}
 
 static int read_substeps(yk_scenario *scenario, const yk_node *node)
 {
     const yk_node *micro_step = yk_node_get(node, "micro_step"), *substeps = yk_node_get(node, "substeps");
-    bool index1 = scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !follows_polynomials(node);
-    if (!micro_step) return substeps ? (int)substeps->value : index1 ? INDEX1_SUBSTEPS : 1;
+    bool joined = yk_node_get(scenario->root, "interfaces");
+    bool index1 = joined && scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !follows_polynomials(node);
+    if (!micro_step) return named_substeps(scenario, substeps, index1);
     double count = ceil(scenario->info.step / micro_step->value - 1e-9);
     if (substeps)
         yk_node_error(scenario->resolver.diagnostics, micro_step, "stands in place of substeps: remove one of the two");
     else if (!(count < 1e6))
         yk_node_error(scenario->resolver.diagnostics, micro_step, "is more than a million times in time.step = %g s",
                       scenario->info.step);
-    return count < 1e6 && count > 1 ? (int)count : 1;
+    count = fmax(count, index1 ? INDEX1_SUBSTEPS : 1);
+    return count < 1e6 ? (int)count : 1;
 }
 
 static void place_one(yk_scenario *scenario, int index, const yk_node *node)
 {
     bool placed = read_placement(node, &scenario->placements[index]);
     scenario->substeps[index] = read_substeps(scenario, node);
+    scenario->low_order[index] = !follows_polynomials(node);
     scenario->placed = scenario->placed || placed || scenario->substeps[index] > 1;
     check_merging(scenario, node, placed);
 }
@@ -255,8 +278,9 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     scenario->solvers = yk_store_take(&scenario->store, count * sizeof *scenario->solvers);
     scenario->placements = yk_store_take(&scenario->store, count * sizeof *scenario->placements);
     scenario->substeps = yk_store_take(&scenario->store, count * sizeof *scenario->substeps);
+    scenario->low_order = yk_store_take(&scenario->store, count * sizeof *scenario->low_order);
     if (!scenario->subsystems || !scenario->names || !scenario->solvers || !scenario->placements ||
-        !scenario->substeps) {
+        !scenario->substeps || !scenario->low_order) {
         r->status = YK_ERROR_MEMORY;
         return;
     }
@@ -288,6 +312,7 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
             .subsystem_count = info->subsystem_count,
             .placements = scenario->placed ? scenario->placements : NULL,
             .substeps = scenario->placed ? scenario->substeps : NULL,
+            .low_order = scenario->low_order,
             .interfaces = info->interfaces,
             .interface_count = info->interface_count,
             .wires = info->wires,

@@ -138,6 +138,48 @@ static void local_error_is_one_order_higher(void **state)
     assert_near(log2(first_velocity_error(3, 1.6e-2) / first_velocity_error(3, 8e-3)), 7, 0.1);
 }
 
+/* The first mass by the implicit two-step method, the other by semi-implicit Euler, in four substeps each. */
+static double low_order_error(int degree, double h)
+{
+    static const int substeps[2] = {4, 4};
+    static const bool low_order[2] = {true, true};
+    yk_oscillator_def defs[2];
+    paper_masses(defs);
+    defs[0].integrator = YK_OSCILLATOR_TWO_STEP, defs[1].integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
+    chain c = {.count = 2};
+    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &c.masses[i]), YK_OK);
+    yk_system_def def = {.subsystems = c.masses,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .substeps = substeps,
+                         .low_order = low_order,
+                         .interfaces = &joint,
+                         .interface_count = 1,
+                         .scheme = index1(degree),
+                         .step = h};
+    assert_int_equal(yk_system_create(context, &def, &c.system), YK_OK);
+    assert_int_equal(yk_system_start(c.system), YK_OK);
+    double largest = 0;
+    for (int i = 0; i < lround(0.5 / h); i++) {
+        assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
+        largest = fmax(largest, fabs(mass(&c, 0)->motion.position.x - exact_position(yk_system_time(c.system))));
+    }
+    close_chain(&c);
+    return largest;
+}
+
+/* Solvers that disagree in what they make of an effort within a step still agree in its impulse: no error stays when the
+ * step goes to zero. */
+static void solvers_of_low_order_keep_theirs(void **state)
+{
+    (void)state;
+    for (int degree = 0; degree < 4; degree++) {
+        double fine = low_order_error(degree, 5e-4);
+        assert_near(log2(low_order_error(degree, 1e-3) / fine), 1, 0.1);
+        assert_true(fine < 0.02 * 100 / sqrt(2000.0 / 3));
+    }
+}
+
 static void one_newton_step_suffices_for_linear_systems(void **state)
 {
     (void)state;
@@ -294,6 +336,7 @@ int main(void)
         cmocka_unit_test(errors_are_those_of_the_recurrence),
         cmocka_unit_test(degree_k_has_its_order),
         cmocka_unit_test(local_error_is_one_order_higher),
+        cmocka_unit_test(solvers_of_low_order_keep_theirs),
         cmocka_unit_test(one_newton_step_suffices_for_linear_systems),
         cmocka_unit_test(differences_give_the_jacobian_of_the_sensitivities),
         cmocka_unit_test(a_kept_jacobian_is_computed_once),

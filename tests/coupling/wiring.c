@@ -70,6 +70,22 @@ static void steps_and_schemes_have_limits(void **state)
 }
 
 /* A subsystem without rollback: the oscillator's table less the state operations. */
+/* One subsystem, or several that nothing joins, run whatever the scheme is called. */
+static void without_interfaces_all_schemes_run(void **state)
+{
+    (void)state;
+    for (int kind = YK_SCHEME_EXPLICIT; kind <= YK_SCHEME_RIM; kind++) {
+        yk_system_def def = def_with(NULL, 0);
+        def.scheme.kind = kind;
+        if (yk_scheme_merges(def.scheme.kind)) continue;
+        yk_system *system;
+        assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+        assert_int_equal(yk_system_start(system), YK_OK);
+        assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        yk_system_destroy(system);
+    }
+}
+
 static void schemes_say_what_a_subsystem_lacks(void **state)
 {
     (void)state;
@@ -112,9 +128,8 @@ static int destroy_masses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interfaces_must_name_ports_that_exist),
-        cmocka_unit_test(a_port_is_joined_once),
-        cmocka_unit_test(steps_and_schemes_have_limits),
+        cmocka_unit_test(interfaces_must_name_ports_that_exist), cmocka_unit_test(a_port_is_joined_once),
+        cmocka_unit_test(steps_and_schemes_have_limits),         cmocka_unit_test(without_interfaces_all_schemes_run),
         cmocka_unit_test(schemes_say_what_a_subsystem_lacks),
     };
     return cmocka_run_group_tests_name("wiring", tests, create_masses, destroy_masses);

@@ -151,6 +151,26 @@ static void shifted_signals_move_alike(void **state)
     assert_near(effort.force.x, expected.position.x, 2e-15);
 }
 
+static void reduced_signals_keep_the_impulse(void **state)
+{
+    (void)state;
+    const double h = 0.7;
+    yk_signal signal = turning_signal(0.8);
+    yk_signal mean = yk_signal_reduce(&signal, h, 0), line = yk_signal_reduce(&signal, h, 1);
+    assert_int_equal(mean.degree, 0);
+    assert_int_equal(line.degree, 1);
+    /* Simpson's rule is exact for cubics. */
+    yk_effort begin = yk_signal_effort(&signal, 0), middle = yk_signal_effort(&signal, h / 2),
+              end = yk_signal_effort(&signal, h);
+    yk_vec3 expected = yk_v3_scale(1.0 / 6, yk_v3_axpy(4, middle.torque, yk_v3_add(begin.torque, end.torque)));
+    assert_vectors(yk_signal_effort(&mean, 0).torque, expected, 2e-15);
+    assert_vectors(yk_signal_effort(&line, h / 2).torque, expected, 2e-15);
+    yk_vec3 change = yk_v3_sub(yk_signal_effort(&line, h).force, yk_signal_effort(&line, 0).force);
+    assert_vectors(change, yk_v3_sub(end.force, begin.force), 4e-15);
+    yk_signal same = yk_signal_reduce(&line, h, 1);
+    assert_vectors(yk_signal_effort(&same, 0.3).force, yk_signal_effort(&line, 0.3).force, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +181,7 @@ int main(void)
         cmocka_unit_test(scalar_signals_agree_with_polynomials),
         cmocka_unit_test(rotating_signals_have_consistent_rates),
         cmocka_unit_test(shifted_signals_move_alike),
+        cmocka_unit_test(reduced_signals_keep_the_impulse),
     };
     return cmocka_run_group_tests_name("polynomial", tests, NULL, NULL);
 }
