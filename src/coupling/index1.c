@@ -22,8 +22,9 @@
 enum { FIRST_ITERATIONS = 20 };
 /* A correction that shrinks less than this is not Newton's any more: the Jacobian is renewed. */
 static const double SLOW = 0.3;
-/* Corrections that a kept Jacobian may take before the next step renews it. */
-enum { MANY_CORRECTIONS = 3 };
+/* Factor by which the corrections of a kept Jacobian may shrink, in the mean, before the next step renews it: several
+ * corrections more are cheaper than the runs of a new one. */
+static const double TIRED = 0.05;
 /* Scaled conditions, against what they are differences of, that the solvers of subsystems may leave. */
 static const double UNKNOWABLE = 1e-10;
 /* An effort (N, N m) that is none: what rounding leaves of a system at rest. */
@@ -231,7 +232,7 @@ static void apply(yk_system *system, const double *correction)
                     link->multiplier[row].power[power] -= correction[k * rows + row] * x->basis->shape[k][power];
         correction += rows * x->basis->parameters;
     }
-    yk_index1_update_directions(system);
+    yk_index1_update_directions(system, x->applied);
     yk_index1_set_inputs(system);
 }
 
@@ -241,7 +242,7 @@ typedef struct newton {
     bool single;   /* one correction, as it comes */
     bool renewed;  /* the Jacobian is of this step */
     bool response; /* the next run brings a new one */
-    double last_change;
+    double first_change, last_change;
     effort_change now;
     residual_size residual;
 } newton;
@@ -258,7 +259,7 @@ static void learn(yk_system *system, newton *n)
         yk_jacobian_keep(x->jacobian, motion_of, system);
     } else if (n->corrections == 0) {
         yk_jacobian_keep(x->jacobian, motion_of, system);
-    } else if (!n->renewed && n->now.change > ROUNDING * n->now.size) {
+    } else if (n->now.change > ROUNDING * n->now.size) {
         yk_jacobian_learn(x->jacobian, x->applied, system->h, motion_of, system);
     }
 }
@@ -274,6 +275,7 @@ static yk_status solve(yk_system *system, newton *n)
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -x->correction[i];
     n->last_change = n->now.change;
     n->now = measure(system, x->correction);
+    if (n->corrections == 0) n->first_change = n->now.change;
     return YK_OK;
 }
 
@@ -337,7 +339,14 @@ static bool jacobian_is_due(const yk_system *system)
     double ratio = system->h / x->jacobian_step;
     bool single = system->scheme.iterations == 1; /* which must be a good one */
     return single || !system->scheme.index1.reuse || x->jacobian_step == 0 || x->jacobian_degree != x->basis->degree ||
-           ratio > OTHER_STEP || ratio < 1 / OTHER_STEP || x->last_corrections > MANY_CORRECTIONS;
+           ratio > OTHER_STEP || ratio < 1 / OTHER_STEP || x->last_rate > TIRED;
+}
+
+static yk_quat turn_of(void *user, int member, int port)
+{
+    const yk_system *system = user;
+    const yk_member *m = &system->members[member];
+    return yk_q_mul(m->values[port].motion.orientation, yk_q_conjugate(m->before[port].orientation));
 }
 
 static void keep_history(yk_system *system)
@@ -365,7 +374,8 @@ yk_status yk_index1_step(yk_system *system, yk_step_report *report)
     if (status < 0) return status;
     report->iterations = n.corrections + 1;
     report->effort_change = n.now.change;
-    x->last_corrections = n.corrections;
+    x->last_rate = n.corrections > 1 ? pow(n.now.change / n.first_change, 1.0 / n.corrections) : 0;
+    if (system->scheme.index1.reuse) yk_jacobian_turn(x->jacobian, turn_of, system);
     keep_history(system);
     return status;
 }

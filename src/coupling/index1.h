@@ -52,15 +52,15 @@ struct yk_index1 {
     double last_step;     /* 0: nothing to extrapolate from */
     double jacobian_step; /* size of the step that the responses were computed in; 0: none */
     int jacobian_degree;  /* of the polynomials then */
-    int last_corrections; /* of the last step */
+    double last_rate;     /* by which the corrections of the last step shrank */
     bool jumped;          /* the multipliers may jump at the start of the step */
 };
 
 /* index1_effort.c */
 /* The directions of all efforts, from the path of the last step extended (the predictor), or from the motion that the
- * sides have reached. */
+ * sides will have reached when the parameters have changed by `step`: so directions and multipliers converge together. */
 void yk_index1_predict_directions(yk_system *system);
-void yk_index1_update_directions(yk_system *system);
+void yk_index1_update_directions(yk_system *system, const double *step);
 /* The effort of some multipliers on one side as an input. */
 void yk_index1_signal(const yk_index1_link *link, const yk_index1_basis *basis, int side, double h,
                       const yk_index1_multiplier *multiplier, yk_signal *signal);

@@ -10,9 +10,12 @@ static yk_status create_jacobian(yk_system *system, int parameters, yk_jacobian 
     if (!links) return YK_ERROR_MEMORY;
     for (int i = 0; i < system->link_count; i++) {
         const yk_interface_def *def = &system->links[i].def;
+        const yk_constraint *constraint = &system->index1->links[i].constraint;
+        bool point = constraint->kind == YK_PORT_MARKER && constraint->row[0].kind == YK_ROW_POINT;
         links[i] = (yk_jacobian_link){.member = {def->effort_subsystem, def->motion_subsystem},
                                       .port = {def->effort_port, def->motion_port},
-                                      .rows = system->index1->links[i].constraint.row_count,
+                                      .rows = constraint->row_count,
+                                      .global_rows = point ? 3 : 0,
                                       .coordinates = yk_coordinates(system->links[i].kind)};
     }
     yk_jacobian_def def = {.member_count = system->member_count,
@@ -85,7 +88,7 @@ void yk_index1_destroy(yk_system *system)
 /* State ------------------------------------------------------------------------------------------------------------ */
 
 /* The scalars of the state, as the image holds them. */
-enum { LAST_STEP, JACOBIAN_STEP, JACOBIAN_DEGREE, LAST_CORRECTIONS, JUMPED, SCALARS };
+enum { LAST_STEP, JACOBIAN_STEP, JACOBIAN_DEGREE, LAST_RATE, JUMPED, SCALARS };
 enum { EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double) };
 
 yk_state_layout yk_index1_layout(const yk_system *system)
@@ -112,7 +115,7 @@ void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
         continuous += words, opaque += EARLIER_WORDS;
     }
     opaque[LAST_STEP] = x->last_step, opaque[JACOBIAN_STEP] = x->jacobian_step;
-    opaque[JACOBIAN_DEGREE] = x->jacobian_degree, opaque[LAST_CORRECTIONS] = x->last_corrections;
+    opaque[JACOBIAN_DEGREE] = x->jacobian_degree, opaque[LAST_RATE] = x->last_rate;
     opaque[JUMPED] = x->jumped;
     if (system->scheme.index1.reuse) yk_jacobian_get(x->jacobian, opaque + SCALARS);
 }
@@ -128,7 +131,7 @@ void yk_index1_set(yk_system *system, const double *continuous, const double *op
         continuous += words, opaque += EARLIER_WORDS;
     }
     x->last_step = opaque[LAST_STEP], x->jacobian_step = opaque[JACOBIAN_STEP];
-    x->jacobian_degree = (int)opaque[JACOBIAN_DEGREE], x->last_corrections = (int)opaque[LAST_CORRECTIONS];
+    x->jacobian_degree = (int)opaque[JACOBIAN_DEGREE], x->last_rate = opaque[LAST_RATE];
     x->jumped = opaque[JUMPED] != 0;
     if (system->scheme.index1.reuse) yk_jacobian_set(x->jacobian, opaque + SCALARS);
 }

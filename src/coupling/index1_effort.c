@@ -65,13 +65,18 @@ static void paths_of_step(const yk_system *system, int link, yk_path path[2])
                                      motion_of(system, &system->links[link], side));
 }
 
-void yk_index1_update_directions(yk_system *system)
+void yk_index1_update_directions(yk_system *system, const double *step)
 {
+    yk_jacobian *jacobian = system->index1->jacobian;
     for (int i = 0; i < system->link_count; i++) {
         yk_index1_link *link = &system->index1->links[i];
         if (!link->constraint.turns) continue;
         yk_path path[2];
-        paths_of_step(system, i, path);
+        for (int side = 0; side < 2; side++) {
+            const yk_link *l = &system->links[i];
+            yk_motion end = yk_jacobian_expect(jacobian, step, system->h, i, side, motion_of(system, l, side));
+            path[side] = yk_path_between(l->kind, system->h, start_of(system, l, side), &end);
+        }
         directions_along(system, link, path, 0);
     }
 }

@@ -9,9 +9,9 @@
 #include "coupling/index1.h"
 #include "coupling/placement.h"
 
-/* Changes of a parameter, relative to the largest multiplier: the motion at the end depends on it only weakly
- * nonlinearly (by the square of the step), so the change can be large against rounding. */
-static const double CHANGE = 1e-2;
+/* Changes of a parameter, relative to the largest multiplier: large against the rounding of motions, and so small that the
+ * turning of bodies under it does not show. What is left of that is felt the more the longer a chain is. */
+static const double CHANGE = 1e-5;
 
 /* The multipliers of one interface for a unit of one parameter. */
 static void unit_parameter(const yk_index1_basis *basis, int rows, int column, yk_index1_multiplier *multiplier)

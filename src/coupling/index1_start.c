@@ -157,8 +157,8 @@ static void clear_efforts(yk_system *system)
 yk_status yk_index1_start(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
-    x->last_step = x->jacobian_step = 0;
-    x->jacobian_degree = x->last_corrections = 0;
+    x->last_step = x->jacobian_step = x->last_rate = 0;
+    x->jacobian_degree = 0;
     x->basis = &x->bases[0];
     clear_efforts(system);
     find_directions(system);

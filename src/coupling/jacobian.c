@@ -3,15 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/so3.h"
-
 /* The matrix is scaled to rows and columns of size 1; below this reciprocal condition number constraints are then taken to be
  * redundant, and the diagonal is raised by the fraction below. The efforts of redundant constraints are shared out that
  * way, instead of growing out of the noise of the Jacobian. */
 static const double SINGULAR = 1e-8, REDUNDANCY = 1e-6;
-
-/* Changes of a subsystem's parameters, against the largest of all subsystems, that are not learned from. */
-static const double FAINT = 1e-2;
 
 struct yk_jacobian {
     yk_context *context;
@@ -169,6 +164,16 @@ int yk_jacobian_size(const yk_jacobian *jacobian)
     return jacobian->size;
 }
 
+int yk_jacobian_members(const yk_jacobian *jacobian)
+{
+    return jacobian->member_count;
+}
+
+int yk_jacobian_parameters(const yk_jacobian *jacobian)
+{
+    return jacobian->parameters;
+}
+
 const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian)
 {
     return jacobian->links;
@@ -181,17 +186,6 @@ yk_response *yk_jacobian_response(yk_jacobian *jacobian, int member)
 
 /* Assembly --------------------------------------------------------------------------------------------------------- */
 
-/* Sizes of position, velocity and acceleration in a step of size h. */
-static double level_size(int level, double h)
-{
-    return level == 0 ? h * h : level == 1 ? h : 1;
-}
-
-static int level_of(const yk_jacobian_link *link, int coordinate)
-{
-    return coordinate / (link->coordinates / YK_LEVELS);
-}
-
 void yk_jacobian_renew(yk_jacobian *jacobian)
 {
     jacobian->fresh = true;
@@ -203,7 +197,7 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, doubl
         const yk_connection *c = &response->connections[i];
         const yk_jacobian_link *link = &jacobian->links[c->link];
         for (int k = 0; k < link->coordinates; k++) {
-            double factor = 1 / level_size(level_of(link, k), h),
+            double factor = 1 / yk_level_size(yk_level_of(link, k), h),
                    *row = response->matrix + (c->row + k) * response->columns;
             for (int column = 0; column < response->columns; column++) row[column] *= factor;
         }
@@ -220,8 +214,8 @@ static void weigh_levels(yk_jacobian *j, const yk_jacobian_link *link, int side,
             for (int k = 0; k < link->coordinates; k++) {
                 double sum = 0;
                 for (int level = 0; level < YK_LEVELS; level++)
-                    sum += condition[e][level] / level_size(level, h) * gradient->by[side][level][row][k];
-                *out++ = sum * level_size(level_of(link, k), h);
+                    sum += condition[e][level] / yk_level_size(level, h) * gradient->by[side][level][row][k];
+                *out++ = sum * yk_level_size(yk_level_of(link, k), h);
             }
         }
     }
@@ -319,92 +313,6 @@ void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
     for (int i = 0; i < jacobian->size; i++) x[i] *= jacobian->row_scale[i];
     yk_sparse_solve(jacobian->matrix, x);
     for (int i = 0; i < jacobian->size; i++) x[i] *= jacobian->column_scale[i];
-}
-
-/* Learning --------------------------------------------------------------------------------------------------------- */
-
-static void put_vector(double *place, int stride, yk_vec3 v)
-{
-    place[0] = v.x, place[stride] = v.y, place[2 * stride] = v.z;
-}
-
-void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
-                          int stride)
-{
-    if (kind == YK_PORT_SCALAR) {
-        column[0] = factor * (to->position.x - from->position.x);
-        column[stride] = factor * (to->velocity.x - from->velocity.x);
-        column[2 * stride] = factor * (to->acceleration.x - from->acceleration.x);
-        return;
-    }
-    yk_vec3 turn = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
-    const yk_vec3 changes[] = {yk_v3_sub(to->position, from->position),
-                               turn,
-                               yk_v3_sub(to->velocity, from->velocity),
-                               yk_v3_sub(to->angular_velocity, from->angular_velocity),
-                               yk_v3_sub(to->acceleration, from->acceleration),
-                               yk_v3_sub(to->angular_acceleration, from->angular_acceleration)};
-    for (int i = 0; i < 6; i++) put_vector(column + 3 * i * stride, stride, yk_v3_scale(factor, changes[i]));
-}
-
-void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
-{
-    for (int m = 0; m < jacobian->member_count; m++) {
-        yk_response *r = &jacobian->responses[m];
-        for (int i = 0; i < r->connection_count; i++) r->last[i] = *motion(user, m, r->connections[i].port);
-    }
-}
-
-/* The change of a subsystem's motions, scaled as its response is. */
-static void motion_change(const yk_jacobian *j, yk_response *r, int member, double h, yk_motion_of motion, void *user)
-{
-    for (int i = 0; i < r->connection_count; i++) {
-        const yk_connection *c = &r->connections[i];
-        const yk_jacobian_link *link = &j->links[c->link];
-        yk_port_kind kind = link->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
-        yk_motion_difference(kind, &r->last[i], motion(user, member, c->port), 1, r->change + c->row, 1);
-        for (int k = 0; k < link->coordinates; k++) r->change[c->row + k] /= level_size(level_of(link, k), h);
-    }
-}
-
-/* The changes of a subsystem's parameters; returns the sum of their squares. */
-static double parameter_change(const yk_jacobian *j, yk_response *r, const double *step)
-{
-    double *parameters = r->change + r->rows, square = 0;
-    for (int i = 0; i < r->connection_count; i++) {
-        const yk_connection *c = &r->connections[i];
-        const yk_jacobian_link *link = &j->links[c->link];
-        memcpy(parameters + c->column, step + link->first, (size_t)(link->rows * j->parameters) * sizeof *step);
-    }
-    for (int i = 0; i < r->columns; i++) square += parameters[i] * parameters[i];
-    return square;
-}
-
-/* Broyden's good formula: S + (dz - S db) db^T / |db|^2. */
-static void improve(yk_response *r, double square)
-{
-    const double *parameters = r->change + r->rows;
-    for (int row = 0; row < r->rows; row++) {
-        double *entry = r->matrix + row * r->columns, lack = r->change[row];
-        for (int i = 0; i < r->columns; i++) lack -= entry[i] * parameters[i];
-        for (int i = 0; i < r->columns; i++) entry[i] += lack / square * parameters[i];
-    }
-}
-
-void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user)
-{
-    double largest = 0;
-    for (int m = 0; m < jacobian->member_count; m++)
-        largest = fmax(largest, parameter_change(jacobian, &jacobian->responses[m], step));
-    for (int m = 0; m < jacobian->member_count; m++) {
-        yk_response *r = &jacobian->responses[m];
-        double square = parameter_change(jacobian, r, step);
-        /* What hardly changed teaches nothing but noise, and the turning of directions. */
-        if (!(square > FAINT * FAINT * largest)) continue;
-        motion_change(jacobian, r, m, h, motion, user);
-        improve(r, square);
-    }
-    yk_jacobian_keep(jacobian, motion, user);
 }
 
 /* State ------------------------------------------------------------------------------------------------------------ */

@@ -7,7 +7,7 @@
  *
  * Responses can be kept for later steps. They are scaled as if the step were of unit size, which makes them almost
  * independent of it, and every correction improves them by Broyden's formula, each subsystem's by what that subsystem
- * did: so many subsystems learn as fast as two. */
+ * did: so many subsystems learn as fast as two. After every step they turn with their markers (jacobian_learn.c). */
 #ifndef YK_COUPLING_JACOBIAN_H
 #define YK_COUPLING_JACOBIAN_H
 
@@ -36,8 +36,20 @@ typedef struct yk_jacobian_link {
     int member[2], port[2];
     int rows;
     int coordinates;
-    int first; /* of its unknowns and equations */
+    int global_rows; /* 3 where the first three rows are along the global axes, else 0 */
+    int first;       /* of its unknowns and equations */
 } yk_jacobian_link;
+
+/* Sizes of position, velocity and acceleration in a step of size h. */
+static inline double yk_level_size(int level, double h)
+{
+    return level == 0 ? h * h : level == 1 ? h : 1;
+}
+
+static inline int yk_level_of(const yk_jacobian_link *link, int coordinate)
+{
+    return coordinate / (link->coordinates / YK_LEVELS);
+}
 
 typedef struct yk_jacobian yk_jacobian;
 
@@ -52,6 +64,8 @@ yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk
 void yk_jacobian_destroy(yk_jacobian *jacobian);
 
 int yk_jacobian_size(const yk_jacobian *jacobian);
+int yk_jacobian_members(const yk_jacobian *jacobian);
+int yk_jacobian_parameters(const yk_jacobian *jacobian);
 const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian);
 yk_response *yk_jacobian_response(yk_jacobian *jacobian, int member);
 
@@ -70,12 +84,21 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, v
 /* x = J^-1 x. */
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x);
 
+/* Where the responses say that one side of a link, now at `motion`, comes to if the parameters change by `step`. */
+yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int link, int side,
+                             const yk_motion *motion);
+
 /* Keeps the motions that the last run led to, per connection from `motion`. */
 typedef const yk_motion *(*yk_motion_of)(void *user, int member, int port);
 void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user);
 /* After the parameters changed by `step` (all of them, as solve numbers them) and the motions since they were kept:
  * improves all responses, and keeps the new motions. */
 void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user);
+
+/* Turns the responses with the markers, each by its turn over the last step: a body that turns goes on answering alike in
+ * its own axes, not in those of the world. */
+typedef yk_quat (*yk_turn_of)(void *user, int member, int port);
+void yk_jacobian_turn(yk_jacobian *jacobian, yk_turn_of turn, void *user);
 
 /* The responses as part of a state image. */
 size_t yk_jacobian_words(const yk_jacobian *jacobian);

@@ -98,19 +98,25 @@ static free_body_def rod(double angle, yk_vec3 start)
                            .substeps = 24};
 }
 
-/* A chain of rods from the ground, the first at the angle, the others in zigzag. */
-static void hang_chain(bed *b, int rods, double angle, unsigned axes)
+/* A chain of rods from the ground, at two angles in turn. */
+static void hang_rods(bed *b, int rods, double odd, double even, unsigned axes)
 {
     *b = (bed){0};
     add_body(b, &(free_body_def){.port_count = 1, .substeps = 1});
     yk_vec3 end = {0, 0, 0};
     for (int i = 0; i < rods; i++) {
-        double a = i % 2 ? -angle : angle;
+        double a = i % 2 ? even : odd;
         free_body_def def = rod(a, end);
         int body = add_body(b, &def);
         join(b, body, 0, i ? body - 1 : 0, i ? 1 : 0, axes);
         end = yk_v3_axpy(LENGTH, yk_v3(cos(a), sin(a), 0), end);
     }
+}
+
+/* The first at the angle, the others in zigzag. */
+static void hang_chain(bed *b, int rods, double angle, unsigned axes)
+{
+    hang_rods(b, rods, angle, -angle, axes);
 }
 
 /* The double pendulum of paper index1 4.2 in its two angles, by the classical Runge-Kutta method. */
@@ -349,6 +355,42 @@ static void long_chains_cost_no_more_per_subsystem(void **state)
     assert_true(per_all <= 2 * 15 * 1.05 && per_two >= 15); /* five rows, three parameters, at one joint or two */
 }
 
+/* A chain that swings straight is as slow with many links as with few, so a large step needs no more iterations. */
+static void straight_chains_need_the_same_iterations(void **state)
+{
+    (void)state;
+    enum { STEPS = 6 };
+    static const int rods[] = {2, 8, 32};
+    for (int i = 0; i < 3; i++) {
+        bed b;
+        yk_scheme_def scheme = index1(3);
+        scheme.index1.reuse = false;
+        scheme.tolerance = 1e-6, scheme.relative_tolerance = 1e-9;
+        hang_rods(&b, rods[i], -1.4, -1.4, YK_AXES_ALL & ~YK_AXIS_RZ);
+        open_bed(&b, &scheme, 0.01);
+        run(&b, STEPS);
+        assert_in_range(yk_system_statistics_get(b.system).iterations, 2 * STEPS, 2 * STEPS + 1);
+        close_bed(&b);
+    }
+}
+
+/* Two rods fall through a right angle: in their own axes they answer alike all the time. */
+static void the_jacobian_of_turning_bodies_lasts(void **state)
+{
+    (void)state;
+    bed b;
+    yk_scheme_def scheme = index1(3);
+    scheme.relative_tolerance = 1e-9;
+    hang_rods(&b, 2, 0, -0.1, YK_AXES_ALL & ~YK_AXIS_RZ);
+    open_bed(&b, &scheme, 0.005);
+    run(&b, 120);
+    assert_true(yk_system_output(b.system, 1, 1)->motion.position.y < -0.9);
+    yk_system_statistics s = yk_system_statistics_get(b.system);
+    assert_in_range(s.jacobians, 1, 3);
+    assert_true(s.iterations < 4 * 120);
+    close_bed(&b);
+}
+
 static void long_chains_keep_the_order(void **state)
 {
     (void)state;
@@ -449,6 +491,8 @@ int main(void)
         cmocka_unit_test(prescribed_motions_are_followed_with_the_same_order),
         cmocka_unit_test(what_one_side_receives_the_other_gives),
         cmocka_unit_test(long_chains_cost_no_more_per_subsystem),
+        cmocka_unit_test(straight_chains_need_the_same_iterations),
+        cmocka_unit_test(the_jacobian_of_turning_bodies_lasts),
         cmocka_unit_test(long_chains_keep_the_order),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(redundant_joints_share_their_efforts),

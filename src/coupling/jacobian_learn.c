@@ -1,0 +1,168 @@
+/* What the responses of subsystems learn while they are kept: from every correction, by Broyden's formula, and from the
+ * turning of the bodies. */
+#include <math.h>
+#include <string.h>
+
+#include "coupling/jacobian.h"
+#include "math/so3.h"
+
+/* Changes of a subsystem's parameters, against the largest of all subsystems, that are not learned from. */
+static const double FAINT = 1e-2;
+
+static void put_vector(double *place, int stride, yk_vec3 v)
+{
+    place[0] = v.x, place[stride] = v.y, place[2 * stride] = v.z;
+}
+
+void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
+                          int stride)
+{
+    if (kind == YK_PORT_SCALAR) {
+        column[0] = factor * (to->position.x - from->position.x);
+        column[stride] = factor * (to->velocity.x - from->velocity.x);
+        column[2 * stride] = factor * (to->acceleration.x - from->acceleration.x);
+        return;
+    }
+    yk_vec3 turn = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
+    const yk_vec3 changes[] = {yk_v3_sub(to->position, from->position),
+                               turn,
+                               yk_v3_sub(to->velocity, from->velocity),
+                               yk_v3_sub(to->angular_velocity, from->angular_velocity),
+                               yk_v3_sub(to->acceleration, from->acceleration),
+                               yk_v3_sub(to->angular_acceleration, from->angular_acceleration)};
+    for (int i = 0; i < 6; i++) put_vector(column + 3 * i * stride, stride, yk_v3_scale(factor, changes[i]));
+}
+
+void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
+{
+    for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
+        yk_response *r = yk_jacobian_response(jacobian, m);
+        for (int i = 0; i < r->connection_count; i++) r->last[i] = *motion(user, m, r->connections[i].port);
+    }
+}
+
+/* The change of a subsystem's motions, scaled as its response is. */
+static void motion_change(const yk_jacobian *j, yk_response *r, int member, double h, yk_motion_of motion, void *user)
+{
+    for (int i = 0; i < r->connection_count; i++) {
+        const yk_connection *c = &r->connections[i];
+        const yk_jacobian_link *link = &yk_jacobian_links(j)[c->link];
+        yk_port_kind kind = link->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
+        yk_motion_difference(kind, &r->last[i], motion(user, member, c->port), 1, r->change + c->row, 1);
+        for (int k = 0; k < link->coordinates; k++) r->change[c->row + k] /= yk_level_size(yk_level_of(link, k), h);
+    }
+}
+
+/* The changes of a subsystem's parameters; returns the sum of their squares. */
+static double parameter_change(const yk_jacobian *j, yk_response *r, const double *step)
+{
+    double *parameters = r->change + r->rows, square = 0;
+    for (int i = 0; i < r->connection_count; i++) {
+        const yk_connection *c = &r->connections[i];
+        const yk_jacobian_link *link = &yk_jacobian_links(j)[c->link];
+        memcpy(parameters + c->column, step + link->first,
+               (size_t)(link->rows * yk_jacobian_parameters(j)) * sizeof *step);
+    }
+    for (int i = 0; i < r->columns; i++) square += parameters[i] * parameters[i];
+    return square;
+}
+
+/* A motion changed by a column of the coordinates of step_sensitivity. */
+static yk_motion changed(yk_port_kind kind, const yk_motion *motion, const double *change)
+{
+    yk_motion m = *motion;
+    if (kind == YK_PORT_SCALAR) {
+        m.position.x += change[0], m.velocity.x += change[1], m.acceleration.x += change[2];
+        return m;
+    }
+    yk_vec3 by[6];
+    for (int i = 0; i < 6; i++) by[i] = yk_v3(change[3 * i], change[3 * i + 1], change[3 * i + 2]);
+    m.position = yk_v3_add(m.position, by[0]);
+    m.orientation = yk_q_mul(yk_so3_exp(by[1]), m.orientation);
+    m.velocity = yk_v3_add(m.velocity, by[2]), m.angular_velocity = yk_v3_add(m.angular_velocity, by[3]);
+    m.acceleration = yk_v3_add(m.acceleration, by[4]);
+    m.angular_acceleration = yk_v3_add(m.angular_acceleration, by[5]);
+    return m;
+}
+
+yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int link, int side,
+                             const yk_motion *motion)
+{
+    const yk_jacobian_link *of = &yk_jacobian_links(jacobian)[link];
+    const yk_response *r = yk_jacobian_response(jacobian, of->member[side]);
+    double change[YK_MARKER_COORDINATES] = {0};
+    int row = 0;
+    for (int i = 0; i < r->connection_count; i++)
+        if (r->connections[i].link == link && r->connections[i].side == side) row = r->connections[i].row;
+    for (int i = 0; i < r->connection_count; i++) {
+        const yk_jacobian_link *by = &yk_jacobian_links(jacobian)[r->connections[i].link];
+        int columns = by->rows * yk_jacobian_parameters(jacobian);
+        for (int k = 0; k < of->coordinates; k++)
+            for (int column = 0; column < columns; column++)
+                change[k] +=
+                    r->matrix[(row + k) * r->columns + r->connections[i].column + column] * step[by->first + column];
+    }
+    for (int k = 0; k < of->coordinates; k++) change[k] *= yk_level_size(yk_level_of(of, k), h);
+    return changed(of->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER, motion, change);
+}
+
+/* Broyden's good formula: S + (dz - S db) db^T / |db|^2. */
+static void improve(yk_response *r, double square)
+{
+    const double *parameters = r->change + r->rows;
+    for (int row = 0; row < r->rows; row++) {
+        double *entry = r->matrix + row * r->columns, lack = r->change[row];
+        for (int i = 0; i < r->columns; i++) lack -= entry[i] * parameters[i];
+        for (int i = 0; i < r->columns; i++) entry[i] += lack / square * parameters[i];
+    }
+}
+
+void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user)
+{
+    double largest = 0;
+    for (int m = 0; m < yk_jacobian_members(jacobian); m++)
+        largest = fmax(largest, parameter_change(jacobian, yk_jacobian_response(jacobian, m), step));
+    for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
+        yk_response *r = yk_jacobian_response(jacobian, m);
+        double square = parameter_change(jacobian, r, step);
+        /* What hardly changed teaches nothing but noise, and the turning of directions. */
+        if (!(square > FAINT * FAINT * largest)) continue;
+        motion_change(jacobian, r, m, h, motion, user);
+        improve(r, square);
+    }
+    yk_jacobian_keep(jacobian, motion, user);
+}
+
+/* Turning three numbers that are a vector, `stride` apart. */
+static void turn_triple(yk_quat q, double *place, int stride)
+{
+    put_vector(place, stride, yk_q_rotate(q, yk_v3(place[0], place[stride], place[2 * stride])));
+}
+
+static void turn_rows(yk_response *r, const yk_connection *c, int coordinates, yk_quat q)
+{
+    for (int k = 0; k < coordinates; k += 3)
+        for (int column = 0; column < r->columns; column++)
+            turn_triple(q, r->matrix + (c->row + k) * r->columns + column, r->columns);
+}
+
+static void turn_columns(yk_response *r, const yk_connection *c, int rows, int parameters, yk_quat q)
+{
+    for (int row = 0; row < r->rows; row++)
+        for (int k = 0; k < parameters; k++) turn_triple(q, r->matrix + row * r->columns + c->column + k * rows, 1);
+}
+
+void yk_jacobian_turn(yk_jacobian *jacobian, yk_turn_of turn, void *user)
+{
+    for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
+        yk_response *r = yk_jacobian_response(jacobian, m);
+        for (int i = 0; i < r->connection_count; i++) {
+            const yk_connection *c = &r->connections[i];
+            const yk_jacobian_link *link = &yk_jacobian_links(jacobian)[c->link];
+            if (link->coordinates != YK_MARKER_COORDINATES) continue;
+            yk_quat q = turn(user, m, c->port);
+            turn_rows(r, c, link->coordinates, q);
+            if (link->global_rows == 3) turn_columns(r, c, link->rows, yk_jacobian_parameters(jacobian), q);
+        }
+    }
+}
