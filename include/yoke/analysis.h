@@ -31,7 +31,7 @@ typedef struct yk_run_def {
 typedef enum yk_finding_kind {
     YK_FINDING_RIPPLE, /* an interface effort swings from step to step, and more and more; value: growth per step */
     YK_FINDING_ENERGY, /* the interfaces create energy; value: share of what moves */
-    YK_FINDING_NOT_CONVERGED, /* iterations; value: share of the steps */
+    YK_FINDING_NOT_CONVERGED, /* iterations; value: share of the time */
     YK_FINDING_DRIFT,         /* the two sides of an interface part more and more; value: gap in m or rad */
     YK_FINDING_FEEDTHROUGH,   /* an effort is answered at once */
     YK_FINDING_MASS_RATIO     /* the motion side is heavier; value: the ratio */

@@ -257,16 +257,13 @@ typedef struct yk_subsystem_statistics {
 typedef struct yk_interface_statistics {
     yk_interface_error largest;
     double energy_created; /* J: work that the two sides received and neither gave; negative: destroyed */
-    /* The effort swung from step to step and the swing grew, in so many windows of 16 steps in a row: an unstable coupling.
-     * By which factor of its square over them, and when it ended (s). */
-    int ripple_windows;
-    double ripple_growth, ripple_time;
 } yk_interface_statistics;
 
 typedef struct yk_system_statistics {
     int64_t steps; /* macro steps that were taken */
     int64_t iterations;
     int64_t steps_not_converged;
+    double time_not_converged; /* s, that these steps covered */
     int64_t steps_halved;
     int largest_iterations;
     int64_t steps_rejected;  /* step control: repeated because of their error, or because a subsystem failed */

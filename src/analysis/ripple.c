@@ -2,48 +2,88 @@
 
 #include <math.h>
 
-/* Ratio of the squares above which it is rough: a swing with a period of four steps has 2, of two steps 4. */
+/* Ratio of the squares of second and first differences above which it is rough: a swing with a period of four steps has
+ * 2, of two steps 4. */
 static const double ROUGH = 1.5;
+/* Share of the squares that the law of a mode may leave unexplained. */
+static const double MISFIT = 0.1;
 /* Factor of the squares from window to window that counts as growth. */
 static const double RISE = 1.2;
 /* Swing by the largest effort that is worth a word. */
 static const double NOTABLE = 1e-6;
-
 /* Squares that are about to overflow tell nothing any more. */
 static const double OVERFLOWING = 1e280;
 
-static void end_window(yk_ripple *r, double time)
+enum { DIFFERENCES = YK_RIPPLE_SEEN - 1 };
+
+static double sum_of_products(const double *a, const double *b, int count)
 {
-    bool rough = r->second > ROUGH * r->first && r->first > NOTABLE * NOTABLE * r->size;
-    if (rough && r->before > 0 && r->first > RISE * r->before) {
-        if (r->rising++ == 0) r->at_begin = r->before;
-        if (r->rising > r->longest && r->first < OVERFLOWING) {
-            r->longest = r->rising;
-            r->growth = pow(r->first / r->at_begin, 0.5 / (r->rising * YK_RIPPLE_WINDOW));
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* The share of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A swing of period two has d[k] in
+ * line with d[k-1], and one coefficient tells all: the small ridge lets it. */
+static double misfit(const double *d)
+{
+    const int count = DIFFERENCES - 2;
+    const double *next = d + 2, *now = d + 1, *last = d;
+    double square = sum_of_products(next, next, count), ridge = 1e-9 * square;
+    double nn = sum_of_products(now, now, count) + ridge, nl = sum_of_products(now, last, count);
+    double ll = sum_of_products(last, last, count) + ridge;
+    double fn = sum_of_products(next, now, count), fl = sum_of_products(next, last, count);
+    double determinant = nn * ll - nl * nl;
+    if (!(determinant > 0)) return 1;
+    double a = (fn * ll - fl * nl) / determinant, b = (fl * nn - fn * nl) / determinant;
+    double left = 0;
+    for (int k = 0; k < count; k++) {
+        double error = next[k] - a * now[k] - b * last[k];
+        left += error * error;
+    }
+    return left / square;
+}
+
+/* Whether the window shows a swing that obeys the law of a mode; its size as the squared differences. */
+static bool swings(const yk_ripple_component *c, double *squares)
+{
+    double d[DIFFERENCES], second[DIFFERENCES - 1];
+    for (int k = 0; k < DIFFERENCES; k++) d[k] = c->seen[k + 1] - c->seen[k];
+    for (int k = 0; k < DIFFERENCES - 1; k++) second[k] = d[k + 1] - d[k];
+    *squares = sum_of_products(d + 1, d + 1, DIFFERENCES - 1);
+    bool notable = *squares > NOTABLE * NOTABLE * c->size * c->size;
+    bool rough = sum_of_products(second, second, DIFFERENCES - 1) > ROUGH * *squares;
+    return notable && rough && misfit(d) < MISFIT;
+}
+
+static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
+{
+    double squares;
+    if (swings(c, &squares) && c->before > 0 && squares > RISE * c->before) {
+        if (c->rising++ == 0) c->at_begin = c->before;
+        if (c->rising > r->longest && squares < OVERFLOWING) {
+            r->longest = c->rising;
+            r->growth = pow(squares / c->at_begin, 0.5 / (c->rising * YK_RIPPLE_WINDOW));
             r->time = time;
         }
     } else {
-        r->rising = 0;
+        c->rising = 0;
     }
-    r->before = r->first;
-    r->first = r->second = 0;
-    r->count = 0;
+    c->before = squares;
 }
 
 void yk_ripple_add(yk_ripple *r, const yk_effort *effort, double time)
 {
     const double values[6] = {effort->force.x,  effort->force.y,  effort->force.z,
                               effort->torque.x, effort->torque.y, effort->torque.z};
-    double square = 0;
-    bool full = r->count > YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN + 2;
+    int place = r->count - (YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN) - 1;
     for (int i = 0; i < 6; i++) {
-        square += values[i] * values[i];
-        double change = values[i] - r->last[i], second = change - r->change[i];
-        r->last[i] = values[i], r->change[i] = change;
-        if (!full) continue;
-        r->first += change * change;
-        r->second += second * second;
+        yk_ripple_component *c = &r->components[i];
+        c->seen[place] = values[i];
+        if (fabs(values[i]) > c->size) c->size = fabs(values[i]);
     }
-    if (square > r->size) r->size = square;
-    if (r->count == YK_RIPPLE_WINDOW) end_window(r, time);
+    if (r->count < YK_RIPPLE_WINDOW) return;
+    for (int i = 0; i < 6; i++)
+        if (r->components[i].size > 0) end_window(r, &r->components[i], time);
+    r->count = 0;
 }

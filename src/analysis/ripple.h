@@ -1,29 +1,34 @@
 /* Ripple of an interface effort from macro step to macro step: the signature of a coupling that goes unstable.
  *
  * Motion that the steps resolve changes an effort by differences that are alike from one step to the next. An unstable
- * coupling makes it swing to and fro with a period of two to four steps, and the swing grows by a fixed factor. So the
- * second differences of the effort are as large as the first ones, window after window, while both grow. Efforts of
- * impacts are rough too, but do not grow for long. Only the last steps of each window are looked at, so that most steps
- * cost a counter. */
+ * coupling makes it swing to and fro with a period of two to five steps, and the swing grows by a fixed factor: it is a
+ * mode of the linear map from step to step, so each difference follows from the two before it,
+ *     d[k+1] = a d[k] + b d[k-1],
+ * and the roots of z^2 = a z + b give the factor. Efforts of impacts are rough too, and now and then grow for a while,
+ * but follow no such law. Only the last steps of each window are looked at, so that most steps cost a counter. */
 #ifndef YK_ANALYSIS_RIPPLE_H
 #define YK_ANALYSIS_RIPPLE_H
 
 #include "yoke/coupling.h"
 
-/* Windows of steps, and how many at the end of each are looked at; the first two of them only fill the differences. */
+/* Windows of steps, and how many at the end of each are looked at. */
 enum { YK_RIPPLE_WINDOW = 16, YK_RIPPLE_SEEN = 10 };
 
 /* Windows in a row that are no accident. */
 enum { YK_RIPPLE_ALARM = 4 };
 
+/* One component of an effort. */
+typedef struct yk_ripple_component {
+    double seen[YK_RIPPLE_SEEN]; /* its last values in this window */
+    double size;                 /* its largest one */
+    double before;               /* squared differences of the window before */
+    double at_begin;             /* the same before the first of the windows in a row */
+    int rising;                  /* windows in a row that swung by the law and grew */
+} yk_ripple_component;
+
 typedef struct yk_ripple {
-    int count;            /* steps in this window */
-    int rising;           /* windows in a row that were rough and grew */
-    double before;        /* squared first differences of the window before */
-    double at_begin;      /* the same before the first of those windows */
-    double first, second; /* sums of squares of first and second differences in this window */
-    double last[6], change[6];
-    double size; /* largest squared effort */
+    int count; /* steps in this window */
+    yk_ripple_component components[6];
     /* The longest rise so far. */
     int longest;
     double growth; /* of the swing per macro step over it */

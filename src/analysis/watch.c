@@ -114,12 +114,14 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
 {
     yk_system_statistics all = yk_system_statistics_get(watch->system);
     if (all.steps_not_converged == 0) return;
-    double share = (double)all.steps_not_converged / (double)all.steps;
+    /* By time, not by number: a step cut down to meet an impact is one of many, and covers nearly nothing. */
+    double share = all.time_not_converged / (fmax(1, (double)report->steps) * watch->info->step);
     yk_finding *f = add(report, YK_FINDING_NOT_CONVERGED, share > 0.01, -1, share);
     if (f)
         snprintf(f->text, sizeof f->text,
-                 "%lld of %lld steps did not converge; use %sa smaller time.step or more coupling.iterations",
-                 (long long)all.steps_not_converged, (long long)all.steps,
+                 "%lld of %lld steps, %.3g %% of the time, did not converge; use %sa smaller time.step or more "
+                 "coupling.iterations",
+                 (long long)all.steps_not_converged, (long long)all.steps, 100 * share,
                  watch->info->scheme.kind == YK_SCHEME_TIGHT ? "coupling.relaxation aitken or quasi-newton, " : "");
 }
 

@@ -330,9 +330,10 @@ static double just_before(const yk_system *system, double event)
     return 16 * DBL_EPSILON * fmax(fabs(event), system->step);
 }
 
-static void tell_unconverged(yk_system *system, double t, const yk_step_report *report)
+static void tell_unconverged(yk_system *system, double t, double h, const yk_step_report *report)
 {
     system->statistics.steps_not_converged++;
+    system->statistics.time_not_converged += h;
     if (system->relaxed) return; /* has named the part and the remedy */
     yk_fail(system->context, YK_NOT_CONVERGED,
             "at t = %g s the scheme %s did not converge in %d iterations: the interface efforts still change by %g (N, "
@@ -353,7 +354,7 @@ static yk_status take_step(yk_system *system, double t, double room, double *tak
     yk_system_observe(system);
     yk_system_keep_earlier(system);
     count_step(system, *taken, &part);
-    if (status == YK_NOT_CONVERGED) tell_unconverged(system, t + *taken, &part);
+    if (status == YK_NOT_CONVERGED) tell_unconverged(system, t + *taken, *taken, &part);
     report->iterations += part.iterations;
     report->halved = report->halved || part.halved;
     report->effort_change = part.effort_change;

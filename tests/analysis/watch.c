@@ -54,6 +54,20 @@ static double add_series(double factor, int period, int steps, double noise)
     return ripple.longest >= YK_RIPPLE_ALARM ? ripple.growth : 0;
 }
 
+/* Impacts at random, ever harder: rough and growing, but no mode. */
+static double add_impacts(double factor, int steps)
+{
+    yk_ripple ripple = {0};
+    unsigned seed = 1;
+    double size = 1;
+    for (int i = 0; i < steps; i++, size *= factor) {
+        seed = seed * 1664525u + 1013904223u;
+        yk_effort effort = {{0, 0, size * (seed / 4294967296.0)}, {0, 0, 0}};
+        if (yk_ripple_counts(&ripple)) yk_ripple_add(&ripple, &effort, i);
+    }
+    return ripple.longest >= YK_RIPPLE_ALARM ? ripple.growth : 0;
+}
+
 static void ripple_that_grows_is_told_from_motion_and_noise(void **state)
 {
     (void)state;
@@ -64,6 +78,7 @@ static void ripple_that_grows_is_told_from_motion_and_noise(void **state)
     assert_near(add_series(1, 2, 2000, 0), 0, 0);    /* a swing that does not grow */
     assert_near(add_series(1, 40, 20000, 10), 0, 0); /* noise, as of impacts */
     assert_near(add_series(0.9, 2, 400, 0), 0, 0);
+    assert_near(add_impacts(1.03, 4000), 0, 0);
 }
 
 static void a_sound_run_has_no_findings(void **state)
