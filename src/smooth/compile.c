@@ -541,6 +541,7 @@ void yk_smooth_release_compiled(yk_smooth *model)
     yk_release(context, model->forces), model->forces = NULL;
     yk_release(context, model->beams), model->beams = NULL;
     yk_smooth_release_flexibles(model);
+    yk_release(context, model->carried), model->carried = NULL;
     yk_release(context, model->image), model->image = NULL;
     yk_release(context, model->trial), model->trial = NULL;
     yk_release(context, model->coordinates), model->coordinates = NULL;
@@ -568,6 +569,7 @@ yk_status yk_smooth_compile(yk_smooth *model)
     if (status == YK_OK) status = compile_forces(model);
     if (status == YK_OK) status = compile_state(model);
     if (status == YK_OK) status = compile_trial(model);
+    if (status == YK_OK) status = yk_smooth_compile_carried(model);
     if (status == YK_OK) status = compile_matrix(model);
     if (status != YK_OK) {
         yk_smooth_release_compiled(model);

@@ -156,6 +156,15 @@ typedef struct place_model {
     yk_effort port; /* what ports exert on it, apart from its load */
 } place_model;
 
+/* Vectors of unknowns that turn with a body (corotation.c). */
+typedef struct carried_model {
+    int first, vectors;
+    int node; /* whose rotation carries them; -1: the section of a rod, by r_y and r_z from coordinate `section` on */
+    int section;  /* as an unknown */
+    yk_mat3 then; /* axes when the factors were made */
+    yk_mat3 turn; /* since; work space of a solution */
+} carried_model;
+
 typedef struct port_model {
     yk_smooth_port_def def;
     int node[2]; /* as indices of frames */
@@ -269,6 +278,8 @@ struct yk_smooth {
     int place_first; /* frame of the first place */
     double *flexible_store;
     const double *reach; /* per coordinate: largest displacement of the body per unit of it (m) */
+    carried_model *carried;
+    int carried_count;
     int *place_columns;
     unsigned char *place_moves;
     yk_ffrf_loads *flexible_loads;
@@ -354,6 +365,12 @@ void yk_smooth_input_frames(yk_smooth *model);
 
 /* Solves with the factors at hand, in place; scales in and out. */
 void yk_smooth_solve(yk_smooth *model, double *vector);
+
+/* corotation.c: the same with factors of an earlier placement, which turn with the bodies since yk_smooth_carry_from_here
+ * was called. */
+yk_status yk_smooth_compile_carried(yk_smooth *model);
+void yk_smooth_carry_from_here(yk_smooth *model);
+void yk_smooth_solve_carried(yk_smooth *model, double *vector);
 
 /* The same against the equations without compliance: what redundant rows leave open becomes least norm. */
 void yk_smooth_solve_refined(yk_smooth *model);

@@ -6,7 +6,8 @@
  *   rate / (1 - rate) * |correction|      rate: contraction, measured when there are two corrections
  *
  * is below newton_relative times the first correction (and below newton_absolute). Factors are made anew when a step
- * took more than two iterations, when the step size changed, or when an iteration hardly contracts. */
+ * took more than two iterations, when the step size changed, or when an iteration hardly contracts; until then they
+ * turn with the bodies (corotation.c). */
 #include <string.h>
 
 #include "smooth/internal.h"
@@ -17,7 +18,7 @@ static const double slow_rate = 0.3;
 static const double safety = 2;
 static const int kept_iterations = 2;
 /* New factors of a rod in absolute coordinates cost as much as some more iterations. */
-static const int kept_with_rods = 4;
+static const int kept_with_rods = 3;
 /* A contraction is measured at least once in so many steps. */
 static const double measure_every = 16;
 
@@ -34,6 +35,7 @@ void yk_smooth_remember_factors(yk_smooth *model, assembly_level level)
         model->state.reference_coordinate[k] =
             (coordinate_reference){.value = model->coordinates[k].value, .rate = model->coordinates[k].rate};
     memcpy(model->state.reference_lambda, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
+    yk_smooth_carry_from_here(model);
 }
 
 /* Exchanges the placement of the trial with that of the last assembly of the matrix. */
@@ -90,6 +92,7 @@ yk_status yk_smooth_restore_factors(yk_smooth *model)
     model->lambda = model->state.reference_lambda;
     yk_smooth_assemble(model, (assembly_level)wanted->level, true);
     yk_status status = yk_smooth_factor(model);
+    yk_smooth_carry_from_here(model);
     model->lambda = lambda;
     model->c = c, model->t = t, model->damping = damping;
     swap_reference(model);
@@ -211,7 +214,11 @@ yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
         model->refreshed = true;
         model->state.clock->age = 0;
     }
-    yk_smooth_solve(model, model->right);
+    if (refresh) {
+        yk_smooth_solve(model, model->right);
+    } else {
+        yk_smooth_solve_carried(model, model->right);
+    }
     double correction = yk_smooth_step_update(model);
     model->iteration++;
     model->report.iterations++;

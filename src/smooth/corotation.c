@@ -1,0 +1,112 @@
+/* Kept factors that turn with the bodies.
+ *
+ * The inertia of a thin rod, the stiffness of a beam and that of a rod in absolute coordinates differ by orders of
+ * magnitude along and across. In global axes such a block of the matrix is out of date as soon as its body has turned by
+ * a fraction of that ratio; in the body's own axes it hardly changes. So equations and unknowns of such bodies are
+ * turned back, vector by vector, to where they were when the factors were made,
+ *
+ *   x = D A^-1 D^T b,    D = R R_then^T  on every vector that is carried by R,
+ *
+ * which is the matrix assembled in the axes of the bodies and kept there. A and its assembly know nothing of it.
+ *
+ * Carried are both vectors of a node with slender inertia, of a floating frame and of a beam's node, by the node's own
+ * rotation; and the vectors at a node of a rod, by the section there. Other nodes have nothing to gain. */
+#include "smooth/internal.h"
+
+/* Inertia is slender when its smallest moment is below about a thirtieth of the others: then det J < (tr J)^3 / 240. */
+static bool slender(const yk_mat3 *j)
+{
+    yk_vec3 x = yk_m3_column(j, 0), y = yk_m3_column(j, 1), z = yk_m3_column(j, 2);
+    double trace = x.x + y.y + z.z;
+    return 240 * yk_v3_dot(x, yk_v3_cross(y, z)) < trace * trace * trace;
+}
+
+static void choose_nodes(const yk_smooth *model, bool *chosen)
+{
+    const yk_smooth_def *def = &model->def;
+    for (int i = 0; i < model->node_count; i++) chosen[i] = slender(&model->nodes[i].inertia.tensor);
+    for (int i = 0; i < def->flexible_count; i++)
+        if (model->flexibles[i].node >= 0) chosen[model->flexibles[i].node] = true;
+    for (int i = 0; i < def->beam_count; i++)
+        for (int k = 0; k < YK_BEAM_NODES; k++)
+            if (model->nodes[model->beams[i].node[k]].unknown >= 0) chosen[model->beams[i].node[k]] = true;
+}
+
+/* End nodes and middles of a rod take turns. */
+static int stations(const yk_flexible *body)
+{
+    return body->kind == YK_FLEXIBLE_ROD ? 2 * body->elements + 1 : 0;
+}
+
+static void list_rod(const yk_smooth *model, const flexible_model *of, carried_model *made)
+{
+    int first = model->coordinate_first + of->coordinate;
+    for (int k = 0; k < stations(of->body); k++) {
+        int size = k % 2 ? YK_ANCF_MIDDLE : YK_ANCF_NODE;
+        /* r_y and r_z come last at both */
+        made[k] = (carried_model){.first = first, .vectors = size / 3, .node = -1, .section = first + size - 6};
+        first += size;
+    }
+}
+
+yk_status yk_smooth_compile_carried(yk_smooth *model)
+{
+    yk_context *context = model->context;
+    bool *chosen = yk_allocate(context, (size_t)model->node_count, sizeof *chosen);
+    if (!chosen) return YK_ERROR_MEMORY;
+    choose_nodes(model, chosen);
+    int count = 0;
+    for (int i = 0; i < model->node_count; i++) count += chosen[i];
+    for (int i = 0; i < model->def.flexible_count; i++) count += stations(model->flexibles[i].body);
+    model->carried = yk_allocate(context, (size_t)count, sizeof *model->carried);
+    if (model->carried) {
+        model->carried_count = 0;
+        for (int i = 0; i < model->node_count; i++)
+            if (chosen[i])
+                model->carried[model->carried_count++] =
+                    (carried_model){.first = model->nodes[i].unknown, .vectors = 2, .node = i};
+        for (int i = 0; i < model->def.flexible_count; i++) {
+            list_rod(model, &model->flexibles[i], &model->carried[model->carried_count]);
+            model->carried_count += stations(model->flexibles[i].body);
+        }
+    }
+    yk_release(context, chosen);
+    return model->carried ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static yk_mat3 axes_of(const yk_smooth *model, const carried_model *of)
+{
+    if (of->node >= 0) return model->trial[of->node].frame.rotation;
+    const trial_coordinate *at = &model->coordinates[of->section - model->coordinate_first];
+    yk_vec3 r_y = {at[0].value, at[1].value, at[2].value}, r_z = {at[3].value, at[4].value, at[5].value};
+    yk_vec3 x = yk_v3_unit(yk_v3_cross(r_y, r_z)), y = yk_v3_unit(r_y);
+    return yk_m3_columns(x, y, yk_v3_cross(x, y));
+}
+
+void yk_smooth_carry_from_here(yk_smooth *model)
+{
+    for (int k = 0; k < model->carried_count; k++) model->carried[k].then = axes_of(model, &model->carried[k]);
+}
+
+static void turn_vectors(double *at, int vectors, const yk_mat3 *turn, bool back)
+{
+    for (int k = 0; k < vectors; k++, at += 3) {
+        yk_vec3 v = {at[0], at[1], at[2]};
+        v = back ? yk_m3_apply_transposed(*turn, v) : yk_m3_apply(*turn, v);
+        at[0] = v.x, at[1] = v.y, at[2] = v.z;
+    }
+}
+
+void yk_smooth_solve_carried(yk_smooth *model, double *vector)
+{
+    for (int k = 0; k < model->carried_count; k++) {
+        carried_model *of = &model->carried[k];
+        of->turn = yk_m3_mul(axes_of(model, of), yk_m3_transpose(of->then));
+        turn_vectors(&vector[of->first], of->vectors, &of->turn, true);
+    }
+    yk_smooth_solve(model, vector);
+    for (int k = 0; k < model->carried_count; k++) {
+        const carried_model *of = &model->carried[k];
+        turn_vectors(&vector[of->first], of->vectors, &of->turn, false);
+    }
+}
