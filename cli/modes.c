@@ -84,7 +84,7 @@ static void print_table(const yk_modes *modes)
     }
 }
 
-static void print_remarks(const yk_smooth *model, const yk_modes *modes)
+static void print_remarks(const yk_smooth *model, const yk_modes *modes, int asked)
 {
     int unstable = 0, idle = 0;
     for (int i = 0; i < modes->count; i++) {
@@ -94,6 +94,9 @@ static void print_remarks(const yk_smooth *model, const yk_modes *modes)
     }
     yk_energy energy;
     yk_smooth_energy(model, &energy);
+    if (modes->count < asked)
+        printf("\n  %d mode%s of the %d asked for: there are no others, or they are 1e6 times as fast as the slowest\n",
+               modes->count, modes->count == 1 ? "" : "s", asked);
     if (idle) printf("\n  %d free motion%s: nothing resists, the frequency is zero\n", idle, idle > 1 ? "s" : "");
     if (unstable)
         printf("\n  %d mode%s grow%s: the state is unstable\n", unstable, unstable > 1 ? "s" : "",
@@ -130,7 +133,7 @@ static bool write_csv(const char *file, const yk_smooth *model, const yk_modes *
 static int report(yk_context *context, const yk_smooth *model, const yk_modes *modes, const request *r)
 {
     print_table(modes);
-    print_remarks(model, modes);
+    print_remarks(model, modes, (int)r->count);
     if (r->output && !write_csv(r->output, model, modes)) return EXIT_FAILED;
     if (r->plot) {
         if (yk_plot_modes(context, r->plot, model, modes) < 0) return print_failure(context);

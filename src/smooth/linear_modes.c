@@ -371,8 +371,10 @@ static yk_status create_modes(const problem *p, int count, yk_linear_modes **mod
     made->real = yk_allocate(p->context, (size_t)count, sizeof(double));
     made->imaginary = yk_allocate(p->context, (size_t)count, sizeof(double));
     made->residual = yk_allocate(p->context, (size_t)count, sizeof(double));
+    made->floor = yk_allocate(p->context, (size_t)count, sizeof(double));
     made->shape = yk_allocate(p->context, 2 * (size_t)count * (size_t)p->n, sizeof(double));
-    return made->real && made->imaginary && made->residual && made->shape ? YK_OK : YK_ERROR_MEMORY;
+    bool all = made->real && made->imaginary && made->residual && made->floor && made->shape;
+    return all ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_linear_modes_destroy(yk_linear_modes *modes)
@@ -381,24 +383,9 @@ void yk_linear_modes_destroy(yk_linear_modes *modes)
     yk_release(modes->context, modes->real);
     yk_release(modes->context, modes->imaginary);
     yk_release(modes->context, modes->residual);
+    yk_release(modes->context, modes->floor);
     yk_release(modes->context, modes->shape);
     yk_release(modes->context, modes);
-}
-
-/* Divides by the largest component, so that it becomes one. */
-static void normalise(int n, double *re, double *im)
-{
-    int top = 0;
-    for (int i = 1; i < n; i++)
-        if (hypot(re[i], im[i]) > (1 + 1e-9) * hypot(re[top], im[top])) top = i;
-    double size2 = re[top] * re[top] + im[top] * im[top];
-    if (!(size2 > 0)) return;
-    double by_re = re[top] / size2, by_im = -im[top] / size2;
-    for (int i = 0; i < n; i++) {
-        double a = re[i] * by_re - im[i] * by_im;
-        im[i] = re[i] * by_im + im[i] * by_re;
-        re[i] = a;
-    }
 }
 
 static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double residual, const double *re,
@@ -415,7 +402,6 @@ static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double re
         memcpy(shape + n, im, n * sizeof *shape);
     else
         memset(shape + n, 0, n * sizeof *shape);
-    normalise(modes->unknowns, shape, shape + n);
 }
 
 /* One Ritz pair as a mode. Two modes of one frequency may come as a complex pair that is apart by rounding only: its
@@ -466,34 +452,6 @@ static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_op
         take_pair(p, r, r->order[i], residual, scratch, options->count, modes);
     }
     return modes->count == options->count || complete ? YK_OK : YK_NOT_CONVERGED;
-}
-
-static void swap_modes(yk_linear_modes *modes, int a, int b)
-{
-    double *columns[3] = {modes->real, modes->imaginary, modes->residual};
-    for (int k = 0; k < 3; k++) {
-        double keep = columns[k][a];
-        columns[k][a] = columns[k][b];
-        columns[k][b] = keep;
-    }
-    size_t length = 2 * (size_t)modes->unknowns;
-    double *x = modes->shape + (size_t)a * length, *y = modes->shape + (size_t)b * length;
-    for (size_t i = 0; i < length; i++) {
-        double keep = x[i];
-        x[i] = y[i];
-        y[i] = keep;
-    }
-}
-
-static void sort_modes(yk_linear_modes *modes)
-{
-    for (int i = 1; i < modes->count; i++)
-        for (int j = i; j > 0; j--) {
-            double size = hypot(modes->real[j], modes->imaginary[j]);
-            double before = hypot(modes->real[j - 1], modes->imaginary[j - 1]);
-            if (size >= before * (1 - 1e-12)) break;
-            swap_modes(modes, j, j - 1);
-        }
 }
 
 static int first_target(const yk_linear_modes_options *options)
@@ -585,11 +543,8 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
     p.right = yk_allocate(context, (size_t)p.n + (size_t)system->constraints, sizeof *p.right);
     double *scratch = yk_allocate(context, 4 * (size_t)p.dimension, sizeof *scratch);
     status = p.right && scratch ? create_modes(&p, options->count + 1, modes) : YK_ERROR_MEMORY;
-    if (status == YK_OK) {
-        (*modes)->floor = sqrt(100 * DBL_EPSILON) * highest_frequency(system);
-        status = find_modes(&p, options, *modes, scratch);
-    }
-    if (status == YK_OK || status == YK_NOT_CONVERGED) sort_modes(*modes);
+    if (status == YK_OK) status = find_modes(&p, options, *modes, scratch);
+    if (status == YK_OK || status == YK_NOT_CONVERGED) yk_linear_modes_order(system, p.shift, *modes);
     if (status == YK_NOT_CONVERGED)
         yk_fail(context, status,
                 "modes: %d of %d modes converged in a space of %d; ask for fewer or set a larger space",

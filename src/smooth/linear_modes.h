@@ -47,7 +47,7 @@ typedef struct yk_linear_modes {
     double *real, *imaginary; /* s, in rad/s */
     double *residual;
     double *shape; /* 2 x unknowns per mode: real part, imaginary part; largest component 1 */
-    double floor;  /* rad/s: below it a mode cannot be told from a free motion, for the rounding of K */
+    double *floor; /* rad/s: below it a mode cannot be told from a free motion, for rounding */
     int subspace;  /* dimension of the space that was searched */
     bool damped;   /* found with C; without, s comes in pairs of both signs */
 } yk_linear_modes;
@@ -59,6 +59,9 @@ yk_linear_modes_options yk_linear_modes_default(void);
 yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *system,
                                 const yk_linear_modes_options *options, yk_linear_modes **modes);
 void yk_linear_modes_destroy(yk_linear_modes *modes);
+
+/* The last part of it: order, floors and shapes of modes that were found with this shift. */
+void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_linear_modes *modes);
 
 static inline const double *yk_linear_modes_shape(const yk_linear_modes *modes, int mode, bool imaginary)
 {

@@ -222,7 +222,7 @@ static void describe(const yk_smooth *model, const yk_linear_system *system, con
                           .omega = linear->imaginary[i],
                           .frequency = linear->imaginary[i] / (2 * YK_PI),
                           .damping = linear->real[i] != 0 ? -linear->real[i] / size : 0,
-                          .free_motion = size < linear->floor,
+                          .free_motion = size < linear->floor[i],
                           .residual = linear->residual[i]};
         participation(model, system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true),
                       total, mode->mass);
