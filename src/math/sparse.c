@@ -16,13 +16,17 @@ struct yk_sparse {
     double *values;
     klu_common common;
     klu_symbolic *symbolic;
-    klu_numeric *numeric; /* NULL when the last factorisation failed */
+    klu_numeric *numeric; /* with the pivots of the last full factorisation; NULL when that failed */
+    klu_numeric *other;   /* with pivots of its own, for a matrix that these did not serve */
+    klu_numeric *present; /* one of both; NULL when the last factorisation failed */
     double growth;        /* reciprocal pivot growth of the last full factorisation */
-    double spread;        /* ratio of the smallest to the largest pivot when the growth was looked at last */
+    double spread;        /* ratio of its smallest to its largest pivot */
 };
 
 /* Old pivots are kept while the pivot growth stays within this factor of what fresh pivots had: at worst three digits
- * of the solution are given up for a refactorisation. */
+ * of the solution are given up for a refactorisation. Where they are not kept, the matrix gets pivots of its own, and the
+ * next one begins with the old ones again: so factors depend on the full factorisation and the present values alone, and
+ * not on the matrices between, which a rollback forgets. */
 static const double growth_loss = 1e-3;
 
 /* Pattern ------------------------------------------------------------------------------------------------------- */
@@ -170,10 +174,16 @@ yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edge
     return status;
 }
 
+static void discard_factors(yk_sparse *matrix, klu_numeric **factors)
+{
+    if (*factors) klu_free_numeric(factors, &matrix->common);
+}
+
 void yk_sparse_destroy(yk_sparse *matrix)
 {
     if (!matrix) return;
-    if (matrix->numeric) klu_free_numeric(&matrix->numeric, &matrix->common);
+    discard_factors(matrix, &matrix->numeric);
+    discard_factors(matrix, &matrix->other);
     if (matrix->symbolic) klu_free_symbolic(&matrix->symbolic, &matrix->common);
     yk_release(matrix->context, matrix->values);
     yk_release(matrix->context, matrix->rows);
@@ -229,19 +239,19 @@ static yk_status singular(yk_sparse *matrix, int *column)
                    matrix->n);
 }
 
-static void discard_factors(yk_sparse *matrix)
+/* Ratio of the smallest to the largest pivot. */
+static double pivot_spread(yk_sparse *matrix, klu_numeric *factors)
 {
-    if (matrix->numeric) klu_free_numeric(&matrix->numeric, &matrix->common);
+    klu_rcond(matrix->symbolic, factors, &matrix->common);
+    return matrix->common.rcond;
 }
 
-/* Reciprocal pivot growth of the present factors; 0 when a pivot is not finite. */
-static double pivot_growth(yk_sparse *matrix)
+/* Reciprocal pivot growth; 0 when a pivot is not finite. */
+static double pivot_growth(yk_sparse *matrix, klu_numeric *factors)
 {
-    klu_rgrowth(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, matrix->numeric, &matrix->common);
+    klu_rgrowth(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, factors, &matrix->common);
     double growth = matrix->common.rgrowth;
-    klu_rcond(matrix->symbolic, matrix->numeric, &matrix->common);
-    matrix->spread = matrix->common.rcond;
-    return matrix->common.rcond > 0 && isfinite(growth) ? growth : 0;
+    return pivot_spread(matrix, factors) > 0 && isfinite(growth) ? growth : 0;
 }
 
 /* Whether the old pivots served well once more. The growth, which takes a look at every entry, is asked for only when
@@ -249,27 +259,30 @@ static double pivot_growth(yk_sparse *matrix)
 static bool pivots_still_good(yk_sparse *matrix)
 {
     if (matrix->common.status != KLU_OK) return false;
-    klu_rcond(matrix->symbolic, matrix->numeric, &matrix->common);
-    double change = matrix->common.rcond / matrix->spread;
+    double change = pivot_spread(matrix, matrix->numeric) / matrix->spread;
     if (change > 0.5 && change < 2) return true;
-    return pivot_growth(matrix) > growth_loss * matrix->growth;
+    return pivot_growth(matrix, matrix->numeric) > growth_loss * matrix->growth;
 }
 
-static yk_status full_factor(yk_sparse *matrix, int *column)
+static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *growth, int *column)
 {
-    discard_factors(matrix);
-    matrix->numeric = klu_factor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, &matrix->common);
+    matrix->present = NULL;
+    discard_factors(matrix, factors);
+    *factors = klu_factor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, &matrix->common);
     if (matrix->common.status == KLU_OUT_OF_MEMORY)
         return yk_fail(matrix->context, YK_ERROR_MEMORY, "out of memory while factoring a sparse matrix of %d rows",
                        matrix->n);
-    if (!matrix->numeric || matrix->common.status != KLU_OK) {
+    if (!*factors || matrix->common.status != KLU_OK) {
         yk_status status = singular(matrix, column);
-        discard_factors(matrix);
+        discard_factors(matrix, factors);
         return status;
     }
-    matrix->growth = pivot_growth(matrix);
-    if (matrix->growth > 0) return YK_OK;
-    discard_factors(matrix);
+    *growth = pivot_growth(matrix, *factors);
+    if (*growth > 0) {
+        matrix->present = *factors;
+        return YK_OK;
+    }
+    discard_factors(matrix, factors);
     return yk_fail(matrix->context, YK_ERROR_NOT_FINITE,
                    "factoring a sparse matrix of %d rows overflowed: its entries differ too much in size", matrix->n);
 }
@@ -277,7 +290,10 @@ static yk_status full_factor(yk_sparse *matrix, int *column)
 yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
 {
     yk_status status = check_values(matrix, column);
-    return status == YK_OK ? full_factor(matrix, column) : status;
+    if (status != YK_OK) return status;
+    status = full_factor(matrix, &matrix->numeric, &matrix->growth, column);
+    if (status == YK_OK) matrix->spread = pivot_spread(matrix, matrix->numeric);
+    return status;
 }
 
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
@@ -287,14 +303,18 @@ yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
     if (matrix->numeric) {
         bool done = klu_refactor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, matrix->numeric,
                                  &matrix->common);
-        if (done && pivots_still_good(matrix)) return YK_OK;
+        if (done && pivots_still_good(matrix)) {
+            matrix->present = matrix->numeric;
+            return YK_OK;
+        }
     }
-    return full_factor(matrix, column);
+    double growth;
+    return full_factor(matrix, &matrix->other, &growth, column);
 }
 
 void yk_sparse_solve(yk_sparse *matrix, double *b)
 {
-    if (klu_solve(matrix->symbolic, matrix->numeric, matrix->n, 1, b, &matrix->common)) return;
+    if (klu_solve(matrix->symbolic, matrix->present, matrix->n, 1, b, &matrix->common)) return;
     for (int i = 0; i < matrix->n; i++) b[i] = NAN; /* there are no factors: must not pass for a solution */
 }
 
@@ -307,7 +327,7 @@ void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y)
 
 double yk_sparse_rcond(yk_sparse *matrix)
 {
-    if (!matrix->numeric) return 0;
-    klu_condest(matrix->starts, matrix->values, matrix->symbolic, matrix->numeric, &matrix->common);
+    if (!matrix->present) return 0;
+    klu_condest(matrix->starts, matrix->values, matrix->symbolic, matrix->present, &matrix->common);
     return 1 / matrix->common.condest;
 }
