@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "analysis/plot.h"
 #include "commands.h"
 #include "progress.h"
 #include "scenario.h"
@@ -100,7 +100,12 @@ static bool read_axis(request *r, const char *text)
 
 static void write_row(FILE *out, const yk_sweep_def *def, const double *results, int run, int digits)
 {
-    for (int i = 0; i < def->axis_count; i++) fprintf(out, "%s,", yk_sweep_value(def, run, i));
+    for (int i = 0; i < def->axis_count; i++) {
+        const char *value = yk_sweep_value(def, run, i), *quote = strpbrk(value, ",\"") ? "\"" : "";
+        fputs(quote, out);
+        for (const char *at = value; *at; at++) fprintf(out, *at == '"' ? "\"\"" : "%c", *at);
+        fprintf(out, "%s,", quote);
+    }
     for (int i = 0; i < def->measure_count; i++) {
         fprintf(out, "%.*g", digits, results[(size_t)run * (size_t)def->measure_count + (size_t)i]);
         fputs(i + 1 < def->measure_count ? "," : "\n", out);
@@ -122,6 +127,17 @@ static bool write_table(const char *file, const yk_sweep_def *def, const double 
     return (out == stdout || fclose(out) == 0) && good;
 }
 
+/* The values of the first `axes` axes in a run, as the name of a curve. */
+static void quote_combination(yk_context *context, yk_text *script, const yk_sweep_def *def, int run, int axes)
+{
+    yk_text name = {0};
+    for (int i = 0; i < axes; i++)
+        yk_text_add(context, &name, "%s%s=%s", i ? ", " : "", def->axes[i].path, yk_sweep_value(def, run, i));
+    yk_plot_quote(context, script, name.data ? name.data : "");
+    yk_text_add(context, script, " noenhanced");
+    yk_text_destroy(context, &name);
+}
+
 /* One curve per measure and per combination of all axes but the last that is a number: that one is the x axis. */
 static yk_status plot_results(yk_context *context, const char *base, const char *title, const yk_sweep_def *def,
                               const double *results)
@@ -136,23 +152,24 @@ static yk_status plot_results(yk_context *context, const char *base, const char 
                             results[(size_t)(c * points + i) * (size_t)def->measure_count + (size_t)m]);
             yk_text_add(context, &script, "EOD\n");
         }
+    yk_text_add(context, &script, "set multiplot layout %d,1 title ", def->measure_count);
+    yk_plot_quote(context, &script, title);
     yk_text_add(context, &script,
-                "set multiplot layout %d,1 title \"%s\" noenhanced\nset grid\nset key below\n"
-                "set xlabel \"%s\" noenhanced\n",
-                def->measure_count, title, def->axes[last].path);
+                " noenhanced\nset grid\nset key outside top center horizontal maxcols 2\nset lmargin 12\nset xlabel ");
+    yk_plot_quote(context, &script, def->axes[last].path);
+    yk_text_add(context, &script, " noenhanced\n");
     for (int m = 0; m < def->measure_count; m++) {
-        yk_text_add(context, &script, "set ylabel \"%s\" noenhanced\nplot ", def->measures[m]);
+        yk_text_add(context, &script, "set ylabel ");
+        yk_plot_quote(context, &script, def->measures[m]);
+        yk_text_add(context, &script, " noenhanced\n");
         for (int c = 0; c < curves; c++) {
-            yk_text_add(context, &script, "%s$d%d_%d with linespoints pt 7 title \"", c ? ", " : "", m, c);
-            for (int i = 0; i < last; i++)
-                yk_text_add(context, &script, "%s%s=%s", i ? ", " : "", def->axes[i].path,
-                            yk_sweep_value(def, c * points, i));
-            yk_text_add(context, &script, "\" noenhanced");
+            yk_text_add(context, &script, "%s$d%d_%d with linespoints pt 7 title ", c ? ", " : "plot ", m, c);
+            quote_combination(context, &script, def, c * points, last);
         }
         yk_text_add(context, &script, "\n");
     }
     yk_text_add(context, &script, "unset multiplot\n");
-    yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot(context, base, script.data);
+    yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot_panels(context, base, script.data, def->measure_count);
     yk_text_destroy(context, &script);
     return status;
 }

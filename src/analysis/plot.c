@@ -8,26 +8,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "analysis/plot.h"
 #include "yoke/analysis.h"
 
 extern char **environ;
 
 typedef struct terminal {
     const char *extension;
-    const char *settings;
+    const char *name, *settings;
+    int scale; /* of its dots, against 800 x 600 */
 } terminal;
 
 static const terminal terminals[] = {
-    {"svg", "svg size 800,600 dynamic font 'DejaVu Sans,14' background rgb 'white'"},
-    {"png", "pngcairo size 1600,1200 fontscale 1.6 font 'DejaVu Sans,14' linewidth 2"},
+    {"svg", "svg", "dynamic font 'DejaVu Sans,14' background rgb 'white'", 1},
+    {"png", "pngcairo", "fontscale 1.6 font 'DejaVu Sans,14' linewidth 2", 2},
 };
 
-/* A file name as gnuplot reads it between single quotes. */
-static void add_quoted(yk_context *context, yk_text *script, const char *name)
+void yk_plot_quote(yk_context *context, yk_text *script, const char *text)
 {
     yk_text_add(context, script, "'");
-    for (; *name; name++) yk_text_add(context, script, *name == '\'' ? "''" : "%c", *name);
+    for (; *text; text++) {
+        bool control = (unsigned char)*text < ' ';
+        yk_text_add(context, script, *text == '\'' ? "''" : "%c", control ? ' ' : *text);
+    }
     yk_text_add(context, script, "'");
 }
 
@@ -60,11 +63,24 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script)
 
 yk_status yk_plot(yk_context *context, const char *base, const char *script)
 {
+    return yk_plot_panels(context, base, script, 1);
+}
+
+/* The height that panels one below the other need for their tics and legends. */
+static int height_of(int panels)
+{
+    return panels > 2 ? 250 * panels : 600;
+}
+
+yk_status yk_plot_panels(yk_context *context, const char *base, const char *script, int panels)
+{
     for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
         yk_text text = {0}, file = {0};
         yk_text_add(context, &file, "%s.%s", base, terminals[i].extension);
-        yk_text_add(context, &text, "set encoding utf8\nset terminal %s\nset output ", terminals[i].settings);
-        if (file.data) add_quoted(context, &text, file.data);
+        const terminal *t = &terminals[i];
+        yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %d,%d %s\nset output ", t->name,
+                    t->scale * 800, t->scale * height_of(panels), t->settings);
+        if (file.data) yk_plot_quote(context, &text, file.data);
         yk_text_add(context, &text, "\n%s\nunset output\n", script);
         yk_status status = text.failed || file.failed ? YK_ERROR_MEMORY : run_gnuplot(context, &text);
         if (status == YK_OK && access(file.data, R_OK) != 0)
@@ -112,7 +128,9 @@ static const char *axis_title(const char *parameter)
 static void add_axis(yk_context *context, yk_text *script, char letter, const yk_map_axis *axis)
 {
     const char *title = axis_title(axis->parameter);
-    yk_text_add(context, script, "set %clabel '%s'%s\n", letter, title, title == axis->parameter ? " noenhanced" : "");
+    yk_text_add(context, script, "set %clabel ", letter);
+    yk_plot_quote(context, script, title);
+    yk_text_add(context, script, title == axis->parameter ? " noenhanced\n" : "\n");
     double low = fmin(axis->first, axis->last), high = fmax(axis->first, axis->last);
     if (axis->logarithmic) yk_text_add(context, script, "set logscale %c\n", letter);
     double half_cell = axis->count > 1 && !axis->logarithmic ? (high - low) / (axis->count - 1) / 2 : 0;
@@ -126,7 +144,7 @@ yk_status yk_plot_map(yk_context *context, const char *base, const char *title, 
     yk_text script = {0};
     add_map_data(context, &script, x, y, radii);
     yk_text_add(context, &script, "set title ");
-    add_quoted(context, &script, title);
+    yk_plot_quote(context, &script, title);
     yk_text_add(context, &script, " noenhanced\n");
     add_axis(context, &script, 'x', x);
     add_axis(context, &script, 'y', y);
@@ -189,36 +207,75 @@ static void add_curve_data(yk_context *context, yk_text *script, const yk_plot_c
     yk_text_add(context, script, "EOD\n");
 }
 
+/* The last word of a channel's name: "position" of "left.mass.position". */
+static const char *quantity_of(const yk_plot_curve *curve)
+{
+    const char *name = channel_of(curve)->name, *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+/* "position in m", or the unit alone where the panel's curves are of several quantities. */
+static void add_label(yk_context *context, yk_text *script, const yk_plot_curve *curves, int count, int leader)
+{
+    const char *quantity = quantity_of(&curves[leader]), *unit = channel_of(&curves[leader])->unit;
+    bool same = true;
+    for (int i = leader; i < count; i++)
+        if (same_unit(&curves[leader], &curves[i])) same = same && strcmp(quantity_of(&curves[i]), quantity) == 0;
+    yk_text label = {0};
+    yk_text_add(context, &label, "%s%s%s", same ? quantity : "", same && *unit ? " in " : "", unit);
+    yk_text_add(context, script, "set ylabel ");
+    yk_plot_quote(context, script, label.data ? label.data : "");
+    yk_text_add(context, script, " noenhanced\n");
+    yk_text_destroy(context, &label);
+}
+
+/* Curves after the first are dashed in turn, so that those that coincide can all be seen. */
 static void add_panel(yk_context *context, yk_text *script, const yk_plot_curve *curves, int count, int leader)
 {
-    yk_text_add(context, script, "set ylabel '%s'\nplot ", channel_of(&curves[leader])->unit);
-    const char *comma = "";
-    for (int i = leader; i < count; i++) {
+    static const char *const dashes[] = {"solid", "'-'", "'.'", "'-.'"};
+    add_label(context, script, curves, count, leader);
+    const char *comma = "plot ";
+    for (int i = leader, shown = 0; i < count; i++) {
         if (!same_unit(&curves[leader], &curves[i])) continue;
-        yk_text_add(context, script, "%s$curve%d with lines linewidth 1.5 title ", comma, i);
-        add_quoted(context, script, curves[i].title);
+        yk_text_add(context, script, "%s$curve%d with lines linewidth 1.5 dashtype %s title ", comma, i,
+                    dashes[shown++ % 4]);
+        yk_plot_quote(context, script, curves[i].title);
         yk_text_add(context, script, " noenhanced");
         comma = ", ";
     }
     yk_text_add(context, script, "\n");
 }
 
+/* As many columns of the legend as fit beside each other. */
+static int legend_columns(const yk_plot_curve *curves, int count)
+{
+    size_t longest = 0;
+    for (int i = 0; i < count; i++)
+        if (strlen(curves[i].title) > longest) longest = strlen(curves[i].title);
+    return longest < 16 ? 4 : longest < 22 ? 3 : longest < 36 ? 2 : 1;
+}
+
 yk_status yk_plot_curves(yk_context *context, const char *base, const char *title, const yk_plot_curve *curves,
                          int count)
 {
     yk_text script = {0};
-    int panels = 0;
+    int panels = 0, shown = 0;
     for (int i = 0; i < count; i++) {
         add_curve_data(context, &script, &curves[i], i);
         panels += leads_panel(curves, i);
     }
     yk_text_add(context, &script, "set multiplot layout %d,1 title ", panels > 0 ? panels : 1);
-    add_quoted(context, &script, title);
-    yk_text_add(context, &script, " noenhanced\nset xlabel 'time in s'\nset grid\nset key below\n");
-    for (int i = 0; i < count; i++)
-        if (leads_panel(curves, i)) add_panel(context, &script, curves, count, i);
+    yk_plot_quote(context, &script, title);
+    yk_text_add(context, &script, " noenhanced\nset grid\nset key outside top center horizontal maxcols %d\n",
+                legend_columns(curves, count));
+    yk_text_add(context, &script, "set tics out nomirror\nset lmargin 12\nset rmargin 3\n");
+    for (int i = 0; i < count; i++) {
+        if (!leads_panel(curves, i)) continue;
+        if (++shown == panels) yk_text_add(context, &script, "set xlabel 'time in s'\n");
+        add_panel(context, &script, curves, count, i);
+    }
     yk_text_add(context, &script, "unset multiplot\n");
-    yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot(context, base, script.data);
+    yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot_panels(context, base, script.data, panels);
     yk_text_destroy(context, &script);
     return status;
 }

@@ -1,7 +1,7 @@
 /* The work-precision picture: errors over step, calls and time. */
 #include <math.h>
 
-#include "base/text.h"
+#include "analysis/plot.h"
 #include "yoke/analysis.h"
 
 static const char *name_of(const yk_converge_def *def, int variant)
@@ -44,13 +44,15 @@ static bool has_points(const yk_converge_def *def, const yk_convergence_row *row
 static void add_panel(yk_context *context, yk_text *script, const yk_converge_def *def, const yk_convergence_row *rows,
                       const char *label, int column, bool legend)
 {
-    yk_text_add(context, script, "set xlabel '%s'\n%s\nplot ", label, legend ? "set key below" : "set key off");
+    yk_text_add(context, script, "set xlabel '%s'\n%s\nplot ", label,
+                legend ? "set key outside top center horizontal" : "set key off");
     const char *comma = "";
     for (int v = 0; v < variants_of(def); v++) {
         if (!has_points(def, rows, v)) continue;
-        yk_text_add(context, script,
-                    "%s$d%d using %d:2 with linespoints pt 7 ps 0.7 lw 1.5 lc %d title \"%s\" noenhanced", comma, v,
-                    column, v + 1, name_of(def, v));
+        yk_text_add(context, script, "%s$d%d using %d:2 with linespoints pt 7 ps 0.7 lw 1.5 lc %d title ", comma, v,
+                    column, v + 1);
+        yk_plot_quote(context, script, name_of(def, v));
+        yk_text_add(context, script, " noenhanced");
         comma = ", ";
     }
     yk_text_add(context, script, "%s\n", *comma ? "" : "NaN notitle");
@@ -61,16 +63,16 @@ yk_status yk_plot_convergence(yk_context *context, const char *base, const char 
 {
     yk_text script = {0};
     add_data(context, &script, def, rows);
-    yk_text_add(
-        context, &script,
-        "set multiplot layout 3,1 title \"%s\" noenhanced\nset logscale xy\nset format xy '10^{%%L}'\nset grid\n"
-        "set ylabel 'relative error'\n",
-        title);
-    add_panel(context, &script, def, rows, "macro step in s", 1, false);
+    yk_text_add(context, &script, "set multiplot layout 3,1 title ");
+    yk_plot_quote(context, &script, title);
+    yk_text_add(context, &script,
+                " noenhanced\nset logscale xy\nset format xy '10^{%%L}'\nset grid\n"
+                "set ylabel 'relative error'\n");
+    add_panel(context, &script, def, rows, "macro step in s", 1, true);
     add_panel(context, &script, def, rows, "calls of subsystems", 3, false);
-    add_panel(context, &script, def, rows, "time in s", 4, true);
+    add_panel(context, &script, def, rows, "time in s", 4, false);
     yk_text_add(context, &script, "unset multiplot\n");
-    yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot(context, base, script.data);
+    yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot_panels(context, base, script.data, 3);
     yk_text_destroy(context, &script);
     return status;
 }
