@@ -223,7 +223,7 @@ static int run_solve(int argc, char **argv)
     }
     free(s.options.history);
     yk_context_destroy(s.context);
-    return all ? EXIT_GOOD : EXIT_FAILED;
+    return s.unreadable ? EXIT_MISUSE : all ? EXIT_GOOD : EXIT_FAILED;
 }
 
 int command_contact(int argc, char **argv)

@@ -1,4 +1,6 @@
 /* yoke COMMAND ...: one row per subcommand. */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +28,9 @@ static void print_commands(FILE *stream)
 {
     fprintf(stream, "yoke %s: co-simulation of mechanical systems\n\nusage: yoke COMMAND ...\n\n", yk_version());
     for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
-    fprintf(stream, "\n`yoke COMMAND --help` tells more. Exit codes: 0 good, 1 the run failed, 2 wrong input.\n");
+    fprintf(stream,
+            "\n`yoke COMMAND --help` tells more. Exit codes: 0 good, 1 the work failed, 2 wrong input: options, "
+            "scenario,\nor a file to be read.\n");
 }
 
 static int report_unknown(const char *word)
@@ -40,22 +44,46 @@ static int report_unknown(const char *word)
     return EXIT_MISUSE;
 }
 
+/* A table that went nowhere is a failure, even if everything else went well. */
+static int finish(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "yoke: cannot write to the standard output: %s\n", strerror(errno));
+    return code == EXIT_GOOD ? EXIT_FAILED : code;
+}
+
+static int run_command(int argc, char **argv)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
+    return report_unknown(argv[0]);
+}
+
+/* yoke help COMMAND is yoke COMMAND --help. */
+static int help(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_commands(stdout);
+        return EXIT_GOOD;
+    }
+    char option[] = "--help";
+    char *asked[] = {argv[1], option, NULL};
+    return run_command(2, asked);
+}
+
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error of the write */
     if (argc < 2) {
         print_commands(stderr);
         return EXIT_MISUSE;
     }
     const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
-        print_commands(stdout);
-        return EXIT_GOOD;
-    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        return finish(help(argc - 1, argv + 1));
     if (strcmp(word, "--version") == 0) {
         printf("yoke %s\n", yk_version());
-        return EXIT_GOOD;
+        return finish(EXIT_GOOD);
     }
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(word, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
-    return report_unknown(word);
+    return finish(run_command(argc - 1, argv + 1));
 }

@@ -89,7 +89,10 @@ static bool add_signal(picture *p, int file, const char *word)
 static bool collect(picture *p, const option_list *signals)
 {
     for (int file = 0; file < p->file_count; file++) {
-        if (yk_record_load(p->context, p->files[file], &p->records[file]) < 0) return !print_failure(p->context);
+        if (yk_record_load(p->context, p->files[file], &p->records[file]) < 0) {
+            print_failure(p->context);
+            return false;
+        }
         int channels = yk_record_get_header(p->records[file])->channel_count;
         for (int i = 0; signals->count == 0 && i < channels; i++)
             if (!add_components(p, file, i, -1)) return false;
@@ -113,7 +116,7 @@ int command_plot(int argc, char **argv)
     if (!p) return EXIT_FAILED;
     p->file_count =
         options_parse("plot RESULTS ... [--signal NAME ...] [-o BASE]", rows, argc, argv, p->files, 1, FILES_MAX);
-    int code = p->file_count < 0 ? options_exit(p->file_count) : EXIT_FAILED;
+    int code = p->file_count < 0 ? options_exit(p->file_count) : EXIT_MISUSE;
     p->context = p->file_count < 0 ? NULL : open_context();
     if (p->context && collect(p, &signals)) {
         if (!title) title = yk_record_get_header(p->records[0])->title;

@@ -82,16 +82,26 @@ static void print_steps(const yk_run_report *report, yk_system *system)
                (long long)all.jacobians, (long long)all.difference_runs);
 }
 
+/* Times of short steps are taken now and then and made up to the whole, which they may exceed then. */
+static void print_time(const char *name, int64_t calls, double own, double all)
+{
+    double share = all > 0 ? fmin(100, 100 * own / all) : 0;
+    printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), share);
+}
+
+static bool is_merged(const yk_scenario_info *info)
+{
+    return info->subsystem_count > 1 && yk_scheme_merges(info->scheme.kind);
+}
+
 static void print_subsystems(const yk_scenario_info *info, yk_system *system, double seconds)
 {
+    bool merged = is_merged(info);
     printf("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "share");
-    for (int i = 0; i < info->subsystem_count; i++) {
+    for (int i = 0; i < (merged ? 1 : info->subsystem_count); i++) {
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
-        printf("  %-20s %12lld %12.4g %6.1f %%\n", info->names[i], (long long)s.calls, s.seconds,
-               seconds > 0 ? 100 * s.seconds / seconds : 0);
-        if (s.model_calls)
-            printf("  %-20s %12lld %12.4g %6.1f %%\n", "  interface model", (long long)s.model_calls, s.model_seconds,
-                   seconds > 0 ? 100 * s.model_seconds / seconds : 0);
+        print_time(merged ? "(merged)" : info->names[i], s.calls, s.seconds, seconds);
+        if (s.model_calls) print_time("  interface model", s.model_calls, s.model_seconds, seconds);
     }
 }
 
@@ -141,8 +151,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     print_steps(report, system);
     print_subsystems(info, system, report->seconds);
-    bool merged = info->scheme.kind == YK_SCHEME_MONOLITHIC || info->scheme.kind == YK_SCHEME_RELAXED;
-    bool coupled = info->interface_count > 0 && !merged;
+    bool coupled = info->interface_count > 0 && !is_merged(info);
     if (coupled) print_interfaces(info, system);
     print_verdict(report, coupled);
 }
@@ -165,6 +174,10 @@ static yk_status open_outputs(yk_context *context, const option_list *names, out
 {
     *o = (outputs){0};
     for (int i = 0; i < names->count; i++) {
+        for (int k = 0; k < i; k++)
+            if (strcmp(names->items[k], names->items[i]) == 0)
+                return yk_fail(context, YK_ERROR_ARGUMENT, "the results would go twice to '%s'; remove one -o",
+                               names->items[i]);
         yk_file_recorder_def def = yk_file_recorder_default();
         def.path = names->items[i];
         yk_status status = yk_file_recorder_create(context, &def, &o->files[i]);
@@ -172,6 +185,17 @@ static yk_status open_outputs(yk_context *context, const option_list *names, out
         o->count++;
     }
     return yk_tee_recorder_create(context, o->files, o->count, &o->tee);
+}
+
+/* What a recorder that could not end has left behind. */
+static void print_parts(const option_list *names)
+{
+    for (int i = 0; i < names->count; i++) {
+        char part[4096];
+        int length = snprintf(part, sizeof part, "%s.part", names->items[i]);
+        if (length < (int)sizeof part && access(part, F_OK) == 0)
+            fprintf(stderr, "yoke: what was recorded until then is in '%s'\n", part);
+    }
 }
 
 /* The command line in one text, for the record. */
@@ -187,7 +211,7 @@ static int run_scenario(const loaded *l, const option_list *files, const char *c
     yk_status status = open_outputs(l->context, files, &o);
     if (status < 0) {
         close_outputs(&o);
-        return print_failure(l->context);
+        return print_refusal(l->context, NULL, status);
     }
     bool visible = !quiet && isatty(STDERR_FILENO);
     catch_interrupts();
@@ -199,13 +223,15 @@ static int run_scenario(const loaded *l, const option_list *files, const char *c
     close_outputs(&o);
     if (visible) fprintf(stderr, "\r\033[K");
     if (!quiet && report.steps) print_summary(l, &report);
-    if (!quiet && report.steps && files->count) {
+    if (!quiet && report.steps && files->count && report.recorded) {
         printf("\n  results:");
         for (int i = 0; i < files->count; i++) printf(" %s", files->items[i]);
         printf("\n");
     }
-    if (status != YK_OK && status != YK_NOT_CONVERGED) return print_failure(l->context);
-    return EXIT_GOOD;
+    if (status == YK_OK || status == YK_NOT_CONVERGED) return EXIT_GOOD;
+    int code = print_refusal(l->context, NULL, status);
+    if (!report.recorded) print_parts(files);
+    return code;
 }
 
 int command_run(int argc, char **argv)

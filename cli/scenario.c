@@ -72,6 +72,7 @@ void close_scenario(loaded *out)
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status)
 {
     if (status < 0 && diagnostics && print_diagnostics(context, diagnostics)) return EXIT_MISUSE;
-    int code = print_failure(context);
-    return status == YK_ERROR_ARGUMENT ? EXIT_MISUSE : code;
+    print_failure(context);
+    bool wrong_input = status == YK_ERROR_ARGUMENT || status == YK_ERROR_INPUT || status == YK_ERROR_CAPABILITY;
+    return wrong_input ? EXIT_MISUSE : EXIT_FAILED;
 }

@@ -119,7 +119,7 @@ static int print_radius(yk_context *context, const two_mass_request *r)
     yk_status status = yk_two_mass_radius(context, &r->model, &radius);
     if (status != YK_OK) {
         fprintf(stderr, "yoke: %s\n", yk_last_message(context));
-        return EXIT_FAILED;
+        return EXIT_MISUSE;
     }
     printf("spectral radius %.12g\n", radius);
     printf("%s\n", radius <= YK_STABILITY_LIMIT ? "stable" : "unstable: errors grow with every macro step");

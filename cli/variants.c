@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const scheme_words[] = {"explicit", "tight",   "loose",      "index1",
+                                           "rim",      "relaxed", "monolithic", NULL};
+
 static bool refuse(variant_list *list, const char *text)
 {
     fprintf(stderr,
@@ -34,8 +37,14 @@ static bool add_schemes(variant_list *list, const char *schemes)
 {
     while (schemes && *schemes) {
         size_t length = strcspn(schemes, ",");
-        char text[160];
-        snprintf(text, sizeof text, "%.*s;coupling.scheme=%.*s", (int)length, schemes, (int)length, schemes);
+        char word[40], text[160];
+        int index;
+        snprintf(word, sizeof word, "%.*s", (int)length, schemes);
+        if (!options_pick("schemes", word, scheme_words, &index)) {
+            variants_free(list);
+            return false;
+        }
+        snprintf(text, sizeof text, "%s;coupling.scheme=%s", word, word);
         if (!add_variant(list, text)) return false;
         schemes += length + (schemes[length] == ',');
     }

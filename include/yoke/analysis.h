@@ -55,6 +55,7 @@ typedef struct yk_run_report {
     double rounding;       /* J: what is not told from zero beside the energies and works of the run */
     double energy_created; /* J, by all interfaces */
     double mass_ratio;     /* motion side by effort side at the start, largest of all interfaces; NaN if not known */
+    bool recorded;         /* the record has its end */
     int finding_count;
     yk_finding findings[YK_FINDINGS_MAX];
 } yk_run_report;

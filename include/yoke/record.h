@@ -100,6 +100,9 @@ typedef struct yk_file_recorder_def {
 
 yk_file_recorder_def yk_file_recorder_default(void);
 
+/* Whether the end of a file's name tells its format: .h5, .hdf5 or .csv. */
+bool yk_record_format_known(const char *path);
+
 /* A recorder that writes `path`. Until the end, and after a run that did not get there, the file is `path`.part:
  * readable up to the last block, while an older `path` stays untouched. The file is opened by begin. */
 yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def, yk_recorder **recorder);

@@ -8,9 +8,10 @@
 #include "base/text.h"
 #include "yoke/analysis.h"
 
-/* How often the clock is looked at, and how often progress is told. */
+/* The clock is looked at every so many steps where they are short, about once in so many seconds; and how often progress
+ * is told. */
 enum { CLOCK_STRIDE = 64 };
-static const double PROGRESS_SECONDS = 0.1;
+static const double CLOCK_SECONDS = 1e-3, PROGRESS_SECONDS = 0.1;
 
 typedef struct run {
     yk_context *context;
@@ -21,7 +22,8 @@ typedef struct run {
     yk_run_report *report;
     yk_watch watch;
     double *row;
-    double begun, told;
+    double begun, told, looked; /* s on the clock */
+    int64_t stride, next_look;  /* steps */
     double largest_kinetic, lowest_potential, highest_potential;
     bool converged;
 } run;
@@ -39,7 +41,8 @@ static yk_status begin_record(run *r)
         for (int i = 0; i < r->info->signal_count; i++)
             channels[i] = (yk_record_channel){.name = r->info->signals[i].name,
                                               .unit = r->info->signals[i].unit,
-                                              .components = r->info->signals[i].components};
+                                              .components = r->info->signals[i].components,
+                                              .labels = yk_scenario_signal_labels(r->scenario, i)};
         yk_record_header header = {.title = r->info->title,
                                    .scenario = text,
                                    .command = r->def->command,
@@ -170,8 +173,10 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
 /* False: the user wants to stop. */
 static bool tell_progress(run *r, int64_t step, bool last)
 {
-    if (!r->def->progress || (!last && step % CLOCK_STRIDE != 0)) return true;
+    if (!r->def->progress || (!last && step < r->next_look)) return true;
     double now = yk_clock_seconds();
+    r->stride = now - r->looked > CLOCK_SECONDS ? 1 : r->stride < CLOCK_STRIDE ? r->stride + 1 : CLOCK_STRIDE;
+    r->looked = now, r->next_look = step + r->stride;
     if (!last && now - r->told < PROGRESS_SECONDS) return true;
     r->told = now;
     yk_run_progress progress = {
@@ -226,6 +231,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         /* The message of a failed step must survive whatever ending the record has to say. */
         char *failure = status == YK_OK ? NULL : yk_text_copy(context, yk_last_message(context));
         yk_status ended = end_record(&r, status, failure);
+        r.report->recorded = def->recorder && ended == YK_OK;
         if (status >= 0 && ended < 0)
             status = ended;
         else if (failure)

@@ -145,6 +145,11 @@ static const yk_file_format *choose_format(const yk_file_recorder_def *def)
     return NULL;
 }
 
+bool yk_record_format_known(const char *path)
+{
+    return choose_format(&(yk_file_recorder_def){.path = path}) != NULL;
+}
+
 static char *part_of(yk_context *context, const char *path)
 {
     yk_text text = {0};
