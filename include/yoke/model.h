@@ -100,6 +100,9 @@ const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario);
  * scenario. */
 yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system);
 
+/* What the components of a recorded signal are called; NULL: x, y, z, or w, x, y, z, as their number says. */
+const char *const *yk_scenario_signal_labels(const yk_scenario *scenario, int signal);
+
 /* All recorded signals at the system's present time, one after the other; after yk_scenario_system and start. */
 void yk_scenario_sample(const yk_scenario *scenario, double *values);
 

@@ -170,8 +170,8 @@ static void check_merging(yk_scenario *scenario, const yk_node *node, bool place
                           "this scheme merges the subsystems: remove 'units' and 'frame', or choose another "
                           "scheme");
     if (merged && substeps && substeps->value > 1)
-        yk_node_error(scenario->resolver.diagnostics, substeps,
-                      "this scheme merges the subsystems, which then make the same steps");
+        yk_node_warning(scenario->resolver.diagnostics, substeps,
+                        "is not used: this scheme merges the subsystems, which then make the same steps");
 }
 
 /* Whether one step follows an effort that changes within it. Methods of low order answer to one value, so that position,

@@ -368,6 +368,12 @@ static void bind_function(muParserHandle_t parser, const function_row *row)
     if (row->many) mupDefineMultFun(parser, row->name, row->many, 1);
 }
 
+/* A name that no operator would give a meaning to: after a number, a unit. */
+static bool is_unknown(const scanner *s, token t)
+{
+    return t.kind == TOKEN_NAME && !is_value(s->scope, t) && !find_function(t.start, t.length);
+}
+
 static bool scan_name(scanner *s, token t)
 {
     bool call = *next_token(t.start + t.length).start == '(';
@@ -425,6 +431,9 @@ static bool check_turn(scanner *s, token t, token before)
     bool arguments = *t.start == '(' && s->called;
     bool empty = *t.start == ')' && token_is(before, "("); /* has a message of its own */
     bool sign = (*t.start == '+' || *t.start == '-') && !s->has_operand;
+    if (before.kind == TOKEN_NUMBER && is_unknown(s, t))
+        return complain(s, t.start, t.length, "remove '%.*s': numbers stand without units",
+                        (int)(t.length < 60 ? t.length : 60), t.start);
     if (opens && s->has_operand && !arguments)
         return complain(s, t.start, t.length, "an operator is missing before '%.*s'",
                         (int)(t.length < 60 ? t.length : 60), t.start);
@@ -443,7 +452,7 @@ static bool scan_token(scanner *s, token t, token before)
         return complain(s, t.start, t.length,
                         *t.start == '=' ? "'=' has no meaning here; equality is '=='"
                                         : "this character has no meaning in an expression");
-    if (adjacent && before.kind == TOKEN_NUMBER && t.kind == TOKEN_NAME)
+    if (adjacent && before.kind == TOKEN_NUMBER && t.kind == TOKEN_NAME && !is_unknown(s, t))
         return complain(s, before.start, before.length + t.length, "an operator is missing; write %.*s*%.*s",
                         (int)(before.length < 40 ? before.length : 40), before.start,
                         (int)(t.length < 40 ? t.length : 40), t.start);

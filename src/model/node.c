@@ -165,7 +165,9 @@ yk_place yk_node_place(const yk_node *node)
 yk_place yk_node_key_place(const yk_node *node)
 {
     if (!node->key || !node->key_line) return yk_node_place(node);
-    return (yk_place){node->from, node->key_line, node->key_column, (int)strlen(node->key)};
+    int length = 0; /* in characters of UTF-8 */
+    for (const char *at = node->key; *at; at++) length += ((unsigned char)*at & 0xc0) != 0x80;
+    return (yk_place){node->from, node->key_line, node->key_column, length};
 }
 
 /* Paths ------------------------------------------------------------------------------------------------------------ */

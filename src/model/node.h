@@ -30,6 +30,7 @@ typedef struct yk_node yk_node;
 struct yk_node {
     yk_node_kind kind;
     bool quoted;           /* a scalar in quotes */
+    bool implied;          /* a map that an override made on its way to a value deeper down */
     const yk_source *from; /* where it was written */
     int line, column;
     int length;       /* characters in its line, to underline */

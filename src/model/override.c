@@ -133,6 +133,7 @@ static void set_value(override *o, yk_node *root, const segment *segments, int c
         yk_node *fresh = o->value;
         if (absent && !last) fresh = checked(o, yk_node_create(o->store, YK_NODE_MAP, place));
         if (!fresh) return;
+        fresh->implied = !child && !last;
         if (!child)
             yk_node_append(node, fresh, segments[i].name, (yk_place){0});
         else if (last || absent)

@@ -250,9 +250,11 @@ static bool is_name(const char *text)
 
 static void report_bad_name(yk_resolver *r, const yk_node *node, const char *name, yk_place place)
 {
-    yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, yk_node_path(node, (char[YK_PATH_MAX]){0}),
-              "'%.70s' cannot be a name; a name starts with a letter and has at most 60 letters, digits, '_' and '-'",
-              name);
+    yk_report(
+        r->diagnostics, YK_SEVERITY_ERROR, place, yk_node_path(node, (char[YK_PATH_MAX]){0}),
+        "'%.70s' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, "
+        "'_' and '-'",
+        name);
 }
 
 static void resolve_name(yk_resolver *r, yk_node *node, const yk_field *field)
@@ -311,7 +313,11 @@ static void report_unknown_key(yk_resolver *r, const yk_node *child, const keys 
     for (int i = 0; i < 2; i++)
         for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL; field && field->key; field++)
             if (count < WORDS_MAX) valid[count++] = field->key;
-    report_unknown(r, child, yk_node_key_place(child), "key", child->key, valid);
+    bool number = child->key[strspn(child->key, "0123456789")] == '\0' && yk_node_is_empty(child);
+    if (number)
+        yk_node_key_error(r->diagnostics, child, "a number cannot be a key; decimals have a point, as in 0.1");
+    else
+        report_unknown(r, child, yk_node_key_place(child), "key", child->key, valid);
 }
 
 static bool is_known(const yk_node *child, const keys *k)
@@ -485,8 +491,33 @@ static bool check_key(yk_resolver *r, const yk_node *item)
     return good;
 }
 
+/* An override of an item that is not there is more likely a slip than a wish for one with a single key. */
+static void report_implied(yk_resolver *r, const yk_node *item, const yk_field *field)
+{
+    const char *nearest = NULL, *name = item->key;
+    int distance = 4;
+    for (const yk_node *other = item->parent->first; other && distance > 0; other = other->next) {
+        if (other == item || !other->key) continue;
+        int now = yk_text_distance(name, other->key, distance - 1);
+        if (now < distance) distance = now, nearest = other->key;
+    }
+    if (nearest && distance == 0)
+        yk_node_error(r->diagnostics, item,
+                      "'%.60s' is made by a repetition; change that, or write the items one by one", name);
+    else if (nearest)
+        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; did you mean '%.60s'?", field->item->key, name,
+                      nearest);
+    else
+        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; a new one is given as a whole, as in %.60s={...}",
+                      field->item->key, name, name);
+}
+
 static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *field)
 {
+    if (item->implied) {
+        report_implied(r, item, field);
+        return false;
+    }
     if (!item->key && item->kind != YK_NODE_MAP) {
         yk_node_error(r->diagnostics, item, "expected a section with 'name'; found %s", yk_found(item).text);
         return false;
@@ -518,8 +549,10 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
         unique = false;
         const yk_node *name = yk_node_get(items[i], "name");
         yk_place place = items[i]->key ? yk_node_key_place(items[i]) : yk_node_place(name);
+        bool copies = items[i]->line == items[i - 1]->line && items[i]->column == items[i - 1]->column;
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, yk_node_path(items[i], (char[YK_PATH_MAX]){0}),
-                  "the name '%s' is already used in line %d", yk_node_name(items[i]), items[i - 1]->line);
+                  "the name '%s' is already used in line %d%s", yk_node_name(items[i]), items[i - 1]->line,
+                  copies ? "; names of repeated items have the index in them, as in \"link_{i}\"" : "");
     }
     return unique;
 }
@@ -539,7 +572,9 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
                           field->item->key, bound == 1 ? "" : "s", node->count);
         return;
     }
-    bool valid = check_unique_names(r, node);
+    bool implied = false; /* such an item has a message of its own */
+    for (const yk_node *item = node->first; item; item = item->next) implied = implied || item->implied;
+    bool valid = implied || check_unique_names(r, node);
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
         valid = resolve_named_item(r, item, field) && valid;
     node->valid = valid && !exhausted(r);

@@ -2,6 +2,7 @@
 #include "model/scenario.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/override.h"
@@ -108,7 +109,9 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
         yk_node_key_error(scenario->resolver.diagnostics, interfaces,
                           "need a scheme: 'coupling' is missing, as in coupling: {scheme: explicit}");
     if (!coupling || !coupling->valid) return;
-    scheme->kind = (yk_scheme_kind)yk_node_choice(coupling, "scheme");
+    int word = yk_node_choice(coupling, "scheme");
+    bool loose = word == YK_SCHEME_WORD_LOOSE;
+    scheme->kind = loose ? YK_SCHEME_TIGHT : (yk_scheme_kind)word;
     scheme->order = (yk_order)yk_node_choice(coupling, "order");
     scheme->inputs = read_inputs(coupling, scenario->info.step > 0 ? scenario->info.step : 1);
     bool relaxed = scheme->kind == YK_SCHEME_RELAXED;
@@ -118,7 +121,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
     if (scenario->builder.precise && scheme->kind == YK_SCHEME_INDEX1)
         scheme->tolerance = 0, scheme->relative_tolerance = 1e-13;
-    scheme->iterations = yk_node_integer(coupling, "iterations");
+    scheme->iterations = loose ? 0 : yk_node_integer(coupling, "iterations");
     scheme->relaxation = (yk_relaxation)yk_node_choice(coupling, "relaxation");
     scheme->velocity = (yk_tight_velocity)yk_node_choice(coupling, "velocity");
     scheme->halvings = yk_node_integer(coupling, "halvings");
@@ -213,8 +216,13 @@ static yk_status load(yk_scenario *scenario, const yk_scenario_def *def)
     if (status != YK_OK || yk_diagnostics_errors(diagnostics) == 0) return status;
     const yk_diagnostic *first = yk_diagnostics_get(diagnostics, 0);
     for (int i = 1; first->severity != YK_SEVERITY_ERROR; i++) first = yk_diagnostics_get(diagnostics, i);
-    return yk_fail(scenario->context, YK_ERROR_INPUT, "%s has %d mistake%s, the first in line %d: %s%s%s", def->path,
-                   yk_diagnostics_errors(diagnostics), yk_diagnostics_errors(diagnostics) > 1 ? "s" : "", first->line,
+    char place[80];
+    if (first->line > 0)
+        snprintf(place, sizeof place, "line %d", first->line);
+    else
+        snprintf(place, sizeof place, "%.70s", first->source);
+    return yk_fail(scenario->context, YK_ERROR_INPUT, "%s has %d mistake%s, the first in %s: %s%s%s", def->path,
+                   yk_diagnostics_errors(diagnostics), yk_diagnostics_errors(diagnostics) > 1 ? "s" : "", place,
                    first->path, first->path[0] ? ": " : "", first->message);
 }
 

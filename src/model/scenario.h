@@ -57,6 +57,9 @@ typedef struct yk_signal_row {
     int channel_size;    /* components of the whole channel */
 } yk_signal_row;
 
+/* After those of yk_scheme_kind. */
+enum { YK_SCHEME_WORD_LOOSE = YK_SCHEME_RELAXED + 1 };
+
 struct yk_scenario {
     yk_context *context;
     yk_store store;

@@ -154,8 +154,8 @@ static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_sec
 
 /* Coupling ------------------------------------------------------------------------------------------------------- */
 
-/* In the order of yk_scheme_kind, yk_order, yk_relaxation, yk_extrapolation, yk_rim_positions; of the Jacobian: kept,
- * fresh, by differences. */
+/* In the order of yk_scheme_kind (and one more), yk_order, yk_relaxation, yk_extrapolation, yk_rim_positions; of the
+ * Jacobian: kept, fresh, by differences. */
 static const yk_word scheme_words[] = {
     {"explicit", "each subsystem is called once per macro step"},
     {"tight", "the macro step is repeated until the interface efforts converge"},
@@ -165,6 +165,7 @@ static const yk_word scheme_words[] = {
     {"rim", "fast subsystems in small steps against reduced models of the slow ones, nothing repeated"},
     {"relaxed", "the subsystems in turn by ordinary differential equations that know all constraints, repeated until "
                 "nothing changes; for subsystems of one kind"},
+    [YK_SCHEME_WORD_LOOSE] = {"loose", "the scheme tight with `iterations` 0: nothing is repeated"},
     {NULL, NULL},
 };
 static const yk_word order_words[] = {

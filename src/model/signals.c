@@ -1,8 +1,10 @@
 /* What a scenario records: names such as tip.position.x to places in the running system. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/scenario.h"
+#include "yoke/record.h"
 
 /* Quantities of a port, as runs of doubles in yk_port_value. */
 typedef struct quantity {
@@ -322,8 +324,10 @@ static void check_channel(request *q)
     const yk_scenario_info *info = &q->scenario->info;
     bool merged = yk_scheme_merges(info->scheme.kind) && info->subsystem_count > 1;
     if (!q->found || q->row.kind != YK_SIGNAL_CHANNEL || !merged) return;
-    yk_node_error(q->scenario->resolver.diagnostics, q->node,
-                  "channels of a subsystem cannot be recorded with a scheme that merges the subsystems");
+    yk_node_warning(
+        q->scenario->resolver.diagnostics, q->node,
+        "is not recorded: the scheme merges the subsystems, which have no channels of their own then; ports "
+        "have their quantities under every scheme");
     q->found = false;
 }
 
@@ -409,6 +413,39 @@ static void reserve_channel(yk_scenario *scenario)
     scenario->channel = yk_resolver_take(&scenario->resolver, (size_t)largest * sizeof *scenario->channel);
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    const yk_node *left = *(yk_node *const *)a, *right = *(yk_node *const *)b;
+    int order = strcmp(left->text, right->text);
+    return order ? order : (left->line > right->line) - (left->line < right->line);
+}
+
+/* A record knows its signals by their names. */
+static void check_repeated(yk_scenario *scenario, const yk_node *signals)
+{
+    yk_resolver *r = &scenario->resolver;
+    const yk_node **items = yk_resolver_take(r, (size_t)signals->count * sizeof *items);
+    int count = 0;
+    for (const yk_node *node = signals->first; items && node; node = node->next)
+        if (node->valid) items[count++] = node;
+    if (count) qsort(items, (size_t)count, sizeof *items, compare_texts);
+    for (int i = 1; i < count && !yk_diagnostics_full(r->diagnostics); i++)
+        if (strcmp(items[i - 1]->text, items[i]->text) == 0)
+            yk_node_error(r->diagnostics, items[i], "'%.60s' is recorded twice; remove one of them", items[i]->text);
+}
+
+/* Where the results go, if the file's name tells in which format. */
+static void read_file(yk_scenario *scenario, const yk_node *record)
+{
+    const yk_node *file = yk_node_get(record, "file");
+    if (!file) return;
+    if (!yk_record_format_known(file->text))
+        yk_node_error(scenario->resolver.diagnostics, file,
+                      "cannot tell the format of '%.60s' by its name; let it end in .h5, .hdf5 or .csv", file->text);
+    else
+        scenario->info.record_file = yk_builder_path(&scenario->builder, record, "file");
+}
+
 void yk_scenario_read_signals(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
@@ -417,13 +454,13 @@ void yk_scenario_read_signals(yk_scenario *scenario)
     const yk_node *signals = yk_node_get(record, "signals");
     if (record->valid) {
         scenario->info.record_every = yk_node_integer(record, "every");
-        if (yk_node_get(record, "file"))
-            scenario->info.record_file = yk_builder_path(&scenario->builder, record, "file");
+        read_file(scenario, record);
     }
     if (signals && signals->kind == YK_NODE_LIST && signals->count <= YK_SIGNALS_MAX) {
         if (!reserve(scenario, signals->count)) return;
         for (const yk_node *node = signals->first; node && !yk_diagnostics_full(r->diagnostics); node = node->next)
             if (node->valid) add_signal(scenario, node->text, node);
+        check_repeated(scenario, signals);
     } else if (!signals && yk_diagnostics_errors(r->diagnostics) == 0) {
         add_defaults(scenario);
     }
@@ -456,6 +493,14 @@ static const double *read_row(const yk_scenario *scenario, const yk_signal_row *
         return scenario->channel;
     }
     return four;
+}
+
+const char *const *yk_scenario_signal_labels(const yk_scenario *scenario, int signal)
+{
+    static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
+    const yk_signal_row *row = &scenario->rows[signal];
+    if (row->kind == YK_SIGNAL_ENERGY && row->components == 4) return energies;
+    return row->kind == YK_SIGNAL_PORT && row->components == 6 ? axes : NULL;
 }
 
 void yk_scenario_sample(const yk_scenario *scenario, double *values)

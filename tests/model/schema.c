@@ -226,7 +226,8 @@ static void mistakes_have_one_message_each(void **state)
         {"boolean: maybe", 10, "boolean", "expected true or false; found 'maybe'"},
         {"text: {a: 1}", 7, "text", "expected a text; found a section"},
         {"name: 2nd", 7, "name",
-         "'2nd' cannot be a name; a name starts with a letter and has at most 60 letters, digits, '_' and '-'"},
+         "'2nd' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, '_' "
+         "and '-'"},
         {"choice: gren", 9, "choice", "unknown word 'gren'; did you mean 'green'?"},
         {"choice: yellow", 9, "choice", "unknown word 'yellow'; expected red, green, blue"},
         {"function: sin(x)", 15, "function",
@@ -278,7 +279,8 @@ static void mistakes_have_one_message_each(void **state)
         {"named: [{type: box}]", 9, "named[0]", "'name' is missing: a name for this shape"},
         {"named: [{name: a}, {name: b}, {name: a}]", 38, "named[2]", "the name 'a' is already used in line 1"},
         {"named: {a.b: box}", 9, "named.a.b",
-         "'a.b' cannot be a name; a name starts with a letter and has at most 60 letters, digits, '_' and '-'"},
+         "'a.b' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, '_' "
+         "and '-'"},
         {"named: {a: box, b: box, c: box, d: box}", 1, "named", "expected at most 3 shapes; found 4"},
         {"named: box", 8, "named", "expected a section of named items, or a list of items with 'name'; found 'box'"},
         {"parameters: [1]", 13, "parameters", "expected a section of names and numbers; found a list of 1"},
@@ -293,7 +295,9 @@ static void mistakes_have_one_message_each(void **state)
         {"parameters: {a: 1/0, b: a}", 17, "parameters.a",
          "expected a number: the value is not finite (a division by zero, or an overflow)"},
         {"parameters: {a: [1]}", 17, "parameters.a", "expected a number; found a list of 1"},
-        {"named: {a: {repeat: 2}}", 9, "named.a", "the name 'a' is already used in line 1"},
+        {"named: {a: {repeat: 2}}", 9, "named.a",
+         "the name 'a' is already used in line 1; names of repeated items have the index in them, as in "
+         "\"link_{i}\""},
         {"named: {'a{i}': {repeat: many}}", 26, "named.a{i}.repeat",
          "expected a whole number: unknown name 'many'; define it under 'parameters'"},
         {"named: {'a{i}': {repeat: {from: 1}}}", 18, "named.a{i}.repeat",
@@ -301,7 +305,8 @@ static void mistakes_have_one_message_each(void **state)
         {"named: {'a{i}': {repeat: {index: pi, to: 1}}}", 26, "named.a{i}.repeat",
          "the index cannot be 'pi', which is the number 3.14159..."},
         {"named: {'a{j}': {repeat: 1}}", 9, "named.a{j}",
-         "'a{j}' cannot be a name; a name starts with a letter and has at most 60 letters, digits, '_' and '-'"},
+         "'a{j}' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, "
+         "'_' and '-'"},
         {"named: {'a{i}': {repeat: 2000000}}", 17, "named.a{i}", "the repetition makes more than a million values"},
         {"nmber: 1", 1, "nmber", "unknown key; did you mean 'number'?"},
         {"[]", 1, "", "expected a section; found a list of 0"},
