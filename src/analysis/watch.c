@@ -10,9 +10,9 @@ static const double CREATED_SERIOUS = 0.1, CREATED_NOTABLE = 0.01;
 /* Times the rounding of single energies: sums of many steps. */
 static const double NOISE = 1e6;
 /* Growth of the largest gap from a quarter to half and from there to the whole run that is a drift; and the gap, by the way
- * of the interface (or in rad), below which it does not matter. */
+ * of the interface (or in rad), below which it does not matter; gaps of rounding (m, rad) never do. */
 static const double DRIFT = 1.7;
-static const double NOTABLE_GAP = 1e-5;
+static const double NOTABLE_GAP = 1e-5, ROUNDING_GAP = 1e-12;
 
 static const yk_port_value *side(const yk_watch *watch, int i, bool effort)
 {
@@ -141,7 +141,8 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
     const double way[3] = {w->quarter_way, w->half_way, w->way};
     const double gaps[3] = {w->quarter.position, w->half.position, all.position};
     const double turns[3] = {w->quarter.rotation, w->half.rotation, all.rotation};
-    bool position = has_drifted(gaps, way, NOTABLE_GAP * w->way), rotation = has_drifted(turns, way, NOTABLE_GAP);
+    bool position = has_drifted(gaps, way, fmax(NOTABLE_GAP * w->way, ROUNDING_GAP)),
+         rotation = has_drifted(turns, way, NOTABLE_GAP);
     if (!position && !rotation) return;
     const double *told = position ? gaps : turns;
     yk_finding *f = add(report, YK_FINDING_DRIFT, false, i, told[2]);

@@ -189,6 +189,28 @@ static const char *member_message(const yk_member *m)
     return ops->message ? ops->message(m->subsystem) : yk_status_text(m->status);
 }
 
+/* What else may steady a coupling that ran away, of what is not set already. */
+static const char *steadier(const yk_scheme_def *scheme)
+{
+    switch (scheme->kind) {
+    case YK_SCHEME_EXPLICIT:
+        return scheme->inputs.modified && scheme->inputs.acceleration > 0
+                   ? " or coupling.scheme tight"
+                   : ", coupling.inputs index-1 or coupling.scheme tight";
+    case YK_SCHEME_TIGHT:
+        return scheme->relaxation == YK_RELAXATION_NONE && scheme->iterations > 0
+                   ? ", coupling.relaxation quasi-newton or coupling.scheme index1"
+                   : " or coupling.scheme index1";
+    case YK_SCHEME_RIM:
+        return scheme->rim.extrapolation != YK_EXTRAPOLATION_RIM ? " or coupling.extrapolation rim"
+                                                                 : " or coupling.scheme tight";
+    case YK_SCHEME_INDEX1:
+    case YK_SCHEME_MONOLITHIC:
+    case YK_SCHEME_RELAXED: break;
+    }
+    return "";
+}
+
 yk_status yk_system_blame(yk_system *system, int member)
 {
     const yk_member *m = &system->members[member];
@@ -199,15 +221,15 @@ yk_status yk_system_blame(yk_system *system, int member)
         return yk_fail(system->context, m->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t, step,
                        m->name, why);
     bool ran_away = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED;
-    bool extrapolated = system->rim && system->scheme.rim.extrapolation != YK_EXTRAPOLATION_RIM;
-    const char *remedy = !ran_away ? ""
-                         : extrapolated
-                             ? "; the coupling may be unstable: try coupling.extrapolation rim or a smaller "
-                               "time.step, and see `yoke stability`"
-                             : "; the coupling may be unstable: try a smaller time.step, coupling.inputs index-1 "
-                               "or coupling.scheme tight, and see `yoke stability`";
-    return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s%s", t,
-                   step, schemes[system->scheme.kind].name, m->name, why, remedy);
+    const char *name = schemes[system->scheme.kind].name;
+    if (!ran_away)
+        return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s", t,
+                       step, name, m->name, why);
+    return yk_fail(
+        system->context, m->status,
+        "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s; the coupling may be unstable: try a "
+        "smaller time.step%s, and see `yoke stability` and `yoke advise`",
+        t, step, name, m->name, why, steadier(&system->scheme));
 }
 
 /* Stepping --------------------------------------------------------------------------------------------------------- */

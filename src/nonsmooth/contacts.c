@@ -147,8 +147,8 @@ static yk_status check_capacity(const yk_nonsmooth *self, size_t count, size_t c
 {
     if (count <= capacity) return YK_OK;
     return yk_fail(self->context, YK_ERROR_MEMORY,
-                   "%zu contact points at t = %g, room for %zu: raise contact_capacity, or reduce the envelope", count,
-                   self->run.time, capacity);
+                   "%zu contact points at t = %g, room for %zu: raise contact.capacity, or reduce contact.envelope",
+                   count, self->run.time, capacity);
 }
 
 static yk_status find_round(yk_nonsmooth *self, double h, double reach)
