@@ -102,7 +102,9 @@ static void print_remarks(const yk_smooth *model, const yk_modes *modes, int ask
         printf("\n  %d mode%s grow%s: the state is unstable\n", unstable, unstable > 1 ? "s" : "",
                unstable > 1 ? "" : "s");
     if (energy.kinetic > 1e-12)
-        printf("\n  the model moves (%.3g J): these are the modes of the moment, not of an equilibrium; see --static\n",
+        printf("\n  the model moves (%.3g J): these are the modes of the moment in fixed axes, not of an equilibrium "
+               "(see\n"
+               "  --static); they are right for rotors that look the same at every angle, not for blades and cranks\n",
                energy.kinetic);
 }
 

@@ -77,11 +77,12 @@ static void put(double tangent[6][6], int row, int column, yk_mat3 block)
         for (int j = 0; j < 3; j++) tangent[row + i][column + j] = block.m[i][j];
 }
 
-void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double tangent[6][6])
+void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double share,
+                        double tangent[6][6])
 {
     yk_vec3 v = node->velocity, w = node->angular_velocity, s = inertia->moment;
     yk_mat3 tensor = inertia->tensor;
-    yk_mat3 rate = yk_m3_sub(yk_m3_identity(), yk_m3_skew(yk_v3_scale(c / 2, w))); /* c dw/dtheta */
+    yk_mat3 rate = yk_m3_sub(yk_m3_identity(), yk_m3_skew(yk_v3_scale(c * share, w))); /* c dw/dtheta */
     yk_vec3 spin = yk_m3_apply(tensor, w);
     yk_mat3 angular =
         yk_m3_sub(yk_m3_mul(tensor, yk_m3_add(rate, yk_m3_skew(yk_v3_scale(c, w)))), yk_m3_skew(yk_v3_scale(c, spin)));

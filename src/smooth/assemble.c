@@ -45,7 +45,7 @@ static inline void node_matrix(const yk_smooth *model, int i, double weight, con
     if (mode == SINK_ADD) {
         yk_inertia_global inertia;
         yk_inertia_turn(&node->inertia, &model->trial[i].frame.rotation, &inertia);
-        yk_inertia_tangent(&inertia, &model->trial[i].frame, s->c, tangent);
+        yk_inertia_tangent(&inertia, &model->trial[i].frame, s->c, model->turn_share, tangent);
         if (node->eccentric) weight_stiffness(&inertia, model->def.gravity, s->c, tangent);
     }
     double scale = weight * s->inertia * (1 + s->c * model->damping);

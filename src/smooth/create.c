@@ -415,6 +415,7 @@ yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smo
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
     made->integrator = yk_smooth_integrator_of(def->options.integrator);
+    made->turn_share = YK_TURN_OF_STEP;
     made->base.ops = yk_smooth_ops();
     status = copy_def(made, def);
     if (status == YK_OK) status = make_ports(made);

@@ -149,8 +149,8 @@ static void momenta(columns *f, const yk_ffrf_motion *motion)
     }
 }
 
-void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double damping,
-                     double *tangent)
+void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double share,
+                     double damping, double *tangent)
 {
     yk_ffrf_shape at, plain;
     yk_ffrf_seen s;
@@ -172,8 +172,8 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
         if (j < 3) {
             by.v = unit;
         } else {
-            /* c dw = (1 - c/2 w x) d and the turned view, w x d */
-            by.w = yk_v3_axpy(0.5 * c, yk_v3_cross(s.w, unit), unit);
+            /* c dw = (1 - share c w x) d and the turned view, w x d */
+            by.w = yk_v3_axpy((1 - share) * c, yk_v3_cross(s.w, unit), unit);
             by.v = yk_v3_scale(c, yk_v3_cross(s.v, unit));
         }
         motion_column(&f, &by, j);

@@ -134,7 +134,8 @@ static void modal_pass(yk_smooth *model, const flexible_model *of, assembly_leve
     int modes = of->body->coordinates, size = 6 + modes;
     int frame = model->nodes[of->node].unknown, first = model->coordinate_first + of->coordinate - 6;
     if (mode == SINK_ADD)
-        yk_ffrf_tangent(&of->body->modal, &motion, model->def.gravity, s->c, model->damping, of->tangent);
+        yk_ffrf_tangent(&of->body->modal, &motion, model->def.gravity, s->c, model->turn_share, model->damping,
+                        of->tangent);
     double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
     for (int j = 0; j < size; j++)
         for (int i = 0; i < size; i++)

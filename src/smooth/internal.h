@@ -327,6 +327,7 @@ struct yk_smooth {
     double supply, loss, potential;
     double damping;    /* artificial, at the end of the step */
     double compliance; /* e of the matrix */
+    double turn_share; /* YK_TURN_OF_STEP, but where the matrix is read for modes */
     int iteration;
     bool iterated;   /* by calls of iterate: corrections follow inputs that change, and tell nothing of the factors */
     bool new_inputs; /* since the last correction */

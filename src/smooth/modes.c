@@ -2,7 +2,8 @@
  *
  * The matrix of a step is M + c C + c^2 K beside the constraint gradients, c the step's weight (internal.h), and a
  * polynomial in c entry by entry. So M and K are read off at a c so small or so large that no other term is left, and C
- * is what remains at a c between. No element needs to know of modes. */
+ * is what remains at a c between. No element needs to know of modes; only inertia is told that small rotations are now
+ * in fixed axes, in which the matrices of a round rotor are constant. */
 #include "smooth/modes.h"
 
 #include <string.h>
@@ -125,12 +126,14 @@ static yk_status linearise(yk_smooth *model, pencil *p, yk_linear_system *system
     double c = model->c, damping = model->damping;
     model->damping = 0; /* the artificial damping of the start is no part of the model */
     model->compliance = 0;
+    model->turn_share = YK_TURN_IN_FIXED_AXES;
     yk_smooth_trial_from_state(model);
     assemble_at(model, large_weight, model->mass_scale / (large_weight * large_weight), p->stiffness);
     assemble_at(model, small_weight, model->mass_scale, p->mass);
     yk_status status = read_damping(model, p);
     model->c = c;
     model->damping = damping;
+    model->turn_share = YK_TURN_OF_STEP;
     model->factors_match = false; /* the values that were factored are gone */
     if (status != YK_OK) return status;
     return fill_system(model, p, system);

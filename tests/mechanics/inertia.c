@@ -51,7 +51,7 @@ static void tangent_is_the_derivative(void **state)
     double c = 0.02, tangent[6][6], step = 1e-6;
     yk_inertia_global global;
     yk_inertia_turn(&inertia, &body[0].rotation, &global);
-    yk_inertia_tangent(&global, &body[0], c, tangent);
+    yk_inertia_tangent(&global, &body[0], c, YK_TURN_OF_STEP, tangent);
     for (int k = 0; k < 6; k++) {
         double up[6], down[6];
         for (int side = 0; side < 2; side++) {

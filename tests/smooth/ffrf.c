@@ -219,7 +219,7 @@ static void tangents_are_derivatives(void **state)
         sample s;
         fill_sample(&s, 1e-3);
         double tangent[SIZE * SIZE], rest[2][SIZE], momenta[2][SIZE], c = 0.05, step = 1e-6, damping = 0.3;
-        yk_ffrf_tangent(&rod.body, &s.motion, gravity, c, damping, tangent);
+        yk_ffrf_tangent(&rod.body, &s.motion, gravity, c, YK_TURN_OF_STEP, damping, tangent);
         for (int k = 0; k < SIZE; k++) {
             for (int side = 0; side < 2; side++) {
                 sample moved = s;

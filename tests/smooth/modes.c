@@ -239,6 +239,43 @@ static void damper_gives_the_damping_ratio(void **state)
     yk_smooth_destroy(model);
 }
 
+/* A top that spins upright on its point with n rad/s: A s^2 - i C n s - m g l = 0, by its inertia A about the point and C
+ * about its axis. Slow, it falls in a spiral; fast, it stands and has two frequencies. With the node in the centre of
+ * mass, and in the point. */
+static void spin_holds_a_top_upright(void **state)
+{
+    double mass = 0.5, l = 0.1, across = 1.4e-3, axial = 1e-3, point = across + mass * l * l;
+    static const double spins[2] = {100, 200};
+    for (int k = 0; k < 4; k++) {
+        double n = spins[k % 2], high = k < 2 ? l : 0;
+        beam_model_def *m = beam_model_new();
+        m->def.gravity = yk_v3(0, 0, -9.81);
+        int node = beam_model_node(m, yk_v3(0, 0, high), yk_q_identity());
+        m->nodes[node].angular_velocity = yk_v3(0, 0, n);
+        beam_model_body(m, node, mass, yk_m3_diagonal(across, across, axial))->centre = yk_v3(0, 0, l - high);
+        beam_model_joint(m, YK_JOINT_SPHERICAL, YK_SMOOTH_GROUND, node)->marker[1].offset = yk_v3(0, 0, -high);
+        yk_smooth *model = beam_model_create(*state, m);
+        beam_model_start(*state, model, 1e-3);
+        yk_modes *modes = find_modes(*state, model, 4);
+        double root = axial * axial * n * n - 4 * point * mass * 9.81 * l;
+        int free_motions = 0; /* the turn about its own axis, with or without its rate as another */
+        while (modes->mode[free_motions].free_motion) free_motions++;
+        assert_true(free_motions >= 1 && free_motions + 2 <= modes->count);
+        const yk_mode *slow = &modes->mode[free_motions], *fast = slow + 1;
+        if (root < 0) {
+            assert_relative(slow->omega, axial * n / (2 * point), 1e-9);
+            assert_relative(slow->growth, sqrt(-root) / (2 * point), 1e-9);
+            assert_relative(fast->growth, -sqrt(-root) / (2 * point), 1e-9);
+        } else {
+            assert_relative(slow->omega, (axial * n - sqrt(root)) / (2 * point), 1e-8);
+            assert_relative(fast->omega, (axial * n + sqrt(root)) / (2 * point), 1e-8);
+            assert_near(slow->growth, 0, 1e-8);
+        }
+        yk_modes_destroy(modes);
+        yk_smooth_destroy(model);
+    }
+}
+
 static void finding_modes_leaves_the_state_alone(void **state)
 {
     beam_model_def *m = tight_cantilever(3);
@@ -268,6 +305,7 @@ int main(void)
         cmocka_unit_test(pendulum_swings),
         cmocka_unit_test(pendulum_swings_by_its_reaction),
         cmocka_unit_test(damper_gives_the_damping_ratio),
+        cmocka_unit_test(spin_holds_a_top_upright),
         cmocka_unit_test(finding_modes_leaves_the_state_alone),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
