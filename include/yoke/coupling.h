@@ -226,6 +226,8 @@ int64_t yk_system_steps(const yk_system *system);
 
 /* Motion and effort of a port as numbered by the subsystem, in the system's units and axes, after start or step. */
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);
+/* A channel as numbered by the subsystem, in its own units and axes; also of subsystems that the scheme has merged. */
+void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values);
 /* What a wire carries at the present time. */
 double yk_system_wire(const yk_system *system, int wire);
 /* False if the subsystem does not tell; parts of a merged system report the whole in the first. */

@@ -224,7 +224,8 @@ typedef struct yk_subsystem_ops {
     /* Fills at most `capacity` shapes, returns how many there are. */
     int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
     /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the parts in order, all
-     * unconnected. The parts stay as they are. The reference of every coupling scheme. */
+     * unconnected, and so are its channels, with others of its own after them. The parts stay as they are. The reference
+     * of every coupling scheme. */
     yk_status (*merge)(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
                        yk_subsystem **merged);
     /* As step, and the derivatives of the motions at t + h of all ports that take an effort, by the coefficients 0 to
@@ -244,7 +245,8 @@ typedef struct yk_subsystem_ops {
      * equations with what is known of the others. All four or none; of the parts themselves they say only that what is
      * merged from them has them. */
     /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has them. The first call
-     * after start, step or state_set opens the trial; step accepts it as it stands. *change: the largest change that it
+     * after start, step or state_set opens the trial; step accepts it as it stands. What it keeps for later steps is
+     * part of the state. *change: the largest change that it
      * made in a velocity of the part, as a share of the typical velocity of the whole. */
     yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change);
     /* What a trial knows of a part, as doubles for another subsystem that was merged from the same parts and has the same

@@ -65,18 +65,16 @@ static bool is_position(const yk_channel *channel)
     return channel->components == 3 && dot && strcmp(dot, ".position") == 0;
 }
 
-/* Bodies where a subsystem names them; its ports where it does not. The parts of a merged system do not move. */
+/* Bodies where a subsystem names them; its ports where it does not. */
 static int list_movers(const yk_scenario_info *info, mover *list)
 {
     int count = 0;
-    bool merged = yk_scheme_merges(info->scheme.kind) && info->subsystem_count > 1;
     for (int s = 0; s < info->subsystem_count; s++) {
         const yk_subsystem *part = info->subsystems[s];
         const yk_channel *channels = NULL;
         const yk_port *ports;
         int before = count, channel_count = 0;
-        if (part->ops->channels && part->ops->channel_read && !merged)
-            channel_count = part->ops->channels(part, &channels);
+        if (part->ops->channels && part->ops->channel_read) channel_count = part->ops->channels(part, &channels);
         for (int i = 0; i < channel_count; i++) {
             if (!is_position(&channels[i])) continue;
             if (list) list[count] = (mover){.subsystem = s, .channel = i, .name = channels[i].name};
@@ -92,8 +90,7 @@ static int list_movers(const yk_scenario_info *info, mover *list)
 static void read_mover(const inquiry *q, const mover *m, double *position)
 {
     if (m->channel >= 0) {
-        const yk_subsystem *part = q->info->subsystems[m->subsystem];
-        part->ops->channel_read(part, m->channel, position);
+        yk_system_channel(q->map->system, m->subsystem, m->channel, position);
         return;
     }
     yk_vec3 p = yk_system_output(q->map->system, m->subsystem, m->port)->motion.position;

@@ -37,13 +37,19 @@ yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def)
 {
     yk_context *context = system->context;
     system->port_offsets = yk_allocate(context, (size_t)def->subsystem_count, sizeof *system->port_offsets);
-    yk_status status = system->port_offsets ? yk_monolithic_copy(system, def, &system->merged) : YK_ERROR_MEMORY;
+    system->channel_offsets = yk_allocate(context, (size_t)def->subsystem_count, sizeof *system->channel_offsets);
+    if (!system->port_offsets || !system->channel_offsets) return YK_ERROR_MEMORY;
+    yk_status status = yk_monolithic_copy(system, def, &system->merged);
     if (status < 0) return status;
-    int offset = 0;
+    int port = 0, channel = 0;
     for (int i = 0; i < def->subsystem_count; i++) {
+        const yk_subsystem *part = def->subsystems[i];
         const yk_port *ports;
-        system->port_offsets[i] = offset;
-        offset += def->subsystems[i]->ops->ports(def->subsystems[i], &ports);
+        const yk_channel *channels;
+        system->port_offsets[i] = port;
+        system->channel_offsets[i] = channel;
+        port += part->ops->ports(part, &ports);
+        channel += part->ops->channels ? part->ops->channels(part, &channels) : 0;
     }
     return YK_OK;
 }

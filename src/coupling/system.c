@@ -525,6 +525,12 @@ const yk_port_value *yk_system_output(const yk_system *system, int subsystem, in
     return &system->members[subsystem].values[port];
 }
 
+void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values)
+{
+    const yk_subsystem *shown = system->merged ? system->merged : system->members[subsystem].subsystem;
+    shown->ops->channel_read(shown, (system->merged ? system->channel_offsets[subsystem] : 0) + channel, values);
+}
+
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
 {
     *energy = (yk_energy){0};

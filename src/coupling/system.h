@@ -100,6 +100,7 @@ struct yk_system {
     struct yk_relaxed *relaxed; /* relaxed only */
     yk_subsystem *merged;       /* monolithic and relaxed: the one member, which the system owns */
     int *port_offsets;          /* likewise: first port of each part in the merged subsystem */
+    int *channel_offsets;       /* and first channel */
     yk_pool *pool;              /* with several threads only: explicit and relaxed Jacobi, index1 */
     yk_controller control;
     yk_state_layout layout;

@@ -404,6 +404,7 @@ void yk_system_destroy(yk_system *system)
     yk_release(context, system->links);
     yk_release(context, system->sequence);
     yk_release(context, system->port_offsets);
+    yk_release(context, system->channel_offsets);
     yk_release(context, system->scratch);
     yk_release(context, system);
 }

@@ -8,6 +8,7 @@
 #include <langinfo.h>
 #include <math.h>
 #include <muParserDLL.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,6 +257,7 @@ struct yk_expression {
     muParserHandle_t parser;
     int variable_count;
     bool varies;
+    pthread_mutex_t turn; /* to use the parser, which holds the variables */
     double variables[YK_EXPRESSION_VARIABLES_MAX];
 };
 
@@ -517,6 +519,7 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
     made->variable_count = scope->variable_count;
+    pthread_mutex_init(&made->turn, NULL);
     made->parser = mupCreate(muBASETYPE_FLOAT);
     scanner s = {.text = text, .scope = scope, .expression = made, .error = error};
     if (!made->parser || !compile(&s)) {
@@ -532,13 +535,17 @@ void yk_expression_destroy(yk_expression *expression)
 {
     if (!expression) return;
     if (expression->parser) mupRelease(expression->parser);
+    pthread_mutex_destroy(&expression->turn);
     yk_release(expression->context, expression);
 }
 
 double yk_expression_value(yk_expression *expression, const double *variables)
 {
+    pthread_mutex_lock(&expression->turn);
     for (int i = 0; i < expression->variable_count; i++) expression->variables[i] = variables[i];
-    return mupEval(expression->parser);
+    double value = mupEval(expression->parser);
+    pthread_mutex_unlock(&expression->turn);
+    return value;
 }
 
 bool yk_expression_varies(const yk_expression *expression)
@@ -548,9 +555,8 @@ bool yk_expression_varies(const yk_expression *expression)
 
 static double value_at(void *user, double t)
 {
-    yk_expression *expression = user;
-    expression->variables[0] = t;
-    return mupEval(expression->parser);
+    double variables[YK_EXPRESSION_VARIABLES_MAX] = {t};
+    return yk_expression_value(user, variables);
 }
 
 yk_function yk_expression_function(yk_expression *expression)

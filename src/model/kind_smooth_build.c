@@ -66,8 +66,7 @@ typedef struct model_function {
     yk_function of_time;
     yk_expression *expression;
     int input_count;
-    const char *inputs[YK_SMOOTH_FEEDBACK_MAX]; /* names of channels */
-    int channel[YK_SMOOTH_FEEDBACK_MAX];        /* -1 until it is looked up */
+    int channel[YK_SMOOTH_FEEDBACK_MAX];
     int component[YK_SMOOTH_FEEDBACK_MAX];
 } model_function;
 
@@ -79,12 +78,10 @@ static double value_in_time(void *user, const yk_smooth *model, double t)
 
 static double value_with_feedback(void *user, const yk_smooth *model, double t)
 {
-    model_function *f = user;
+    const model_function *f = user;
     double variables[1 + YK_SMOOTH_FEEDBACK_MAX] = {t};
-    for (int i = 0; i < f->input_count; i++) {
-        if (f->channel[i] < 0) f->channel[i] = yk_smooth_channel_find(model, f->inputs[i]);
+    for (int i = 0; i < f->input_count; i++)
         variables[1 + i] = yk_smooth_channel_value(model, f->channel[i], f->component[i]);
-    }
     return yk_expression_value(f->expression, variables);
 }
 
@@ -97,27 +94,12 @@ static yk_smooth_function function_of(maker *m, const yk_node *node)
     return (yk_smooth_function){value_in_time, f};
 }
 
-/* "crank.velocity.x" to the channel's name and the component. */
-static bool split_input(maker *m, const yk_node *node, model_function *f, int i)
-{
-    static const char letters[] = "xyz";
-    const char *text = node->text, *last = strrchr(text, '.');
-    const char *letter = last && last[1] && !last[2] ? strchr(letters, last[1]) : NULL;
-    size_t length = letter ? (size_t)(last - text) : strlen(text);
-    f->inputs[i] = yk_store_text(m->builder->store, text, length);
-    f->component[i] = letter ? (int)(letter - letters) : 0;
-    f->channel[i] = -1;
-    if (!f->inputs[i]) fail(m, YK_ERROR_MEMORY);
-    return f->inputs[i] != NULL;
-}
-
 static yk_smooth_function feedback_of(maker *m, const yk_node *section)
 {
     const char *variables[1 + YK_SMOOTH_FEEDBACK_MAX] = {"t"};
     model_function *f = take(m, 1, sizeof *f);
     for (const yk_node *input = first_of(section, "inputs"); f && input; input = input->next) {
         variables[1 + f->input_count] = yk_node_name(input);
-        if (!split_input(m, input, f, f->input_count)) return (yk_smooth_function){0};
         f->input_count++;
     }
     if (!f) return (yk_smooth_function){0};
@@ -504,17 +486,31 @@ static void read_options(maker *m)
     options->damping_end = yk_node_number(damping, "end");
 }
 
-/* Inputs of feedbacks can be checked only when the model has named its channels. */
-static yk_status check_inputs(maker *m, const yk_smooth *model)
+/* "crank.velocity.x" to the channel and the component. */
+static yk_status find_input(maker *m, const yk_smooth *model, const yk_node *node, int *channel, int *component)
 {
-    for (const yk_node *item = first_of(m->section, "forces"); item; item = item->next) {
+    static const char letters[] = "xyz";
+    const char *text = node->text, *last = strrchr(text, '.');
+    const char *letter = last && last[1] && !last[2] ? strchr(letters, last[1]) : NULL;
+    const char *name = yk_store_text(m->builder->store, text, letter ? (size_t)(last - text) : strlen(text));
+    if (!name) return YK_ERROR_MEMORY;
+    *component = letter ? (int)(letter - letters) : 0;
+    *channel = yk_smooth_channel_find(model, name);
+    if (*channel >= 0) return YK_OK;
+    return yk_builder_error(m->builder, node, "there is no channel '%.80s', such as 'BODY.velocity.x'", text);
+}
+
+/* Inputs of feedbacks can be found only when the model has named its channels. */
+static yk_status find_inputs(maker *m, const yk_smooth *model)
+{
+    const yk_smooth_force_def *force = m->def.forces;
+    for (const yk_node *item = first_of(m->section, "forces"); item; item = item->next, force++) {
         const yk_node *feedback = yk_node_get(item, "feedback");
-        for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input; input = input->next) {
-            model_function f;
-            if (!split_input(m, input, &f, 0)) return YK_ERROR_MEMORY;
-            if (yk_smooth_channel_find(model, f.inputs[0]) < 0)
-                return yk_builder_error(m->builder, input, "there is no channel '%.80s', such as 'BODY.velocity.x'",
-                                        input->text);
+        model_function *f = force->load.user;
+        int i = 0;
+        for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input; input = input->next, i++) {
+            yk_status status = find_input(m, model, input, &f->channel[i], &f->component[i]);
+            if (status != YK_OK) return status;
         }
     }
     return YK_OK;
@@ -533,7 +529,7 @@ static yk_status build_rest(maker *m, yk_subsystem **subsystem)
     yk_smooth *model;
     yk_status status = yk_smooth_create(yk_builder_context(m->builder), &m->def, &model);
     if (status != YK_OK) return status;
-    status = check_inputs(m, model);
+    status = find_inputs(m, model);
     if (status != YK_OK) {
         yk_smooth_destroy(model);
         return status;

@@ -319,18 +319,6 @@ static void read_name(request *q, const char *text)
 
 /* The list ------------------------------------------------------------------------------------------------------- */
 
-static void check_channel(request *q)
-{
-    const yk_scenario_info *info = &q->scenario->info;
-    bool merged = yk_scheme_merges(info->scheme.kind) && info->subsystem_count > 1;
-    if (!q->found || q->row.kind != YK_SIGNAL_CHANNEL || !merged) return;
-    yk_node_warning(
-        q->scenario->resolver.diagnostics, q->node,
-        "is not recorded: the scheme merges the subsystems, which have no channels of their own then; ports "
-        "have their quantities under every scheme");
-    q->found = false;
-}
-
 bool yk_scenario_find_signal(yk_scenario *scenario, const char *name, const yk_node *node, yk_signal_row *row)
 {
     request q = {.scenario = scenario, .node = node};
@@ -344,7 +332,6 @@ static void add_signal(yk_scenario *scenario, const char *name, const yk_node *n
 {
     request q = {.scenario = scenario, .node = node};
     read_name(&q, name);
-    check_channel(&q);
     if (!q.found) return;
     yk_scenario_info *info = &scenario->info;
     scenario->rows[info->signal_count] = q.row;
@@ -471,7 +458,6 @@ void yk_scenario_read_signals(yk_scenario *scenario)
 
 static const double *read_row(const yk_scenario *scenario, const yk_signal_row *row, double *four)
 {
-    const yk_subsystem *object;
     switch (row->kind) {
     case YK_SIGNAL_PORT: return (const double *)yk_system_output(scenario->system, row->subsystem, row->port);
     case YK_SIGNAL_GAP: {
@@ -488,8 +474,7 @@ static const double *read_row(const yk_scenario *scenario, const yk_signal_row *
         return four;
     case YK_SIGNAL_WIRE: four[0] = yk_system_wire(scenario->system, row->subsystem); return four;
     case YK_SIGNAL_CHANNEL:
-        object = scenario->subsystems[row->subsystem];
-        object->ops->channel_read(object, row->port, scenario->channel);
+        yk_system_channel(scenario->system, row->subsystem, row->port, scenario->channel);
         return scenario->channel;
     }
     return four;

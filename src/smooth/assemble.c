@@ -363,7 +363,11 @@ static inline void force_pass(yk_smooth *model, const force_model *force, const 
 {
     bool both = yk_force_on_both(force->law.kind);
     double load = both ? 0 : 1;
-    if (force->load.value && mode != SINK_RECORD) load = force->load.value(force->load.user, model, model->t);
+    if (force->load.value && mode != SINK_RECORD) {
+        model->first_channel = force->first_channel;
+        load = force->load.value(force->load.user, model, model->t);
+        model->first_channel = 0;
+    }
     yk_force_load result;
     yk_force_tangent tangent;
     yk_force_evaluate(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, load,

@@ -235,6 +235,7 @@ static yk_status compile_forces(yk_smooth *model)
         bool both = yk_force_on_both(force->kind);
         force_model *made = &model->forces[i];
         *made = (force_model){.name = force->name,
+                              .first_channel = force->first_channel,
                               .node = {yk_smooth_frame_of(model, both ? force->node[0] : YK_SMOOTH_GROUND),
                                        yk_smooth_frame_of(model, force->node[1])},
                               .load = force->load};

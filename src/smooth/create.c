@@ -386,6 +386,7 @@ void yk_smooth_destroy(yk_smooth *model)
     yk_release(context, model->port_list);
     yk_release(context, model->own_inputs);
     yk_release(context, model->channels);
+    yk_release(context, model->channel_order);
     yk_release(context, model->channel_names);
     yk_release(context, model);
 }

@@ -122,6 +122,7 @@ typedef struct force_model {
     int node[2];
     bool chained;
     yk_smooth_function load;
+    int first_channel;
 } force_model;
 
 typedef struct beam_model {
@@ -287,7 +288,9 @@ struct yk_smooth {
     yk_port *port_list;
     yk_channel *channels;
     int channel_count;
-    int place_channel; /* first channel of the places of flexible bodies, and of these bodies after them */
+    int *channel_order; /* of a merged model: channels of the first part, the second, ..; then of what joins them */
+    int first_channel;  /* that the function knows which is being evaluated */
+    int place_channel;  /* first channel of the places of flexible bodies, and of these bodies after them */
     char *channel_names;
     int row_count;
     int coordinate_count, coordinate_first;
@@ -498,6 +501,8 @@ void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_mot
 int yk_smooth_channels(const yk_smooth *model, const yk_channel **list);
 void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values);
 yk_status yk_smooth_make_channels(yk_smooth *model);
+/* Of a merged model: its channels in the order of the parts. */
+yk_status yk_smooth_order_channels(yk_smooth *model, yk_subsystem *const *parts, int part_count);
 void yk_smooth_joint_wrench(const yk_smooth *model, const joint_model *joint, int side, yk_effort *effort);
 
 /* interface.c: a velocity of a port that takes efforts: coefficients of the velocities of one or two frames, and its rate at

@@ -11,7 +11,7 @@ static const yk_smooth_def *def_of(const yk_subsystem *part)
 
 /* Where the nodes and ports of each part begin in the whole. */
 typedef struct totals {
-    int nodes, bodies, joints, forces, beams, flexibles, places, shapes, ports;
+    int nodes, bodies, joints, forces, beams, flexibles, places, shapes, ports, channels;
 } totals;
 
 static totals totals_before(yk_subsystem *const *parts, int part)
@@ -28,6 +28,7 @@ static totals totals_before(yk_subsystem *const *parts, int part)
         sum.places += def->place_count;
         sum.shapes += def->shape_count;
         sum.ports += def->port_count;
+        sum.channels += ((const yk_smooth *)parts[i])->channel_count;
     }
     return sum;
 }
@@ -85,7 +86,10 @@ static void copy_part(const yk_smooth_def *def, const totals *at, int all_nodes,
         to->places[at->places + i].flexible += at->flexibles;
     }
     for (int i = 0; i < def->joint_count; i++) to->joints[at->joints + i] = def->joints[i];
-    for (int i = 0; i < def->force_count; i++) to->forces[at->forces + i] = def->forces[i];
+    for (int i = 0; i < def->force_count; i++) {
+        to->forces[at->forces + i] = def->forces[i];
+        to->forces[at->forces + i].first_channel = at->channels;
+    }
     for (int i = 0; i < def->port_count; i++) to->ports[at->ports + i] = def->ports[i];
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < def->joint_count; i++)
@@ -200,7 +204,12 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
         def.ports = to.ports, def.port_count = sum.ports;
         yk_smooth *whole = NULL;
         status = yk_smooth_create(context, &def, &whole);
-        if (status == YK_OK) *merged = yk_smooth_subsystem(whole);
+        if (status == YK_OK) status = yk_smooth_order_channels(whole, parts, part_count);
+        if (status == YK_OK) {
+            *merged = yk_smooth_subsystem(whole);
+        } else {
+            yk_smooth_destroy(whole);
+        }
     }
     release_arrays(context, &to);
     return status;

@@ -200,13 +200,56 @@ static size_t name_all(yk_smooth *model, char *store)
     return used;
 }
 
+/* Channels by what they belong to, in the order of name_all. */
+enum { CHANNEL_GROUPS = 7 };
+
+static int count_channels(const yk_smooth_def *def, int count[CHANNEL_GROUPS])
+{
+    const int counts[CHANNEL_GROUPS] = {MODEL_CHANNELS,
+                                        NODE_CHANNELS * def->node_count,
+                                        JOINT_CHANNELS * def->joint_count,
+                                        FORCE_CHANNELS * def->force_count,
+                                        BEAM_CHANNELS * def->beam_count,
+                                        NODE_CHANNELS * def->place_count,
+                                        def->flexible_count};
+    int sum = 0;
+    memcpy(count, counts, sizeof counts);
+    for (int i = 0; i < def->flexible_count; i++) count[CHANNEL_GROUPS - 1] += amplitudes_of(&def->flexibles[i]);
+    for (int g = 0; g < CHANNEL_GROUPS; g++) sum += count[g];
+    return sum;
+}
+
+/* Each part shows the energy of the whole as its own. */
+yk_status yk_smooth_order_channels(yk_smooth *model, yk_subsystem *const *parts, int part_count)
+{
+    int count[CHANNEL_GROUPS], own[CHANNEL_GROUPS], next[CHANNEL_GROUPS], end[CHANNEL_GROUPS], at = 0;
+    size_t total = (size_t)count_channels(&model->def, count) + (size_t)part_count * MODEL_CHANNELS;
+    int *order = model->channel_order = yk_allocate(model->context, total, sizeof *order);
+    yk_channel *channels = yk_allocate(model->context, total, sizeof *channels);
+    if (!order || !channels) {
+        yk_release(model->context, channels);
+        return YK_ERROR_MEMORY;
+    }
+    for (int g = 0; g < CHANNEL_GROUPS; g++) end[g] = (g ? end[g - 1] : 0) + count[g], next[g] = end[g] - count[g];
+    for (int p = 0; p < part_count; p++) {
+        count_channels(&((const yk_smooth *)parts[p])->def, own);
+        for (int i = 0; i < own[0]; i++) order[at++] = i;
+        for (int g = 1; g < CHANNEL_GROUPS; g++)
+            for (int i = 0; i < own[g]; i++) order[at++] = next[g]++;
+    }
+    for (int g = 1; g < CHANNEL_GROUPS; g++)
+        while (next[g] < end[g]) order[at++] = next[g]++;
+    for (int i = 0; i < at; i++) channels[i] = model->channels[order[i]];
+    yk_release(model->context, model->channels);
+    model->channels = channels;
+    model->channel_count = at;
+    return YK_OK;
+}
+
 yk_status yk_smooth_make_channels(yk_smooth *model)
 {
-    const yk_smooth_def *def = &model->def;
-    size_t count = MODEL_CHANNELS + NODE_CHANNELS * (size_t)def->node_count +
-                   JOINT_CHANNELS * (size_t)def->joint_count + FORCE_CHANNELS * (size_t)def->force_count +
-                   BEAM_CHANNELS * (size_t)def->beam_count + NODE_CHANNELS * (size_t)def->place_count;
-    for (int i = 0; i < def->flexible_count; i++) count += 1 + (size_t)amplitudes_of(&def->flexibles[i]);
+    int groups[CHANNEL_GROUPS];
+    size_t count = (size_t)count_channels(&model->def, groups);
     model->channels = yk_allocate(model->context, count, sizeof *model->channels);
     model->channel_names = yk_allocate(model->context, name_all(model, NULL), 1);
     if (!model->channels || !model->channel_names) return YK_ERROR_MEMORY;
@@ -258,6 +301,7 @@ static void read_flexible(const yk_smooth *model, int index, double *values)
 void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
 {
     const yk_smooth_def *def = &model->def;
+    if (model->channel_order) channel = model->channel_order[channel];
     if (channel >= model->place_channel) {
         read_flexible(model, channel - model->place_channel, values);
         return;
@@ -307,6 +351,7 @@ int yk_smooth_channel_find(const yk_smooth *model, const char *name)
 double yk_smooth_channel_value(const yk_smooth *model, int channel, int component)
 {
     double values[4] = {0};
+    channel += model->first_channel;
     if (channel < 0 || channel >= model->channel_count || component < 0 || component > 3) return NAN;
     yk_smooth_channel_read(model, channel, values);
     return values[component];

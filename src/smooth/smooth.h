@@ -26,8 +26,8 @@ enum { YK_SMOOTH_GROUND = -1 };
 
 typedef struct yk_smooth yk_smooth;
 
-/* A number that changes in time. It may read what the model computes through yk_smooth_channel_value: the latest
- * iterate of the step that is being solved. Absent when `value` is NULL. */
+/* A number that changes in time. Loads may read what the model computes through yk_smooth_channel_value: the latest
+ * iterate of the step that is being solved. Absent when `value` is NULL. Several threads may ask at once. */
 typedef struct yk_smooth_function {
     double (*value)(void *user, const yk_smooth *model, double t);
     void *user;
@@ -73,6 +73,7 @@ typedef struct yk_smooth_force_def {
     double bushing_damping[6][6];
     yk_vec3 vector;          /* of a force or torque */
     yk_smooth_function load; /* factor of the vector (1 if absent); added to the tension of a spring (0 if absent) */
+    int first_channel;       /* of a merged model: where the channels begin that the load knows */
 } yk_smooth_force_def;
 
 /* A beam through three nodes, the middle one near half of its length; free of strain where the nodes are defined. Its

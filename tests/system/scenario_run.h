@@ -16,14 +16,13 @@ typedef struct run {
     double sample[RUN_SAMPLE_MAX]; /* the recorded signals, one after the other */
 } run;
 
-/* A file under models/, with overrides up to a NULL. */
-static inline run open_run(const char *file, const char *const *overrides)
+/* The text of a scenario, or NULL for that of the file; with overrides up to a NULL. */
+static inline run open_text(const char *path, const char *scenario, const char *const *overrides)
 {
     run r = {.context = yk_context_create(NULL)};
-    char path[512];
-    snprintf(path, sizeof path, "%s/models/%s", YOKE_SOURCE_DIR, file);
     yk_scenario_def def = yk_scenario_default();
     def.path = path;
+    def.text = scenario;
     def.overrides = overrides;
     while (overrides && overrides[def.override_count]) def.override_count++;
     assert_int_equal(yk_diagnostics_create(r.context, &r.diagnostics), YK_OK);
@@ -36,10 +35,20 @@ static inline run open_run(const char *file, const char *const *overrides)
     assert_int_equal(status, YK_OK);
     r.info = yk_scenario_get(r.scenario);
     assert_in_range(r.info->sample_size, 1, RUN_SAMPLE_MAX);
-    assert_int_equal(yk_scenario_system(r.scenario, &r.system), YK_OK);
-    assert_true(yk_system_start(r.system) >= 0);
+    status = yk_scenario_system(r.scenario, &r.system);
+    if (status == YK_OK) status = yk_system_start(r.system);
+    if (status < 0) print_error("%s\n", yk_last_message(r.context));
+    assert_true(status >= 0);
     yk_scenario_sample(r.scenario, r.sample);
     return r;
+}
+
+/* A file under models/, with overrides up to a NULL. */
+static inline run open_run(const char *file, const char *const *overrides)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/models/%s", YOKE_SOURCE_DIR, file);
+    return open_text(path, NULL, overrides);
 }
 
 static inline void close_run(run *r)
