@@ -40,6 +40,7 @@ static const rollback_case cases[] = {
      40,
      {"time.step=1e-2", MECHANISM("type: runge-kutta, error_tolerance: 1e-9")}},
     {"two-step, redundant joints", "bricard/scenario.yaml", 200, 100, {NULL}},
+    {"two-step, pivots that change", "four-bars/scenario.yaml", 5, 3000, {NULL}},
     {"two-step, beams", "flexible-slider-crank/scenario.yaml", 60, 40, {"time.step=2e-3"}},
     {"two-step, modes", "floating-slider-crank/scenario.yaml", 60, 40, {"time.step=1e-3"}},
     {"generalised-alpha, modes",
