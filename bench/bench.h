@@ -30,7 +30,7 @@ typedef struct bench_case {
     const char *unit; /* what one cost belongs to: "step", "contact and sweep", ... */
     void (*run)(bench *run);
     const char *relative_to; /* name of the case that the ratio is taken to; NULL: none */
-    bool slow;               /* takes more than some seconds: runs only when the filter names it, or with --slow */
+    bool slow;               /* takes more than some seconds: runs only with --slow */
 } bench_case;
 
 /* Each file of cases exports one table, ended by a case without name; cases.c lists the tables, ended by NULL. */

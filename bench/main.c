@@ -105,10 +105,9 @@ bool bench_check(bench *run, yk_status status)
 
 /* Selection and measurement --------------------------------------------------------------------------------------- */
 
-static bool is_selected(const bench_case *which, const options *chosen)
+static bool is_named(const bench_case *which, const options *chosen)
 {
-    if (chosen->filter && !strstr(which->name, chosen->filter)) return false;
-    return !which->slow || chosen->slow || chosen->filter;
+    return !chosen->filter || strstr(which->name, chosen->filter);
 }
 
 static int ascending(const void *a, const void *b)
@@ -262,7 +261,7 @@ static const char usage[] = "usage: yoke-bench [--list] [--filter TEXT] [--repea
                             "  --list         names the cases and ends\n"
                             "  --filter TEXT  runs the cases whose name contains TEXT\n"
                             "  --repeat N     samples per case, 1 to 1000 (default 10)\n"
-                            "  --slow         also the cases that take long\n"
+                            "  --slow         also the cases that take long, of those chosen\n"
                             "  --json FILE    writes machine and results\n";
 
 /* False on a mistake. */
@@ -321,11 +320,15 @@ int main(int argc, char **argv)
     }
     result *results = calloc((size_t)count_cases(), sizeof *results);
     if (!results) return 1;
-    int count = 0, failures = 0;
+    int count = 0, failures = 0, skipped = 0;
     print_head();
     for (const bench_case *const *table = bench_tables; *table; table++)
         for (const bench_case *which = *table; which->name; which++) {
-            if (!is_selected(which, &chosen)) continue;
+            if (!is_named(which, &chosen)) continue;
+            if (which->slow && !chosen.slow) {
+                skipped++;
+                continue;
+            }
             if (measure(which, chosen.repeats, &results[count])) {
                 count++;
                 print_row(results, count, &results[count - 1]);
@@ -333,8 +336,11 @@ int main(int argc, char **argv)
                 failures++;
             }
         }
-    if (count + failures == 0) fprintf(stderr, "no case has a name that contains \"%s\"\n", chosen.filter);
+    if (skipped)
+        printf("%d slow case%s skipped; --slow runs %s too\n", skipped, skipped == 1 ? "" : "s",
+               skipped == 1 ? "it" : "them");
+    if (count + failures + skipped == 0) fprintf(stderr, "no case has a name that contains \"%s\"\n", chosen.filter);
     bool written = !chosen.json || write_json(chosen.json, results, count);
     free(results);
-    return count > 0 && failures == 0 && written ? 0 : 1;
+    return count + skipped > 0 && failures == 0 && written ? 0 : 1;
 }
