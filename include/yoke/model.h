@@ -49,6 +49,12 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics);
 
 typedef struct yk_scenario yk_scenario;
 
+/* What a load took long to find, such as where particles come to rest, for later loads of scenarios that agree in it. One may
+ * serve several loads at a time. NULL when out of memory. */
+typedef struct yk_preparations yk_preparations;
+yk_preparations *yk_preparations_create(void);
+void yk_preparations_destroy(yk_preparations *preparations);
+
 typedef struct yk_scenario_def {
     const char *path;             /* the file; also its name in messages */
     const char *text;             /* its contents instead of reading it; NULL: the file is read */
@@ -56,6 +62,7 @@ typedef struct yk_scenario_def {
     int override_count;
     /* Solvers iterate to rounding instead of their tolerances, so that runs may be differenced. */
     bool precise;
+    yk_preparations *preparations; /* NULL: nothing is kept */
 } yk_scenario_def;
 
 yk_scenario_def yk_scenario_default(void);

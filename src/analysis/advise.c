@@ -17,9 +17,9 @@
  * load, such as those whose particles settle first, are tried with fewer. */
 enum { GRID = 4, ROUNDS_MAX = 5 };
 static const double MANY[ROUNDS_MAX] = {GRID, 2, 1, 0.5, 0.25}, SOME[] = {2, 1, 0.5}, FEW[] = {1, 0.5};
-enum { REFERENCE_PARTS = 16, PILOT_STEPS = 32, STRETCH_LEAST = 64 };
+enum { REFERENCE_PARTS = 16, REFERENCE_SHARE = 6, PILOT_STEPS = 256, STRETCH_LEAST = 64 };
 /* Macro steps that all trials take for one of the stretch, iterations included: to tell how long a stretch may be. */
-static const double WORK = 500;
+static const double WORK = 1000;
 /* Energy that moves, by the rounding of all energies, below which it is no motion. */
 static const double AT_REST = 1e5;
 /* Macro steps that an inquiry about stability takes, roughly. */
@@ -162,7 +162,8 @@ static void run_reference(void *user, int index)
 {
     reference_runs *r = user;
     const study *s = r->s;
-    yk_trial_def def = trial_of(s, r->variant, (index + 1) * s->step / REFERENCE_PARTS, s->def->seconds / 2);
+    yk_trial_def def =
+        trial_of(s, r->variant, (index + 1) * s->step / REFERENCE_PARTS, s->def->seconds / REFERENCE_SHARE);
     yk_trial_run(&def, &r->runs[index]);
 }
 
@@ -187,7 +188,6 @@ static bool try_reference(study *s, const yk_variant *variant)
     return good;
 }
 
-/* The most exact first. */
 static yk_status check_motion(const study *s)
 {
     const yk_run_report *r = &s->reference.report;
@@ -199,20 +199,33 @@ static yk_status check_motion(const study *s)
         s->advice->stretch);
 }
 
-static yk_status make_reference(study *s)
+/* The most exact first. */
+static bool find_reference(study *s)
 {
     static const char *const order[] = {"monolithic", "index1, degree 3", "tight, quasi-newton", "tight, aitken",
                                         "explicit, index-1"};
-    for (size_t k = s->mergeable ? 0 : 1; k < sizeof order / sizeof *order; k++)
+    s->too_long = false;
+    for (size_t k = s->mergeable ? 0 : 1; k < sizeof order / sizeof *order && time_left(s) > 0; k++)
         for (int i = 0; i < s->candidate_count; i++)
-            if (strcmp(s->candidates[i].name, order[k]) == 0 && try_reference(s, &s->candidates[i]))
-                return check_motion(s);
+            if (strcmp(s->candidates[i].name, order[k]) == 0 && try_reference(s, &s->candidates[i])) return true;
+    return false;
+}
+
+/* On a shorter stretch where it takes too long, unless a length was asked for: a short answer is better than none. */
+static yk_status make_reference(study *s)
+{
+    if (find_reference(s)) return check_motion(s);
+    double shorter = whole_stretch(s, s->advice->stretch / 4);
+    if (s->too_long && !isfinite(s->def->stretch) && shorter < s->advice->stretch) {
+        s->advice->stretch = shorter;
+        if (find_reference(s)) return check_motion(s);
+    }
     if (s->too_long)
         return yk_fail(
             s->context, YK_ERROR_NO_SOLUTION,
             "advise: a reference for the first %g s takes longer than %g s; give a shorter --stretch or more "
             "--seconds",
-            s->advice->stretch, s->def->seconds / 2);
+            s->advice->stretch, s->def->seconds / REFERENCE_SHARE);
     return yk_fail(
         s->context, YK_ERROR_NO_SOLUTION,
         "advise: no scheme gives a run that could serve as reference on the first %g s, not even with a step of "
@@ -387,7 +400,7 @@ static void choose_best(study *s)
     }
 }
 
-yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics, yk_advice *advice)
+static yk_status advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics, yk_advice *advice)
 {
     *advice = (yk_advice){.best = -1};
     if (!(def->tolerance > 0) || !(def->seconds > 0))
@@ -411,5 +424,14 @@ yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostic
     yk_release(context, s.names);
     yk_release(context, (void *)(uintptr_t)s.signals);
     yk_release(context, s.reports);
+    return status;
+}
+
+yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics, yk_advice *advice)
+{
+    yk_advise_def own = *def;
+    yk_preparations *prepared = yk_trials_prepare(&own.scenario);
+    yk_status status = advise(context, &own, diagnostics, advice);
+    yk_preparations_destroy(prepared);
     return status;
 }

@@ -233,8 +233,8 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
     return YK_OK;
 }
 
-yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
-                      yk_convergence_row *rows, yk_convergence_report *report)
+static yk_status converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
+                          yk_convergence_row *rows, yk_convergence_report *report)
 {
     *report = (yk_convergence_report){0};
     study s = {.context = context, .def = def, .rows = rows};
@@ -256,5 +256,15 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagno
     yk_trial_release(&s.half);
     if (s.names) yk_release(context, (void *)(uintptr_t)s.signals);
     yk_release(context, s.names);
+    return status;
+}
+
+yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
+                      yk_convergence_row *rows, yk_convergence_report *report)
+{
+    yk_converge_def own = *def;
+    yk_preparations *prepared = yk_trials_prepare(&own.scenario);
+    yk_status status = converge(context, &own, diagnostics, rows, report);
+    yk_preparations_destroy(prepared);
     return status;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/measure.h"
+#include "analysis/trial.h"
 #include "base/pool.h"
 #include "base/text.h"
 #include "yoke/analysis.h"
@@ -296,7 +297,9 @@ static yk_status prepare(sweep *s, int runs)
 
 yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics, double *results)
 {
-    sweep s = {.context = context, .def = def, .diagnostics = diagnostics, .results = results};
+    yk_sweep_def own = *def;
+    yk_preparations *prepared = yk_trials_prepare(&own.scenario);
+    sweep s = {.context = context, .def = &own, .diagnostics = diagnostics, .results = results};
     pthread_mutex_init(&s.lock, NULL);
     int runs = yk_sweep_runs(def);
     yk_pool *pool = NULL;
@@ -315,5 +318,6 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
     yk_release(context, s.fingerprints);
     yk_release(context, s.kept);
     pthread_mutex_destroy(&s.lock);
+    yk_preparations_destroy(prepared);
     return status;
 }

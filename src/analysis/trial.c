@@ -130,6 +130,12 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(v
     return YK_OK;
 }
 
+yk_preparations *yk_trials_prepare(yk_scenario_def *def)
+{
+    if (def->preparations) return NULL;
+    return def->preparations = yk_preparations_create();
+}
+
 /* Distances -------------------------------------------------------------------------------------------------------- */
 
 /* Sums of a column over the rows whose times both records have. */

@@ -37,6 +37,10 @@ void yk_trial_release(yk_trial *trial);
 yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(void *user, int index), void *user,
                         bool (*progress)(void *user, int done, int total), void *progress_user);
 
+/* Runs of one scenario find what takes long to prepare only once: sets what the def lacks for that, and returns what is to
+ * be destroyed after them. */
+yk_preparations *yk_trials_prepare(yk_scenario_def *def);
+
 /* Largest over the signals of the sum of absolute differences, by the sum of absolute deviations of the reference from its
  * mean; at the times of `trial` that the reference has too. Infinite if they share none. *largest: of a single difference,
  * in the signal's unit. */

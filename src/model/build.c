@@ -14,6 +14,11 @@ yk_context *yk_builder_context(const yk_builder *builder)
     return builder->store->context;
 }
 
+yk_preparations *yk_builder_preparations(const yk_builder *builder)
+{
+    return builder->preparations;
+}
+
 void *yk_builder_take(yk_builder *builder, size_t bytes)
 {
     return yk_store_take(builder->store, bytes);

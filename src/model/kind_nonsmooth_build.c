@@ -4,7 +4,6 @@
 #include "mechanics/inertia.h"
 #include "model/kind_nonsmooth.h"
 #include "model/mechanics_words.h"
-#include "nonsmooth/packing.h"
 
 typedef struct maker {
     yk_builder *builder;
@@ -216,71 +215,11 @@ static void make_body(maker *m, const yk_node *item)
     if (motion) prescribe(m, motion, number);
 }
 
-/* Particles -------------------------------------------------------------------------------------------------------- */
-
-static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_material material)
-{
-    enum { BOX };
-    yk_packing_def def = yk_packing_default();
-    bool box = yk_node_choice(item, "cavity") == BOX;
-    def.cavity = box ? YK_SOLID_BOX_CAVITY : YK_SOLID_CYLINDER_CAVITY;
-    def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
-    def.count = yk_node_integer(item, "count");
-    def.radius = yk_node_number(item, "radius");
-    def.spread = yk_node_number(item, "spread");
-    def.density = yk_node_number(item, "density");
-    def.material = material;
-    def.clearance = yk_node_number(item, "clearance");
-    def.jitter = yk_node_number(item, "jitter");
-    def.seed = (uint64_t)yk_node_integer(item, "seed");
-    def.gravity = yk_v3_norm(m->gravity);
-    if (item->choice != YK_PARTICLES_SETTLED) return def;
-    def.step = yk_node_number(item, "step");
-    def.time_limit = yk_node_number(item, "time_limit");
-    def.shakes = yk_node_integer(item, "shakes");
-    def.shake_amplitude = yk_node_number(item, "shake_amplitude");
-    def.shake_frequency = yk_node_number(item, "shake_frequency");
-    return def;
-}
-
-/* All bodies from `first` on begin as parts of one rigid body: particles at rest in a container that moves. */
-static void carry_along(maker *m, const yk_node *item, int first)
-{
-    yk_vec3 origin = yk_node_vector(item, "position"), velocity = yk_node_vector(item, "velocity");
-    yk_vec3 spin = yk_node_vector(item, "angular_velocity");
-    for (int i = first; i < yk_nonsmooth_body_count(m->world); i++) {
-        yk_motion motion;
-        yk_nonsmooth_body_motion(m->world, i, &motion);
-        motion.velocity = yk_v3_add(velocity, yk_v3_cross(spin, yk_v3_sub(motion.position, origin)));
-        motion.angular_velocity = spin;
-        yk_nonsmooth_set_motion(m->world, i, &motion);
-    }
-}
-
 static void make_particles(maker *m, const yk_node *item)
 {
-    yk_context *context = yk_builder_context(m->builder);
     yk_material material = material_of(m, item);
-    yk_packing packing = {0};
-    yk_status status;
     if (m->status != YK_OK) return;
-    if (item->choice == YK_PARTICLES_FROM_FILE) {
-        const char *path = yk_builder_path(m->builder, item, "file");
-        status = path ? yk_packing_read(context, path, &packing) : YK_ERROR_MEMORY;
-    } else {
-        yk_packing_def def = packing_of(m, item, material);
-        bool settle = item->choice == YK_PARTICLES_SETTLED;
-        status = settle ? yk_packing_make(context, &def, &packing) : yk_packing_lattice(context, &def, &packing);
-    }
-    if (status < 0) {
-        added(m, item, (int)status);
-        return;
-    }
-    int first = added(m, item,
-                      yk_packing_add(m->world, &packing, yk_node_vector(item, "position"),
-                                     yk_node_number(item, "density"), material));
-    if (first >= 0) carry_along(m, item, first);
-    yk_packing_destroy(context, &packing);
+    added(m, item, yk_nonsmooth_add_particles(m->builder, m->world, item, yk_v3_norm(m->gravity), material));
 }
 
 /* Joints and forces ------------------------------------------------------------------------------------------------ */

@@ -27,6 +27,9 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 
+/* What earlier loads have found (preparations.h); may be NULL. */
+yk_preparations *yk_builder_preparations(const yk_builder *builder);
+
 /* Memory that lives as long as the scenario; NULL when out of it. */
 void *yk_builder_take(yk_builder *builder, size_t bytes);
 

@@ -185,13 +185,14 @@ static const char *folder_of(yk_store *store, const char *path)
     return slash ? yk_store_text(store, path, (size_t)(slash - path) + 1) : "";
 }
 
-static yk_status interpret(yk_scenario *scenario, bool precise)
+static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
 {
     yk_resolver *r = &scenario->resolver;
     yk_scenario_info *info = &scenario->info;
     scenario->builder = (yk_builder){.store = &scenario->store, .diagnostics = r->diagnostics, .scope = &r->scope};
     scenario->builder.folder = folder_of(&scenario->store, scenario->source.name);
-    scenario->builder.precise = precise;
+    scenario->builder.precise = def->precise;
+    scenario->builder.preparations = def->preparations;
     if (!scenario->builder.folder) return YK_ERROR_MEMORY;
     yk_resolve_section(r, scenario->root, &yk_scenario_section);
     if (r->status != YK_OK || scenario->root->kind != YK_NODE_MAP) return r->status;
@@ -209,7 +210,7 @@ static yk_status load(yk_scenario *scenario, const yk_scenario_def *def)
 {
     yk_status status = read_source(scenario, def);
     if (status == YK_OK && scenario->root) status = apply_overrides(scenario, def);
-    if (status == YK_OK && scenario->root) status = interpret(scenario, def->precise);
+    if (status == YK_OK && scenario->root) status = interpret(scenario, def);
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_diagnostics_sort(diagnostics);
     if (status == YK_OK && yk_diagnostics_failed(diagnostics)) status = YK_ERROR_MEMORY;

@@ -36,6 +36,7 @@ struct yk_builder {
     const yk_scope *scope;
     const char *folder; /* of the scenario, with its last '/'; "" for the present one */
     bool precise;       /* see yk_scenario_def */
+    yk_preparations *preparations;
     yk_scenario_function *functions;
 };
 

@@ -1,0 +1,105 @@
+#include "model/preparations.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Bytes that are kept at most: a sweep over thousands of packings shall not fill the memory. */
+static const size_t KEPT_MAX = (size_t)256 << 20;
+
+typedef struct entry {
+    struct entry *next;
+    char *key;
+    void *data;
+    size_t size;
+} entry;
+
+/* Loads may run in several threads, each with its own context; this has one too. */
+struct yk_preparations {
+    yk_context *context;
+    pthread_mutex_t lock; /* guards the list and the context */
+    entry *first;
+    size_t kept; /* bytes */
+};
+
+yk_preparations *yk_preparations_create(void)
+{
+    yk_context_def def = yk_context_default();
+    def.threads = 1;
+    yk_context *context = yk_context_create(&def);
+    yk_preparations *made = context ? yk_allocate(context, 1, sizeof *made) : NULL;
+    if (!made) {
+        if (context) yk_context_destroy(context);
+        return NULL;
+    }
+    made->context = context;
+    pthread_mutex_init(&made->lock, NULL);
+    return made;
+}
+
+static void release(yk_context *context, entry *e)
+{
+    yk_release(context, e->key);
+    yk_release(context, e->data);
+    yk_release(context, e);
+}
+
+void yk_preparations_destroy(yk_preparations *preparations)
+{
+    if (!preparations) return;
+    yk_context *context = preparations->context;
+    for (entry *e = preparations->first, *next; e; e = next) {
+        next = e->next;
+        release(context, e);
+    }
+    pthread_mutex_destroy(&preparations->lock);
+    yk_release(context, preparations);
+    yk_context_destroy(context);
+}
+
+static const entry *find(const yk_preparations *preparations, const char *key)
+{
+    for (const entry *e = preparations->first; e; e = e->next)
+        if (strcmp(e->key, key) == 0) return e;
+    return NULL;
+}
+
+bool yk_preparations_recall(yk_preparations *preparations, const char *key, void *data, size_t size)
+{
+    if (!preparations) return false;
+    pthread_mutex_lock(&preparations->lock);
+    const entry *e = find(preparations, key);
+    bool found = e && e->size == size;
+    if (found) memcpy(data, e->data, size);
+    pthread_mutex_unlock(&preparations->lock);
+    return found;
+}
+
+static entry *make_entry(yk_context *context, const char *key, const void *data, size_t size)
+{
+    entry *e = yk_allocate(context, 1, sizeof *e);
+    if (!e) return NULL;
+    e->key = yk_allocate(context, strlen(key) + 1, 1);
+    e->data = yk_allocate(context, size, 1);
+    if (!e->key || !e->data) {
+        release(context, e);
+        return NULL;
+    }
+    memcpy(e->key, key, strlen(key) + 1);
+    memcpy(e->data, data, size);
+    e->size = size;
+    return e;
+}
+
+void yk_preparations_keep(yk_preparations *preparations, const char *key, const void *data, size_t size)
+{
+    if (!preparations) return;
+    pthread_mutex_lock(&preparations->lock);
+    bool wanted = !find(preparations, key) && size <= KEPT_MAX - preparations->kept;
+    entry *e = wanted ? make_entry(preparations->context, key, data, size) : NULL;
+    if (e) {
+        e->next = preparations->first;
+        preparations->first = e;
+        preparations->kept += size;
+    }
+    pthread_mutex_unlock(&preparations->lock);
+}
