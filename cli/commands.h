@@ -9,6 +9,7 @@ int command_plot(int argc, char **argv);
 int command_stability(int argc, char **argv);
 int command_converge(int argc, char **argv);
 int command_modes(int argc, char **argv);
+int command_body(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_contact(int argc, char **argv);
 int command_schema(int argc, char **argv);

@@ -17,6 +17,7 @@ static const command_row commands[] = {
     {"converge", "errors of a scenario for several schemes and steps, with orders and cost", command_converge},
     {"advise", "which scheme and step to take for a scenario, found by trying them", command_advise},
     {"modes", "eigenfrequencies, damping and shapes of a mechanism", command_modes},
+    {"body", "inertia invariants and shapes of a flexible body as tables", command_body},
     {"sweep", "run a scenario for many values, in parallel, and tabulate measures", command_sweep},
     {"contact", "solve stored contact and complementarity problems", command_contact},
     {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},

@@ -32,14 +32,4 @@ enum { YK_FLEXIBLE_ITEM_ROD, YK_FLEXIBLE_ITEM_MODAL, YK_FLEXIBLE_ITEM_ANCF };
 /* The body, to be released, and the place of each of its `points` (an array as long as they are many). */
 yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *places, yk_flexible **body);
 
-/* modal_file.c: a body whose shapes a finite-element program has computed. */
-typedef struct yk_modal_files {
-    const char *nodes, *modes, *frequencies; /* paths; docs/modal.md describes them */
-    double damping_ratio;                    /* of shapes without one in the file */
-    bool constant_mass;
-} yk_modal_files;
-/* Points are named by the numbers of their nodes in the files; their places come back. */
-yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points, int point_count,
-                        yk_flexible **body);
-
 #endif

@@ -1,5 +1,6 @@
 /* Items of `flexible` under solver: smooth: what they may say, and the bodies that they make. */
 #include "model/kind_smooth.h"
+#include "model/modal.h"
 
 #define COUNT YK_TYPE_INTEGER, .range = YK_AT_LEAST(0)
 
@@ -38,11 +39,17 @@ static const yk_field rod_fields[] = {
     {0}};
 
 static const yk_field modal_fields[] = {
-    {"nodes", YK_TYPE_PATH, .required = true, .text = "table of coordinates and lumped masses, see modal.md"},
-    {"modes", YK_TYPE_PATH, .required = true, .text = "table of displacements, by mode and node"},
-    {"frequencies", YK_TYPE_PATH, .required = true, .text = "table of frequencies, by mode"},
+    {"nodes", YK_TYPE_PATH, .text = "table of coordinates and lumped masses, see modal.md"},
+    {"modes", YK_TYPE_PATH, .text = "table of displacements, by mode and node"},
+    {"frequencies", YK_TYPE_PATH, .text = "table of frequencies, by mode"},
+    {"second_order", YK_TYPE_PATH,
+     .text = "table of second-order displacements, by two modes and node: what stiffens the body under loads"},
+    {"invariants", YK_TYPE_PATH,
+     .text = "table of inertia invariants, in the place of lumped masses, and of modal mass, stiffness and damping"},
+    {"fem", YK_TYPE_PATH, .text = "file with the record groups of MBDyn's modal joint, in the place of all tables"},
+    {"use", YK_TYPE_NUMBERS, .least = 1, .most = 1000, .text = "numbers of the modes that take part; without, all"},
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
-     .text = "of shapes without one in the table, as a share of critical damping"},
+     .text = "of all shapes, as a share of critical damping, where the files have no damping"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
      .text = "where joints, forces and ports attach: numbers of nodes in the table"},
     MOVING_FIELDS,
@@ -138,15 +145,50 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     return explained(builder, item, yk_flexible_rod(yk_builder_context(builder), &def, body));
 }
 
+/* Whether the files make a body together. */
+static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_modal_files *files, int points)
+{
+    const char *const tables[] = {files->nodes, files->modes, files->frequencies, files->second_order,
+                                  files->invariants};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && files->fem; i++)
+        if (tables[i])
+            return yk_builder_error(builder, item, "'fem' describes the whole body: leave out the tables beside it");
+    if (files->fem) return YK_OK;
+    bool shaped = files->nodes && files->modes;
+    if (!files->invariants && !(shaped && files->frequencies))
+        return yk_builder_error(builder, item,
+                                "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': see "
+                                "docs/modal.md");
+    if (!shaped && (files->nodes || files->modes || files->second_order))
+        return yk_builder_error(builder, item, "'nodes' and 'modes' go together, and 'second_order' with them");
+    if (!shaped && points)
+        return yk_builder_error(builder, yk_node_get(item, "points"),
+                                "points are nodes of the body: give 'nodes' and 'modes' beside 'invariants'");
+    return YK_OK;
+}
+
 static yk_status build_modal(yk_builder *builder, const yk_node *item, int count, int *places, yk_flexible **body)
 {
-    yk_modal_files files = {.nodes = yk_builder_path(builder, item, "nodes"),
-                            .modes = yk_builder_path(builder, item, "modes"),
-                            .frequencies = yk_builder_path(builder, item, "frequencies"),
-                            .damping_ratio = yk_node_number(item, "damping_ratio"),
+    yk_modal_files files = {.damping_ratio = yk_node_number(item, "damping_ratio"),
                             .constant_mass = yk_node_boolean(item, "constant_mass")};
+    const struct {
+        const char *key, **path;
+    } keys[] = {{"nodes", &files.nodes},
+                {"modes", &files.modes},
+                {"frequencies", &files.frequencies},
+                {"second_order", &files.second_order},
+                {"invariants", &files.invariants},
+                {"fem", &files.fem}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!yk_node_get(item, keys[i].key)) continue;
+        *keys[i].path = yk_builder_path(builder, item, keys[i].key);
+        if (!*keys[i].path) return YK_ERROR_MEMORY;
+    }
+    const yk_node *use = yk_node_get(item, "use");
+    if (use) files.use = use->values, files.use_count = use->value_count;
+    yk_status status = check_files(builder, item, &files, count);
     int *numbers = yk_builder_take(builder, ((size_t)count + 1) * sizeof *numbers);
-    if (!numbers || !files.nodes || !files.modes || !files.frequencies) return YK_ERROR_MEMORY;
+    if (!numbers || status != YK_OK) return status != YK_OK ? status : YK_ERROR_MEMORY;
     int k = 0;
     for (const yk_node *point = first_point(item); point; point = point->next, k++) {
         numbers[k] = (int)point->value;

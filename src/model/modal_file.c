@@ -1,296 +1,232 @@
-/* Modal bodies from the tables that finite-element programs export: comma-separated, with a line of names first, in any
- * order of columns; docs/modal.md describes them.
+/* Modal bodies from the tables that finite-element programs export; docs/modal.md describes them.
  *
- *   nodes        node, x, y, z, mass; optionally ixx, iyy, izz, ixy, ixz, iyz of the lump about its node
- *   modes        mode, node, ux, uy, uz; optionally rx, ry, rz
- *   frequencies  mode, frequency; optionally damping, mass
+ *   nodes         node, x, y, z, mass; optionally ixx, iyy, izz, ixy, ixz, iyz of the lump about its node
+ *   modes         mode, node, ux, uy, uz; optionally rx, ry, rz
+ *   frequencies   mode, frequency; optionally damping, mass
+ *   second_order  mode, other, node, ux, uy, uz
+ *   invariants    modal_invariants.c
  *
- * The shape integrals are sums over the lumped masses; the stiffness of mode i is its modal mass times its circular
- * frequency squared. */
-#include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * The shape integrals are sums over the lumped masses, or those of the table of invariants. The stiffness of mode i is its
+ * modal mass times its circular frequency squared, or that of the table. */
+#include "model/modal.h"
+#include "model/table.h"
 
-#include "base/text.h"
-#include "model/kind_smooth.h"
+/* All rows of a table of numbers; a whole number where the name is among the first `whole`. */
+typedef struct rows {
+    yk_table table;
+    double *values; /* rows x names */
+    int *line;
+    int count;
+} rows;
 
-enum { COLUMNS_MAX = 16, LINE_MAX_LENGTH = 4096 };
-
-/* A table of numbers by rows. */
-typedef struct table {
-    const char *path;
-    int column[COLUMNS_MAX]; /* place of each wanted name in the file, -1: absent */
-    int wanted;
-    double *values; /* rows x wanted, absent ones zero */
-    int rows, capacity;
-} table;
-
-static yk_status add_row(yk_context *context, table *t, const double *fields)
+static yk_status grow(yk_modal *modal, rows *r, int *capacity)
 {
-    if (t->rows == t->capacity) {
-        int capacity = t->capacity ? 2 * t->capacity : 64;
-        double *grown = yk_reallocate(context, t->values, (size_t)(capacity * t->wanted), sizeof *grown);
-        if (!grown) return YK_ERROR_MEMORY;
-        t->values = grown;
-        t->capacity = capacity;
-    }
-    for (int k = 0; k < t->wanted; k++)
-        t->values[t->rows * t->wanted + k] = t->column[k] >= 0 ? fields[t->column[k]] : 0;
-    t->rows++;
+    int wider = *capacity ? 2 * *capacity : 64, width = r->table.count;
+    double *values = yk_modal_take(modal, (size_t)wider * (size_t)width, sizeof *values);
+    int *line = yk_modal_take(modal, (size_t)wider, sizeof *line);
+    if (!values || !line) return YK_ERROR_MEMORY;
+    for (int i = 0; i < r->count * width; i++) values[i] = r->values[i];
+    for (int i = 0; i < r->count; i++) line[i] = r->line[i];
+    r->values = values, r->line = line;
+    *capacity = wider;
     return YK_OK;
 }
 
-/* The next field between commas, without blanks around it; NULL after the last. */
-static char *next_field(char **rest)
+static yk_status read_row(rows *r, int whole)
 {
-    char *field = *rest;
-    if (!field) return NULL;
-    char *comma = strchr(field, ',');
-    *rest = comma ? comma + 1 : NULL;
-    if (comma) *comma = 0;
-    while (isspace((unsigned char)*field)) field++;
-    size_t length = strlen(field);
-    while (length && isspace((unsigned char)field[length - 1])) field[--length] = 0;
-    return field;
-}
-
-static yk_status read_names(yk_context *context, table *t, char *line, const char *const *names, int required)
-{
-    for (int k = 0; k < t->wanted; k++) t->column[k] = -1;
-    char *rest = line, *field;
-    for (int at = 0; (field = next_field(&rest)); at++)
-        for (int k = 0; k < t->wanted; k++)
-            if (strcmp(field, names[k]) == 0) t->column[k] = at;
-    for (int k = 0; k < required; k++)
-        if (t->column[k] < 0)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s:1: there is no column '%s' in the first line", t->path,
-                           names[k]);
-    return YK_OK;
-}
-
-static yk_status read_line(yk_context *context, table *t, char *line, int number)
-{
-    double fields[COLUMNS_MAX] = {0};
-    char *rest = line, *field;
-    int count = 0, last = 0;
-    for (; (field = next_field(&rest)) && count < COLUMNS_MAX; count++) {
-        char *end;
-        fields[count] = strtod(field, &end);
-        if (end == field || *end || !isfinite(fields[count]))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: expected a number in column %d, found '%.40s'", t->path,
-                           number, count + 1, field);
-    }
-    for (int k = 0; k < t->wanted; k++) last = t->column[k] > last ? t->column[k] : last;
-    if (count <= last)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: expected %d columns, found %d", t->path, number, last + 1,
-                       count);
-    return add_row(context, t, fields);
-}
-
-static bool is_blank(const char *line)
-{
-    while (isspace((unsigned char)*line)) line++;
-    return *line == 0 || *line == '#';
-}
-
-/* Lines that are empty or begin with # are skipped. */
-static yk_status read_table(yk_context *context, const char *path, const char *const *names, int wanted, int required,
-                            table *t)
-{
-    *t = (table){.path = path, .wanted = wanted};
-    FILE *file = fopen(path, "r");
-    if (!file) return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", path, strerror(errno));
-    char line[LINE_MAX_LENGTH];
+    double *to = &r->values[r->count * r->table.count];
     yk_status status = YK_OK;
-    bool named = false;
-    for (int number = 1; status == YK_OK && fgets(line, sizeof line, file); number++) {
-        if (is_blank(line)) continue;
-        if (!strchr(line, '\n') && !feof(file)) {
-            status = yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: the line is longer than %d characters", path, number,
-                             LINE_MAX_LENGTH - 2);
-        } else if (!named) {
-            status = read_names(context, t, line, names, required);
-            named = true;
-        } else {
-            status = read_line(context, t, line, number);
-        }
+    for (int k = 0; k < r->table.count && status == YK_OK; k++) {
+        int number = 0;
+        status = k < whole ? yk_table_integer(&r->table, k, &number) : yk_table_number(&r->table, k, &to[k]);
+        if (k < whole) to[k] = number;
     }
-    fclose(file);
-    if (status == YK_OK && t->rows == 0)
-        status = yk_fail(context, YK_ERROR_ARGUMENT, "%s holds no numbers: its first line names the columns", path);
+    r->line[r->count++] = r->table.line;
     return status;
 }
 
-/* A body in the making. */
-typedef struct reading {
-    yk_context *context;
-    table nodes, modes, frequencies;
-    yk_ffrf_point *points;
-    yk_vec3 *shapes; /* per node: displacements, then rotations */
-    double *stiffness, *damping, *mass;
-    int *places;
-    int mode_count;
-    bool rotates, weighs; /* the files have rotations; modal masses */
-} reading;
-
-static int find_node(const reading *r, int number)
+static yk_status read_rows(yk_modal *modal, const char *path, const char *const *names, int required, int whole,
+                           rows *r)
 {
-    for (int i = 0; i < r->nodes.rows; i++)
-        if ((int)r->nodes.values[i * r->nodes.wanted] == number) return i;
-    return -1;
-}
-
-static int find_mode(const reading *r, int number)
-{
-    for (int i = 0; i < r->mode_count; i++)
-        if ((int)r->frequencies.values[i * r->frequencies.wanted] == number) return i;
-    return -1;
-}
-
-/* sum of m rho rho^T from an inertia tensor: trace/2 - tensor. */
-static yk_mat3 second_moment(const double *v)
-{
-    double half = 0.5 * (v[5] + v[6] + v[7]);
-    return (yk_mat3){{{half - v[5], -v[8], -v[9]}, {-v[8], half - v[6], -v[10]}, {-v[9], -v[10], half - v[7]}}};
-}
-
-static yk_status take_memory(reading *r, int point_count)
-{
-    size_t nodes = (size_t)r->nodes.rows, n = (size_t)r->mode_count;
-    r->points = yk_allocate(r->context, nodes, sizeof *r->points);
-    r->shapes = yk_allocate(r->context, 2 * nodes * n, sizeof *r->shapes);
-    r->stiffness = yk_allocate(r->context, n * n, sizeof *r->stiffness);
-    r->damping = yk_allocate(r->context, n * n, sizeof *r->damping);
-    r->mass = yk_allocate(r->context, n * n, sizeof *r->mass);
-    r->places = yk_allocate(r->context, (size_t)point_count, sizeof *r->places);
-    bool complete = r->points && r->shapes && r->stiffness && r->damping && r->mass && r->places;
-    return complete ? YK_OK : YK_ERROR_MEMORY;
-}
-
-static void place_points(reading *r)
-{
-    size_t n = (size_t)r->mode_count;
-    for (int i = 0; i < r->nodes.rows; i++) {
-        const double *v = &r->nodes.values[i * r->nodes.wanted];
-        yk_vec3 *shape = r->shapes + 2 * n * (size_t)i;
-        r->points[i] = (yk_ffrf_point){.mass = v[4],
-                                       .position = {v[1], v[2], v[3]},
-                                       .second = second_moment(v),
-                                       .displacement = shape,
-                                       .rotation = r->rotates ? shape + n : NULL};
+    *r = (rows){0};
+    int capacity = 0;
+    yk_status status = yk_table_open(modal->context, path, names, required, &r->table);
+    for (bool more = true; status == YK_OK && more;) {
+        status = yk_table_next(&r->table, &more);
+        if (status != YK_OK || !more) break;
+        if (r->count == capacity) status = grow(modal, r, &capacity);
+        if (status == YK_OK) status = read_row(r, whole);
     }
+    yk_table_close(&r->table);
+    if (status == YK_OK && r->count == 0)
+        status = yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s holds no numbers below its first line", path);
+    return status;
 }
 
-static yk_status fill_shapes(reading *r)
+/* Nodes and shapes ------------------------------------------------------------------------------------------------ */
+
+static yk_status read_nodes(yk_modal *modal)
 {
-    size_t n = (size_t)r->mode_count;
-    for (int k = 0; k < r->modes.rows; k++) {
-        const double *v = &r->modes.values[k * r->modes.wanted];
-        int mode = find_mode(r, (int)v[0]), node = find_node(r, (int)v[1]);
-        if (mode < 0) continue; /* a mode without frequency is left out */
-        if (node < 0)
-            return yk_fail(r->context, YK_ERROR_ARGUMENT, "%s names node %g, which %s does not have", r->modes.path,
-                           v[1], r->nodes.path);
-        yk_vec3 *shape = r->shapes + 2 * n * (size_t)node + mode;
+    static const char *const names[] = {"node", "x", "y", "z", "mass", "ixx", "iyy", "izz", "ixy", "ixz", "iyz", NULL};
+    rows r;
+    yk_status status = read_rows(modal, modal->files->nodes, names, modal->files->invariants ? 4 : 5, 1, &r);
+    if (status == YK_OK) status = yk_modal_take_nodes(modal, r.count);
+    for (int i = 0; i < r.count && status == YK_OK; i++) {
+        const double *v = &r.values[i * r.table.count];
+        yk_mat3 tensor = {{{v[5], v[8], v[9]}, {v[8], v[6], v[10]}, {v[9], v[10], v[7]}}};
+        if (v[4] < 0)
+            return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s:%d: node %g has the negative mass %g", r.table.path,
+                           r.line[i], v[0], v[4]);
+        modal->node_number[i] = (int)v[0];
+        modal->points[i].mass = v[4];
+        modal->points[i].position = yk_v3(v[1], v[2], v[3]);
+        modal->points[i].second = yk_modal_second_moment(&tensor);
+    }
+    return status == YK_OK ? yk_modal_order_nodes(modal, modal->files->nodes) : status;
+}
+
+static yk_status no_such_node(const yk_modal *modal, const rows *r, int row, double number)
+{
+    return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s:%d: there is no node %g in %s", r->table.path, r->line[row],
+                   number, modal->files->nodes);
+}
+
+/* Modes that take no part are passed over. */
+static yk_status read_modes(yk_modal *modal)
+{
+    static const char *const names[] = {"mode", "node", "ux", "uy", "uz", "rx", "ry", "rz", NULL};
+    rows r;
+    yk_status status = read_rows(modal, modal->files->modes, names, 5, 2, &r);
+    if (status != YK_OK) return status;
+    modal->rotates = yk_table_has(&r.table, 5) && yk_table_has(&r.table, 6) && yk_table_has(&r.table, 7);
+    size_t n = (size_t)modal->mode_count;
+    for (int k = 0; k < r.count; k++) {
+        const double *v = &r.values[k * r.table.count];
+        int mode = yk_modal_mode(modal, (int)v[0]), node = yk_modal_node(modal, (int)v[1]);
+        if (mode < 0) continue;
+        if (node < 0) return no_such_node(modal, &r, k, v[1]);
+        yk_vec3 *shape = modal->shapes + 2 * n * (size_t)node + mode;
         shape[0] = yk_v3(v[2], v[3], v[4]);
         shape[n] = yk_v3(v[5], v[6], v[7]);
     }
     return YK_OK;
 }
 
-/* Modal masses of the file, or of the lumps. */
-static double modal_mass(const reading *r, int i)
+/* g_ij and g_ji are one: a table may have either, or both. */
+static yk_status read_second_order(yk_modal *modal)
 {
-    const double *v = &r->frequencies.values[i * r->frequencies.wanted];
-    if (r->weighs) return v[3];
-    double sum = 0;
-    for (int k = 0; k < r->nodes.rows; k++) {
-        const yk_ffrf_point *p = &r->points[k];
-        sum += p->mass * yk_v3_norm2(p->displacement[i]);
-        if (!p->rotation) continue;
-        double trace = p->second.m[0][0] + p->second.m[1][1] + p->second.m[2][2];
-        sum += trace * yk_v3_norm2(p->rotation[i]) - yk_v3_dot(p->rotation[i], yk_m3_apply(p->second, p->rotation[i]));
-    }
-    return sum;
-}
-
-static yk_status fill_modes(reading *r, double damping_ratio)
-{
-    int n = r->mode_count;
-    bool damped = r->frequencies.column[2] >= 0;
-    for (int i = 0; i < n; i++) {
-        const double *v = &r->frequencies.values[i * r->frequencies.wanted];
-        double omega = 2 * YK_PI * v[1], mass = modal_mass(r, i);
-        if (!(v[1] > 0))
-            return yk_fail(r->context, YK_ERROR_ARGUMENT,
-                           "%s: mode %g has the frequency %g: leave out the rigid modes, the frame moves instead",
-                           r->frequencies.path, v[0], v[1]);
-        if (!(mass > 0))
-            return yk_fail(r->context, YK_ERROR_ARGUMENT, "%s: mode %g moves no mass of %s", r->modes.path, v[0],
-                           r->nodes.path);
-        r->mass[n * i + i] = mass;
-        r->stiffness[n * i + i] = mass * omega * omega;
-        r->damping[n * i + i] = 2 * (damped ? v[2] : damping_ratio) * mass * omega;
-    }
-    return YK_OK;
-}
-
-static yk_status find_places(reading *r, const int *points, int count)
-{
-    for (int k = 0; k < count; k++) {
-        r->places[k] = find_node(r, points[k]);
-        if (r->places[k] < 0)
-            return yk_fail(r->context, YK_ERROR_ARGUMENT, "%s has no node %d", r->nodes.path, points[k]);
-    }
-    return YK_OK;
-}
-
-static yk_status read_tables(reading *r, const yk_modal_files *files)
-{
-    static const char *const of_nodes[] = {"node", "x", "y", "z", "mass", "ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
-    static const char *const of_modes[] = {"mode", "node", "ux", "uy", "uz", "rx", "ry", "rz"};
-    static const char *const of_frequencies[] = {"mode", "frequency", "damping", "mass"};
-    yk_status status = read_table(r->context, files->nodes, of_nodes, 11, 5, &r->nodes);
-    if (status == YK_OK) status = read_table(r->context, files->modes, of_modes, 8, 5, &r->modes);
-    if (status == YK_OK) status = read_table(r->context, files->frequencies, of_frequencies, 4, 2, &r->frequencies);
+    static const char *const names[] = {"mode", "other", "node", "ux", "uy", "uz", NULL};
+    rows r;
+    yk_status status = read_rows(modal, modal->files->second_order, names, 6, 3, &r);
     if (status != YK_OK) return status;
-    r->mode_count = r->frequencies.rows;
-    r->rotates = r->modes.column[5] >= 0 && r->modes.column[6] >= 0 && r->modes.column[7] >= 0;
-    r->weighs = r->frequencies.column[3] >= 0;
-    if (r->mode_count > YK_FFRF_MODES_MAX)
-        return yk_fail(r->context, YK_ERROR_ARGUMENT, "%s lists %d modes, but at most %d can be used: shorten it",
-                       files->frequencies, r->mode_count, YK_FFRF_MODES_MAX);
+    int n = modal->mode_count;
+    for (int k = 0; k < r.count; k++) {
+        const double *v = &r.values[k * r.table.count];
+        int i = yk_modal_mode(modal, (int)v[0]), j = yk_modal_mode(modal, (int)v[1]);
+        int node = yk_modal_node(modal, (int)v[2]);
+        if (i < 0 || j < 0) continue;
+        if (node < 0) return no_such_node(modal, &r, k, v[2]);
+        yk_vec3 *bends = yk_modal_bends(modal, node), value = {v[3], v[4], v[5]}, had;
+        if (!bends) return YK_ERROR_MEMORY;
+        had = bends[n * i + j];
+        if (yk_v3_norm2(had) > 0 && yk_v3_norm(yk_v3_sub(had, value)) > 1e-6 * yk_v3_norm(had))
+            return yk_fail(
+                modal->context, YK_ERROR_ARGUMENT,
+                "%s:%d: modes %g and %g of node %g have another value further up: the order of the modes does "
+                "not matter",
+                r.table.path, r.line[k], v[0], v[1], v[2]);
+        bends[n * i + j] = bends[n * j + i] = value;
+    }
     return YK_OK;
 }
 
-yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points, int point_count,
-                        yk_flexible **body)
+/* Modes ----------------------------------------------------------------------------------------------------------- */
+
+/* Columns of the table of frequencies. */
+enum { MODE, FREQUENCY, DAMPING, MASS };
+
+/* Frequencies say nothing of modes that are coupled by their masses. */
+static yk_status check_uncoupled(const yk_modal *modal)
 {
-    reading r = {.context = context};
-    *body = NULL;
-    yk_status status = read_tables(&r, files);
-    if (status == YK_OK) status = take_memory(&r, point_count);
-    if (status == YK_OK) {
-        place_points(&r);
-        status = fill_shapes(&r);
+    int n = modal->mode_count;
+    for (int k = 0; k < n * n && modal->modal_mass; k++) {
+        double size = sqrt(fabs(modal->modal_mass[(n + 1) * (k / n)] * modal->modal_mass[(n + 1) * (k % n)]));
+        if (k / n == k % n || fabs(modal->modal_mass[k]) <= 1e-6 * size) continue;
+        return yk_fail(modal->context, YK_ERROR_ARGUMENT,
+                       "%s: modal_mass couples modes %d and %d, whose stiffness is not known from frequencies: give "
+                       "'stiffness' beside it",
+                       modal->files->invariants, modal->mode_number[k / n], modal->mode_number[k % n]);
     }
-    if (status == YK_OK) status = fill_modes(&r, files->damping_ratio);
-    if (status == YK_OK) status = find_places(&r, points, point_count);
-    if (status == YK_OK) {
-        yk_ffrf_def def = {.mode_count = r.mode_count,
-                           .points = r.points,
-                           .point_count = r.nodes.rows,
-                           .mass = r.weighs ? r.mass : NULL,
-                           .stiffness = r.stiffness,
-                           .damping = r.damping,
-                           .constant_mass = files->constant_mass};
-        status = yk_flexible_modal(context, &def, r.places, point_count, body);
+    return YK_OK;
+}
+
+/* Matrices of a body without them, from its frequencies: diagonal, whatever the lumps say. */
+static yk_status fill_modes(yk_modal *modal, const rows *r)
+{
+    int n = modal->mode_count;
+    bool weighed = yk_table_has(&r->table, MASS), damped = yk_table_has(&r->table, DAMPING);
+    bool given = modal->modal_mass != NULL, lossy = false;
+    for (int k = 0; k < n * n; k++) lossy |= modal->damping[k] != 0; /* by the table of invariants */
+    double *mass = given ? modal->modal_mass : yk_modal_take(modal, (size_t)(n * n), sizeof *mass);
+    if (!mass) return YK_ERROR_MEMORY;
+    yk_status status = check_uncoupled(modal);
+    if (status != YK_OK) return status;
+    for (int k = 0; k < r->count; k++) {
+        const double *v = &r->values[k * r->table.count];
+        int i = yk_modal_mode(modal, (int)v[MODE]);
+        if (i < 0) continue;
+        double *m = &mass[(n + 1) * i], omega = 2 * YK_PI * v[FREQUENCY];
+        if (!(v[FREQUENCY] > 0))
+            return yk_fail(modal->context, YK_ERROR_ARGUMENT,
+                           "%s:%d: mode %g has the frequency %g: leave out the rigid modes, the frame moves instead",
+                           r->table.path, r->line[k], v[MODE], v[FREQUENCY]);
+        if (!given) *m = weighed ? v[MASS] : yk_modal_lumped_mass(modal, i);
+        if (!(*m > 0))
+            return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s:%d: mode %g moves no mass of %s", r->table.path,
+                           r->line[k], v[MODE], modal->files->nodes ? modal->files->nodes : modal->files->invariants);
+        modal->stiffness[(n + 1) * i] = *m * omega * omega;
+        if (!lossy) modal->damping[(n + 1) * i] = 2 * (damped ? v[DAMPING] : modal->files->damping_ratio) * *m * omega;
     }
-    void *const blocks[] = {r.nodes.values, r.modes.values, r.frequencies.values,
-                            r.points,       r.shapes,       r.stiffness,
-                            r.damping,      r.mass,         r.places};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(context, blocks[i]);
-    return status;
+    if (weighed && !given) modal->modal_mass = mass;
+    return YK_OK;
+}
+
+static yk_status list_modes(yk_modal *modal, rows *frequencies)
+{
+    static const char *const names[] = {"mode", "frequency", "damping", "mass", NULL};
+    const yk_modal_files *files = modal->files;
+    int *numbers, count;
+    if (!files->frequencies) {
+        yk_status status = yk_modal_list_modes(modal, files->invariants, &numbers, &count);
+        return status == YK_OK ? yk_modal_take_modes(modal, numbers, count, files->invariants) : status;
+    }
+    yk_status status = read_rows(modal, files->frequencies, names, 2, 1, frequencies);
+    if (status != YK_OK) return status;
+    numbers = yk_modal_take(modal, (size_t)frequencies->count, sizeof *numbers);
+    if (!numbers) return YK_ERROR_MEMORY;
+    for (int i = 0; i < frequencies->count; i++) numbers[i] = (int)frequencies->values[i * frequencies->table.count];
+    return yk_modal_take_modes(modal, numbers, frequencies->count, files->frequencies);
+}
+
+static bool is_stiff(const yk_modal *modal)
+{
+    for (int i = 0; i < modal->mode_count; i++)
+        if (modal->stiffness[(modal->mode_count + 1) * i] != 0) return true;
+    return false;
+}
+
+yk_status yk_modal_read_tables(yk_modal *modal)
+{
+    const yk_modal_files *files = modal->files;
+    rows *frequencies = yk_modal_take(modal, 1, sizeof *frequencies);
+    if (!frequencies) return YK_ERROR_MEMORY;
+    yk_status status = list_modes(modal, frequencies);
+    if (status == YK_OK && files->nodes) status = read_nodes(modal);
+    if (status == YK_OK && files->modes) status = read_modes(modal);
+    if (status == YK_OK && files->second_order) status = read_second_order(modal);
+    if (status == YK_OK && files->invariants) status = yk_modal_read_invariants(modal, files->invariants);
+    if (status != YK_OK) return status;
+    if (files->frequencies && !is_stiff(modal)) return fill_modes(modal, frequencies);
+    yk_modal_damp(modal);
+    return YK_OK;
 }

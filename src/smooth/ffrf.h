@@ -42,13 +42,25 @@ typedef struct yk_ffrf_point {
     const yk_vec3 *shortening;   /* g_ij, modes x modes, symmetric; NULL: none */
 } yk_ffrf_point;
 
+/* The integrals above where they are known from elsewhere: those of a consistent mass matrix, or of another program. */
+typedef struct yk_ffrf_invariants {
+    double mass;
+    yk_vec3 moment;
+    yk_mat3 second;
+    const yk_vec3 *shift;  /* per mode */
+    const yk_mat3 *spread; /* per mode */
+    const yk_mat3 *pair;   /* modes x modes */
+    const yk_vec3 *curve;  /* modes x modes; NULL: none */
+} yk_ffrf_invariants;
+
 typedef struct yk_ffrf_def {
     int mode_count;
     const yk_ffrf_point *points;
     int point_count;
-    const double *mass;      /* modes x modes; NULL: the integral of s_i . s_j over the points */
+    const yk_ffrf_invariants *invariants; /* NULL: sums over the points; else points are places and weigh nothing */
+    const double *mass;      /* modes x modes, symmetric; NULL: the integral of s_i . s_j over the points */
     const double *stiffness; /* modes x modes, symmetric */
-    const double *damping;   /* modes x modes; NULL: none */
+    const double *damping;   /* modes x modes, symmetric; NULL: none */
     bool constant_mass;      /* inertia as if undeformed wherever accelerations enter (relaxed 5.2) */
 } yk_ffrf_def;
 
@@ -81,8 +93,9 @@ typedef struct yk_ffrf {
     yk_vec3 *gyro;      /* modes x modes: 2 int s_j x s_i, the Coriolis coupling of the amplitudes */
     double *modal_mass; /* modes x modes */
     double *stiffness, *damping;
-    double *reach; /* per mode: largest displacement of a point per unit of it (m) */
-    bool curved, damped;
+    double *reach;  /* per mode: largest displacement of a point per unit of it (m) */
+    double slowest; /* lowest circular frequency of the shapes while the frame is held (rad/s) */
+    bool damped;
     void *store;
 } yk_ffrf;
 
@@ -102,9 +115,16 @@ typedef struct yk_ffrf_loads {
     double loss;               /* W */
 } yk_ffrf_loads;
 
-/* YK_ERROR_ARGUMENT for too many modes, a body without mass or a modal mass that is not positive. */
+/* YK_ERROR_ARGUMENT for too many modes, and for what cannot be a body: one without mass or with moments of inertia that no
+ * mass has, matrices that are not symmetric, a mass matrix of frame and shapes that is not positive. */
 yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body);
 void yk_ffrf_destroy(yk_context *context, yk_ffrf *body);
+
+/* spread_i or pair_ij from what others make of it: the derivative of the inertia tensor by p_i, or the second one by p_i and
+ * p_j; and the antisymmetric part, int u0 x s_i, or int s_j x s_i + int u0 x g_ij. And the way back. */
+yk_mat3 yk_ffrf_compose(const yk_mat3 *tensor_change, yk_vec3 axial);
+yk_mat3 yk_ffrf_tensor_change(const yk_mat3 *y);
+yk_vec3 yk_ffrf_axial_of(const yk_mat3 *y);
 
 /* Inertia of the body in the shape of the given amplitudes (NULL: undeformed), as if rigid. */
 yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude);

@@ -81,6 +81,10 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
     made->places = place_count;
     for (int k = 0; k < def->point_count; k++)
         made->length = fmax(made->length, yk_v3_norm(yk_v3_sub(def->points[k].position, def->points[0].position)));
+    /* Without points: a rod with this radius of gyration. */
+    const yk_mat3 *second = &made->modal.second;
+    double spread = second->m[0][0] + second->m[1][1] + second->m[2][2];
+    if (status == YK_OK && made->length == 0) made->length = sqrt(3 * spread / made->modal.mass);
     return finish(status, body);
 }
 

@@ -247,7 +247,7 @@ static void loads_are_those_of_moving_points(void **state)
     double stiffness[MODES * MODES] = {0};
     memset(pull, 0, sizeof pull);
     for (int k = 0; k < POINTS; k++) {
-        for (int i = 0; i < MODES; i++) shape[k][i] = yk_v3(sin(k + 2 * i), cos(3 * k + i), sin(5 * k - i));
+        for (int i = 0; i < MODES; i++) shape[k][i] = yk_v3(sin((i + 1) * k + i), cos(3 * k * i), sin(5 * k - i));
         points[k] = (yk_ffrf_point){
             .mass = 1 + 0.1 * k, .position = {cos(k), sin(2 * k), cos(3 * k)}, .displacement = shape[k]};
     }

@@ -331,69 +331,6 @@ static void scenarios_say_what_is_wrong(void **state)
     }
 }
 
-/* Tables ---------------------------------------------------------------------------------------------------------- */
-
-static void write_file(const char *folder, const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-/* Loads a modal body whose three tables are given; what is complained about, or NULL. */
-static char *complaint_about(yk_context *context, const char *nodes, const char *modes, const char *frequencies)
-{
-    char folder[] = "/tmp/yoke-modal-XXXXXX", text[512];
-    assert_non_null(mkdtemp(folder));
-    write_file(folder, "n.csv", nodes);
-    write_file(folder, "m.csv", modes);
-    write_file(folder, "f.csv", frequencies);
-    snprintf(text, sizeof text,
-             HEAD "    flexible: {b: {type: modal, nodes: %s/n.csv, modes: %s/m.csv, frequencies: %s/f.csv, "
-                  "points: {p: 7}}}\n",
-             folder, folder, folder);
-    char *said = complaint(context, text);
-    static const char *const names[] = {"n.csv", "m.csv", "f.csv"};
-    for (int i = 0; i < 3; i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    rmdir(folder);
-    return said;
-}
-
-static void tables_say_what_is_wrong(void **state)
-{
-    static const char nodes[] = "node,x,y,z,mass\n3,0,0,0,1\n7,1,0,0,1\n";
-    static const char modes[] = "mode,node,ux,uy,uz\n1,7,0,1,0\n", frequencies[] = "mode,frequency\n1,20\n";
-    char *said = complaint_about(*state, nodes, modes, frequencies);
-    if (said) print_error("%s", said);
-    assert_null(said);
-    static const struct {
-        const char *nodes, *modes, *frequencies, *part;
-    } wrong[] = {
-        {"node,x,y,z\n7,0,0,0\n", modes, frequencies, "no column 'mass'"},
-        {"node,x,y,z,mass\n7,0,0,zero,1\n", modes, frequencies, "n.csv:2: expected a number in column 4"},
-        {"node,x,y,z,mass\n7,0,0\n", modes, frequencies, "expected 5 columns, found 3"},
-        {"node,x,y,z,mass\n3,0,0,0,1\n", "mode,node,ux,uy,uz\n1,3,0,1,0\n", frequencies, "has no node 7"},
-        {nodes, "mode,node,ux,uy,uz\n1,8,0,1,0\n", frequencies, "names node 8"},
-        {nodes, "mode,node,ux,uy,uz\n2,7,0,1,0\n", frequencies, "moves no mass"},
-        {nodes, modes, "mode,frequency\n1,0\n", "leave out the rigid modes"},
-        {nodes, modes, "mode,frequency\n", "holds no numbers"},
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        said = complaint_about(*state, wrong[i].nodes, wrong[i].modes, wrong[i].frequencies);
-        assert_non_null(said);
-        if (!strstr(said, wrong[i].part)) print_error("%s", said);
-        assert_non_null(strstr(said, wrong[i].part));
-        yk_release(*state, said);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,7 +342,6 @@ int main(void)
         cmocka_unit_test(places_move_as_they_say),
         cmocka_unit_test(bad_places_are_refused),
         cmocka_unit_test(scenarios_say_what_is_wrong),
-        cmocka_unit_test(tables_say_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

@@ -1,0 +1,375 @@
+/* Inertia shape integrals of a floating-frame body, from its points or as they are given, and whether they can belong to a
+ * body at all. */
+#include <string.h>
+
+#include "math/eigen.h"
+#include "smooth/ffrf_shape.h"
+
+static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
+{
+    size_t n = (size_t)modes, squares = n * n;
+    size_t vectors = n + 2 * squares, matrices = n + squares, numbers = 3 * squares + n;
+    double *at = yk_allocate(context, 3 * vectors + 9 * matrices + numbers + 1, sizeof *at);
+    if (!at) return YK_ERROR_MEMORY;
+    body->store = at;
+    body->shift = (yk_vec3 *)at, at += 3 * n;
+    body->curve = (yk_vec3 *)at, at += 3 * squares;
+    body->gyro = (yk_vec3 *)at, at += 3 * squares;
+    body->spread = (yk_mat3 *)at, at += 9 * n;
+    body->pair = (yk_mat3 *)at, at += 9 * squares;
+    body->modal_mass = at, at += squares;
+    body->stiffness = at, at += squares;
+    body->damping = at, at += squares;
+    body->reach = at;
+    return YK_OK;
+}
+
+/* Pieces with an extent of their own move by s_i + theta_i x rho. */
+static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
+{
+    int n = body->modes;
+    double m = point->mass;
+    yk_vec3 u = point->position;
+    yk_mat3 square = yk_m3_outer(u, u);
+    body->mass += m;
+    body->moment = yk_v3_axpy(m, u, body->moment);
+    yk_ffrf_add_scaled(&body->second, m, &square);
+    yk_ffrf_add_scaled(&body->second, 1, &point->second);
+    for (int i = 0; i < n; i++) {
+        yk_vec3 s = point->displacement[i];
+        yk_mat3 spread = yk_m3_outer(u, s), turn = yk_m3_zero();
+        body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
+        yk_ffrf_add_scaled(&body->spread[i], m, &spread);
+        if (point->rotation) {
+            turn = yk_m3_mul(point->second, yk_m3_transpose(yk_m3_skew(point->rotation[i])));
+            yk_ffrf_add_scaled(&body->spread[i], 1, &turn);
+        }
+        for (int j = 0; j < n; j++) {
+            int k = n * i + j;
+            yk_mat3 pair = yk_m3_outer(point->displacement[j], s);
+            yk_ffrf_add_scaled(&body->pair[k], m, &pair);
+            if (point->rotation) {
+                yk_mat3 rotary = yk_m3_mul(yk_m3_skew(point->rotation[j]), turn);
+                yk_ffrf_add_scaled(&body->pair[k], 1, &rotary);
+            }
+            if (!point->shortening) continue;
+            yk_mat3 pull = yk_m3_outer(u, point->shortening[k]);
+            yk_ffrf_add_scaled(&body->pair[k], m, &pull);
+            body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
+        }
+    }
+}
+
+/* int s_i . s_j, without the share of the shapes of second order in pair. */
+static double mass_integral(const yk_ffrf_def *def, int i, int j)
+{
+    double sum = 0;
+    for (int k = 0; k < def->point_count; k++) {
+        const yk_ffrf_point *point = &def->points[k];
+        sum += point->mass * yk_v3_dot(point->displacement[i], point->displacement[j]);
+        if (!point->rotation) continue;
+        yk_mat3 tensor = yk_ffrf_tensor(&point->second);
+        sum += yk_v3_dot(point->rotation[i], yk_m3_apply(tensor, point->rotation[j]));
+    }
+    return sum;
+}
+
+/* Shapes along the axes leave most entries zero: rounding of their sums counts as nothing. */
+static yk_status list_terms(yk_context *context, yk_ffrf *body)
+{
+    int n = body->modes, count = 0;
+    body->terms = yk_allocate(context, 9 * (size_t)(n * n), sizeof *body->terms);
+    body->first_term = yk_allocate(context, (size_t)n + 1, sizeof *body->first_term);
+    if (!body->terms || !body->first_term) return YK_ERROR_MEMORY;
+    for (int i = 0; i < n; i++) {
+        body->first_term[i] = count;
+        for (int j = 0; j < n; j++) {
+            yk_mat3 *pair = &body->pair[n * i + j];
+            double size = sqrt(fabs(body->modal_mass[(n + 1) * i] * body->modal_mass[(n + 1) * j]));
+            for (int k = 0; k < 9; k++) {
+                double *value = &pair->m[k / 3][k % 3];
+                if (fabs(*value) < 1e-15 * size) *value = 0;
+                if (*value != 0) body->terms[count++] = (yk_ffrf_term){j, k, *value};
+            }
+        }
+    }
+    body->first_term[n] = count;
+    return YK_OK;
+}
+
+/* Shapes that are orthogonal but for rounding are. */
+static void drop_rounding(int n, double *matrix)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (i != j && fabs(matrix[n * i + j]) < 1e-12 * sqrt(fabs(matrix[(n + 1) * i] * matrix[(n + 1) * j])))
+                matrix[n * i + j] = 0;
+}
+
+static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
+{
+    int count = 0;
+    for (int k = 0; k < modes * modes; k++)
+        if (yk_v3_norm2(dense[k]) > 0) list[count++] = (yk_ffrf_bend){k / modes, k % modes, dense[k]};
+    return count;
+}
+
+/* The Coriolis couplings from the pairs, and lists of what is not zero. */
+static yk_status list_couplings(yk_context *context, yk_ffrf *body)
+{
+    int n = body->modes;
+    body->curves = yk_allocate(context, (size_t)(n * n), sizeof *body->curves);
+    body->gyros = yk_allocate(context, (size_t)(n * n), sizeof *body->gyros);
+    if (!body->curves || !body->gyros) return YK_ERROR_MEMORY;
+    for (int k = 0; k < n * n; k++)
+        body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), yk_ffrf_axial(&body->pair[n * (k % n) + k / n]));
+    body->curve_count = list_vectors(n, body->curve, body->curves);
+    body->gyro_count = list_vectors(n, body->gyro, body->gyros);
+    return YK_OK;
+}
+
+/* The largest displacement of a point; at least the mean one of the mass, which pieces that only turn have as well. */
+static void measure_reach(const yk_ffrf_def *def, yk_ffrf *body)
+{
+    for (int i = 0; i < body->modes; i++) {
+        body->reach[i] = sqrt(body->modal_mass[(body->modes + 1) * i] / body->mass);
+        for (int k = 0; k < def->point_count; k++)
+            body->reach[i] = fmax(body->reach[i], yk_v3_norm(def->points[k].displacement[i]));
+    }
+}
+
+/* The least eigenvalue of a symmetric matrix with its diagonal scaled to one; a diagonal of zero stays. Destroys it. */
+static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, double *least)
+{
+    double *unit = yk_allocate(context, (size_t)(n * n + 2 * n), sizeof *unit), *scale = unit + n * n;
+    if (!unit) return YK_ERROR_MEMORY;
+    for (int i = 0; i < n; i++) scale[i] = matrix[(n + 1) * i] > 0 ? 1 / sqrt(matrix[(n + 1) * i]) : 1;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            matrix[n * i + j] *= scale[i] * scale[j];
+            unit[n * i + j] = i == j;
+        }
+    yk_status status = yk_eigen_symmetric_pair(context, n, matrix, unit, scale + n);
+    *least = scale[n];
+    yk_release(context, unit);
+    return status;
+}
+
+/* The mass matrix of frame and shapes in the undeformed body. */
+static void mass_matrix(const yk_ffrf *body, double *matrix)
+{
+    int n = 6 + body->modes;
+    yk_mat3 arm = yk_m3_skew(body->moment), tensor = yk_ffrf_tensor(&body->second);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            matrix[n * i + j] = i == j ? body->mass : 0;
+            matrix[n * (3 + i) + 3 + j] = tensor.m[i][j];
+            matrix[n * (3 + i) + j] = matrix[n * j + 3 + i] = arm.m[i][j];
+        }
+    for (int k = 0; k < body->modes; k++) {
+        yk_vec3 spin = yk_ffrf_axial(&body->spread[k]);
+        const double column[6] = {body->shift[k].x, body->shift[k].y, body->shift[k].z, spin.x, spin.y, spin.z};
+        for (int i = 0; i < 6; i++) matrix[n * i + 6 + k] = matrix[n * (6 + k) + i] = column[i];
+        for (int l = 0; l < body->modes; l++) matrix[n * (6 + k) + 6 + l] = body->modal_mass[body->modes * k + l];
+    }
+}
+
+/* Shares of the diagonal that rounding in a file of some digits may cost. */
+static const double rough = 1e-6;
+
+static yk_status check_symmetric(yk_context *context, int n, const double *matrix, const char *what)
+{
+    for (int i = 0; i < n; i++) {
+        double d = matrix[(n + 1) * i];
+        if (!(d >= 0) || !isfinite(d))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "the modal %s of shape %d is %g: it must not be negative", what,
+                           i + 1, d);
+        for (int j = 0; j < i; j++) {
+            double a = matrix[n * i + j], b = matrix[n * j + i];
+            double size = fmax(sqrt(d * matrix[(n + 1) * j]), fmax(fabs(a), fabs(b)));
+            if (!(fabs(a - b) <= rough * size) && a != b)
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "the modal %s matrix is not symmetric: %.9g for shapes %d and %d, %.9g the other way",
+                               what, a, i + 1, j + 1, b);
+        }
+    }
+    return YK_OK;
+}
+
+/* `copy` has room for (6 + modes) squared. */
+static yk_status check_definite(yk_context *context, int n, const double *matrix, double *copy, double limit,
+                                const char *refusal)
+{
+    double least = 0;
+    if (n == 0) return YK_OK;
+    if (copy != matrix) memcpy(copy, matrix, (size_t)(n * n) * sizeof *copy);
+    yk_status status = least_eigenvalue(context, n, copy, &least);
+    if (status == YK_OK && !(least >= limit))
+        status =
+            yk_fail(context, YK_ERROR_ARGUMENT, "%s (least eigenvalue %.3g for a diagonal of one)", refusal, least);
+    return status;
+}
+
+static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double *copy)
+{
+    int n = body->modes;
+    yk_status status = check_symmetric(context, n, body->modal_mass, "mass");
+    if (status == YK_OK) status = check_symmetric(context, n, body->stiffness, "stiffness");
+    if (status == YK_OK) status = check_symmetric(context, n, body->damping, "damping");
+    if (status == YK_OK)
+        status =
+            check_definite(context, n, body->modal_mass, copy, 1e-12,
+                           "the modal mass matrix is not positive: two shapes are the same, or its entries are wrong");
+    if (status == YK_OK)
+        status = check_definite(context, n, body->stiffness, copy, -rough,
+                                "the modal stiffness matrix is not positive: a shape would deform itself");
+    if (status == YK_OK)
+        status = check_definite(context, n, body->damping, copy, -rough,
+                                "the modal damping matrix is not positive: it would create energy");
+    return status;
+}
+
+/* Modal masses of a consistent mass matrix beside integrals of a lumped one fit together but roughly; a body that is held at
+ * its frame does not mind, and one that moves freely may. */
+static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *copy)
+{
+    double least = 0;
+    mass_matrix(body, copy);
+    yk_status status = least_eigenvalue(context, 6 + body->modes, copy, &least);
+    if (status != YK_OK || least >= -rough) return status;
+    if (least >= -0.05) {
+        yk_log(
+            context, YK_LOG_WARNING,
+            "the mass matrix of a flexible body's frame and shapes is not quite positive (least eigenvalue %.2g for a "
+            "diagonal of one): modal masses and the other integrals come from different mass matrices; take both from "
+            "one",
+            least);
+        return YK_OK;
+    }
+    return yk_fail(
+        context, YK_ERROR_ARGUMENT,
+        "the mass matrix of frame and shapes is not positive (least eigenvalue %.2g for a diagonal of one): "
+        "moments, inertia (about the frame, not the centre of mass), shapes and modal masses belong to different "
+        "bodies, units or normalisations",
+        least);
+}
+
+static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *copy)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) copy[3 * i + j] = body->second.m[i][j];
+    for (int i = 0; i < 3; i++)
+        if (!(copy[4 * i] >= -rough * (fabs(copy[0]) + fabs(copy[4]) + fabs(copy[8]))))
+            return yk_fail(
+                context, YK_ERROR_ARGUMENT,
+                "no mass has these moments of inertia: the one about %c is larger than the other two together",
+                "xyz"[i]);
+    yk_status status = check_definite(context, 3, copy, copy, -rough,
+                                      "no mass has this inertia tensor: check its products of inertia, entries of the "
+                                      "tensor with their sign");
+    if (status == YK_OK) status = check_whole(context, body, copy);
+    return status;
+}
+
+static yk_status check(yk_context *context, yk_ffrf *body)
+{
+    if (!(body->mass > 0) || !isfinite(body->mass))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "the flexible body has no mass: give its points some");
+    for (int i = 0; i < body->modes; i++)
+        if (!(body->modal_mass[(body->modes + 1) * i] > 0))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "the modal mass of shape %d is %g: a shape must move some of the mass", i + 1,
+                           body->modal_mass[(body->modes + 1) * i]);
+    size_t n = 6 + (size_t)body->modes;
+    double *copy = yk_allocate(context, 2 * n * n + n, sizeof *copy), *other = copy + n * n, *values = other + n * n;
+    if (!copy) return YK_ERROR_MEMORY;
+    yk_status status = check_matrices(context, body, copy);
+    if (status == YK_OK) status = check_rigid(context, body, copy);
+    if (status == YK_OK && body->modes > 0) {
+        memcpy(copy, body->stiffness, (size_t)(body->modes * body->modes) * sizeof *copy);
+        memcpy(other, body->modal_mass, (size_t)(body->modes * body->modes) * sizeof *other);
+        status = yk_eigen_symmetric_pair(context, body->modes, copy, other, values);
+        body->slowest = sqrt(fmax(0, values[0]));
+    }
+    yk_release(context, copy);
+    return status;
+}
+
+static void take_invariants(const yk_ffrf_invariants *from, yk_ffrf *body)
+{
+    size_t n = (size_t)body->modes;
+    body->mass = from->mass, body->moment = from->moment, body->second = from->second;
+    memcpy(body->shift, from->shift, n * sizeof *body->shift);
+    memcpy(body->spread, from->spread, n * sizeof *body->spread);
+    memcpy(body->pair, from->pair, n * n * sizeof *body->pair);
+    if (from->curve) memcpy(body->curve, from->curve, n * n * sizeof *body->curve);
+}
+
+static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
+{
+    int n = body->modes;
+    if (def->invariants) {
+        take_invariants(def->invariants, body);
+    } else {
+        for (int k = 0; k < def->point_count; k++) add_point(&def->points[k], body);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            int k = n * i + j;
+            body->modal_mass[k] = def->mass ? def->mass[k] : mass_integral(def, i, j);
+            body->stiffness[k] = def->stiffness[k];
+            body->damping[k] = def->damping ? def->damping[k] : 0;
+            body->damped |= body->damping[k] != 0;
+        }
+}
+
+yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body)
+{
+    *body = (yk_ffrf){.modes = def->mode_count, .constant_mass = def->constant_mass};
+    if (def->mode_count < 0 || def->mode_count > YK_FFRF_MODES_MAX)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a flexible body has %d shapes, but at most %d can be used",
+                       def->mode_count, YK_FFRF_MODES_MAX);
+    if (def->invariants && !def->mass)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a body that is given by its invariants needs its modal masses");
+    yk_status status = take_store(context, def->mode_count, body);
+    if (status != YK_OK) return status;
+    fill_integrals(def, body);
+    status = check(context, body);
+    if (status == YK_OK) status = list_terms(context, body);
+    if (status == YK_OK) status = list_couplings(context, body);
+    drop_rounding(body->modes, body->modal_mass);
+    drop_rounding(body->modes, body->stiffness);
+    if (status == YK_OK) measure_reach(def, body);
+    if (status != YK_OK) yk_ffrf_destroy(context, body);
+    return status;
+}
+
+void yk_ffrf_destroy(yk_context *context, yk_ffrf *body)
+{
+    yk_release(context, body->store);
+    yk_release(context, body->terms);
+    yk_release(context, body->first_term);
+    yk_release(context, body->curves);
+    yk_release(context, body->gyros);
+    *body = (yk_ffrf){0};
+}
+
+yk_mat3 yk_ffrf_compose(const yk_mat3 *tensor_change, yk_vec3 axial)
+{
+    const yk_mat3 *d = tensor_change;
+    double quarter = 0.25 * (d->m[0][0] + d->m[1][1] + d->m[2][2]);
+    yk_mat3 turn = yk_m3_scale(-0.5, yk_m3_skew(axial));
+    yk_mat3 symmetric = yk_m3_scale(-0.25, yk_m3_add(*d, yk_m3_transpose(*d)));
+    return yk_m3_add(yk_m3_add(yk_m3_diagonal(quarter, quarter, quarter), symmetric), turn);
+}
+
+yk_mat3 yk_ffrf_tensor_change(const yk_mat3 *y)
+{
+    yk_mat3 twice = yk_m3_add(*y, yk_m3_transpose(*y));
+    return yk_ffrf_tensor(&twice);
+}
+
+yk_vec3 yk_ffrf_axial_of(const yk_mat3 *y)
+{
+    return yk_ffrf_axial(y);
+}
