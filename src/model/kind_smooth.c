@@ -186,9 +186,13 @@ const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_vari
 
 /* Beams ----------------------------------------------------------------------------------------------------------- */
 
+#define POISSON                                                          \
+    {                                                                    \
+        .low = -1, .high = 0.5, .bounds = YK_LOW | YK_LOW_OPEN | YK_HIGH \
+    }
 #define MATERIAL_FIELDS                                                                                               \
     {"young", YK_TYPE_NUMBER, "Pa", .required = true, .range = YK_POSITIVE, .text = "Young's modulus"},               \
-        {"poisson", YK_TYPE_NUMBER, .fallback = "0.3", .range = YK_BETWEEN(-1, 0.5), .text = "Poisson's ratio"},      \
+        {"poisson", YK_TYPE_NUMBER, .fallback = "0.3", .range = POISSON, .text = "Poisson's ratio"},                  \
         {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_NOT_NEGATIVE, .text = "density"},          \
     {                                                                                                                 \
         "damping_ratio", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .text = "damping = this times stiffness" \

@@ -23,8 +23,8 @@ enum { YK_SMOOTH_FEEDBACK_MAX = 15 };
 /* Sections of beams and rods: in this order of `choice`. */
 enum { YK_SECTION_RECTANGLE, YK_SECTION_TUBE, YK_SECTION_GENERAL, YK_SECTION_MATRIX };
 extern const yk_section *const yk_plain_sections[]; /* all but the last */
-/* Of one of the plain sections. */
-yk_beam_section_def yk_read_section(const yk_node *node);
+/* Of one of the plain sections; reports what does not fit together. */
+yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_section_def *def);
 
 /* kind_smooth_flexible.c: an item of `flexible`. */
 extern const yk_field yk_flexible_item;

@@ -210,6 +210,30 @@ static void release_flexibles(maker *m)
     for (int i = 0; i < m->def.flexible_count; i++) yk_flexible_release((yk_flexible *)(uintptr_t)m->flexibles[i].body);
 }
 
+/* The last item of that name among those that have nodes. */
+static const yk_node *item_named(const maker *m, const char *name)
+{
+    static const char *const keys[] = {"nodes", "bodies", "flexible"};
+    const yk_node *found = m->section;
+    for (int k = 0; k < 3; k++)
+        for (const yk_node *item = first_of(m->section, keys[k]); item; item = item->next)
+            if (strcmp(yk_node_name(item), name) == 0) found = item;
+    return found;
+}
+
+static void check_names(maker *m)
+{
+    for (int i = 0; i < m->name_count; i++) {
+        const char *name = m->names[i].name;
+        if (strcmp(name, "ground") == 0)
+            fail(m, yk_builder_error(m->builder, item_named(m, name),
+                                     "'ground' is what never moves: choose another name"));
+        if (i > 0 && strcmp(m->names[i - 1].name, name) == 0)
+            fail(m, yk_builder_error(m->builder, item_named(m, name),
+                                     "two nodes or bodies are named '%s': rename one of them", name));
+    }
+}
+
 static void sort_names(maker *m)
 {
     int count = m->def.node_count + m->def.place_count;
@@ -219,9 +243,7 @@ static void sort_names(maker *m)
     for (int i = 0; i < count; i++)
         m->names[i] = (node_name){i < m->def.node_count ? m->nodes[i].name : m->places[i - m->def.node_count].name, i};
     qsort(m->names, (size_t)count, sizeof *m->names, compare_names);
-    for (int i = 1; i < count; i++)
-        if (strcmp(m->names[i - 1].name, m->names[i].name) == 0)
-            fail(m, yk_builder_error(m->builder, m->section, "two nodes or bodies are named '%s'", m->names[i].name));
+    check_names(m);
 }
 
 static int find_node(maker *m, const yk_node *reference)
@@ -349,6 +371,9 @@ static void make_force(maker *m, const yk_node *item, yk_smooth_force_def *force
         return;
     default:
         read_single(m, item, &force->node[1], &force->marker[1]);
+        if (m->status == YK_OK && force->node[1] == YK_SMOOTH_GROUND)
+            fail(m, yk_builder_error(m->builder, yk_node_get(item, "on"),
+                                     "the ground does not move: name a body or node"));
         force->vector = yk_node_vector(item, "vector");
         if (yk_node_boolean(item, "follows"))
             force->kind = force->kind == YK_FORCE_VECTOR ? YK_FORCE_FOLLOWER : YK_FORCE_FOLLOWER_TORQUE;
@@ -373,8 +398,20 @@ static yk_beam_section matrix_section(maker *m, const yk_node *node)
 static yk_beam_section section_of(maker *m, const yk_node *node)
 {
     if (node->choice == YK_SECTION_MATRIX) return matrix_section(m, node);
-    yk_beam_section_def def = yk_read_section(node);
+    yk_beam_section_def def;
+    yk_status status = yk_read_section(m->builder, node, &def);
+    if (status != YK_OK) fail(m, status);
     return yk_beam_section_create(&def);
+}
+
+/* What the element itself refuses, said where it stands. */
+static void check_beam(maker *m, const yk_node *item, const yk_smooth_beam_def *beam)
+{
+    yk_beam made;
+    yk_context *context = yk_builder_context(m->builder);
+    yk_beam_def shape = yk_smooth_beam_shape(&m->def, beam);
+    if (m->status == YK_OK && yk_beam_create(context, &shape, &made) != YK_OK)
+        fail(m, yk_builder_error(m->builder, item, "%s", yk_last_message(context)));
 }
 
 /* Section axes at a node: x along the parabola through the three nodes, z towards `up`. */
@@ -415,6 +452,7 @@ static void make_beam(maker *m, const yk_node *item, yk_smooth_beam_def *beam)
         beam->section_frame[k] = yk_q_unit(yk_q_mul(yk_q_conjugate(node), axes));
         beam->offset[k] = yk_q_rotate_back(node, offset);
     }
+    check_beam(m, item, beam);
 }
 
 /* Ports and shapes ------------------------------------------------------------------------------------------------ */
@@ -489,15 +527,17 @@ static void read_options(maker *m)
 /* "crank.velocity.x" to the channel and the component. */
 static yk_status find_input(maker *m, const yk_smooth *model, const yk_node *node, int *channel, int *component)
 {
-    static const char letters[] = "xyz";
     const char *text = node->text, *last = strrchr(text, '.');
-    const char *letter = last && last[1] && !last[2] ? strchr(letters, last[1]) : NULL;
+    char letter = last && last[1] && !last[2] && strchr("wxyz", last[1]) ? last[1] : 0;
     const char *name = yk_store_text(m->builder->store, text, letter ? (size_t)(last - text) : strlen(text));
     if (!name) return YK_ERROR_MEMORY;
-    *component = letter ? (int)(letter - letters) : 0;
     *channel = yk_smooth_channel_find(model, name);
-    if (*channel >= 0) return YK_OK;
-    return yk_builder_error(m->builder, node, "there is no channel '%.80s', such as 'BODY.velocity.x'", text);
+    *component = yk_smooth_channel_component(model, *channel, letter);
+    if (*component >= 0) return YK_OK;
+    if (*channel < 0)
+        return yk_builder_error(m->builder, node, "there is no channel '%.80s', such as 'BODY.velocity.x'", text);
+    if (letter) return yk_builder_error(m->builder, node, "'%.80s' has no component '%c'", name, letter);
+    return yk_builder_error(m->builder, node, "name one component, such as '%.80s.x'", name);
 }
 
 /* Inputs of feedbacks can be found only when the model has named its channels. */

@@ -57,7 +57,7 @@ static const yk_field modal_fields[] = {
 
 static const yk_field ancf_fields[] = {
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along x of its orientation"},
-    {"elements", YK_TYPE_INTEGER, .fallback = "4", .range = YK_AT_LEAST(1), .text = "of equal length"},
+    {"elements", YK_TYPE_INTEGER, .fallback = "4", .range = YK_BETWEEN(1, 100000), .text = "of equal length"},
     {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections, .selector = "shape",
      .text = "What it is made of"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
@@ -80,26 +80,30 @@ static const yk_section *const variants[] = {&rod, &modal, &ancf, NULL};
 const yk_field yk_flexible_item = {"flexible body", YK_TYPE_VARIANT, .variants = variants, .selector = "type",
                                    .text = "A body that deforms"};
 
-yk_beam_section_def yk_read_section(const yk_node *node)
+yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_section_def *def)
 {
-    yk_beam_section_def def = yk_beam_section_default();
-    def.young = yk_node_number(node, "young");
-    def.poisson = yk_node_number(node, "poisson");
-    def.density = yk_node_number(node, "density");
-    def.damping_ratio = yk_node_number(node, "damping_ratio");
+    *def = yk_beam_section_default();
+    def->young = yk_node_number(node, "young");
+    def->poisson = yk_node_number(node, "poisson");
+    def->density = yk_node_number(node, "density");
+    def->damping_ratio = yk_node_number(node, "damping_ratio");
     if (node->choice == YK_SECTION_RECTANGLE) {
-        yk_beam_section_rectangle(&def, yk_node_number(node, "width_y"), yk_node_number(node, "width_z"));
+        yk_beam_section_rectangle(def, yk_node_number(node, "width_y"), yk_node_number(node, "width_z"));
     } else if (node->choice == YK_SECTION_TUBE) {
-        yk_beam_section_tube(&def, yk_node_number(node, "radius"), yk_node_number(node, "inner_radius"));
+        double outer = yk_node_number(node, "radius"), inner = yk_node_number(node, "inner_radius");
+        yk_beam_section_tube(def, outer, inner);
+        if (!(inner < outer))
+            return yk_builder_error(builder, yk_node_get(node, "inner_radius"),
+                                    "the inner radius must be less than the outer one, which is %g", outer);
     } else {
-        def.area = yk_node_number(node, "area");
-        def.inertia_y = yk_node_number(node, "inertia_y");
-        def.inertia_z = yk_node_number(node, "inertia_z");
-        def.torsion = yk_node_number(node, "torsion");
-        def.shear_y = yk_node_number(node, "shear_y");
-        def.shear_z = yk_node_number(node, "shear_z");
+        def->area = yk_node_number(node, "area");
+        def->inertia_y = yk_node_number(node, "inertia_y");
+        def->inertia_z = yk_node_number(node, "inertia_z");
+        def->torsion = yk_node_number(node, "torsion");
+        def->shear_y = yk_node_number(node, "shear_y");
+        def->shear_z = yk_node_number(node, "shear_z");
     }
-    return def;
+    return YK_OK;
 }
 
 static const yk_node *first_point(const yk_node *item)
@@ -126,7 +130,8 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
         places[k] = k;
     }
     def.length = yk_node_number(item, "length");
-    def.section = yk_read_section(yk_node_get(item, "section"));
+    yk_status status = yk_read_section(builder, yk_node_get(item, "section"), &def.section);
+    if (status != YK_OK) return status;
     def.support = (yk_rod_support)yk_node_choice(item, "frame");
     def.bending_y = yk_node_integer(item, "bending_y");
     def.bending_z = yk_node_integer(item, "bending_z");
@@ -199,9 +204,9 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
 
 static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *places, yk_flexible **body)
 {
-    yk_ancf_rod_def def = {.length = yk_node_number(item, "length"),
-                           .elements = yk_node_integer(item, "elements"),
-                           .section = yk_read_section(yk_node_get(item, "section"))};
+    yk_ancf_rod_def def = {.length = yk_node_number(item, "length"), .elements = yk_node_integer(item, "elements")};
+    yk_status status = yk_read_section(builder, yk_node_get(item, "section"), &def.section);
+    if (status != YK_OK) return status;
     int k = 0;
     for (const yk_node *point = first_point(item); point; point = point->next, k++) {
         places[k] = (int)point->value;

@@ -571,13 +571,14 @@ static yk_status check(yk_context *context, const yk_beam_def *def, const elemen
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "beam: nodes %d and %d put the reference line in one place; move one of them or its offset",
                            i + 1, i + 2);
-        if (!(yk_v3_norm(element->psi[i]) < 0.9 * YK_PI))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "beam: the section turns by nearly half a turn between two nodes; use more beams");
     }
     if (!(half[0] < 3 * half[1] && half[1] < 3 * half[0]))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "beam: the middle node is too close to an end; keep it near half of the length");
+    for (int i = 0; i < 2; i++)
+        if (!(yk_v3_norm(element->psi[i]) < 0.9 * YK_PI))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "beam: the section turns by nearly half a turn between two nodes; use more beams");
     for (int p = 0; p < YK_BEAM_POINTS; p++)
         for (int i = 0; i < 6; i++)
             if (!(def->section[p].stiffness[i][i] > 0))

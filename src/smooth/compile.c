@@ -5,19 +5,25 @@
 
 #include "smooth/internal.h"
 
-/* The reference shape is that of the nodes as they are defined; portions of the beam become bodies on its nodes. */
+yk_beam_def yk_smooth_beam_shape(const yk_smooth_def *def, const yk_smooth_beam_def *beam)
+{
+    yk_beam_def shape = {.section = {beam->section[0], beam->section[1]}};
+    for (int k = 0; k < YK_BEAM_NODES; k++) {
+        yk_smooth_node_def node = yk_smooth_place_of(def, beam->node[k]);
+        shape.position[k] = node.position;
+        shape.orientation[k] = node.orientation;
+        shape.offset[k] = beam->offset[k];
+        shape.section_frame[k] = beam->section_frame[k];
+    }
+    return shape;
+}
+
+/* Portions of the beam become bodies on its nodes. */
 static yk_status compile_beam(yk_smooth *model, const yk_smooth_beam_def *def, beam_model *made)
 {
-    yk_beam_def shape = {.section = {def->section[0], def->section[1]}};
+    yk_beam_def shape = yk_smooth_beam_shape(&model->def, def);
     made->name = def->name;
-    for (int k = 0; k < YK_BEAM_NODES; k++) {
-        bool ground = def->node[k] == YK_SMOOTH_GROUND;
-        made->node[k] = yk_smooth_frame_of(model, def->node[k]);
-        shape.position[k] = ground ? yk_v3(0, 0, 0) : model->def.nodes[def->node[k]].position;
-        shape.orientation[k] = ground ? yk_q_identity() : model->def.nodes[def->node[k]].orientation;
-        shape.offset[k] = def->offset[k];
-        shape.section_frame[k] = def->section_frame[k];
-    }
+    for (int k = 0; k < YK_BEAM_NODES; k++) made->node[k] = yk_smooth_frame_of(model, def->node[k]);
     yk_status status = yk_beam_create(model->context, &shape, &made->beam);
     if (status != YK_OK) {
         char reason[256];

@@ -356,3 +356,12 @@ double yk_smooth_channel_value(const yk_smooth *model, int channel, int componen
     yk_smooth_channel_read(model, channel, values);
     return values[component];
 }
+
+int yk_smooth_channel_component(const yk_smooth *model, int channel, char letter)
+{
+    if (channel < 0 || channel >= model->channel_count) return -1;
+    int count = model->channels[channel].components;
+    if (letter == 0 || count == 1) return letter == 0 && count == 1 ? 0 : -1;
+    const char *letters = count == 4 ? "wxyz" : "xyz", *found = strchr(letters, letter);
+    return found ? (int)(found - letters) : -1;
+}

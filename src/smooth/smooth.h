@@ -198,6 +198,9 @@ yk_smooth_port_def yk_smooth_port_default(void);
 /* Where a node, or a place of a flexible body, is at the start as the def has it. */
 yk_smooth_node_def yk_smooth_place_of(const yk_smooth_def *def, int node);
 
+/* A beam as an element: the reference shape is that of the nodes as they are defined. */
+yk_beam_def yk_smooth_beam_shape(const yk_smooth_def *def, const yk_smooth_beam_def *beam);
+
 /* YK_ERROR_ARGUMENT with the name of what is wrong; destroy through the ops table. */
 yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smooth **model);
 yk_subsystem *yk_smooth_subsystem(yk_smooth *model);
@@ -229,5 +232,7 @@ yk_status yk_smooth_statics(yk_smooth *model, double t);
 /* Channels by name ("crank.position", "pin.reaction"), for functions that depend on the model's own state. */
 int yk_smooth_channel_find(const yk_smooth *model, const char *name);
 double yk_smooth_channel_value(const yk_smooth *model, int channel, int component);
+/* Component by letter: x, y, z, or w, x, y, z of an orientation; 0 for the one of a scalar channel. -1: there is none. */
+int yk_smooth_channel_component(const yk_smooth *model, int channel, char letter);
 
 #endif

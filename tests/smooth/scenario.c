@@ -67,6 +67,48 @@ static void contradictions_are_reported_at_their_place(void **state)
         "file.yaml:8:", "y");
 }
 
+#define TWO_BODIES              \
+    HEAD "    bodies:\n"        \
+         "      a: {mass: 1}\n" \
+         "      b: {mass: 1}\n"
+#define BEAM(middle, section)                                                                   \
+    HEAD "    nodes: {n0: {}, n1: {position: [" middle ", 0, 0]}, n2: {position: [1, 0, 0]}}\n" \
+         "    beams:\n"                                                                         \
+         "      e: {nodes: [n0, n1, n2], section: {young: 2e11, density: 7800, " section "}}\n"
+
+static void words_that_mean_nothing_are_reported(void **state)
+{
+    (void)state;
+    assert_mistake(HEAD "    bodies:\n"
+                        "      ground: {mass: 1}\n",
+                   "file.yaml:6:", "'ground' is what never moves");
+    assert_mistake(TWO_BODIES "    forces:\n"
+                              "      f: {type: force, on: ground, vector: [1, 0, 0]}\n",
+                   "file.yaml:9:28", "the ground does not move");
+    assert_mistake(TWO_BODIES
+                   "    forces:\n"
+                   "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.velocity}, value: x}}\n",
+                   "file.yaml:9:", "such as 'a.velocity.x'");
+    assert_mistake(
+        TWO_BODIES
+        "    forces:\n"
+        "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.velocity.w}, value: x}}\n",
+        "file.yaml:9:", "no component 'w'");
+    assert_mistake(TWO_BODIES "    nodes:\n"
+                              "      b: {}\n",
+                   "file.yaml:7:", "rename one of them");
+}
+
+/* At their place, before anything runs. */
+static void beams_that_cannot_be_are_reported(void **state)
+{
+    (void)state;
+    assert_mistake(BEAM("0.99", "shape: tube, radius: 0.01"), "file.yaml:7:", "the middle node is too close to an end");
+    assert_mistake(BEAM("0.5", "shape: tube, radius: 0.01, inner_radius: 0.02"),
+                   "file.yaml:7:", "less than the outer one, which is 0.01");
+    assert_mistake(BEAM("0.5", "shape: tube, radius: 0.01, poisson: -1"), "file.yaml:7:", "greater than -1");
+}
+
 static double run_to_end(loading *l, double *sample)
 {
     yk_system *system;
@@ -121,11 +163,31 @@ static void springs_nodes_and_preloads(void **state)
     unload(&l);
 }
 
+/* w, x, y, z of an orientation: 60 degrees about x. */
+static void feedback_reads_orientations(void **state)
+{
+    (void)state;
+    loading l = load_good(
+        HEAD "    bodies:\n"
+             "      a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [1, 0, 0], angle: rad(60)}}\n"
+             "    forces:\n"
+             "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {q: a.orientation.w}, value: q}}\n"
+             "      g: {type: force, on: a, vector: [0, 1, 0], feedback: {inputs: {q: a.orientation.x}, value: q}}\n"
+             "record: {signals: [mechanism.a.velocity]}\n");
+    double sample[3], t = run_to_end(&l, sample);
+    assert_near(sample[0], t * sqrt(0.75), 1e-9);
+    assert_near(sample[1], t * 0.5, 1e-9);
+    unload(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_bodies_are_reported_with_the_nearest),
         cmocka_unit_test(contradictions_are_reported_at_their_place),
+        cmocka_unit_test(words_that_mean_nothing_are_reported),
+        cmocka_unit_test(beams_that_cannot_be_are_reported),
+        cmocka_unit_test(feedback_reads_orientations),
         cmocka_unit_test(feedback_makes_a_damped_spring),
         cmocka_unit_test(springs_nodes_and_preloads),
     };
