@@ -34,8 +34,8 @@ static const double FAR = 0.01;
 /* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the step only as far as the
  * subsystems' own dynamics are felt in it. */
 static const double OTHER_STEP = 10;
-/* Relative size at which corrections that do not shrink are rounding. */
-static const double ROUNDING = 1e-7;
+/* Relative size at which corrections that do not shrink are rounding, or wires that follow the motions run by run. */
+static const double ROUNDING = 1e-7, WIRED = 1e-6;
 
 /* Prediction ------------------------------------------------------------------------------------------------------- */
 
@@ -56,12 +56,15 @@ static void predict(yk_system *system)
     x->basis = &x->bases[degree == 3 && x->jumped ? 2 : degree];
     for (int i = 0; i < system->link_count; i++) {
         yk_index1_link *link = &x->links[i];
+        link->basis = system->links[i].law && x->basis->degree > 2 ? &x->bases[2] : x->basis;
         if (x->last_step > 0) extrapolate(link, system->h / x->last_step);
         /* A shorter polynomial cannot hold the last terms of a longer one. */
         for (int row = 0; row < link->constraint.row_count; row++)
-            for (int power = x->basis->degree + 1; power < YK_SIGNAL_COEFFICIENTS; power++)
+            for (int power = link->basis->degree + 1; power < YK_SIGNAL_COEFFICIENTS; power++)
                 link->multiplier[row].power[power] = 0;
     }
+    for (int i = 0; i < system->link_count; i++)
+        if (system->links[i].law) yk_index1_predict_law(system, i);
     yk_index1_predict_directions(system);
     yk_index1_set_inputs(system);
 }
@@ -120,17 +123,12 @@ static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
     return fmax(moved, turned);
 }
 
-typedef struct residual_size {
-    double largest; /* of the scaled conditions */
-    double motion;  /* of what they are differences of */
-} residual_size;
-
 /* The scaled conditions of paper index1 (22). */
-static residual_size evaluate(const yk_system *system, double *residual)
+static yk_index1_residual evaluate(const yk_system *system, double *residual)
 {
     const struct yk_index1 *x = system->index1;
     const double scale[YK_LEVELS] = {1 / (system->h * system->h), 1 / system->h, 1};
-    residual_size size = {0, 0};
+    yk_index1_residual size = {0};
     for (int i = 0; i < system->link_count; i++) {
         const yk_constraint *constraint = &x->links[i].constraint;
         yk_constraint_place place;
@@ -139,6 +137,10 @@ static residual_size evaluate(const yk_system *system, double *residual)
         yk_constraint_value(constraint, &place, g);
         size.motion = fmax(size.motion, motion_size(constraint->kind, &place.a, system->h));
         size.motion = fmax(size.motion, motion_size(constraint->kind, &place.b, system->h));
+        if (system->links[i].law) {
+            residual = yk_index1_evaluate_law(system, i, residual, &size);
+            continue;
+        }
         for (int e = 0; e < x->basis->parameters; e++) {
             for (int row = 0; row < constraint->row_count; row++) {
                 double sum = 0;
@@ -163,15 +165,15 @@ static void differentiate_conditions(yk_system *system)
     for (int i = 0; i < system->link_count; i++) {
         yk_index1_link *link = &system->index1->links[i];
         yk_constraint_place place;
+        if (system->links[i].law) continue;
         place_link(system, i, &place);
         yk_constraint_differentiate(&link->constraint, &place, &link->gradient);
     }
 }
 
-static const yk_motion *motion_of(void *user, int member, int port)
+static const yk_motion *motion_of(void *user, int link, int side)
 {
-    const yk_system *system = user;
-    return &system->members[member].values[port].motion;
+    return yk_index1_answer(user, link, side);
 }
 
 /* Puts the Jacobian together, from responses that are new, or that the last correction has improved. */
@@ -179,7 +181,8 @@ static yk_status find_jacobian(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
     differentiate_conditions(system);
-    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, x->basis->condition, system->h);
+    yk_conditions conditions = {x->basis->condition, x->basis->moment, system->h};
+    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, &conditions);
     if (status == YK_OK) return status;
     x->jacobian_step = 0;
     return yk_fail(
@@ -200,10 +203,10 @@ typedef struct effort_change {
 static effort_change measure(const yk_system *system, const double *correction)
 {
     const struct yk_index1 *x = system->index1;
-    const yk_index1_basis *basis = x->basis;
     effort_change result = {0, 0};
     for (int i = 0; i < system->link_count; i++) {
         const yk_index1_link *link = &x->links[i];
+        const yk_index1_basis *basis = link->basis;
         int rows = link->constraint.row_count;
         for (int row = 0; row < rows; row++) {
             for (int node = 0; node <= basis->degree; node++) {
@@ -215,7 +218,7 @@ static effort_change measure(const yk_system *system, const double *correction)
                 if (!isfinite(change)) result.change = INFINITY;
             }
         }
-        correction += rows * basis->parameters;
+        correction += yk_jacobian_link_size(x->jacobian, i);
     }
     return result;
 }
@@ -228,9 +231,12 @@ static void apply(yk_system *system, const double *correction)
         int rows = link->constraint.row_count;
         for (int k = 0; k < x->basis->parameters; k++)
             for (int row = 0; row < rows; row++)
-                for (int power = 0; power <= x->basis->degree; power++)
-                    link->multiplier[row].power[power] -= correction[k * rows + row] * x->basis->shape[k][power];
-        correction += rows * x->basis->parameters;
+                for (int power = 0; power <= link->basis->degree; power++)
+                    link->multiplier[row].power[power] -= correction[k * rows + row] * link->basis->shape[k][power];
+        const double *told = correction + rows * x->basis->parameters;
+        for (int k = 0; system->links[i].law && k < YK_INDEX1_MOTIONS; k++)
+            link->told[k] -= yk_level_size(k, system->h) * told[k];
+        correction += yk_jacobian_link_size(x->jacobian, i);
     }
     yk_index1_update_directions(system, x->applied);
     yk_index1_set_inputs(system);
@@ -243,9 +249,16 @@ typedef struct newton {
     bool renewed;  /* the Jacobian is of this step */
     bool response; /* the next run brings a new one */
     double first_change, last_change;
+    double rate; /* by which corrections have shrunk in the mean, as long as they were of weight */
     effort_change now;
-    residual_size residual;
+    yk_index1_residual residual;
 } newton;
+
+/* Whether a correction is more than what rounding and wires leave. */
+static bool has_weight(const yk_system *system, double change, double size)
+{
+    return change > (system->wire_count > 0 ? WIRED : ROUNDING) * size;
+}
 
 /* What the run taught about the responses of the subsystems. */
 static void learn(yk_system *system, newton *n)
@@ -259,7 +272,7 @@ static void learn(yk_system *system, newton *n)
         yk_jacobian_keep(x->jacobian, motion_of, system);
     } else if (n->corrections == 0) {
         yk_jacobian_keep(x->jacobian, motion_of, system);
-    } else if (n->now.change > ROUNDING * n->now.size) {
+    } else if (has_weight(system, n->now.change, n->now.size)) {
         yk_jacobian_learn(x->jacobian, x->applied, system->h, motion_of, system);
     }
 }
@@ -275,17 +288,23 @@ static yk_status solve(yk_system *system, newton *n)
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -x->correction[i];
     n->last_change = n->now.change;
     n->now = measure(system, x->correction);
-    if (n->corrections == 0) n->first_change = n->now.change;
+    if (n->corrections == 0)
+        n->first_change = n->now.change;
+    else if (has_weight(system, n->last_change, n->now.size))
+        n->rate = pow(n->now.change / n->first_change, 1.0 / n->corrections);
     return YK_OK;
 }
 
 static bool has_converged(const yk_system *system, const newton *n)
 {
     double limit = NOTHING + system->scheme.tolerance + system->scheme.relative_tolerance * n->now.size;
-    bool exact = n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion;
+    bool exact = n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion &&
+                 n->residual.lack <= 4 * DBL_EPSILON * n->now.size;
     if (n->now.change <= limit || exact) return true;
     bool stalls = n->corrections >= 2 && n->now.change > 0.5 * n->last_change;
-    bool small = n->now.change <= ROUNDING * n->now.size || n->residual.largest <= UNKNOWABLE * n->residual.motion;
+    bool small =
+        !has_weight(system, n->now.change, n->now.size) ||
+        (n->residual.largest <= UNKNOWABLE * n->residual.motion && !has_weight(system, n->residual.lack, n->now.size));
     return stalls && small;
 }
 
@@ -299,9 +318,10 @@ static void keep_predicted(yk_system *system)
     }
 }
 
-static bool is_slow(const newton *n)
+static bool is_slow(const yk_system *system, const newton *n)
 {
-    return n->corrections > 0 && n->now.change > SLOW * n->last_change && n->now.change > ROUNDING * n->now.size;
+    return n->corrections > 0 && n->now.change > SLOW * n->last_change &&
+           has_weight(system, n->now.change, n->now.size);
 }
 
 /* The last iterate is taken where it is near; efforts that are far off would tear the subsystems apart. */
@@ -328,7 +348,7 @@ static yk_status iterate(yk_system *system, newton *n)
         if (status < 0) return status;
         if (!n->single && has_converged(system, n)) return YK_OK;
         if (n->corrections == n->limit || !isfinite(n->now.change)) return give_up(system, n);
-        n->response = !n->single && !n->renewed && is_slow(n);
+        n->response = !n->single && !n->renewed && is_slow(system, n);
         apply(system, system->index1->correction);
     }
 }
@@ -374,7 +394,7 @@ yk_status yk_index1_step(yk_system *system, yk_step_report *report)
     if (status < 0) return status;
     report->iterations = n.corrections + 1;
     report->effort_change = n.now.change;
-    x->last_rate = n.corrections > 1 ? pow(n.now.change / n.first_change, 1.0 / n.corrections) : 0;
+    x->last_rate = n.rate;
     if (system->scheme.index1.reuse) yk_jacobian_turn(x->jacobian, turn_of, system);
     keep_history(system);
     return status;

@@ -8,8 +8,10 @@
 
 #include "coupling/constraint.h"
 #include "coupling/jacobian.h"
+#include "coupling/path.h"
 #include "coupling/system.h"
 
+enum { YK_INDEX1_MOTIONS = 2 }; /* place and velocity at the end of a step, of what a law is told */
 enum { YK_INDEX1_PARAMETERS = 3, YK_INDEX1_NODES = YK_SIGNAL_COEFFICIENTS };
 
 /* The polynomials of one degree, in tau = (t - T) / H (see index1_basis.c). */
@@ -18,6 +20,7 @@ typedef struct yk_index1_basis {
     int parameters; /* free ones of every multiplier, and conditions at the end of the step */
     double shape[YK_INDEX1_PARAMETERS][YK_SIGNAL_COEFFICIENTS]; /* p_1 to p_3 in powers of tau */
     double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];          /* weights of g / H^2, g' / H, g'' */
+    double moment[YK_INDEX1_PARAMETERS][YK_LEVELS];             /* laws: of L1, L2, L3 */
     double node[YK_INDEX1_NODES];                               /* where the directions of efforts are taken */
     double lagrange[YK_INDEX1_NODES][YK_SIGNAL_COEFFICIENTS];   /* 1 at its node, 0 at the others; powers of tau */
     double weight[YK_INDEX1_NODES];                             /* of quadrature over [0, 1] */
@@ -33,16 +36,25 @@ typedef struct yk_index1_multiplier {
 /* What the scheme keeps of one interface. */
 typedef struct yk_index1_link {
     yk_constraint constraint;
+    const yk_index1_basis *basis;                          /* of the present step */
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];    /* over the present step, or the last one */
     yk_effort unit[2][YK_INDEX1_NODES][YK_JOINT_ROWS_MAX]; /* effort of a unit multiplier at each node */
     yk_motion earlier[2];                                  /* of both sides at the start of the last step */
     yk_constraint_gradient gradient;                       /* of the constraint at the end of the step */
     yk_motion predicted[2];                                /* at the end of the step with the predicted multipliers */
+    double told[YK_INDEX1_MOTIONS];                        /* laws: where side B will be at the end of the step */
 } yk_index1_link;
+
+/* The size of what is left of the conditions, and of the numbers that they are differences of. */
+typedef struct yk_index1_residual {
+    double largest; /* of the scaled conditions on motions */
+    double motion;
+    double lack; /* of the efforts of laws (N) */
+} yk_index1_residual;
 
 struct yk_index1 {
     yk_index1_basis bases[YK_SIGNAL_COEFFICIENTS];
-    const yk_index1_basis *basis; /* of the present step */
+    const yk_index1_basis *basis; /* of constraints in the present step */
     yk_index1_link *links;
     yk_jacobian *jacobian;
     yk_jacobian *start_jacobian; /* accelerations by constant multipliers */
@@ -62,12 +74,29 @@ struct yk_index1 {
 void yk_index1_predict_directions(yk_system *system);
 void yk_index1_update_directions(yk_system *system, const double *step);
 /* The effort of some multipliers on one side as an input. */
-void yk_index1_signal(const yk_index1_link *link, const yk_index1_basis *basis, int side, double h,
-                      const yk_index1_multiplier *multiplier, yk_signal *signal);
+void yk_index1_signal(const yk_index1_link *link, int side, double h, const yk_index1_multiplier *multiplier,
+                      yk_signal *signal);
 /* All inputs of both sides of all interfaces. */
 void yk_index1_set_inputs(yk_system *system);
 /* Work of an interface on both of its sides in the step, without that of a prescribed motion. */
 double yk_index1_work(const yk_system *system, int link);
+
+/* What a side answers: its motion, or the moments of the effort of a law. */
+static inline const yk_motion *yk_index1_answer(const yk_system *system, int link, int side)
+{
+    const yk_link *l = &system->links[link];
+    if (side == 0) return &yk_link_a(system, l)->values[l->def.effort_port].motion;
+    const yk_member *b = yk_link_b(system, l);
+    return l->law ? &b->moments[l->def.motion_port] : &b->values[l->def.motion_port].motion;
+}
+
+/* index1_law.c: the motion that side B is told, first as A's is extrapolated, and as its input; a change of it for finite
+ * differences, as an acceleration over the step; the conditions, which follow each other in `residual`; the work. */
+void yk_index1_predict_law(yk_system *system, int link);
+void yk_index1_tell(const yk_system *system, int link, const double told[YK_INDEX1_MOTIONS], yk_signal *signal);
+double yk_index1_motion_change(const yk_system *system, int link);
+double *yk_index1_evaluate_law(const yk_system *system, int link, double *residual, yk_index1_residual *size);
+double yk_index1_law_work(const yk_system *system, int link);
 
 /* index1_response.c */
 /* A step of a member with the derivatives of its motions by the parameters; the member must be at the mark. */

@@ -35,6 +35,9 @@ static const yk_index1_basis bases[YK_SIGNAL_COEFFICIENTS] = {
 yk_index1_basis yk_index1_basis_of(int degree)
 {
     yk_index1_basis basis = bases[degree];
+    memcpy(basis.moment, basis.condition, sizeof basis.moment);
+    /* A constant effort is that of the law at the end of the step. */
+    if (degree == 0) basis.moment[0][0] = basis.moment[0][1] = 0, basis.moment[0][2] = 1 / basis.shape[0][0];
     for (int i = 0; i <= degree; i++) {
         double value[YK_INDEX1_NODES] = {0};
         value[i] = 1;

@@ -3,7 +3,9 @@
 
 #include "coupling/index1.h"
 
-static yk_status create_jacobian(yk_system *system, int parameters, yk_jacobian **jacobian)
+/* With some parameters of every multiplier, and of the motions that laws are told. */
+static yk_status create_jacobian(yk_system *system, int parameters, int motions, int first_level,
+                                 yk_jacobian **jacobian)
 {
     yk_context *context = system->context;
     yk_jacobian_link *links = yk_allocate(context, (size_t)system->link_count, sizeof *links);
@@ -15,13 +17,16 @@ static yk_status create_jacobian(yk_system *system, int parameters, yk_jacobian 
         links[i] = (yk_jacobian_link){.member = {def->effort_subsystem, def->motion_subsystem},
                                       .port = {def->effort_port, def->motion_port},
                                       .rows = constraint->row_count,
+                                      .law = system->links[i].law,
                                       .global_rows = point ? 3 : 0,
                                       .coordinates = yk_coordinates(system->links[i].kind)};
     }
     yk_jacobian_def def = {.member_count = system->member_count,
                            .link_count = system->link_count,
                            .links = links,
-                           .parameters = parameters};
+                           .parameters = parameters,
+                           .motions = motions,
+                           .first_level = first_level};
     yk_status status = yk_jacobian_create(context, &def, jacobian);
     yk_release(context, links);
     return status;
@@ -36,13 +41,25 @@ static yk_status create_sensitivities(yk_system *system)
     for (int i = 0; i < system->member_count; i++) {
         const yk_member *m = &system->members[i];
         const yk_response *r = yk_jacobian_response(x->jacobian, i);
-        if (!m->subsystem->ops->step_sensitivity || m->substeps > 1 || system->scheme.index1.differences) continue;
+        bool tells = m->subsystem->ops->step_sensitivity && !m->moments;
+        if (!tells || m->substeps > 1 || system->scheme.index1.differences) continue;
         int width = 0;
         for (int c = 0; c < r->connection_count; c++)
             width += x->links[r->connections[c].link].constraint.kind == YK_PORT_SCALAR ? 1 : 6;
         width *= YK_SIGNAL_COEFFICIENTS;
         x->sensitivity[i] = yk_allocate(system->context, (size_t)r->rows * (size_t)width, sizeof **x->sensitivity);
         if (!x->sensitivity[i]) return YK_ERROR_MEMORY;
+    }
+    return YK_OK;
+}
+
+static yk_status create_moments(yk_system *system)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        yk_member *b = yk_link_b(system, &system->links[i]);
+        if (!system->links[i].law || b->moments) continue;
+        b->moments = yk_allocate(system->context, (size_t)b->port_count, sizeof *b->moments);
+        if (!b->moments) return YK_ERROR_MEMORY;
     }
     return YK_OK;
 }
@@ -61,8 +78,9 @@ yk_status yk_index1_create(yk_system *system)
         const yk_link *link = &system->links[i];
         x->links[i].constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
     }
-    yk_status status = create_jacobian(system, x->basis->parameters, &x->jacobian);
-    if (status == YK_OK) status = create_jacobian(system, 1, &x->start_jacobian);
+    yk_status status = create_jacobian(system, x->basis->parameters, YK_INDEX1_MOTIONS, 0, &x->jacobian);
+    if (status == YK_OK) status = create_jacobian(system, 1, 1, YK_LEVELS - 1, &x->start_jacobian);
+    if (status == YK_OK) status = create_moments(system);
     if (status == YK_OK) status = create_sensitivities(system);
     if (status < 0) return status;
     size_t size = (size_t)yk_jacobian_size(x->jacobian);

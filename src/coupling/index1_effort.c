@@ -7,7 +7,6 @@
  * (index1_basis.c), which keeps the order of the scheme. Both sides use the same directions and multipliers, so that no
  * momentum is created. */
 #include "coupling/index1.h"
-#include "coupling/path.h"
 #include "math/polynomial.h"
 
 static const yk_motion *motion_of(const yk_system *system, const yk_link *link, int side)
@@ -25,7 +24,7 @@ static const yk_motion *start_of(const yk_system *system, const yk_link *link, i
 /* Directions at all nodes, `offset` after the start of the paths. */
 static void directions_along(const yk_system *system, yk_index1_link *link, const yk_path path[2], double offset)
 {
-    const yk_index1_basis *basis = system->index1->basis;
+    const yk_index1_basis *basis = link->basis;
     for (int node = 0; node <= basis->degree; node++) {
         yk_motion a, b;
         yk_constraint_place place;
@@ -96,9 +95,9 @@ static void add_straight(const yk_index1_link *link, int degree, int side, const
             add_effort(signal, power, multiplier[row].power[power], &link->unit[side][0][row]);
 }
 
-static void add_turning(const yk_index1_link *link, const yk_index1_basis *basis, int side,
-                        const yk_index1_multiplier *multiplier, yk_signal *signal)
+static void add_turning(const yk_index1_link *link, int side, const yk_index1_multiplier *multiplier, yk_signal *signal)
 {
+    const yk_index1_basis *basis = link->basis;
     for (int node = 0; node <= basis->degree; node++) {
         for (int row = 0; row < link->constraint.row_count; row++) {
             double value = yk_poly_value(multiplier[row].power, basis->degree, basis->node[node]);
@@ -108,14 +107,15 @@ static void add_turning(const yk_index1_link *link, const yk_index1_basis *basis
     }
 }
 
-void yk_index1_signal(const yk_index1_link *link, const yk_index1_basis *basis, int side, double h,
-                      const yk_index1_multiplier *multiplier, yk_signal *signal)
+void yk_index1_signal(const yk_index1_link *link, int side, double h, const yk_index1_multiplier *multiplier,
+                      yk_signal *signal)
 {
+    const yk_index1_basis *basis = link->basis;
     signal->degree = basis->degree;
     for (int power = 0; power <= basis->degree; power++)
         signal->linear[power] = signal->angular[power] = yk_v3(0, 0, 0);
     if (link->constraint.turns)
-        add_turning(link, basis, side, multiplier, signal);
+        add_turning(link, side, multiplier, signal);
     else
         add_straight(link, basis->degree, side, multiplier, signal);
     double scale = 1;
@@ -134,8 +134,11 @@ void yk_index1_set_inputs(yk_system *system)
         const yk_index1_link *own = &x->links[i];
         yk_signal *a = &yk_link_a(system, link)->inputs[link->def.effort_port];
         yk_signal *b = &yk_link_b(system, link)->inputs[link->def.motion_port];
-        yk_index1_signal(own, x->basis, 0, system->h, own->multiplier, a);
-        yk_index1_signal(own, x->basis, 1, system->h, own->multiplier, b);
+        yk_index1_signal(own, 0, system->h, own->multiplier, a);
+        if (link->law)
+            yk_index1_tell(system, i, own->told, b);
+        else
+            yk_index1_signal(own, 1, system->h, own->multiplier, b);
     }
 }
 
@@ -146,8 +149,9 @@ static double power_of(const yk_effort *effort, const yk_motion *motion)
 
 double yk_index1_work(const yk_system *system, int link)
 {
-    const yk_index1_basis *basis = system->index1->basis;
+    const yk_index1_basis *basis = system->index1->links[link].basis;
     const yk_link *l = &system->links[link];
+    if (l->law) return yk_index1_law_work(system, link);
     const yk_signal *input[2] = {&yk_link_a(system, l)->inputs[l->def.effort_port],
                                  &yk_link_b(system, l)->inputs[l->def.motion_port]};
     yk_path path[2];

@@ -59,8 +59,8 @@ static void transform_column(const yk_system *system, int member, const yk_conne
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];
     double coefficients[6 * YK_SIGNAL_COEFFICIENTS];
     yk_signal signal = {.orientation = yk_q_identity()}, own = signal;
-    unit_parameter(x->basis, link->constraint.row_count, column, multiplier);
-    yk_index1_signal(link, x->basis, by->side, system->h, multiplier, &signal);
+    unit_parameter(link->basis, link->constraint.row_count, column, multiplier);
+    yk_index1_signal(link, by->side, system->h, multiplier, &signal);
     if (m->placement)
         yk_placement_input(m->placement, link->constraint.kind, YK_TAKES_EFFORT, &signal, &own);
     else
@@ -107,50 +107,76 @@ static void transform(const yk_system *system, int member, const double *sensiti
 static double change_size(const yk_system *system)
 {
     double largest = 0;
-    const yk_index1_basis *basis = system->index1->basis;
     for (int i = 0; i < system->link_count; i++) {
         const yk_index1_link *link = &system->index1->links[i];
         for (int row = 0; row < link->constraint.row_count; row++) {
             double end = 0;
-            for (int power = 0; power <= basis->degree; power++) end += link->multiplier[row].power[power];
+            for (int power = 0; power <= link->basis->degree; power++) end += link->multiplier[row].power[power];
             largest = fmax(largest, fmax(fabs(link->multiplier[row].power[0]), fabs(end)));
         }
     }
     return largest > 0 && isfinite(largest) ? CHANGE * largest : 1;
 }
 
-static yk_status step_changed(yk_system *system, int member, const yk_connection *by, int column, double change,
-                              yk_motion *motion)
+/* The input of a port with one parameter changed. */
+static void change_effort(const yk_system *system, const yk_connection *by, int column, double change, yk_signal *input)
 {
-    struct yk_index1 *x = system->index1;
-    yk_member *m = &system->members[member];
+    const struct yk_index1 *x = system->index1;
     const yk_index1_link *link = &x->links[by->link];
-    const yk_response *r = yk_jacobian_response(x->jacobian, member);
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX], unit[YK_JOINT_ROWS_MAX];
-    unit_parameter(x->basis, link->constraint.row_count, column, unit);
+    unit_parameter(link->basis, link->constraint.row_count, column, unit);
     for (int row = 0; row < link->constraint.row_count; row++)
         for (int power = 0; power < YK_SIGNAL_COEFFICIENTS; power++)
             multiplier[row].power[power] = link->multiplier[row].power[power] + change * unit[row].power[power];
+    yk_index1_signal(link, by->side, system->h, multiplier, input);
+}
+
+static void change_motion(const yk_system *system, const yk_connection *by, int column, double change, yk_signal *input)
+{
+    double told[YK_INDEX1_MOTIONS];
+    memcpy(told, system->index1->links[by->link].told, sizeof told);
+    told[column] += change * yk_level_size(column, system->h);
+    yk_index1_tell(system, by->link, told, input);
+}
+
+static bool is_told(const yk_system *system, const yk_connection *by)
+{
+    return system->links[by->link].law && by->side == 1;
+}
+
+static yk_status step_changed(yk_system *system, int member, const yk_connection *by, int column, double change,
+                              yk_motion *motion)
+{
+    yk_member *m = &system->members[member];
+    const yk_response *r = yk_jacobian_response(system->index1->jacobian, member);
     yk_signal kept = m->inputs[by->port];
-    yk_index1_signal(link, x->basis, by->side, system->h, multiplier, &m->inputs[by->port]);
+    if (is_told(system, by))
+        change_motion(system, by, column, change, &m->inputs[by->port]);
+    else
+        change_effort(system, by, column, change, &m->inputs[by->port]);
     yk_status status = yk_system_advance(system, member);
     m->inputs[by->port] = kept;
-    for (int i = 0; i < r->connection_count; i++) motion[i] = m->values[r->connections[i].port].motion;
+    for (int i = 0; i < r->connection_count; i++)
+        motion[i] = *yk_index1_answer(system, r->connections[i].link, r->connections[i].side);
     return status;
 }
 
-static void differences(const yk_system *system, int member, double change)
+static void differences(const yk_system *system, yk_response *r, int column, double change)
 {
-    struct yk_index1 *x = system->index1;
-    yk_response *r = yk_jacobian_response(x->jacobian, member);
-    for (int column = 0; column < r->columns; column++) {
-        for (int i = 0; i < r->connection_count; i++) {
-            const yk_connection *c = &r->connections[i];
-            yk_motion_difference(x->links[c->link].constraint.kind, &system->members[member].values[c->port].motion,
-                                 &r->motion[column * r->connection_count + i], 1 / change,
-                                 r->matrix + c->row * r->columns + column, r->columns);
-        }
+    for (int i = 0; i < r->connection_count; i++) {
+        const yk_connection *c = &r->connections[i];
+        yk_motion_difference(system->links[c->link].kind, yk_index1_answer(system, c->link, c->side),
+                             &r->motion[column * r->connection_count + i], 1 / change,
+                             r->matrix + c->row * r->columns + column, r->columns);
     }
+}
+
+/* Columns of a connection in a response, and the change of one. */
+static int columns_of(const yk_system *system, const yk_connection *by, double *change)
+{
+    int first;
+    *change = is_told(system, by) ? yk_index1_motion_change(system, by->link) : change_size(system);
+    return yk_jacobian_columns(system->index1->jacobian, by->link, by->side, &first);
 }
 
 static yk_status advance_with_differences(yk_system *system, int member)
@@ -158,10 +184,10 @@ static yk_status advance_with_differences(yk_system *system, int member)
     struct yk_index1 *x = system->index1;
     yk_member *m = &system->members[member];
     yk_response *r = yk_jacobian_response(x->jacobian, member);
-    double change = change_size(system);
+    double change;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
-        int columns = x->links[by->link].constraint.row_count * x->basis->parameters;
+        int columns = columns_of(system, by, &change);
         for (int column = 0; column < columns; column++) {
             yk_motion *motion = r->motion + (by->column + column) * r->connection_count;
             yk_status status = step_changed(system, member, by, column, change, motion);
@@ -171,7 +197,10 @@ static yk_status advance_with_differences(yk_system *system, int member)
         }
     }
     yk_status status = yk_system_advance(system, member);
-    if (status >= 0) differences(system, member, change);
+    for (int i = 0; status >= 0 && i < r->connection_count; i++) {
+        int columns = columns_of(system, &r->connections[i], &change);
+        for (int k = 0; k < columns; k++) differences(system, r, r->connections[i].column + k, change);
+    }
     return status;
 }
 

@@ -10,7 +10,7 @@ static const double SINGULAR = 1e-8, REDUNDANCY = 1e-6;
 
 struct yk_jacobian {
     yk_context *context;
-    int size, parameters;
+    int size, parameters, motions, first_level;
     int member_count, link_count;
     yk_jacobian_link *links;
     yk_response *responses;
@@ -51,8 +51,10 @@ static yk_status create_response(yk_jacobian *j, int member)
     }
     for (int i = 0; i < count; i++) {
         const yk_jacobian_link *link = &j->links[r->connections[i].link];
+        int first;
         r->connections[i].row = r->rows, r->connections[i].column = r->columns;
-        r->rows += link->coordinates, r->columns += link->rows * j->parameters;
+        r->rows += link->coordinates;
+        r->columns += yk_jacobian_columns(j, r->connections[i].link, r->connections[i].side, &first);
     }
     r->matrix = yk_allocate(j->context, (size_t)r->rows * (size_t)r->columns, sizeof *r->matrix);
     r->motion = yk_allocate(j->context, (size_t)r->columns * (size_t)count, sizeof *r->motion);
@@ -64,8 +66,11 @@ static yk_status create_response(yk_jacobian *j, int member)
 static size_t count_entries(const yk_jacobian *j)
 {
     size_t count = (size_t)j->size;
-    for (int m = 0; m < j->member_count; m++)
-        count += (size_t)j->responses[m].columns * (size_t)j->responses[m].columns;
+    for (int m = 0; m < j->member_count; m++) {
+        const yk_response *r = &j->responses[m];
+        for (int from = 0; from < r->connection_count; from++)
+            count += (size_t)yk_jacobian_link_size(j, r->connections[from].link) * (size_t)r->columns;
+    }
     return count;
 }
 
@@ -75,12 +80,12 @@ static void list_entries(const yk_jacobian *j, yk_sparse_entry *entry)
     for (int m = 0; m < j->member_count; m++) {
         const yk_response *r = &j->responses[m];
         for (int from = 0; from < r->connection_count; from++) {
-            const yk_jacobian_link *of = &j->links[r->connections[from].link];
+            int of = r->connections[from].link, height = yk_jacobian_link_size(j, of);
             for (int by = 0; by < r->connection_count; by++) {
-                const yk_jacobian_link *to = &j->links[r->connections[by].link];
-                for (int row = 0; row < of->rows * j->parameters; row++)
-                    for (int column = 0; column < to->rows * j->parameters; column++)
-                        *entry++ = (yk_sparse_entry){of->first + row, to->first + column};
+                int first, width = yk_jacobian_columns(j, r->connections[by].link, r->connections[by].side, &first);
+                for (int row = 0; row < height; row++)
+                    for (int column = 0; column < width; column++)
+                        *entry++ = (yk_sparse_entry){j->links[of].first + row, first + column};
             }
         }
     }
@@ -110,7 +115,7 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
     for (int i = 0; i < j->link_count; i++) {
         j->links[i] = def->links[i];
         j->links[i].first = j->size;
-        j->size += j->links[i].rows * j->parameters;
+        j->size += yk_jacobian_link_size(j, i);
     }
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < j->member_count; i++) status = create_response(j, i);
@@ -129,6 +134,7 @@ yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
     made->parameters = def->parameters;
+    made->motions = def->motions, made->first_level = def->first_level;
     made->member_count = def->member_count, made->link_count = def->link_count;
     yk_status status = create_parts(made, def);
     if (status < 0) {
@@ -174,6 +180,20 @@ int yk_jacobian_parameters(const yk_jacobian *jacobian)
     return jacobian->parameters;
 }
 
+int yk_jacobian_link_size(const yk_jacobian *jacobian, int link)
+{
+    const yk_jacobian_link *of = &jacobian->links[link];
+    return of->rows * (jacobian->parameters + (of->law ? jacobian->motions : 0));
+}
+
+int yk_jacobian_columns(const yk_jacobian *jacobian, int link, int side, int *first)
+{
+    const yk_jacobian_link *of = &jacobian->links[link];
+    bool told = of->law && side == 1;
+    *first = of->first + (told ? of->rows * jacobian->parameters : 0);
+    return of->rows * (told ? jacobian->motions : jacobian->parameters);
+}
+
 const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian)
 {
     return jacobian->links;
@@ -196,12 +216,24 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, doubl
     for (int i = 0; i < response->connection_count; i++) {
         const yk_connection *c = &response->connections[i];
         const yk_jacobian_link *link = &jacobian->links[c->link];
+        if (link->law && c->side == 1) continue;
         for (int k = 0; k < link->coordinates; k++) {
             double factor = 1 / yk_level_size(yk_level_of(link, k), h),
                    *row = response->matrix + (c->row + k) * response->columns;
             for (int column = 0; column < response->columns; column++) row[column] *= factor;
         }
     }
+}
+
+/* The conditions of a law, by what its sides answer. */
+static void weigh_answers(yk_jacobian *j, int side, const double (*moment)[YK_LEVELS])
+{
+    double *out = j->condition_gradient;
+    memset(out, 0, (size_t)((j->parameters + j->motions) * YK_SCALAR_COORDINATES) * sizeof *out);
+    for (int e = 0; side == 1 && e < j->parameters; e++)
+        for (int level = 0; level < YK_LEVELS; level++) out[e * YK_SCALAR_COORDINATES + level] = -moment[e][level];
+    for (int i = 0; side == 0 && i < j->motions; i++)
+        out[(j->parameters + i) * YK_SCALAR_COORDINATES + j->first_level + i] = -1;
 }
 
 /* The conditions of one link by the coordinates of one of its sides: (condition, row) x coordinate. */
@@ -225,9 +257,10 @@ static void weigh_levels(yk_jacobian *j, const yk_jacobian_link *link, int side,
 static const int *add_block(yk_jacobian *j, const yk_response *r, const yk_connection *from, const yk_connection *by,
                             const int *place)
 {
-    const yk_jacobian_link *of = &j->links[from->link], *to = &j->links[by->link];
+    const yk_jacobian_link *of = &j->links[from->link];
     double *values = yk_sparse_values(j->matrix);
-    int height = of->rows * j->parameters, width = to->rows * j->parameters;
+    int first, height = yk_jacobian_link_size(j, from->link),
+               width = yk_jacobian_columns(j, by->link, by->side, &first);
     for (int row = 0; row < height; row++) {
         const double *gradient = j->condition_gradient + row * of->coordinates;
         double sum[YK_JOINT_ROWS_MAX * YK_LEVELS] = {0};
@@ -242,11 +275,14 @@ static const int *add_block(yk_jacobian *j, const yk_response *r, const yk_conne
 }
 
 static const int *add_response(yk_jacobian *j, const yk_response *r, yk_gradient_of gradient, void *user,
-                               const double (*condition)[YK_LEVELS], double h, const int *place)
+                               const yk_conditions *conditions, const int *place)
 {
     for (int from = 0; from < r->connection_count; from++) {
         const yk_connection *c = &r->connections[from];
-        weigh_levels(j, &j->links[c->link], c->side, gradient(user, c->link), condition, h);
+        if (j->links[c->link].law)
+            weigh_answers(j, c->side, conditions->moment);
+        else
+            weigh_levels(j, &j->links[c->link], c->side, gradient(user, c->link), conditions->motion, conditions->h);
         for (int by = 0; by < r->connection_count; by++) place = add_block(j, r, c, &r->connections[by], place);
     }
     return place;
@@ -299,12 +335,15 @@ static yk_status factor(yk_jacobian *j)
 }
 
 yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
-                               const double (*condition)[YK_LEVELS], double h)
+                               const yk_conditions *conditions)
 {
     memset(yk_sparse_values(jacobian->matrix), 0, yk_sparse_nonzeros(jacobian->matrix) * sizeof(double));
     const int *place = jacobian->place;
     for (int m = 0; m < jacobian->member_count; m++)
-        place = add_response(jacobian, &jacobian->responses[m], gradient, user, condition, h, place);
+        place = add_response(jacobian, &jacobian->responses[m], gradient, user, conditions, place);
+    for (int i = 0; i < jacobian->link_count; i++)
+        for (int k = 0; jacobian->links[i].law && k < yk_jacobian_link_size(jacobian, i); k++)
+            yk_sparse_values(jacobian->matrix)[place[jacobian->links[i].first + k]] += 1;
     return factor(jacobian);
 }
 

@@ -14,11 +14,17 @@
 #include "coupling/constraint.h"
 #include "math/sparse.h"
 
+/* Two kinds of interfaces. A constraint has efforts on both sides as its unknowns, whose parameters both sides see, and
+ * conditions on the motions of both. A law is behind a side that takes motion and answers with an effort: its unknowns
+ * are the parameters of the effort on side A, then those of the motion that side B is told (position and velocity at the
+ * end of the step); its conditions, that the first be the answer of B and the second the motion of A. What side B of a law
+ * answers are three moments of the effort over the step, held like the coordinates of a scalar motion (index1_law.c). */
+
 /* One side of one interface, as a subsystem sees it. */
 typedef struct yk_connection {
     int link, side, port;
     int row;    /* of the port's first coordinate in the response */
-    int column; /* of the interface's first parameter in it */
+    int column; /* of the interface's first parameter in it, of those that the side sees */
 } yk_connection;
 
 typedef struct yk_response {
@@ -35,6 +41,7 @@ typedef struct yk_response {
 typedef struct yk_jacobian_link {
     int member[2], port[2];
     int rows;
+    bool law; /* scalar */
     int coordinates;
     int global_rows; /* 3 where the first three rows are along the global axes, else 0 */
     int first;       /* of its unknowns and equations */
@@ -58,6 +65,8 @@ typedef struct yk_jacobian_def {
     int link_count;
     const yk_jacobian_link *links; /* `first` is not read */
     int parameters;                /* per row, and conditions per row */
+    int motions;                   /* of laws: parameters of the motion of side B, from ... */
+    int first_level;               /* ... position, velocity or acceleration on */
 } yk_jacobian_def;
 
 yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk_jacobian **jacobian);
@@ -66,6 +75,10 @@ void yk_jacobian_destroy(yk_jacobian *jacobian);
 int yk_jacobian_size(const yk_jacobian *jacobian);
 int yk_jacobian_members(const yk_jacobian *jacobian);
 int yk_jacobian_parameters(const yk_jacobian *jacobian);
+/* Unknowns, and conditions, of a link. */
+int yk_jacobian_link_size(const yk_jacobian *jacobian, int link);
+/* The unknowns that a side of a link sees: how many, and the first of them. */
+int yk_jacobian_columns(const yk_jacobian *jacobian, int link, int side, int *first);
 const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian);
 yk_response *yk_jacobian_response(yk_jacobian *jacobian, int member);
 
@@ -76,10 +89,15 @@ void yk_jacobian_renew(yk_jacobian *jacobian);
 void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, double h);
 
 /* Puts the responses together and factors the result. gradient(user, link) gives the derivatives of a link's
- * constraint; condition[e][level] are the weights of g / h^2, g' / h, g'' in its conditions. */
+ * constraint; motion[e][level] are the weights of g / h^2, g' / h, g'' in its conditions, moment[e][level] those of the
+ * moments in the conditions of laws. */
 typedef const yk_constraint_gradient *(*yk_gradient_of)(void *user, int link);
+typedef struct yk_conditions {
+    const double (*motion)[YK_LEVELS], (*moment)[YK_LEVELS];
+    double h;
+} yk_conditions;
 yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
-                               const double (*condition)[YK_LEVELS], double h);
+                               const yk_conditions *conditions);
 
 /* x = J^-1 x. */
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x);
@@ -88,8 +106,8 @@ void yk_jacobian_solve(const yk_jacobian *jacobian, double *x);
 yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int link, int side,
                              const yk_motion *motion);
 
-/* Keeps the motions that the last run led to, per connection from `motion`. */
-typedef const yk_motion *(*yk_motion_of)(void *user, int member, int port);
+/* Keeps the motions (of side B of a law, the moments) that the last run led to. */
+typedef const yk_motion *(*yk_motion_of)(void *user, int link, int side);
 void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user);
 /* After the parameters changed by `step` (all of them, as solve numbers them) and the motions since they were kept:
  * improves all responses, and keeps the new motions. */

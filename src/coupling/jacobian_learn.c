@@ -37,19 +37,21 @@ void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
 {
     for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
         yk_response *r = yk_jacobian_response(jacobian, m);
-        for (int i = 0; i < r->connection_count; i++) r->last[i] = *motion(user, m, r->connections[i].port);
+        for (int i = 0; i < r->connection_count; i++)
+            r->last[i] = *motion(user, r->connections[i].link, r->connections[i].side);
     }
 }
 
 /* The change of a subsystem's motions, scaled as its response is. */
-static void motion_change(const yk_jacobian *j, yk_response *r, int member, double h, yk_motion_of motion, void *user)
+static void motion_change(const yk_jacobian *j, yk_response *r, double h, yk_motion_of motion, void *user)
 {
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
         const yk_jacobian_link *link = &yk_jacobian_links(j)[c->link];
         yk_port_kind kind = link->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
-        yk_motion_difference(kind, &r->last[i], motion(user, member, c->port), 1, r->change + c->row, 1);
-        for (int k = 0; k < link->coordinates; k++) r->change[c->row + k] /= yk_level_size(yk_level_of(link, k), h);
+        yk_motion_difference(kind, &r->last[i], motion(user, c->link, c->side), 1, r->change + c->row, 1);
+        for (int k = 0; k < link->coordinates && !(link->law && c->side == 1); k++)
+            r->change[c->row + k] /= yk_level_size(yk_level_of(link, k), h);
     }
 }
 
@@ -59,9 +61,8 @@ static double parameter_change(const yk_jacobian *j, yk_response *r, const doubl
     double *parameters = r->change + r->rows, square = 0;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
-        const yk_jacobian_link *link = &yk_jacobian_links(j)[c->link];
-        memcpy(parameters + c->column, step + link->first,
-               (size_t)(link->rows * yk_jacobian_parameters(j)) * sizeof *step);
+        int first, columns = yk_jacobian_columns(j, c->link, c->side, &first);
+        memcpy(parameters + c->column, step + first, (size_t)columns * sizeof *step);
     }
     for (int i = 0; i < r->columns; i++) square += parameters[i] * parameters[i];
     return square;
@@ -95,12 +96,11 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
     for (int i = 0; i < r->connection_count; i++)
         if (r->connections[i].link == link && r->connections[i].side == side) row = r->connections[i].row;
     for (int i = 0; i < r->connection_count; i++) {
-        const yk_jacobian_link *by = &yk_jacobian_links(jacobian)[r->connections[i].link];
-        int columns = by->rows * yk_jacobian_parameters(jacobian);
+        const yk_connection *by = &r->connections[i];
+        int first, columns = yk_jacobian_columns(jacobian, by->link, by->side, &first);
         for (int k = 0; k < of->coordinates; k++)
             for (int column = 0; column < columns; column++)
-                change[k] +=
-                    r->matrix[(row + k) * r->columns + r->connections[i].column + column] * step[by->first + column];
+                change[k] += r->matrix[(row + k) * r->columns + by->column + column] * step[first + column];
     }
     for (int k = 0; k < of->coordinates; k++) change[k] *= yk_level_size(yk_level_of(of, k), h);
     return changed(of->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER, motion, change);
@@ -117,17 +117,27 @@ static void improve(yk_response *r, double square)
     }
 }
 
+/* Whether parameters of a subsystem are motions, which do not compare with efforts. */
+static bool is_told(const yk_jacobian *j, const yk_response *r)
+{
+    for (int i = 0; i < r->connection_count; i++)
+        if (yk_jacobian_links(j)[r->connections[i].link].law && r->connections[i].side == 1) return true;
+    return false;
+}
+
 void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user)
 {
     double largest = 0;
-    for (int m = 0; m < yk_jacobian_members(jacobian); m++)
-        largest = fmax(largest, parameter_change(jacobian, yk_jacobian_response(jacobian, m), step));
+    for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
+        yk_response *r = yk_jacobian_response(jacobian, m);
+        if (!is_told(jacobian, r)) largest = fmax(largest, parameter_change(jacobian, r, step));
+    }
     for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
         yk_response *r = yk_jacobian_response(jacobian, m);
         double square = parameter_change(jacobian, r, step);
         /* What hardly changed teaches nothing but noise, and the turning of directions. */
-        if (!(square > FAINT * FAINT * largest)) continue;
-        motion_change(jacobian, r, m, h, motion, user);
+        if (!(square > (is_told(jacobian, r) ? 0 : FAINT * FAINT * largest))) continue;
+        motion_change(jacobian, r, h, motion, user);
         improve(r, square);
     }
     yk_jacobian_keep(jacobian, motion, user);

@@ -128,7 +128,7 @@ static void try_axis(yk_system *system, const yk_link *link, int axis, const dou
 {
     yk_quat frame = yk_link_b(system, link)->values[link->def.motion_port].motion.orientation;
     yk_vec3 unit = yk_v3(axis % 3 == 0, axis % 3 == 1, axis % 3 == 2);
-    bool scalar = link->kind == YK_PORT_SCALAR, both_efforts = system->index1 != NULL;
+    bool scalar = link->kind == YK_PORT_SCALAR, both_efforts = yk_link_takes(system, link) == YK_TAKES_EFFORT;
     double mass[2] = {NAN, NAN};
     for (int side = 0; side < 2; side++) {
         trial t = {system, link, side, axis, scalar ? unit : yk_q_rotate(frame, unit)};

@@ -85,9 +85,11 @@ static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double
         bool effort = &system->members[link->def.effort_subsystem] == m;
         if (!effort && &system->members[link->def.motion_subsystem] != m) continue;
         int port = effort ? link->def.effort_port : link->def.motion_port;
-        yk_causality causality = effort || system->index1 ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
+        yk_causality causality = effort ? YK_TAKES_EFFORT : yk_link_takes(system, link);
         yk_signal shifted = yk_signal_shift(&m->inputs[port], link->kind, offset);
-        if (m->low_order) /* efforts of the third degree are continuous from one macro step to the next */
+        if (m->low_order &&
+            causality ==
+                YK_TAKES_EFFORT) /* efforts of the third degree are continuous from one macro step to the next */
             shifted = yk_signal_reduce(&shifted, system->h / m->substeps, shifted.degree == 3 ? 1 : 0);
         if (m->placement)
             yk_placement_input(m->placement, link->kind, causality, &shifted, &m->own_inputs[port]);
@@ -128,12 +130,14 @@ static yk_status step_in_parts(yk_system *system, yk_member *m)
         if (status < 0) return status;
         if (status > worst) worst = status;
         add_mean_efforts(m);
+        if (m->moments) yk_index1_add_moments(m, i + 1);
     }
     return worst;
 }
 
 static yk_status step_member(yk_system *system, yk_member *m)
 {
+    if (m->moments) yk_index1_begin_moments(m);
     if (m->substeps > 1) return step_in_parts(system, m);
     if (m->sensitivity)
         return m->subsystem->ops->step_sensitivity(m->subsystem, system->t, system->h, own_inputs(system, m, 0),
@@ -158,6 +162,7 @@ static inline yk_status call_member(yk_system *system, int member, member_move m
     if (timed) s->seconds += yk_clock_seconds() - begin, m->timed_calls++;
     s->calls++;
     yk_system_gather(m);
+    if (m->moments && m->substeps == 1) yk_index1_add_moments(m, 1);
     for (int port = 0; m->substeps > 1 && port < m->port_count; port++) m->values[port].effort = m->mean_efforts[port];
     if (m->substeps > 1) yk_wires_read(m);
     m->advanced = true;

@@ -54,7 +54,8 @@ typedef struct yk_member {
     yk_status status; /* of the last advance */
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
-    bool advanced; /* its outputs are those of a step or trial that ends with the macro step */
+    yk_motion *moments; /* index1, behind laws only, per port: of the efforts over the macro step, see index1_law.c */
+    bool advanced;      /* its outputs are those of a step or trial that ends with the macro step */
     int wire_count;
     yk_wire **wires; /* those that it is the source of */
 } yk_member;
@@ -63,6 +64,7 @@ typedef struct yk_member {
 typedef struct yk_link {
     yk_interface_def def;
     yk_port_kind kind;
+    bool law;             /* index1: side B cannot take an effort, and is told the motion of A */
     int a_place, b_place; /* of the two sides in the Gauss-Seidel sequence */
     yk_effort applied;    /* on A in this macro step */
     yk_vec3 origin;       /* of A's marker where B's effort belongs: the place at t + h that B was told */
@@ -112,6 +114,12 @@ struct yk_system {
 static inline yk_member *yk_link_a(const yk_system *system, const yk_link *link)
 {
     return &system->members[link->def.effort_subsystem];
+}
+
+/* What side B of a link takes. */
+static inline yk_causality yk_link_takes(const yk_system *system, const yk_link *link)
+{
+    return system->scheme.kind == YK_SCHEME_INDEX1 && !link->law ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
 }
 
 static inline yk_member *yk_link_b(const yk_system *system, const yk_link *link)
@@ -187,6 +195,9 @@ yk_status yk_rim_step(yk_system *system, yk_step_report *report);
 yk_status yk_relaxed_step(yk_system *system, yk_step_report *report);
 /* The motion of a link's effort side as the explicit scheme prescribes it to the other. */
 void yk_explicit_motion_input(yk_system *system, yk_link *link, bool a_advanced);
+/* The moments of a member's efforts: before it steps, and after each of its substeps, numbered from 1. */
+void yk_index1_begin_moments(yk_member *member);
+void yk_index1_add_moments(yk_member *member, int substep);
 /* Difference of prediction and result at the interfaces, as the speed and spin that it means over the step. */
 void yk_index1_estimate(const yk_system *system, double *speed, double *spin);
 bool yk_index1_has_history(const yk_system *system);

@@ -91,17 +91,38 @@ static yk_status check_side(yk_system *system, const char *face, int member, int
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "interface '%s': port '%s' of subsystem '%s' carries a signal without power; join it by a wire",
                        face, m->ports[port].name, m->name);
-    if (!(m->ports[port].causalities & causality))
+    if (m->ports[port].causalities & causality) return YK_OK;
+    if (causality == YK_TAKES_MOTION || !(m->ports[port].causalities & YK_TAKES_MOTION))
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                       "interface '%s': port '%s' of subsystem '%s' cannot take %s; %s", face, m->ports[port].name,
-                       m->name, causality == YK_TAKES_EFFORT ? "an effort" : "a motion",
-                       system->scheme.kind == YK_SCHEME_INDEX1 ? "the scheme index1 needs it on both sides"
-                                                               : "exchange the two sides");
-    return YK_OK;
+                       "interface '%s': port '%s' of subsystem '%s' cannot take %s; exchange the two sides", face,
+                       m->ports[port].name, m->name, causality == YK_TAKES_EFFORT ? "an effort" : "a motion");
+    return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                   "interface '%s': port '%s' of subsystem '%s' cannot take an effort; let it be the second side%s",
+                   face, m->ports[port].name, m->name,
+                   system->scheme.kind == YK_SCHEME_INDEX1 && m->ports[port].kind == YK_PORT_MARKER
+                       ? ", and choose the scheme tight or rim: index1 tells motions to scalar ports only"
+                       : "");
 }
 
-static yk_status check_drive(yk_system *system, const yk_interface_def *def)
+/* index1 applies efforts to both sides. A scalar port that takes motion only is told one: a force law and no constraint. */
+static bool is_law(const yk_system *system, const yk_interface_def *def)
 {
+    if (system->scheme.kind != YK_SCHEME_INDEX1) return false;
+    if (def->motion_subsystem < 0 || def->motion_subsystem >= system->member_count) return false;
+    const yk_member *b = &system->members[def->motion_subsystem];
+    if (def->motion_port < 0 || def->motion_port >= b->port_count) return false;
+    const yk_port *port = &b->ports[def->motion_port];
+    return port->kind == YK_PORT_SCALAR && (port->causalities & (YK_TAKES_EFFORT | YK_TAKES_MOTION)) == YK_TAKES_MOTION;
+}
+
+static yk_status check_drive(yk_system *system, const yk_link *link)
+{
+    const yk_interface_def *def = &link->def;
+    if (def->drive && link->law)
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "interface '%s' prescribes a relative motion to a port that takes motion only; drive a joint "
+                       "inside the subsystem of the other side",
+                       def->name);
     if (!def->drive || system->scheme.kind == YK_SCHEME_INDEX1) return YK_OK;
     return yk_fail(
         system->context, YK_ERROR_CAPABILITY,
@@ -132,7 +153,7 @@ static yk_status connect_link(yk_system *system, yk_link *link)
     const yk_interface_def *def = &link->def;
     yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     b->iterates = false; /* a motion side steps as a whole */
-    yk_causality b_takes = system->scheme.kind == YK_SCHEME_INDEX1 ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
+    yk_causality b_takes = yk_link_takes(system, link);
     yk_status status = a->subsystem->ops->connect(a->subsystem, def->effort_port, YK_TAKES_EFFORT, def->constrained);
     if (status < 0) return status;
     return b->subsystem->ops->connect(b->subsystem, def->motion_port, b_takes, def->constrained);
@@ -143,11 +164,12 @@ static yk_status create_link(yk_system *system, int number, const yk_interface_d
     yk_link *link = &system->links[number];
     link->def = *def;
     if (!link->def.name) link->def.name = "unnamed";
+    link->law = is_law(system, def);
     yk_status status = check_side(system, link->def.name, def->effort_subsystem, def->effort_port, YK_TAKES_EFFORT);
     if (status == YK_OK)
-        status = check_side(system, link->def.name, def->motion_subsystem, def->motion_port,
-                            system->scheme.kind == YK_SCHEME_INDEX1 ? YK_TAKES_EFFORT : YK_TAKES_MOTION);
-    if (status == YK_OK) status = check_drive(system, &link->def);
+        status =
+            check_side(system, link->def.name, def->motion_subsystem, def->motion_port, yk_link_takes(system, link));
+    if (status == YK_OK) status = check_drive(system, link);
     if (status == YK_OK) status = check_port_is_free(system, number, def->effort_subsystem, def->effort_port);
     if (status == YK_OK) status = check_port_is_free(system, number, def->motion_subsystem, def->motion_port);
     if (status < 0) return status;
@@ -394,6 +416,7 @@ void yk_system_destroy(yk_system *system)
         yk_release(context, m->values);
         yk_release(context, m->before);
         yk_release(context, m->mark);
+        yk_release(context, m->moments);
         yk_release(context, m->applied);
         yk_accelerator_destroy(context, m->accelerator);
         yk_accelerator_destroy(context, m->start_accelerator);

@@ -76,12 +76,20 @@ static bool check_causality(yk_scenario *scenario, const side *s, yk_causality c
                       "is a signal without power; join it under 'wires', not 'interfaces'");
         return false;
     }
+    bool told = causality == YK_TAKES_EFFORT && s->what->causalities & YK_TAKES_MOTION;
+    bool marker = s->what->kind == YK_PORT_MARKER && scenario->info.scheme.kind == YK_SCHEME_INDEX1;
     yk_node_error(scenario->resolver.diagnostics, s->node, "cannot receive %s; %s",
                   causality == YK_TAKES_EFFORT ? "an effort" : "a motion",
-                  scenario->info.scheme.kind == YK_SCHEME_INDEX1
-                      ? "the scheme index1 applies efforts to both sides: choose another scheme"
-                      : "exchange the two sides of 'between'");
+                  told && marker ? "the scheme index1 applies efforts to both markers: choose the scheme tight or rim"
+                                 : "exchange the two sides of 'between'");
     return false;
+}
+
+/* The scheme index1 applies efforts to both sides, and tells motions to scalar ports that take nothing else. */
+static yk_causality taken_by_second(const yk_scenario *scenario, const yk_port *port)
+{
+    bool law = port->kind == YK_PORT_SCALAR && !(port->causalities & YK_TAKES_EFFORT);
+    return scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !law ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
 }
 
 static bool check_pair(yk_scenario *scenario, const yk_node *between, const side *a, const side *b)
@@ -98,8 +106,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
         return false;
     }
     bool first = check_causality(scenario, a, YK_TAKES_EFFORT);
-    bool both = scenario->info.scheme.kind == YK_SCHEME_INDEX1;
-    return check_causality(scenario, b, both ? YK_TAKES_EFFORT : YK_TAKES_MOTION) && first;
+    return check_causality(scenario, b, taken_by_second(scenario, b->what)) && first;
 }
 
 /* The name of an earlier interface that uses the port; NULL if it is free. */

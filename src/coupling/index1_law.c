@@ -1,0 +1,165 @@
+/* Laws in the scheme index1: interfaces whose side B cannot take an effort, such as hydraulic cylinders, and answers a
+ * motion with one.
+ *
+ * Nothing is to be held there: the position of A is what B is told. Yet the effort of a stiff law follows the motion at
+ * once, so it is solved for with the constraints, by the same Newton iteration. A receives a polynomial lambda of the
+ * shapes of a multiplier. B is told the parabola from where it is to the place and velocity of A at the end of the step,
+ * and answers with its effort f on A after each of its substeps. The conditions are on moments of both,
+ *
+ *   L1 = int (1 - tau) lambda = f(1/3) / 2,   L2 = int lambda = int f,   L3 = lambda(1) = f(1)
+ *
+ * by which a free mass under lambda comes to its place, velocity and acceleration at the end of the step. L2 hands over the
+ * impulse. L1 is a quadrature at the nodes of Radau, 1/3 and 1: for linear laws this is the method Radau IIA of third
+ * order, which takes stiff springs to their rest in one step; the exact first moment would throw them farther each time.
+ * The shapes of index1_basis.c are dual to the moments, so that their part of the Jacobian is one. Integrals over substeps are
+ * Gregory's; a law that makes one step only is taken by its effort at the end. Laws have efforts of at most the second
+ * degree: a cubic that has to begin where the last one ended can swing about a stiff law from step to step. */
+#include <math.h>
+
+#include "coupling/index1.h"
+#include "math/polynomial.h"
+
+/* Change of a motion for finite differences, against its size. */
+static const double CHANGE = 1e-7;
+
+/* Moments ---------------------------------------------------------------------------------------------------------- */
+
+/* Weight of sample i of 0 to n in the integral over n intervals, n >= 2. */
+static double gregory(int i, int n)
+{
+    static const double correction[] = {-1.0 / 8, 1.0 / 6, -1.0 / 24};
+    double weight = i == 0 || i == n ? 0.5 : 1;
+    if (i < 3) weight += correction[i];
+    if (n - i < 3) weight += correction[n - i];
+    return weight;
+}
+
+/* The same without sample 0, which is extrapolated: the parabola that is told may begin with another velocity than the
+ * last one ended with, and the effort with a jump. */
+static double mean_weight(int i, int n)
+{
+    static const double by_line[] = {2, -1, 0}, by_parabola[] = {3, -3, 1};
+    double weight = gregory(i, n);
+    if (i <= 3) weight += gregory(0, n) * (n < 3 ? by_line : by_parabola)[i - 1];
+    return weight / n;
+}
+
+/* Weight of sample i of 1 to n, n >= 2, in the parabola (n = 2: the line) through those near a third of the way. */
+static double third_weight(int i, int n)
+{
+    if (n == 2) return i == 1 ? 4.0 / 3 : -1.0 / 3;
+    int middle = (int)fmax(2, fmin(n - 1, round(n / 3.0)));
+    double x = n / 3.0 - middle; /* in intervals, from the middle one of the three */
+    if (i == middle - 1) return x * (x - 1) / 2;
+    if (i == middle) return (1 - x) * (1 + x);
+    return i == middle + 1 ? x * (x + 1) / 2 : 0;
+}
+
+static void add_sample(yk_motion *moments, int i, int n, double f)
+{
+    moments->position.x += (n == 1 ? 1 : third_weight(i, n)) / 2 * f;
+    moments->velocity.x += (n == 1 ? 1 : mean_weight(i, n)) * f;
+    moments->acceleration.x = f;
+}
+
+void yk_index1_begin_moments(yk_member *member)
+{
+    for (int port = 0; port < member->port_count; port++)
+        member->moments[port] = (yk_motion){.orientation = yk_q_identity()};
+}
+
+void yk_index1_add_moments(yk_member *member, int substep)
+{
+    for (int port = 0; port < member->port_count; port++)
+        add_sample(&member->moments[port], substep, member->substeps, -member->values[port].effort.force.x);
+}
+
+/* The moments of a polynomial of tau. */
+static void moments_of(const yk_index1_multiplier *multiplier, double moments[YK_LEVELS])
+{
+    for (int level = 0; level < YK_LEVELS; level++) moments[level] = 0;
+    for (int power = 0; power < YK_SIGNAL_COEFFICIENTS; power++) {
+        double c = multiplier->power[power];
+        moments[0] += c / ((power + 1) * (power + 2));
+        moments[1] += c / (power + 1);
+        moments[2] += c;
+    }
+}
+
+/* Motions ---------------------------------------------------------------------------------------------------------- */
+
+void yk_index1_predict_law(yk_system *system, int link)
+{
+    const yk_link *l = &system->links[link];
+    yk_index1_link *own = &system->index1->links[link];
+    const yk_motion *now = &yk_link_a(system, l)->before[l->def.effort_port];
+    double h = system->h, last = system->index1->last_step, a = now->acceleration.x;
+    double jerk = last > 0 ? (a - own->earlier[0].acceleration.x) / last : 0;
+    own->told[0] = now->position.x + h * (now->velocity.x + h * (a / 2 + h * jerk / 6));
+    own->told[1] = now->velocity.x + h * (a + h * jerk / 2);
+}
+
+void yk_index1_tell(const yk_system *system, int link, const double told[2], yk_signal *signal)
+{
+    const yk_link *l = &system->links[link];
+    double h = system->h, start = yk_link_b(system, l)->before[l->def.motion_port].position.x;
+    double rate = (told[0] - start) / h;
+    signal->degree = 2;
+    signal->linear[0].x = start;
+    signal->linear[1].x = 2 * rate - told[1];
+    signal->linear[2].x = (told[1] - rate) / h;
+}
+
+double yk_index1_motion_change(const yk_system *system, int link)
+{
+    const yk_link *l = &system->links[link];
+    const yk_motion *start = &yk_link_a(system, l)->before[l->def.effort_port];
+    double h = system->h;
+    double size = fabs(start->position.x) + h * fabs(start->velocity.x) + h * h * fabs(start->acceleration.x);
+    return CHANGE * (size > 0 ? size : 1) / (h * h);
+}
+
+/* Conditions ------------------------------------------------------------------------------------------------------- */
+
+double *yk_index1_evaluate_law(const yk_system *system, int link, double *residual, yk_index1_residual *size)
+{
+    const yk_link *l = &system->links[link];
+    const yk_index1_link *own = &system->index1->links[link];
+    const yk_index1_basis *basis = own->basis;
+    const yk_motion *a = &yk_link_a(system, l)->values[l->def.effort_port].motion;
+    const yk_motion *answer = yk_index1_answer(system, link, 1);
+    const double effort[YK_LEVELS] = {answer->position.x, answer->velocity.x, answer->acceleration.x};
+    double moments[YK_LEVELS], h = system->h;
+    moments_of(&own->multiplier[0], moments);
+    for (int e = 0; e < basis->parameters; e++) {
+        double sum = 0;
+        for (int level = 0; level < YK_LEVELS; level++)
+            sum += basis->moment[e][level] * (moments[level] - effort[level]);
+        size->lack = fmax(size->lack, fabs(sum));
+        *residual++ = sum;
+    }
+    *residual++ = (own->told[0] - a->position.x) / (h * h);
+    *residual++ = (own->told[1] - a->velocity.x) / h;
+    size->largest = fmax(size->largest, fmax(fabs(residual[-2]), fabs(residual[-1])));
+    return residual;
+}
+
+double yk_index1_law_work(const yk_system *system, int link)
+{
+    const yk_link *l = &system->links[link];
+    const yk_index1_link *own = &system->index1->links[link];
+    const yk_index1_basis *basis = own->basis;
+    const yk_motion *from = &yk_link_a(system, l)->before[l->def.effort_port];
+    const yk_motion *to = &yk_link_a(system, l)->values[l->def.effort_port].motion;
+    yk_path path = yk_path_between(YK_PORT_SCALAR, system->h, from, to);
+    const yk_signal *told = &yk_link_b(system, l)->inputs[l->def.motion_port];
+    double work = 0;
+    for (int node = 0; node <= basis->degree; node++) {
+        double t = basis->node[node] * system->h;
+        double effort = yk_poly_value(own->multiplier[0].power, basis->degree, basis->node[node]);
+        yk_motion a;
+        yk_path_at(&path, t, &a);
+        work += basis->weight[node] * system->h * effort * (a.velocity.x - yk_signal_scalar_rate(told, t));
+    }
+    return work;
+}
