@@ -163,6 +163,22 @@ static inline yk_mat3 yk_m3_outer(yk_vec3 a, yk_vec3 b)
         {{a.x * b.x, a.x * b.y, a.x * b.z}, {a.y * b.x, a.y * b.y, a.y * b.z}, {a.z * b.x, a.z * b.y, a.z * b.z}}};
 }
 
+/* sum += scale a */
+static inline void yk_m3_add_to(yk_mat3 *sum, double scale, yk_mat3 a)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) sum->m[i][j] += scale * a.m[i][j];
+}
+
+/* Of theta -> (theta x u) x w: u w^T - (u.w) 1. */
+static inline yk_mat3 yk_m3_turned_cross(yk_vec3 u, yk_vec3 w)
+{
+    double dot = u.x * w.x + u.y * w.y + u.z * w.z;
+    yk_mat3 turned = yk_m3_outer(u, w);
+    for (int i = 0; i < 3; i++) turned.m[i][i] -= dot;
+    return turned;
+}
+
 static inline yk_vec3 yk_m3_apply(yk_mat3 a, yk_vec3 v)
 {
     return (yk_vec3){a.m[0][0] * v.x + a.m[0][1] * v.y + a.m[0][2] * v.z,

@@ -35,19 +35,6 @@ static pair pair_of(const yk_force_law *law, const yk_frame *body_a, const yk_fr
     return p;
 }
 
-static void add_block(yk_mat3 *sum, double scale, yk_mat3 block)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum->m[i][j] += scale * block.m[i][j];
-}
-
-/* theta -> (theta x u) x w */
-static yk_mat3 turned_cross(yk_vec3 u, yk_vec3 w)
-{
-    double dot = yk_v3_dot(u, w);
-    return yk_m3_sub(yk_m3_outer(u, w), yk_m3_diagonal(dot, dot, dot));
-}
-
 /* A force at b's marker, its opposite at a's. */
 static void put_force_pair(const pair *p, yk_vec3 force, yk_force_load *result)
 {
@@ -76,13 +63,13 @@ static void spring_tangent(const pair *p, const yk_force_law *law, yk_vec3 e, do
     for (int i = 0; i < 4; i++) {
         yk_mat3 left = yk_m3_transpose(jacobian[i]);
         for (int j = 0; j < 4; j++) {
-            add_block(&tangent->placement[i][j], -1, yk_m3_mul(left, yk_m3_mul(stiff, jacobian[j])));
-            add_block(&tangent->rate[i][j], -law->damping, yk_m3_mul(left, yk_m3_mul(along, jacobian[j])));
+            yk_m3_add_to(&tangent->placement[i][j], -1, yk_m3_mul(left, yk_m3_mul(stiff, jacobian[j])));
+            yk_m3_add_to(&tangent->rate[i][j], -law->damping, yk_m3_mul(left, yk_m3_mul(along, jacobian[j])));
         }
     }
     yk_vec3 force = yk_v3_scale(-tension, e);
-    add_block(&tangent->placement[TORQUE_A][TORQUE_A], -1, turned_cross(p->a.arm, force));
-    add_block(&tangent->placement[TORQUE_B][TORQUE_B], 1, turned_cross(p->b.arm, force));
+    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], -1, yk_m3_turned_cross(p->a.arm, force));
+    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
 }
 
 static void spring(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
@@ -122,11 +109,11 @@ static void torsion(const yk_force_law *law, const pair *p, double load, yk_forc
     for (int i = 0; i < 2; i++) {
         int row = i ? TORQUE_B : TORQUE_A;
         double sign = i ? -1 : 1;
-        add_block(&tangent->placement[row][TORQUE_A], -sign * law->stiffness, along);
-        add_block(&tangent->placement[row][TORQUE_B], sign * law->stiffness, along);
-        add_block(&tangent->placement[row][TORQUE_A], -sign, axis_turns);
-        add_block(&tangent->rate[row][TORQUE_A], -sign * law->damping, along);
-        add_block(&tangent->rate[row][TORQUE_B], sign * law->damping, along);
+        yk_m3_add_to(&tangent->placement[row][TORQUE_A], -sign * law->stiffness, along);
+        yk_m3_add_to(&tangent->placement[row][TORQUE_B], sign * law->stiffness, along);
+        yk_m3_add_to(&tangent->placement[row][TORQUE_A], -sign, axis_turns);
+        yk_m3_add_to(&tangent->rate[row][TORQUE_A], -sign * law->damping, along);
+        yk_m3_add_to(&tangent->rate[row][TORQUE_B], sign * law->damping, along);
     }
 }
 
@@ -183,8 +170,8 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const deflec
             for (int row = 0; row < 4; row++) {
                 yk_mat3 left = yk_m3_transpose(change[i][row]);
                 for (int j = 0; j < 4; j++) {
-                    add_block(&tangent->placement[row][j], -1, yk_m3_mul(left, yk_m3_mul(stiff, change[k][j])));
-                    add_block(&tangent->rate[row][j], -1, yk_m3_mul(left, yk_m3_mul(damp, change[k][j])));
+                    yk_m3_add_to(&tangent->placement[row][j], -1, yk_m3_mul(left, yk_m3_mul(stiff, change[k][j])));
+                    yk_m3_add_to(&tangent->rate[row][j], -1, yk_m3_mul(left, yk_m3_mul(damp, change[k][j])));
                 }
             }
         }
@@ -192,20 +179,20 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const deflec
     /* Force and torque turn with a; so do the arms. On a: force through b's origin, arm = arm_a + d. */
     yk_vec3 reach = yk_v3_add(p->a.arm, p->d);
     yk_mat3 skew_f = yk_m3_skew(force), skew_t = yk_m3_skew(torque), skew_b = yk_m3_skew(p->b.arm);
-    add_block(&tangent->placement[FORCE_A][TORQUE_A], 1, skew_f);
-    add_block(&tangent->placement[FORCE_B][TORQUE_A], -1, skew_f);
-    add_block(&tangent->placement[TORQUE_A][FORCE_A], -1, skew_f);
-    add_block(&tangent->placement[TORQUE_A][FORCE_B], 1, skew_f);
-    add_block(&tangent->placement[TORQUE_A][TORQUE_A], 1, yk_m3_add(turned_cross(force, reach), skew_t));
+    yk_m3_add_to(&tangent->placement[FORCE_A][TORQUE_A], 1, skew_f);
+    yk_m3_add_to(&tangent->placement[FORCE_B][TORQUE_A], -1, skew_f);
+    yk_m3_add_to(&tangent->placement[TORQUE_A][FORCE_A], -1, skew_f);
+    yk_m3_add_to(&tangent->placement[TORQUE_A][FORCE_B], 1, skew_f);
+    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], 1, yk_m3_add(yk_m3_turned_cross(force, reach), skew_t));
     yk_mat3 both = yk_m3_mul(skew_f, skew_b);
-    add_block(&tangent->placement[TORQUE_A][TORQUE_B], -1, both);
-    add_block(&tangent->placement[TORQUE_B][TORQUE_A], -1, yk_m3_add(yk_m3_transpose(both), skew_t));
-    add_block(&tangent->placement[TORQUE_B][TORQUE_B], 1, turned_cross(p->b.arm, force));
+    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_B], -1, both);
+    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_A], -1, yk_m3_add(yk_m3_transpose(both), skew_t));
+    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
     /* The transposed tangent turns the torque by half of the relative rotation, to first order. */
     for (int column = TORQUE_A; column <= TORQUE_B; column += 2) {
         double half = column == TORQUE_A ? 0.5 : -0.5;
-        add_block(&tangent->placement[TORQUE_B][column], half, skew_t);
-        add_block(&tangent->placement[TORQUE_A][column], -half, skew_t);
+        yk_m3_add_to(&tangent->placement[TORQUE_B][column], half, skew_t);
+        yk_m3_add_to(&tangent->placement[TORQUE_A][column], -half, skew_t);
     }
 }
 
@@ -247,16 +234,16 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
         result->part[TORQUE_B] = yk_v3_cross(p->b.arm, value);
         result->supply = yk_v3_dot(value, p->b.velocity);
         if (tangent && follows) {
-            add_block(&tangent->placement[FORCE_B][TORQUE_B], 1, turns);
-            add_block(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_skew(yk_v3_neg(result->part[TORQUE_B])));
+            yk_m3_add_to(&tangent->placement[FORCE_B][TORQUE_B], 1, turns);
+            yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_skew(yk_v3_neg(result->part[TORQUE_B])));
         } else if (tangent) {
-            add_block(&tangent->placement[TORQUE_B][TORQUE_B], 1, turned_cross(p->b.arm, value));
+            yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, value));
         }
         return;
     }
     result->part[TORQUE_B] = value;
     result->supply = yk_v3_dot(value, p->b.angular_velocity);
-    if (tangent && follows) add_block(&tangent->placement[TORQUE_B][TORQUE_B], 1, turns);
+    if (tangent && follows) yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, turns);
 }
 
 void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double load,

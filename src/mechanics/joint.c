@@ -284,26 +284,13 @@ double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *bod
     return (rate[1] - rate[0]) / (2 * step);
 }
 
-static void add_block(yk_mat3 *sum, double scale, yk_mat3 block)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum->m[i][j] += scale * block.m[i][j];
-}
-
-/* Matrix of theta -> (theta x u) x w: u w^T - (u.w) I. */
-static yk_mat3 turned_cross(yk_vec3 u, yk_vec3 w)
-{
-    double dot = yk_v3_dot(u, w);
-    return yk_m3_sub(yk_m3_outer(u, w), yk_m3_diagonal(dot, dot, dot));
-}
-
 enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
 
 /* The force lambda e with e fixed in space: only the arms turn. */
 static void stiffness_of_arms(const yk_joint_place *place, yk_vec3 e, double lambda, yk_mat3 stiffness[4][4])
 {
-    add_block(&stiffness[TORQUE_A][TORQUE_A], -lambda, turned_cross(place->a.arm, e));
-    add_block(&stiffness[TORQUE_B][TORQUE_B], lambda, turned_cross(place->b.arm, e));
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -lambda, yk_m3_turned_cross(place->a.arm, e));
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_turned_cross(place->b.arm, e));
 }
 
 /* e turns with a: d(lambda e) = lambda theta_a x e; torque on a is e x (arm + d), with arm + d = x_b + r_b - x_a. */
@@ -311,26 +298,26 @@ static void stiffness_in_plane(const yk_row *row, const yk_joint_place *place, d
 {
     yk_vec3 e = place->a.axis[row->k], reach = yk_v3_add(place->a.arm, place->d);
     yk_mat3 skew_e = yk_m3_skew(e), skew_b = yk_m3_skew(place->b.arm);
-    add_block(&stiffness[FORCE_A][TORQUE_A], lambda, skew_e);
-    add_block(&stiffness[FORCE_B][TORQUE_A], -lambda, skew_e);
-    add_block(&stiffness[TORQUE_A][FORCE_A], -lambda, skew_e);
-    add_block(&stiffness[TORQUE_A][FORCE_B], lambda, skew_e);
-    add_block(&stiffness[TORQUE_A][TORQUE_A], lambda, turned_cross(e, reach));
+    yk_m3_add_to(&stiffness[FORCE_A][TORQUE_A], lambda, skew_e);
+    yk_m3_add_to(&stiffness[FORCE_B][TORQUE_A], -lambda, skew_e);
+    yk_m3_add_to(&stiffness[TORQUE_A][FORCE_A], -lambda, skew_e);
+    yk_m3_add_to(&stiffness[TORQUE_A][FORCE_B], lambda, skew_e);
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, yk_m3_turned_cross(e, reach));
     yk_mat3 both = yk_m3_mul(skew_e, skew_b);
-    add_block(&stiffness[TORQUE_A][TORQUE_B], -lambda, both);
-    add_block(&stiffness[TORQUE_B][TORQUE_A], -lambda, yk_m3_transpose(both));
-    add_block(&stiffness[TORQUE_B][TORQUE_B], lambda, turned_cross(place->b.arm, e));
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], -lambda, both);
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], -lambda, yk_m3_transpose(both));
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_turned_cross(place->b.arm, e));
 }
 
 static void stiffness_axes(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
 {
     yk_vec3 e = place->a.axis[row->k], f = place->b.axis[row->l];
-    yk_mat3 by_a = turned_cross(e, f);                  /* (theta_a x e) x f */
-    yk_mat3 by_b = yk_m3_scale(-1, turned_cross(f, e)); /* e x (theta_b x f) */
-    add_block(&stiffness[TORQUE_A][TORQUE_A], lambda, by_a);
-    add_block(&stiffness[TORQUE_A][TORQUE_B], lambda, by_b);
-    add_block(&stiffness[TORQUE_B][TORQUE_A], -lambda, by_a);
-    add_block(&stiffness[TORQUE_B][TORQUE_B], -lambda, by_b);
+    yk_mat3 by_a = yk_m3_turned_cross(e, f);                  /* (theta_a x e) x f */
+    yk_mat3 by_b = yk_m3_scale(-1, yk_m3_turned_cross(f, e)); /* e x (theta_b x f) */
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, by_a);
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], lambda, by_b);
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], -lambda, by_a);
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], -lambda, by_b);
 }
 
 /* e = d/|d| turns with the relative displacement: de = (I - e e^T)/|d| (dp_b - dp_a). */
@@ -344,12 +331,12 @@ static void stiffness_distance(const yk_joint_place *place, double lambda, yk_ma
                            yk_m3_scale(-1, yk_m3_skew(place->b.arm))};
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
-            add_block(&stiffness[i][j], lambda,
-                      yk_m3_mul(yk_m3_transpose(jacobian[i]), yk_m3_mul(across, jacobian[j])));
+            yk_m3_add_to(&stiffness[i][j], lambda,
+                         yk_m3_mul(yk_m3_transpose(jacobian[i]), yk_m3_mul(across, jacobian[j])));
     stiffness_of_arms(place, e, lambda, stiffness);
 }
 
-/* turned_cross(arm, E_k) has only a column and a diagonal. */
+/* yk_m3_turned_cross(arm, E_k) has only a column and a diagonal. */
 static void stiffness_point(int k, yk_vec3 arm, double lambda, yk_mat3 *sum)
 {
     double along = lambda * component(arm, k);
