@@ -442,6 +442,10 @@ static inline double yk_smooth_arm(const yk_smooth *model, int unknown)
     return unknown % 6 >= 3 ? model->length_scale : 1;
 }
 
+/* What a change of an unknown by one is of the model's size: displacements by the length scale, rotations in radians, and so
+ * the gradients of rods, which turn and stretch; amplitudes by what they displace. */
+double yk_smooth_share(const yk_smooth *model, int unknown);
+
 /* trial.c */
 double yk_smooth_damping_at(const yk_smooth *model, double t);
 /* Adds the power of prescribed motions to model->supply. */

@@ -5,9 +5,12 @@
 
 #include "smooth/internal.h"
 
-/* Beyond the last step the masses matter no more for anything that a spring or a weight holds; larger ones would drown
- * in rounding what nothing holds, as the spin of a link about its own axis. */
-static const double first_step = 1e-2, last_step = 30;
+/* In units of the time in which the loads at work would carry a typical mass over the model's length. Beyond the last
+ * step the masses matter no more for anything that a spring or a weight holds; larger ones would drown in rounding what
+ * nothing holds, as the spin of a link about its own axis. */
+static const double first_step = 0.03, last_step = 100;
+/* Loads below this share of the largest that was met are no measure. */
+static const double least_load = 1e-6;
 static const int most_iterations = 2000;
 /* Unbalanced loads and gaps as a share of the largest load and of the length scale. */
 static const double balance = 1e-10;
@@ -37,17 +40,23 @@ static double typical_load(const yk_smooth *model, double unbalanced)
 }
 
 /* What is not in balance, relative to the loads at work. */
-static double imbalance(const yk_smooth *model, int *worst)
+static double imbalance(const yk_smooth *model, int *worst, double *load)
 {
     double scale = model->mass_scale / (model->c * model->c), force = 0, gap = 0;
     *worst = 0;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = scale * fabs(model->right[i]) / (yk_smooth_turns(model, i) ? model->length_scale : 1);
+        double size = scale * fabs(model->right[i]) / (yk_smooth_share(model, i) * model->length_scale);
         if (size > force) force = size, *worst = i;
     }
     for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(model->right[i]));
-    double load = typical_load(model, force);
-    return fmax(load > 0 ? force / load : 0, gap / model->length_scale);
+    *load = typical_load(model, force);
+    return fmax(*load > 0 ? force / *load : 0, gap / model->length_scale);
+}
+
+/* In which a load carries a typical mass over the model's length. */
+static double time_of(const yk_smooth *model, double load)
+{
+    return load > 0 ? sqrt(model->mass_scale * model->length_scale / load) : 1;
 }
 
 static yk_status relax(yk_smooth *model, double *change)
@@ -72,22 +81,29 @@ static yk_status relax(yk_smooth *model, double *change)
 
 yk_status yk_smooth_equilibrium(yk_smooth *model)
 {
-    double change = 1, last = 1, left = 0;
+    double change = 1, last = 1, left = 0, load = 0, largest = 0, smallest = 0;
     int worst = 0;
     come_to_rest(model);
-    model->c = first_step;
+    model->c = 1;
     model->factors_match = false;
     model->compliance = model->state.clock->redundant != 0 ? 1e-11 : 0;
     for (int k = 0; k < most_iterations; k++) {
         yk_smooth_assemble(model, LEVEL_STATIC, true);
-        left = imbalance(model, &worst);
+        left = imbalance(model, &worst, &load);
+        largest = fmax(largest, load);
+        double most = last_step * time_of(model, fmax(load, least_load * largest));
         if (left < balance && change < 1e-4) return YK_OK;
-        if (left < 1e6 * balance && change < settled && model->c >= last_step) return YK_OK;
+        if (left < 1e6 * balance && change < settled && model->c >= 0.3 * most) return YK_OK;
+        if (k == 0) { /* the first assembly was to weigh the loads */
+            model->c = first_step * time_of(model, load);
+            smallest = 0.1 * model->c;
+            yk_smooth_assemble(model, LEVEL_STATIC, true);
+        }
         yk_status status = relax(model, &change);
         if (status != YK_OK) return status;
         double factor = change < last ? 2 : change > 0.2 ? 0.5 : 1.2;
         if (change < 1e-3) factor = 10;
-        model->c = fmin(fmax(model->c * factor, 0.1 * first_step), last_step);
+        model->c = fmin(fmax(model->c * factor, smallest), most);
         last = change;
     }
     char owner[128];
