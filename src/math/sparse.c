@@ -1,5 +1,6 @@
 /* Compressed columns over KLU (Davis and Palamadai Natarajan, ACM TOMS 37, 2010): block triangular form, AMD ordering,
- * row scaling, threshold pivoting that prefers the diagonal. */
+ * row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the order, KLU chooses the pivots and
+ * the work with them is done in dense panels (panels.h), unless these would take too much room. */
 #include "math/sparse.h"
 
 #include <amd.h>
@@ -7,6 +8,8 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+
+#include "math/panels.h"
 
 struct yk_sparse {
     yk_context *context;
@@ -19,6 +22,9 @@ struct yk_sparse {
     klu_numeric *numeric; /* with the pivots of the last full factorisation; NULL when that failed */
     klu_numeric *other;   /* with pivots of its own, for a matrix that these did not serve */
     klu_numeric *present; /* one of both; NULL when the last factorisation failed */
+    bool ordered;         /* by the caller */
+    yk_panels *panels;    /* in place of `numeric`, with its pivots; NULL: KLU does it all */
+    bool in_panels;       /* the present factors are there */
     double growth;        /* reciprocal pivot growth of the last full factorisation */
     double spread;        /* ratio of its smallest to its largest pivot */
 };
@@ -28,6 +34,11 @@ struct yk_sparse {
  * next one begins with the old ones again: so factors depend on the full factorisation and the present values alone, and
  * not on the matrices between, which a rollback forgets. */
 static const double growth_loss = 1e-3;
+
+/* Panels are filled up with zeros. They may take so many times the room of KLU's factors, and so many numbers, which is
+ * what the cache of a processor's core holds: beyond, memory is what costs, and the zeros cost as much as the rest. */
+static const double panels_share = 3;
+static const size_t panels_most = 1 << 18;
 
 /* Pattern ------------------------------------------------------------------------------------------------------- */
 
@@ -106,6 +117,7 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
 static yk_status analyse(yk_sparse *matrix, int *order)
 {
     klu_defaults(&matrix->common);
+    matrix->ordered = order != NULL;
     if (order) {
         matrix->common.btf = 0; /* block triangular form would undo the order */
         matrix->symbolic = klu_analyze_given(matrix->n, matrix->starts, matrix->rows, order, order, &matrix->common);
@@ -182,6 +194,7 @@ static void discard_factors(yk_sparse *matrix, klu_numeric **factors)
 void yk_sparse_destroy(yk_sparse *matrix)
 {
     if (!matrix) return;
+    yk_panels_destroy(matrix->panels);
     discard_factors(matrix, &matrix->numeric);
     discard_factors(matrix, &matrix->other);
     if (matrix->symbolic) klu_free_symbolic(&matrix->symbolic, &matrix->common);
@@ -267,6 +280,7 @@ static bool pivots_still_good(yk_sparse *matrix)
 static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *growth, int *column)
 {
     matrix->present = NULL;
+    matrix->in_panels = false;
     discard_factors(matrix, factors);
     *factors = klu_factor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, &matrix->common);
     if (matrix->common.status == KLU_OUT_OF_MEMORY)
@@ -287,17 +301,60 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
                    "factoring a sparse matrix of %d rows overflowed: its entries differ too much in size", matrix->n);
 }
 
+/* Panels for the pivots that KLU has chosen; none where they would take too much room. */
+static yk_status make_panels(yk_sparse *matrix)
+{
+    const int *pivots = matrix->numeric->Pnum;
+    if (matrix->panels && memcmp(yk_panels_rows(matrix->panels), pivots, (size_t)matrix->n * sizeof *pivots) == 0)
+        return YK_OK;
+    yk_panels_destroy(matrix->panels);
+    yk_status status = yk_panels_create(matrix->context, matrix->n, matrix->starts, matrix->rows, pivots,
+                                        matrix->symbolic->Q, &matrix->panels);
+    if (status != YK_OK) return status;
+    double room = (double)matrix->numeric->lnz + (double)matrix->numeric->unz;
+    size_t size = yk_panels_size(matrix->panels);
+    if (size > panels_most || (double)size > panels_share * room) {
+        yk_panels_destroy(matrix->panels);
+        matrix->panels = NULL;
+    }
+    return YK_OK;
+}
+
 yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
 {
     yk_status status = check_values(matrix, column);
     if (status != YK_OK) return status;
     status = full_factor(matrix, &matrix->numeric, &matrix->growth, column);
-    if (status == YK_OK) matrix->spread = pivot_spread(matrix, matrix->numeric);
-    return status;
+    if (status != YK_OK) return status;
+    matrix->spread = pivot_spread(matrix, matrix->numeric);
+    if (matrix->ordered) status = make_panels(matrix);
+    if (status != YK_OK || !matrix->panels) return status;
+    if (!yk_panels_factor(matrix->panels, matrix->values)) { /* KLU's scaling of the rows made the difference */
+        yk_panels_destroy(matrix->panels);
+        matrix->panels = NULL;
+        return YK_OK;
+    }
+    matrix->in_panels = true;
+    matrix->spread = yk_panels_spread(matrix->panels);
+    matrix->growth = yk_panels_growth(matrix->panels, matrix->values);
+    matrix->present = NULL;
+    discard_factors(matrix, &matrix->numeric);
+    return YK_OK;
+}
+
+/* Numbers that are not finite end in pivots that are not. */
+static bool refactor_panels(yk_sparse *matrix)
+{
+    if (!yk_panels_factor(matrix->panels, matrix->values)) return false;
+    double change = yk_panels_spread(matrix->panels) / matrix->spread;
+    if (change > 0.5 && change < 2) return true;
+    return yk_panels_growth(matrix->panels, matrix->values) > growth_loss * matrix->growth;
 }
 
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 {
+    matrix->in_panels = matrix->panels && refactor_panels(matrix);
+    if (matrix->in_panels) return YK_OK;
     yk_status status = check_values(matrix, column);
     if (status != YK_OK) return status;
     if (matrix->numeric) {
@@ -314,6 +371,10 @@ yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 
 void yk_sparse_solve(yk_sparse *matrix, double *b)
 {
+    if (matrix->in_panels) {
+        yk_panels_solve(matrix->panels, b);
+        return;
+    }
     if (klu_solve(matrix->symbolic, matrix->present, matrix->n, 1, b, &matrix->common)) return;
     for (int i = 0; i < matrix->n; i++) b[i] = NAN; /* there are no factors: must not pass for a solution */
 }
@@ -327,6 +388,11 @@ void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y)
 
 double yk_sparse_rcond(yk_sparse *matrix)
 {
+    double growth;
+    if (matrix->in_panels) { /* KLU's estimate needs KLU's factors */
+        yk_status status = full_factor(matrix, &matrix->other, &growth, NULL);
+        if (status != YK_OK) return 0;
+    }
     if (!matrix->present) return 0;
     klu_condest(matrix->starts, matrix->values, matrix->symbolic, matrix->present, &matrix->common);
     return 1 / matrix->common.condest;

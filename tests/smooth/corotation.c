@@ -84,12 +84,29 @@ static void beams(void **state)
     check(*state, &m->def, slider, 1e-3, 0.4, 1e-7);
 }
 
+/* Rigid links that are thinner than they are long by a factor of thirty, turning in space. */
+static void slender_links(void **state)
+{
+    enum { LINKS = 5 };
+    model_kit kit;
+    kit_chain(&kit, LINKS, YK_JOINT_SPHERICAL);
+    for (int i = 0; i < LINKS; i++) {
+        kit.bodies[i].inertia = yk_m3_diagonal(1e-7, 8e-5, 8e-5);
+        kit.nodes[i].angular_velocity = yk_v3(i == LINKS - 1 ? 20 : 0, 0, 2);
+        kit.nodes[i].velocity = yk_v3(0, 0, -0.1 * i);
+    }
+    kit_def(&kit);
+    check(*state, &kit.def, LINKS - 1, 1e-3, 0.7, 1e-7);
+    kit_close(&kit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modal_rod),
         cmocka_unit_test(ancf_rod),
         cmocka_unit_test(beams),
+        cmocka_unit_test(slender_links),
     };
     return cmocka_run_group_tests_name("smooth/corotation", tests, create_context, destroy_context);
 }

@@ -1,0 +1,166 @@
+/* Factors in dense panels, beside a known solution, for patterns of all sorts and pivots in any order. */
+#include "math/panels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "math/sparse.h"
+#include "test.h"
+
+enum { MOST = 80 };
+
+typedef struct problem {
+    int n;
+    int starts[MOST + 1], rows[MOST * MOST], row_order[MOST], column_order[MOST];
+    double values[MOST * MOST];
+} problem;
+
+static double number(unsigned *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (double)(*seed >> 8) / (1u << 24) - 0.5;
+}
+
+static void shuffle(int n, int *order, unsigned *seed)
+{
+    for (int i = 0; i < n; i++) order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        int j = (int)((number(seed) + 0.5) * (i + 1)), swap = order[i];
+        order[i] = order[j], order[j] = swap;
+    }
+}
+
+/* Pivots (row_order[k], column_order[k]) outweigh their columns; other entries by chance, near pivots more likely. */
+static problem random_problem(int n, double density, unsigned seed)
+{
+    problem p = {.n = n};
+    int place[MOST];
+    shuffle(n, p.row_order, &seed);
+    shuffle(n, p.column_order, &seed);
+    for (int k = 0; k < n; k++) place[p.column_order[k]] = k;
+    int count = 0;
+    for (int j = 0; j < n; j++) {
+        p.starts[j] = count;
+        int pivot = p.row_order[place[j]];
+        for (int i = 0; i < n; i++) {
+            double draw = number(&seed) + 0.5;
+            if (i != pivot && draw > density) continue;
+            p.rows[count] = i;
+            p.values[count++] = i == pivot ? 2 + density * n : number(&seed);
+        }
+    }
+    p.starts[n] = count;
+    return p;
+}
+
+static double error_of(const problem *p, yk_panels *panels)
+{
+    double b[MOST] = {0}, error = 0;
+    for (int j = 0; j < p->n; j++)
+        for (int k = p->starts[j]; k < p->starts[j + 1]; k++) b[p->rows[k]] += p->values[k] * (j + 1);
+    yk_panels_solve(panels, b);
+    for (int j = 0; j < p->n; j++) error = fmax(error, fabs(b[j] - (j + 1)));
+    return error;
+}
+
+static void solves_all_patterns(void **state)
+{
+    static const double densities[] = {0, 0.01, 0.03, 0.1, 0.3, 1};
+    for (int n = 1; n <= MOST; n += n < 20 ? 1 : 15)
+        for (int d = 0; d < 6; d++) {
+            problem p = random_problem(n, densities[d], (unsigned)(n + 100 * d));
+            yk_panels *panels;
+            assert_int_equal(yk_panels_create(*state, n, p.starts, p.rows, p.row_order, p.column_order, &panels),
+                             YK_OK);
+            for (int round = 0; round < 2; round++) { /* the second with other numbers */
+                assert_true(yk_panels_factor(panels, p.values));
+                assert_near(error_of(&p, panels), 0, 1e-12 * n);
+                double growth = yk_panels_growth(panels, p.values), spread = yk_panels_spread(panels);
+                assert_true(growth > 0.5 && growth <= 1 + 1e-15 && spread > 0.3 && spread <= 1);
+                for (int k = 0; k < p.starts[n]; k++) p.values[k] *= -1.5;
+            }
+            yk_panels_destroy(panels);
+        }
+}
+
+static void bad_pivots_are_told(void **state)
+{
+    problem p = {.n = 2, .starts = {0, 2, 4}, .rows = {0, 1, 0, 1}, .row_order = {0, 1}, .column_order = {0, 1}};
+    const double matrices[3][4] = {{0, 1, 1, 0}, {1, 1, 1, 1}, {1, 1, NAN, 1}};
+    yk_panels *panels;
+    assert_int_equal(yk_panels_create(*state, 2, p.starts, p.rows, p.row_order, p.column_order, &panels), YK_OK);
+    for (int k = 0; k < 3; k++) assert_false(yk_panels_factor(panels, matrices[k]));
+    /* a tiny pivot works, and its growth shows */
+    const double tiny[4] = {1e-9, 1, 1, 1};
+    assert_true(yk_panels_factor(panels, tiny));
+    assert_near(yk_panels_growth(panels, tiny), 1e-9, 1e-17);
+    yk_panels_destroy(panels);
+}
+
+/* A block tridiagonal matrix stays one: its factors take the room of their blocks. */
+static void chains_do_not_fill(void **state)
+{
+    enum { BLOCKS = 10, SIZE = 6 };
+    problem p = {.n = BLOCKS * SIZE};
+    int count = 0;
+    for (int j = 0; j < p.n; j++) {
+        p.row_order[j] = p.column_order[j] = j;
+        p.starts[j] = count;
+        for (int i = 0; i < p.n; i++)
+            if (abs(i / SIZE - j / SIZE) <= 1) p.rows[count] = i, p.values[count++] = i == j ? 30 : 1;
+    }
+    p.starts[p.n] = count;
+    yk_panels *panels;
+    assert_int_equal(yk_panels_create(*state, p.n, p.starts, p.rows, p.row_order, p.column_order, &panels), YK_OK);
+    assert_int_equal((int)yk_panels_size(panels), 4 * BLOCKS * SIZE * SIZE); /* two blocks in each half */
+    assert_true(yk_panels_factor(panels, p.values));
+    assert_near(error_of(&p, panels), 0, 1e-11);
+    yk_panels_destroy(panels);
+}
+
+static yk_sparse *ordered(yk_context *context, int n, const yk_sparse_entry *entries, size_t count, int *place)
+{
+    yk_sparse *matrix;
+    int order[MOST];
+    for (int i = 0; i < n; i++) order[i] = i;
+    assert_int_equal(yk_sparse_create_ordered(context, n, entries, count, place, order, &matrix), YK_OK);
+    return matrix;
+}
+
+/* The diagonal serves at first and vanishes then; when it comes back the factors are the same, to the bit. */
+static void pivots_come_back(void **state)
+{
+    const yk_sparse_entry entries[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}, {2, 1}, {2, 2}};
+    const double first[] = {3, 1, 1, 2.7, 1, 1, 1.9}, later[] = {1e-9, 1, 1, 2.7, 1, 1, 1.9};
+    double x[3] = {1, 2, 3}, y[3] = {1, 2, 3}, z[3] = {1, 2, 3};
+    int place[7];
+    yk_sparse *matrix = ordered(*state, 3, entries, 7, place);
+    double *values = yk_sparse_values(matrix);
+    for (int k = 0; k < 7; k++) values[place[k]] = first[k];
+    assert_int_equal(yk_sparse_factor(matrix, NULL), YK_OK);
+    yk_sparse_solve(matrix, x);
+    for (int k = 0; k < 7; k++) values[place[k]] = later[k];
+    assert_int_equal(yk_sparse_refactor(matrix, NULL), YK_OK);
+    yk_sparse_solve(matrix, y);
+    assert_near(1e-9 * y[0] + y[1], 1, 1e-15);
+    assert_near(y[0] + 2.7 * y[1] + y[2], 2, 1e-15);
+    assert_near(y[1] + 1.9 * y[2], 3, 1e-15);
+    for (int k = 0; k < 7; k++) values[place[k]] = first[k];
+    assert_int_equal(yk_sparse_refactor(matrix, NULL), YK_OK);
+    yk_sparse_solve(matrix, z);
+    assert_memory_equal(x, z, sizeof x);
+    assert_true(yk_sparse_rcond(matrix) > 0.05);
+    yk_sparse_destroy(matrix);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solves_all_patterns),
+        cmocka_unit_test(bad_pivots_are_told),
+        cmocka_unit_test(chains_do_not_fill),
+        cmocka_unit_test(pivots_come_back),
+    };
+    return cmocka_run_group_tests_name("math/panels", tests, create_context, destroy_context);
+}
