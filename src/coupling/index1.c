@@ -65,6 +65,7 @@ static void predict(yk_system *system)
     }
     for (int i = 0; i < system->link_count; i++)
         if (system->links[i].law) yk_index1_predict_law(system, i);
+    yk_index1_predict_wires(system);
     yk_index1_predict_directions(system);
     yk_index1_set_inputs(system);
 }
@@ -93,7 +94,7 @@ static void run_members(void *user, size_t begin, size_t end, size_t chunk)
 static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
     all_run run = {system, rewind, response};
-    for (int i = 0; i < system->member_count; i++) yk_system_feed(system, i);
+    for (int i = 0; i < system->member_count; i++) yk_index1_feed(system, i);
     if (system->pool)
         yk_pool_run(system->pool, (size_t)system->member_count, 1, run_members, &run);
     else
@@ -151,6 +152,7 @@ static yk_index1_residual evaluate(const yk_system *system, double *residual)
             }
         }
     }
+    yk_index1_evaluate_wires(system, residual);
     return size;
 }
 
@@ -171,7 +173,7 @@ static void differentiate_conditions(yk_system *system)
     }
 }
 
-static const yk_motion *motion_of(void *user, int link, int side)
+static yk_motion motion_of(void *user, int link, int side)
 {
     return yk_index1_answer(user, link, side);
 }
@@ -238,6 +240,7 @@ static void apply(yk_system *system, const double *correction)
             link->told[k] -= yk_level_size(k, system->h) * told[k];
         correction += yk_jacobian_link_size(x->jacobian, i);
     }
+    yk_index1_correct_wires(system, correction);
     yk_index1_update_directions(system, x->applied);
     yk_index1_set_inputs(system);
 }
@@ -254,10 +257,10 @@ typedef struct newton {
     yk_index1_residual residual;
 } newton;
 
-/* Whether a correction is more than what rounding and wires leave. */
+/* Whether a correction is more than what rounding leaves, and wires that are not solved for. */
 static bool has_weight(const yk_system *system, double change, double size)
 {
-    return change > (system->wire_count > 0 ? WIRED : ROUNDING) * size;
+    return change > (system->wire_count > system->index1->wire_count ? WIRED : ROUNDING) * size;
 }
 
 /* What the run taught about the responses of the subsystems. */
@@ -377,6 +380,7 @@ static void keep_history(yk_system *system)
         x->links[i].earlier[0] = yk_link_a(system, link)->before[link->def.effort_port];
         x->links[i].earlier[1] = yk_link_b(system, link)->before[link->def.motion_port];
     }
+    yk_index1_keep_wires(system);
     x->last_step = system->h;
     x->jumped = false;
 }

@@ -45,6 +45,13 @@ typedef struct yk_index1_link {
     double told[YK_INDEX1_MOTIONS];                        /* laws: where side B will be at the end of the step */
 } yk_index1_link;
 
+/* A wire that is solved for: its source gives at the end of the step what its target was told. */
+typedef struct yk_index1_wire {
+    int wire;
+    double end;     /* of the step */
+    double earlier; /* at the start of the last step; part of the state */
+} yk_index1_wire;
+
 /* The size of what is left of the conditions, and of the numbers that they are differences of. */
 typedef struct yk_index1_residual {
     double largest; /* of the scaled conditions on motions */
@@ -56,7 +63,9 @@ struct yk_index1 {
     yk_index1_basis bases[YK_SIGNAL_COEFFICIENTS];
     const yk_index1_basis *basis; /* of constraints in the present step */
     yk_index1_link *links;
-    yk_jacobian *jacobian;
+    int wire_count;
+    yk_index1_wire *wires;
+    yk_jacobian *jacobian;       /* its links: interfaces, then wires */
     yk_jacobian *start_jacobian; /* accelerations by constant multipliers */
     double **sensitivity;        /* per member: room for what it tells; NULL: finite differences */
     double *correction, *applied;
@@ -81,14 +90,31 @@ void yk_index1_set_inputs(yk_system *system);
 /* Work of an interface on both of its sides in the step, without that of a prescribed motion. */
 double yk_index1_work(const yk_system *system, int link);
 
-/* What a side answers: its motion, or the moments of the effort of a law. */
-static inline const yk_motion *yk_index1_answer(const yk_system *system, int link, int side)
+/* What a side answers: its motion, the moments of the effort of a law, or the value of a wire. Links as the Jacobian
+ * numbers them. */
+static inline yk_motion yk_index1_answer(const yk_system *system, int link, int side)
 {
+    if (link >= system->link_count) {
+        const yk_index1_wire *own = &system->index1->wires[link - system->link_count];
+        return (yk_motion){.position.x = side == 0 ? system->wires[own->wire].now : own->end};
+    }
     const yk_link *l = &system->links[link];
-    if (side == 0) return &yk_link_a(system, l)->values[l->def.effort_port].motion;
+    if (side == 0) return yk_link_a(system, l)->values[l->def.effort_port].motion;
     const yk_member *b = yk_link_b(system, l);
-    return l->law ? &b->moments[l->def.motion_port] : &b->values[l->def.motion_port].motion;
+    return l->law ? b->moments[l->def.motion_port] : b->values[l->def.motion_port].motion;
 }
+
+/* index1_wire.c: wires that are solved for. Room for them at creation; their values at the end of the step as they are
+ * extrapolated, and after a correction; as inputs of a member; one of them as an input; a change for finite differences;
+ * conditions; and what is kept of the step. */
+yk_status yk_index1_create_wires(yk_system *system);
+void yk_index1_predict_wires(yk_system *system);
+void yk_index1_correct_wires(yk_system *system, const double *correction);
+void yk_index1_feed(yk_system *system, int member);
+void yk_index1_wire_input(const yk_system *system, int number, double end, yk_signal *input);
+double yk_index1_wire_change(const yk_system *system, int number);
+void yk_index1_evaluate_wires(const yk_system *system, double *residual);
+void yk_index1_keep_wires(yk_system *system);
 
 /* index1_law.c: the motion that side B is told, first as A's is extrapolated, and as its input; a change of it for finite
  * differences, as an acceleration over the step; the conditions, which follow each other in `residual`; the work. */

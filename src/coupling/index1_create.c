@@ -3,30 +3,33 @@
 
 #include "coupling/index1.h"
 
-/* With some parameters of every multiplier, and of the motions that laws are told. */
-static yk_status create_jacobian(yk_system *system, int parameters, int motions, int first_level,
-                                 yk_jacobian **jacobian)
+/* The sizes of the def are given; links are added, and `wires` of those that are solved for. */
+static yk_status create_jacobian(yk_system *system, yk_jacobian_def def, int wires, yk_jacobian **jacobian)
 {
     yk_context *context = system->context;
-    yk_jacobian_link *links = yk_allocate(context, (size_t)system->link_count, sizeof *links);
+    def.member_count = system->member_count, def.link_count = system->link_count + wires;
+    yk_jacobian_link *links = yk_allocate(context, (size_t)def.link_count, sizeof *links);
     if (!links) return YK_ERROR_MEMORY;
     for (int i = 0; i < system->link_count; i++) {
-        const yk_interface_def *def = &system->links[i].def;
+        const yk_interface_def *joint = &system->links[i].def;
         const yk_constraint *constraint = &system->index1->links[i].constraint;
         bool point = constraint->kind == YK_PORT_MARKER && constraint->row[0].kind == YK_ROW_POINT;
-        links[i] = (yk_jacobian_link){.member = {def->effort_subsystem, def->motion_subsystem},
-                                      .port = {def->effort_port, def->motion_port},
+        links[i] = (yk_jacobian_link){.member = {joint->effort_subsystem, joint->motion_subsystem},
+                                      .port = {joint->effort_port, joint->motion_port},
                                       .rows = constraint->row_count,
                                       .law = system->links[i].law,
                                       .global_rows = point ? 3 : 0,
                                       .coordinates = yk_coordinates(system->links[i].kind)};
     }
-    yk_jacobian_def def = {.member_count = system->member_count,
-                           .link_count = system->link_count,
-                           .links = links,
-                           .parameters = parameters,
-                           .motions = motions,
-                           .first_level = first_level};
+    for (int i = 0; i < wires; i++) {
+        const yk_wire_def *wire = &system->wires[system->index1->wires[i].wire].def;
+        links[system->link_count + i] = (yk_jacobian_link){.member = {wire->source_subsystem, wire->target_subsystem},
+                                                           .port = {wire->source_port, wire->target_port},
+                                                           .rows = 1,
+                                                           .wire = true,
+                                                           .coordinates = YK_SCALAR_COORDINATES};
+    }
+    def.links = links;
     yk_status status = yk_jacobian_create(context, &def, jacobian);
     yk_release(context, links);
     return status;
@@ -78,9 +81,12 @@ yk_status yk_index1_create(yk_system *system)
         const yk_link *link = &system->links[i];
         x->links[i].constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
     }
-    yk_status status = create_jacobian(system, x->basis->parameters, YK_INDEX1_MOTIONS, 0, &x->jacobian);
-    if (status == YK_OK) status = create_jacobian(system, 1, 1, YK_LEVELS - 1, &x->start_jacobian);
-    if (status == YK_OK) status = create_moments(system);
+    const yk_jacobian_def whole = {.parameters = x->basis->parameters, .motions = YK_INDEX1_MOTIONS};
+    const yk_jacobian_def start = {.parameters = 1, .motions = 1, .first_level = YK_LEVELS - 1};
+    yk_status status = create_moments(system);
+    if (status == YK_OK) status = yk_index1_create_wires(system);
+    if (status == YK_OK) status = create_jacobian(system, whole, x->wire_count, &x->jacobian);
+    if (status == YK_OK) status = create_jacobian(system, start, 0, &x->start_jacobian);
     if (status == YK_OK) status = create_sensitivities(system);
     if (status < 0) return status;
     size_t size = (size_t)yk_jacobian_size(x->jacobian);
@@ -98,6 +104,7 @@ void yk_index1_destroy(yk_system *system)
     yk_jacobian_destroy(x->jacobian);
     yk_jacobian_destroy(x->start_jacobian);
     yk_release(system->context, x->links);
+    yk_release(system->context, x->wires);
     yk_release(system->context, x->correction);
     yk_release(system->context, x->applied);
     yk_release(system->context, x);
@@ -112,7 +119,7 @@ enum { EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double) };
 yk_state_layout yk_index1_layout(const yk_system *system)
 {
     const struct yk_index1 *x = system->index1;
-    yk_state_layout layout = {.words = SCALARS};
+    yk_state_layout layout = {.words = SCALARS + (size_t)x->wire_count};
     for (int i = 0; i < system->link_count; i++) {
         layout.continuous += (size_t)x->links[i].constraint.row_count * YK_SIGNAL_COEFFICIENTS;
         layout.words += EARLIER_WORDS;
@@ -135,7 +142,9 @@ void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
     opaque[LAST_STEP] = x->last_step, opaque[JACOBIAN_STEP] = x->jacobian_step;
     opaque[JACOBIAN_DEGREE] = x->jacobian_degree, opaque[LAST_RATE] = x->last_rate;
     opaque[JUMPED] = x->jumped;
-    if (system->scheme.index1.reuse) yk_jacobian_get(x->jacobian, opaque + SCALARS);
+    opaque += SCALARS;
+    for (int i = 0; i < x->wire_count; i++) *opaque++ = x->wires[i].earlier;
+    if (system->scheme.index1.reuse) yk_jacobian_get(x->jacobian, opaque);
 }
 
 void yk_index1_set(yk_system *system, const double *continuous, const double *opaque)
@@ -151,5 +160,7 @@ void yk_index1_set(yk_system *system, const double *continuous, const double *op
     x->last_step = opaque[LAST_STEP], x->jacobian_step = opaque[JACOBIAN_STEP];
     x->jacobian_degree = (int)opaque[JACOBIAN_DEGREE], x->last_rate = opaque[LAST_RATE];
     x->jumped = opaque[JUMPED] != 0;
-    if (system->scheme.index1.reuse) yk_jacobian_set(x->jacobian, opaque + SCALARS);
+    opaque += SCALARS;
+    for (int i = 0; i < x->wire_count; i++) x->wires[i].earlier = *opaque++;
+    if (system->scheme.index1.reuse) yk_jacobian_set(x->jacobian, opaque);
 }

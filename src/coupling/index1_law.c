@@ -127,8 +127,8 @@ double *yk_index1_evaluate_law(const yk_system *system, int link, double *residu
     const yk_index1_link *own = &system->index1->links[link];
     const yk_index1_basis *basis = own->basis;
     const yk_motion *a = &yk_link_a(system, l)->values[l->def.effort_port].motion;
-    const yk_motion *answer = yk_index1_answer(system, link, 1);
-    const double effort[YK_LEVELS] = {answer->position.x, answer->velocity.x, answer->acceleration.x};
+    const yk_motion answer = yk_index1_answer(system, link, 1);
+    const double effort[YK_LEVELS] = {answer.position.x, answer.velocity.x, answer.acceleration.x};
     double moments[YK_LEVELS], h = system->h;
     moments_of(&own->multiplier[0], moments);
     for (int e = 0; e < basis->parameters; e++) {

@@ -139,9 +139,20 @@ static void change_motion(const yk_system *system, const yk_connection *by, int 
     yk_index1_tell(system, by->link, told, input);
 }
 
+static bool is_wire(const yk_system *system, const yk_connection *by)
+{
+    return by->link >= system->link_count;
+}
+
 static bool is_told(const yk_system *system, const yk_connection *by)
 {
-    return system->links[by->link].law && by->side == 1;
+    return !is_wire(system, by) && system->links[by->link].law && by->side == 1;
+}
+
+static void change_wire(const yk_system *system, const yk_connection *by, double change, yk_signal *input)
+{
+    int number = by->link - system->link_count;
+    yk_index1_wire_input(system, number, system->index1->wires[number].end + change, input);
 }
 
 static yk_status step_changed(yk_system *system, int member, const yk_connection *by, int column, double change,
@@ -150,14 +161,16 @@ static yk_status step_changed(yk_system *system, int member, const yk_connection
     yk_member *m = &system->members[member];
     const yk_response *r = yk_jacobian_response(system->index1->jacobian, member);
     yk_signal kept = m->inputs[by->port];
-    if (is_told(system, by))
+    if (is_wire(system, by))
+        change_wire(system, by, change, &m->inputs[by->port]);
+    else if (is_told(system, by))
         change_motion(system, by, column, change, &m->inputs[by->port]);
     else
         change_effort(system, by, column, change, &m->inputs[by->port]);
     yk_status status = yk_system_advance(system, member);
     m->inputs[by->port] = kept;
     for (int i = 0; i < r->connection_count; i++)
-        motion[i] = *yk_index1_answer(system, r->connections[i].link, r->connections[i].side);
+        motion[i] = yk_index1_answer(system, r->connections[i].link, r->connections[i].side);
     return status;
 }
 
@@ -165,7 +178,9 @@ static void differences(const yk_system *system, yk_response *r, int column, dou
 {
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
-        yk_motion_difference(system->links[c->link].kind, yk_index1_answer(system, c->link, c->side),
+        if (is_wire(system, c) && c->side == 1) continue;
+        yk_motion now = yk_index1_answer(system, c->link, c->side);
+        yk_motion_difference(is_wire(system, c) ? YK_PORT_SCALAR : system->links[c->link].kind, &now,
                              &r->motion[column * r->connection_count + i], 1 / change,
                              r->matrix + c->row * r->columns + column, r->columns);
     }
@@ -175,7 +190,10 @@ static void differences(const yk_system *system, yk_response *r, int column, dou
 static int columns_of(const yk_system *system, const yk_connection *by, double *change)
 {
     int first;
-    *change = is_told(system, by) ? yk_index1_motion_change(system, by->link) : change_size(system);
+    if (is_wire(system, by))
+        *change = yk_index1_wire_change(system, by->link - system->link_count);
+    else
+        *change = is_told(system, by) ? yk_index1_motion_change(system, by->link) : change_size(system);
     return yk_jacobian_columns(system->index1->jacobian, by->link, by->side, &first);
 }
 

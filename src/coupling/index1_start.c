@@ -76,7 +76,7 @@ static yk_status start_changed(yk_system *system, int member, const yk_connectio
     m->inputs[by->port] = kept;
     for (int i = 0; i < r->connection_count; i++)
         r->motion[(by->column + row) * r->connection_count + i] =
-            *yk_index1_answer(system, r->connections[i].link, r->connections[i].side);
+            yk_index1_answer(system, r->connections[i].link, r->connections[i].side);
     return status;
 }
 
@@ -95,9 +95,9 @@ static yk_status start_with_response(yk_system *system, int member)
     for (int column = 0; column < r->columns; column++) {
         for (int i = 0; i < r->connection_count; i++) {
             const yk_connection *c = &r->connections[i];
-            yk_motion_difference(x->links[c->link].constraint.kind, yk_index1_answer(system, c->link, c->side),
-                                 &r->motion[column * r->connection_count + i], 1 / CHANGE,
-                                 r->matrix + c->row * r->columns + column, r->columns);
+            yk_motion now = yk_index1_answer(system, c->link, c->side);
+            yk_motion_difference(x->links[c->link].constraint.kind, &now, &r->motion[column * r->connection_count + i],
+                                 1 / CHANGE, r->matrix + c->row * r->columns + column, r->columns);
         }
     }
     return YK_OK;
@@ -119,8 +119,8 @@ static yk_status start_all(yk_system *system, bool response)
 static double evaluate_law(const yk_system *system, int number, double *residual)
 {
     const yk_index1_link *link = &system->index1->links[number];
-    double effort = yk_index1_answer(system, number, 1)->acceleration.x, given = link->multiplier[0].power[0];
-    double acceleration = yk_index1_answer(system, number, 0)->acceleration.x;
+    double effort = yk_index1_answer(system, number, 1).acceleration.x, given = link->multiplier[0].power[0];
+    double acceleration = yk_index1_answer(system, number, 0).acceleration.x;
     residual[0] = given - effort, residual[1] = link->told[0] - acceleration;
     return fmax(fabs(residual[0]) / (1e-300 + fabs(given) + fabs(effort)),
                 fabs(residual[1]) / (1e-300 + fabs(link->told[0]) + fabs(acceleration)));

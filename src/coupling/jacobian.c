@@ -53,7 +53,7 @@ static yk_status create_response(yk_jacobian *j, int member)
         const yk_jacobian_link *link = &j->links[r->connections[i].link];
         int first;
         r->connections[i].row = r->rows, r->connections[i].column = r->columns;
-        r->rows += link->coordinates;
+        r->rows += yk_jacobian_coordinates(link, r->connections[i].side);
         r->columns += yk_jacobian_columns(j, r->connections[i].link, r->connections[i].side, &first);
     }
     r->matrix = yk_allocate(j->context, (size_t)r->rows * (size_t)r->columns, sizeof *r->matrix);
@@ -183,12 +183,20 @@ int yk_jacobian_parameters(const yk_jacobian *jacobian)
 int yk_jacobian_link_size(const yk_jacobian *jacobian, int link)
 {
     const yk_jacobian_link *of = &jacobian->links[link];
+    if (of->wire) return 1;
     return of->rows * (jacobian->parameters + (of->law ? jacobian->motions : 0));
+}
+
+int yk_jacobian_coordinates(const yk_jacobian_link *link, int side)
+{
+    return link->wire && side == 1 ? 0 : link->coordinates;
 }
 
 int yk_jacobian_columns(const yk_jacobian *jacobian, int link, int side, int *first)
 {
     const yk_jacobian_link *of = &jacobian->links[link];
+    *first = of->first;
+    if (of->wire) return side;
     bool told = of->law && side == 1;
     *first = of->first + (told ? of->rows * jacobian->parameters : 0);
     return of->rows * (told ? jacobian->motions : jacobian->parameters);
@@ -216,7 +224,7 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, doubl
     for (int i = 0; i < response->connection_count; i++) {
         const yk_connection *c = &response->connections[i];
         const yk_jacobian_link *link = &jacobian->links[c->link];
-        if (link->law && c->side == 1) continue;
+        if (!yk_is_motion(link, c->side)) continue;
         for (int k = 0; k < link->coordinates; k++) {
             double factor = 1 / yk_level_size(yk_level_of(link, k), h),
                    *row = response->matrix + (c->row + k) * response->columns;
@@ -234,6 +242,12 @@ static void weigh_answers(yk_jacobian *j, int side, const double (*moment)[YK_LE
         for (int level = 0; level < YK_LEVELS; level++) out[e * YK_SCALAR_COORDINATES + level] = -moment[e][level];
     for (int i = 0; side == 0 && i < j->motions; i++)
         out[(j->parameters + i) * YK_SCALAR_COORDINATES + j->first_level + i] = -1;
+}
+
+static void weigh_value(yk_jacobian *j)
+{
+    double *out = j->condition_gradient;
+    out[0] = -1, out[1] = out[2] = 0;
 }
 
 /* The conditions of one link by the coordinates of one of its sides: (condition, row) x coordinate. */
@@ -257,14 +271,14 @@ static void weigh_levels(yk_jacobian *j, const yk_jacobian_link *link, int side,
 static const int *add_block(yk_jacobian *j, const yk_response *r, const yk_connection *from, const yk_connection *by,
                             const int *place)
 {
-    const yk_jacobian_link *of = &j->links[from->link];
+    int coordinates = yk_jacobian_coordinates(&j->links[from->link], from->side);
     double *values = yk_sparse_values(j->matrix);
     int first, height = yk_jacobian_link_size(j, from->link),
                width = yk_jacobian_columns(j, by->link, by->side, &first);
     for (int row = 0; row < height; row++) {
-        const double *gradient = j->condition_gradient + row * of->coordinates;
+        const double *gradient = j->condition_gradient + row * coordinates;
         double sum[YK_JOINT_ROWS_MAX * YK_LEVELS] = {0};
-        for (int k = 0; k < of->coordinates; k++) {
+        for (int k = 0; k < coordinates; k++) {
             if (gradient[k] == 0) continue;
             const double *response = r->matrix + (from->row + k) * r->columns + by->column;
             for (int column = 0; column < width; column++) sum[column] += gradient[k] * response[column];
@@ -279,7 +293,9 @@ static const int *add_response(yk_jacobian *j, const yk_response *r, yk_gradient
 {
     for (int from = 0; from < r->connection_count; from++) {
         const yk_connection *c = &r->connections[from];
-        if (j->links[c->link].law)
+        if (j->links[c->link].wire)
+            weigh_value(j);
+        else if (j->links[c->link].law)
             weigh_answers(j, c->side, conditions->moment);
         else
             weigh_levels(j, &j->links[c->link], c->side, gradient(user, c->link), conditions->motion, conditions->h);
@@ -342,7 +358,8 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, v
     for (int m = 0; m < jacobian->member_count; m++)
         place = add_response(jacobian, &jacobian->responses[m], gradient, user, conditions, place);
     for (int i = 0; i < jacobian->link_count; i++)
-        for (int k = 0; jacobian->links[i].law && k < yk_jacobian_link_size(jacobian, i); k++)
+        for (int k = 0; (jacobian->links[i].law || jacobian->links[i].wire) && k < yk_jacobian_link_size(jacobian, i);
+             k++)
             yk_sparse_values(jacobian->matrix)[place[jacobian->links[i].first + k]] += 1;
     return factor(jacobian);
 }

@@ -14,11 +14,13 @@
 #include "coupling/constraint.h"
 #include "math/sparse.h"
 
-/* Two kinds of interfaces. A constraint has efforts on both sides as its unknowns, whose parameters both sides see, and
+/* Three kinds of links. A constraint has efforts on both sides as its unknowns, whose parameters both sides see, and
  * conditions on the motions of both. A law is behind a side that takes motion and answers with an effort: its unknowns
  * are the parameters of the effort on side A, then those of the motion that side B is told (position and velocity at the
  * end of the step); its conditions, that the first be the answer of B and the second the motion of A. What side B of a law
- * answers are three moments of the effort over the step, held like the coordinates of a scalar motion (index1_law.c). */
+ * answers are three moments of the effort over the step, held like the coordinates of a scalar motion (index1_law.c). A
+ * wire has one unknown, its value at the end of the step, which its target sees (side 1) and its source gives (side 0), as
+ * the position of a scalar motion. */
 
 /* One side of one interface, as a subsystem sees it. */
 typedef struct yk_connection {
@@ -41,7 +43,8 @@ typedef struct yk_response {
 typedef struct yk_jacobian_link {
     int member[2], port[2];
     int rows;
-    bool law; /* scalar */
+    bool law;  /* scalar */
+    bool wire; /* likewise */
     int coordinates;
     int global_rows; /* 3 where the first three rows are along the global axes, else 0 */
     int first;       /* of its unknowns and equations */
@@ -56,6 +59,12 @@ static inline double yk_level_size(int level, double h)
 static inline int yk_level_of(const yk_jacobian_link *link, int coordinate)
 {
     return coordinate / (link->coordinates / YK_LEVELS);
+}
+
+/* Whether the coordinates of a side are those of a motion, whose size depends on the step. */
+static inline bool yk_is_motion(const yk_jacobian_link *link, int side)
+{
+    return !link->wire && !(link->law && side == 1);
 }
 
 typedef struct yk_jacobian yk_jacobian;
@@ -77,6 +86,8 @@ int yk_jacobian_members(const yk_jacobian *jacobian);
 int yk_jacobian_parameters(const yk_jacobian *jacobian);
 /* Unknowns, and conditions, of a link. */
 int yk_jacobian_link_size(const yk_jacobian *jacobian, int link);
+/* Coordinates of what a side of a link answers. */
+int yk_jacobian_coordinates(const yk_jacobian_link *link, int side);
 /* The unknowns that a side of a link sees: how many, and the first of them. */
 int yk_jacobian_columns(const yk_jacobian *jacobian, int link, int side, int *first);
 const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian);
@@ -107,7 +118,7 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
                              const yk_motion *motion);
 
 /* Keeps the motions (of side B of a law, the moments) that the last run led to. */
-typedef const yk_motion *(*yk_motion_of)(void *user, int link, int side);
+typedef yk_motion (*yk_motion_of)(void *user, int link, int side);
 void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user);
 /* After the parameters changed by `step` (all of them, as solve numbers them) and the motions since they were kept:
  * improves all responses, and keeps the new motions. */

@@ -38,7 +38,7 @@ void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
     for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
         yk_response *r = yk_jacobian_response(jacobian, m);
         for (int i = 0; i < r->connection_count; i++)
-            r->last[i] = *motion(user, r->connections[i].link, r->connections[i].side);
+            r->last[i] = motion(user, r->connections[i].link, r->connections[i].side);
     }
 }
 
@@ -49,8 +49,10 @@ static void motion_change(const yk_jacobian *j, yk_response *r, double h, yk_mot
         const yk_connection *c = &r->connections[i];
         const yk_jacobian_link *link = &yk_jacobian_links(j)[c->link];
         yk_port_kind kind = link->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
-        yk_motion_difference(kind, &r->last[i], motion(user, c->link, c->side), 1, r->change + c->row, 1);
-        for (int k = 0; k < link->coordinates && !(link->law && c->side == 1); k++)
+        if (yk_jacobian_coordinates(link, c->side) == 0) continue;
+        yk_motion now = motion(user, c->link, c->side);
+        yk_motion_difference(kind, &r->last[i], &now, 1, r->change + c->row, 1);
+        for (int k = 0; k < link->coordinates && yk_is_motion(link, c->side); k++)
             r->change[c->row + k] /= yk_level_size(yk_level_of(link, k), h);
     }
 }
@@ -117,11 +119,11 @@ static void improve(yk_response *r, double square)
     }
 }
 
-/* Whether parameters of a subsystem are motions, which do not compare with efforts. */
+/* Whether parameters of a subsystem are motions or signals, which do not compare with efforts. */
 static bool is_told(const yk_jacobian *j, const yk_response *r)
 {
     for (int i = 0; i < r->connection_count; i++)
-        if (yk_jacobian_links(j)[r->connections[i].link].law && r->connections[i].side == 1) return true;
+        if (!yk_is_motion(&yk_jacobian_links(j)[r->connections[i].link], r->connections[i].side)) return true;
     return false;
 }
 

@@ -117,8 +117,9 @@ static const yk_section drive_section = {"drive",
 static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
 static const yk_field interface_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
-     .text =
-         "two ports, `subsystem.port`: the first receives the effort, the second the motion (index1: both an effort)"},
+     .text = "two ports, `subsystem.port`: the first receives the effort, the second the motion (index1: both an "
+             "effort, but "
+             "scalar ports that take motion only)"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
     {"drive", YK_TYPE_SECTION, .section = &drive_section,
@@ -146,8 +147,9 @@ static const yk_section wire_section = {
     "gauss-seidel the "
     "source of a wire goes before its target where the interfaces allow it; in a circle the motion of effort sides is "
     "taken "
-    "as measured at the start of the step. The schemes tight and index1 repeat wires with the interfaces; rim carries "
-    "wires "
+    "as measured at the start of the step. The scheme tight repeats wires with the interfaces, index1 solves for them "
+    "with the efforts where both ends are "
+    "differenced; rim carries wires "
     "between fast subsystems at every exchange; monolithic and relaxed, which merge the subsystems, have none.",
     wire_fields};
 static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};

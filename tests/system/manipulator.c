@@ -25,9 +25,9 @@ static void openings_of_static_equilibrium(void **state)
     close_run(&r);
 }
 
-static void compare_before_impact(const char *file)
+static void compare_before_impact(const char *file, const char *const *overrides)
 {
-    run r = open_run(file, NULL);
+    run r = open_run(file, overrides);
     reference expected = reference_begin();
     int parts = (int)ceil(r.info->step / 5e-5 - 1e-9);
     double length = 0, force = 0;
@@ -50,8 +50,36 @@ static void compare_before_impact(const char *file)
 static void motion_before_the_impact(void **state)
 {
     (void)state;
-    compare_before_impact("manipulator/scenario.yaml");
-    compare_before_impact("manipulator/smooth.yaml");
+    compare_before_impact("manipulator/scenario.yaml", NULL);
+    compare_before_impact("manipulator/smooth.yaml", NULL);
+}
+
+/* The cylinders take motion only, and their forces are solved for; steps are 20 and 400 times as large. */
+static void index1_takes_large_steps_before_the_impact(void **state)
+{
+    (void)state;
+    static const char *const nonsmooth[] = {"coupling.scheme=index1", "time.step=1e-3",
+                                            "subsystems.hydraulics.micro_step=2e-4", NULL};
+    static const char *const smooth[] = {"coupling.scheme=index1", "time.step=2e-2",
+                                         "subsystems.mechanism.integrator=runge-kutta",
+                                         "subsystems.hydraulics.micro_step=2e-4", NULL};
+    compare_before_impact("manipulator/scenario.yaml", nonsmooth);
+    compare_before_impact("manipulator/smooth.yaml", smooth);
+}
+
+/* Through the impact and on to the wall at any of the paper's steps. */
+static void index1_is_stable_at_all_steps_of_the_paper(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"time.step=2e-3", "time.step=5e-3", "time.step=1e-2", "time.step=2e-2"};
+    for (int i = 0; i < 4; i++) {
+        const char *const overrides[] = {steps[i], "coupling.scheme=index1", "subsystems.hydraulics.micro_step=2e-4",
+                                         "parameters.opening=-0.08", NULL};
+        run r = open_run("manipulator/scenario.yaml", overrides);
+        while (yk_system_time(r.system) < 2.9) step(&r);
+        assert_near(r.sample[BLOCK], 1.4, 1e-4);
+        close_run(&r);
+    }
 }
 
 /* The paper's change of the spool stalls at 0.66 kN against the block, which friction holds with 2.45 kN; a larger one
@@ -77,6 +105,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(openings_of_static_equilibrium),
         cmocka_unit_test(motion_before_the_impact),
+        cmocka_unit_test(index1_takes_large_steps_before_the_impact),
+        cmocka_unit_test(index1_is_stable_at_all_steps_of_the_paper),
         cmocka_unit_test(the_block_goes_to_the_wall),
     };
     return cmocka_run_group_tests_name("manipulator", tests, NULL, NULL);

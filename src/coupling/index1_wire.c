@@ -1,0 +1,89 @@
+/* Wires in the scheme index1.
+ *
+ * A controller that measures a motion and commands a valve closes a loop within the step. Followed run by run, such a loop
+ * would be a fixed point of its own beside Newton's method for the efforts, and need not converge. So the value of a wire
+ * at the end of the step is an unknown as the efforts are, where both its ends are differenced; the condition is that its
+ * source gives it. Between the ends of the step the value is a straight line. Wires that hold, that end where they begin, or
+ * that touch a member that tells its sensitivities (which know nothing of signals) are followed run by run. */
+#include <math.h>
+
+#include "coupling/index1.h"
+
+/* Change of a value for finite differences: relative, and where it is nothing. */
+static const double CHANGE = 1e-6, LEAST_CHANGE = 1e-8;
+
+static bool differenced(const yk_system *system, int member)
+{
+    const yk_member *m = &system->members[member];
+    bool tells = m->subsystem->ops->step_sensitivity && !m->moments && m->substeps == 1;
+    return !tells || system->scheme.index1.differences;
+}
+
+static bool can_be_solved(const yk_system *system, const yk_wire_def *def)
+{
+    if (def->hold || def->source_subsystem == def->target_subsystem) return false;
+    return differenced(system, def->source_subsystem) && differenced(system, def->target_subsystem);
+}
+
+yk_status yk_index1_create_wires(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    x->wires = yk_allocate(system->context, (size_t)system->wire_count, sizeof *x->wires);
+    if (!x->wires) return YK_ERROR_MEMORY;
+    for (int i = 0; i < system->wire_count; i++)
+        if (can_be_solved(system, &system->wires[i].def)) x->wires[x->wire_count++].wire = i;
+    return YK_OK;
+}
+
+void yk_index1_predict_wires(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < x->wire_count; i++) {
+        yk_index1_wire *own = &x->wires[i];
+        double now = system->wires[own->wire].before;
+        own->end = now + (x->last_step > 0 ? (now - own->earlier) * system->h / x->last_step : 0);
+    }
+}
+
+void yk_index1_correct_wires(yk_system *system, const double *correction)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < x->wire_count; i++) x->wires[i].end -= correction[i];
+}
+
+void yk_index1_wire_input(const yk_system *system, int number, double end, yk_signal *input)
+{
+    double begin = system->wires[system->index1->wires[number].wire].before;
+    input->degree = 1;
+    input->linear[0].x = begin;
+    input->linear[1].x = (end - begin) / system->h;
+}
+
+void yk_index1_feed(yk_system *system, int member)
+{
+    const struct yk_index1 *x = system->index1;
+    yk_system_feed(system, member);
+    for (int i = 0; i < x->wire_count; i++) {
+        const yk_wire_def *def = &system->wires[x->wires[i].wire].def;
+        if (def->target_subsystem == member)
+            yk_index1_wire_input(system, i, x->wires[i].end, &system->members[member].inputs[def->target_port]);
+    }
+}
+
+double yk_index1_wire_change(const yk_system *system, int number)
+{
+    const yk_index1_wire *own = &system->index1->wires[number];
+    return LEAST_CHANGE + CHANGE * (fabs(own->end) + fabs(system->wires[own->wire].before));
+}
+
+void yk_index1_evaluate_wires(const yk_system *system, double *residual)
+{
+    const struct yk_index1 *x = system->index1;
+    for (int i = 0; i < x->wire_count; i++) residual[i] = x->wires[i].end - system->wires[x->wires[i].wire].now;
+}
+
+void yk_index1_keep_wires(yk_system *system)
+{
+    struct yk_index1 *x = system->index1;
+    for (int i = 0; i < x->wire_count; i++) x->wires[i].earlier = system->wires[x->wires[i].wire].before;
+}
