@@ -245,7 +245,7 @@ static void keep_start(yk_smooth *model)
     model->state.clock->loss = model->loss + yk_smooth_beam_loss(model);
 }
 
-/* From assembled positions in the trial: velocities, redundancy, accelerations, and the state of a run that begins. */
+/* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of a run that begins. */
 yk_status yk_smooth_begin(yk_smooth *model)
 {
     model->c = 0;
@@ -255,11 +255,11 @@ yk_status yk_smooth_begin(yk_smooth *model)
     model->factors_match = false;
     yk_status status = project_velocities(model);
     if (status != YK_OK) return status;
-    yk_status outcome = yk_smooth_find_redundant(model);
-    if (outcome < 0) return outcome;
     status = solve_accelerations(model);
     if (status != YK_OK) return status;
     keep_start(model);
+    yk_status outcome = yk_smooth_find_redundant(model); /* where no node is heavy because it is to be kept */
+    if (outcome < 0) return outcome;
     model->idle_mass = 0;
     model->state.clock->steps = 0;
     status = model->integrator->begin(model);

@@ -204,6 +204,23 @@ static void four_bars_of_any_number(void **state)
     }
 }
 
+/* A node that the start is to keep weighs much there: that hides no redundancy. */
+static void kept_nodes_hide_no_redundancy(void **state)
+{
+    (void)state;
+    for (int kept = 0; kept < 3; kept++) {
+        run r;
+        kit_four_bars(&r.kit, 1);
+        r.kit.nodes[kept].keep = true;
+        run_start(&r, 5e-4);
+        yk_smooth_report report;
+        yk_smooth_report_get(r.model, &report);
+        assert_int_equal(report.redundant, 3);
+        run_to(&r, 0.1);
+        run_stop(&r);
+    }
+}
+
 /* Bricard's mechanism --------------------------------------------------------------------------------------------- */
 
 static yk_vec3 bricard_corner(double h)
@@ -310,6 +327,7 @@ int main(void)
         cmocka_unit_test(four_bars_follow_one_degree_of_freedom),
         cmocka_unit_test(four_bars_are_of_second_order),
         cmocka_unit_test(four_bars_of_any_number),
+        cmocka_unit_test(kept_nodes_hide_no_redundancy),
         cmocka_unit_test(bricard_meets_the_reference),
         cmocka_unit_test(double_pendulum_follows_the_curve),
         cmocka_unit_test(chain_follows_the_curve),
