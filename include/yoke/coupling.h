@@ -74,8 +74,9 @@ typedef struct yk_inputs {
 #define YK_INPUTS_INDEX_2 ((yk_inputs){true, 1, 1, 0})
 #define YK_INPUTS_INDEX_3 ((yk_inputs){true, 1, 0, 0})
 
-/* How a tight iteration uses the iterations before it; what is relaxed are all efforts on one subsystem together. With
- * none, effort sides make one iteration of their own solver per sweep where they can; with the others, whole steps. */
+/* How an iteration uses those before it. Tight: what is relaxed are all efforts on one subsystem together; with none,
+ * effort sides make one iteration of their own solver per sweep where they can; with the others, whole steps. Relaxed:
+ * the unknowns of all parts together. */
 typedef enum yk_relaxation {
     YK_RELAXATION_NONE,        /* the plain fixed point of paper tight 3.1 */
     YK_RELAXATION_AITKEN,      /* one factor from the last two changes */
@@ -140,7 +141,7 @@ typedef struct yk_scheme_def {
                          relaxed: of a velocity, as a share of the typical velocity */
     double relative_tolerance; /* tight, index1: the same, relative to the effort */
     int iterations; /* tight, index1, relaxed: limit of repetitions in a macro step; 0: tight is the loose scheme */
-    yk_relaxation relaxation;   /* tight */
+    yk_relaxation relaxation;   /* tight, relaxed */
     yk_tight_velocity velocity; /* tight */
     int halvings; /* tight: how often a step that does not converge may be halved; 0: it is taken as it is */
     int threads;  /* explicit and relaxed Jacobi, index1: subsystems that advance at the same time; 0: one per core */
@@ -265,7 +266,9 @@ typedef struct yk_system_statistics {
     int64_t steps; /* macro steps that were taken */
     int64_t iterations;
     int64_t steps_not_converged;
-    double time_not_converged; /* s, that these steps covered */
+    double time_not_converged;  /* s, that these steps covered */
+    double first_not_converged; /* s, the end of the first of them */
+    int worst_not_converged;    /* relaxed: the subsystem that changed most in the first of them */
     int64_t steps_halved;
     int largest_iterations;
     int64_t steps_rejected;  /* step control: repeated because of their error, or because a subsystem failed */

@@ -250,8 +250,9 @@ typedef struct yk_subsystem_ops {
      * made in a velocity of the part, as a share of the typical velocity of the whole. */
     yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change);
     /* What a trial knows of a part, as doubles for another subsystem that was merged from the same parts and has the same
-     * state; 0: its parts cannot be relaxed, and message says why. After start; get and set in an open trial. */
-    size_t (*part_words)(yk_subsystem *self, int part);
+     * state; 0: its parts cannot be relaxed, and message says why. The first *unknowns of them are what the part solves
+     * for, and others may be set in their place. After start; get and set in an open trial. */
+    size_t (*part_words)(yk_subsystem *self, int part, size_t *unknowns);
     void (*part_get)(yk_subsystem *self, int part, double *words);
     void (*part_set)(yk_subsystem *self, int part, const double *words);
 } yk_subsystem_ops;

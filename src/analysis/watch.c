@@ -117,12 +117,20 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
     /* By time, not by number: a step cut down to meet an impact is one of many, and covers nearly nothing. */
     double share = all.time_not_converged / (fmax(1, (double)report->steps) * watch->info->step);
     yk_finding *f = add(report, YK_FINDING_NOT_CONVERGED, share > 0.01, -1, share);
-    if (f)
-        snprintf(f->text, sizeof f->text,
-                 "%lld of %lld steps, %.3g %% of the time, did not converge; use %sa smaller time.step or more "
-                 "coupling.iterations",
-                 (long long)all.steps_not_converged, (long long)all.steps, 100 * share,
-                 watch->info->scheme.kind == YK_SCHEME_TIGHT ? "coupling.relaxation aitken or quasi-newton, " : "");
+    if (!f) return;
+    const yk_scheme_def *scheme = &watch->info->scheme;
+    bool tight = scheme->kind == YK_SCHEME_TIGHT, relaxed = scheme->kind == YK_SCHEME_RELAXED;
+    bool plain = scheme->relaxation == YK_RELAXATION_NONE;
+    char whose[96] = "";
+    if (relaxed) snprintf(whose, sizeof whose, " in subsystem '%.64s'", watch->info->names[all.worst_not_converged]);
+    snprintf(f->text, sizeof f->text,
+             "%lld of %lld steps, %.3g %% of the time, did not converge, the first at t = %.4g s%s; use %s%sa smaller "
+             "time.step or more coupling.iterations",
+             (long long)all.steps_not_converged, (long long)all.steps, 100 * share, all.first_not_converged, whose,
+             tight              ? "coupling.relaxation aitken or quasi-newton, "
+             : relaxed && plain ? "coupling.relaxation quasi-newton, "
+                                : "",
+             relaxed ? "a smaller integrator.stabilisation, " : "");
 }
 
 /* A gap that grows more than the motion does. */

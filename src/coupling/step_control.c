@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "coupling/index1.h"
+#include "coupling/relaxed.h"
 #include "math/so3.h"
 
 static const double SAFETY = 0.9, GROWTH = 2, SHRINKAGE = 0.2;
@@ -332,8 +333,12 @@ static double just_before(const yk_system *system, double event)
 
 static void tell_unconverged(yk_system *system, double t, double h, const yk_step_report *report)
 {
-    system->statistics.steps_not_converged++;
-    system->statistics.time_not_converged += h;
+    yk_system_statistics *statistics = &system->statistics;
+    if (statistics->steps_not_converged++ == 0) {
+        statistics->first_not_converged = t;
+        statistics->worst_not_converged = system->relaxed ? system->relaxed->blamed : 0;
+    }
+    statistics->time_not_converged += h;
     if (system->relaxed) return; /* has named the part and the remedy */
     yk_fail(system->context, YK_NOT_CONVERGED,
             "at t = %g s the scheme %s did not converge in %d iterations: the interface efforts still change by %g (N, "

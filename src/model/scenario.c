@@ -122,7 +122,9 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     if (scenario->builder.precise && scheme->kind == YK_SCHEME_INDEX1)
         scheme->tolerance = 0, scheme->relative_tolerance = 1e-13;
     scheme->iterations = loose ? 0 : yk_node_integer(coupling, "iterations");
-    scheme->relaxation = (yk_relaxation)yk_node_choice(coupling, "relaxation");
+    scheme->relaxation = yk_node_get(coupling, "relaxation") ? (yk_relaxation)yk_node_choice(coupling, "relaxation")
+                         : relaxed                           ? YK_RELAXATION_QUASI_NEWTON
+                                                             : YK_RELAXATION_NONE;
     scheme->velocity = (yk_tight_velocity)yk_node_choice(coupling, "velocity");
     scheme->halvings = yk_node_integer(coupling, "halvings");
     scheme->threads = yk_node_integer(coupling, "threads");

@@ -183,7 +183,7 @@ static const yk_word inputs_words[] = {
     {NULL, NULL},
 };
 static const yk_word relaxation_words[] = {
-    {"none", "the new effort as it is"},
+    {"none", "as they are"},
     {"aitken", "by a factor from the last two changes (Aitken)"},
     {"quasi-newton", "by least squares over all changes of the step (IQN-ILS)"},
     {NULL, NULL},
@@ -248,8 +248,10 @@ static const yk_field coupling_fields[] = {
      .text =
          "tight, index1, relaxed: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 "
          "the single Newton step of its paper"},
-    {"relaxation", YK_TYPE_CHOICE, .fallback = "none", .words = relaxation_words,
-     .text = "tight: how a new effort is mixed with the last one"},
+    {"relaxation", YK_TYPE_CHOICE, .words = relaxation_words,
+     .text =
+         "tight: how new efforts, relaxed: how the accelerations of all subsystems follow from the last repetitions; "
+         "none and quasi-newton where it is absent"},
     {"velocity", YK_TYPE_CHOICE, .fallback = "difference", .words = velocity_words,
      .text = "tight: the velocity that is prescribed to the sides that receive a motion"},
     {"halvings", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 20),

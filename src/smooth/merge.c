@@ -160,16 +160,49 @@ static void release_arrays(yk_context *context, arrays *to)
     yk_release(context, to->names);
 }
 
-static yk_status same_gravity(yk_context *context, yk_subsystem *const *parts, int part_count)
+static bool same_integration(const yk_smooth_options *a, const yk_smooth_options *b)
+{
+    return a->integrator == b->integrator && a->form == b->form && a->rho_inf == b->rho_inf &&
+           a->stabilisation == b->stabilisation && a->damping == b->damping && a->damping_start == b->damping_start &&
+           a->damping_end == b->damping_end && a->static_start == b->static_start;
+}
+
+/* The whole has one gravity and one integrator. */
+static yk_status check_parts(yk_context *context, yk_subsystem *const *parts, int part_count)
 {
     const yk_smooth_def *first = def_of(parts[0]);
     for (int i = 1; i < part_count; i++) {
         const yk_smooth_def *def = def_of(parts[i]);
         if (yk_v3_norm(yk_v3_sub(def->gravity, first->gravity)) > 0)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "'%s' and '%s' have different gravity: they cannot be merged",
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "'%s' and '%s' have different gravity and cannot be merged: give both the same, or choose "
+                           "the scheme tight or index1",
+                           first->name, def->name);
+        if (!same_integration(&def->options, &first->options))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "'%s' and '%s' have different integrators and cannot be merged: give both the same "
+                           "integrator, damping and static_start, or choose the scheme tight or index1",
                            first->name, def->name);
     }
     return YK_OK;
+}
+
+/* What the parts have in common, and the strictest of their tolerances. */
+static yk_smooth_options common_options(yk_subsystem *const *parts, int part_count)
+{
+    yk_smooth_options options = def_of(parts[0])->options;
+    for (int i = 1; i < part_count; i++) {
+        const yk_smooth_options *other = &def_of(parts[i])->options;
+        options.newton_relative = fmin(options.newton_relative, other->newton_relative);
+        options.newton_absolute = fmin(options.newton_absolute, other->newton_absolute);
+        options.newton_iterations =
+            other->newton_iterations > options.newton_iterations ? other->newton_iterations : options.newton_iterations;
+        options.assembly = fmin(options.assembly, other->assembly);
+        bool controlled = other->error_tolerance > 0;
+        if (controlled && !(options.error_tolerance > 0 && options.error_tolerance < other->error_tolerance))
+            options.error_tolerance = other->error_tolerance;
+    }
+    return options;
 }
 
 yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
@@ -179,7 +212,7 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
     yk_context *context = ((const yk_smooth *)parts[0])->context;
     totals sum = totals_before(parts, part_count);
     arrays to = {0};
-    yk_status status = same_gravity(context, parts, part_count);
+    yk_status status = check_parts(context, parts, part_count);
     if (status == YK_OK) status = allocate_arrays(context, &sum, joint_count, &to);
     for (int i = 0; i < part_count && status == YK_OK; i++) {
         totals at = totals_before(parts, i);
@@ -192,6 +225,7 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
                                &to.joints[sum.joints + i]);
     if (status == YK_OK) {
         yk_smooth_def def = *def_of(parts[0]);
+        def.options = common_options(parts, part_count);
         def.nodes = to.nodes, def.node_count = sum.nodes;
         def.part_count = part_count;
         def.bodies = to.bodies, def.body_count = sum.bodies;

@@ -36,7 +36,7 @@ struct relaxation {
 static const int newton_iterations = 12;
 static const double slow_rate = 0.2;
 /* What may be left of the change that a relaxation makes in its part: sweeps follow that need not be perfect. */
-static const double inner_share = 0.1;
+static const double inner_share = 0.03;
 /* Relaxations between two that measure the contraction of their iteration; the others trust it. */
 static const double measure_every = 32;
 
@@ -429,10 +429,12 @@ void yk_smooth_relaxation_compare(yk_smooth *model, const double *image)
     }
 }
 
-size_t yk_smooth_part_words(yk_smooth *model, int part)
+size_t yk_smooth_part_words(yk_smooth *model, int part, size_t *unknowns)
 {
+    *unknowns = 0;
     if (!model->relaxation && create(model) != YK_OK) return 0;
-    return (size_t)model->relaxation->part[part].count + model->part_words;
+    *unknowns = (size_t)model->relaxation->part[part].count;
+    return *unknowns + model->part_words;
 }
 
 void yk_smooth_part_get(yk_smooth *model, int part, double *words)

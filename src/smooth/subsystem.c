@@ -301,9 +301,9 @@ static yk_status relax(yk_subsystem *self, int part, double t, double h, const y
     return status;
 }
 
-static size_t part_words(yk_subsystem *self, int part)
+static size_t part_words(yk_subsystem *self, int part, size_t *unknowns)
 {
-    return yk_smooth_part_words(model_of(self), part);
+    return yk_smooth_part_words(model_of(self), part, unknowns);
 }
 
 static void part_get(yk_subsystem *self, int part, double *words)
