@@ -138,8 +138,11 @@ typedef struct flexible_model {
     int node;       /* of the floating frame; -1 for rods */
     int coordinate; /* first */
     double *value, *rate, *second;
-    double *tangent;      /* work space of one element */
-    yk_ffrf_loads *loads; /* of a modal body beside its momenta, from yk_smooth_inertias on */
+    double *tangent;            /* work space of one element */
+    yk_ffrf_loads *loads;       /* of a modal body beside its momenta, from yk_smooth_inertias on */
+    bool told_spin, told_steps; /* warned since start (watch.c) */
+    int steps_seen, steps_coarse;
+    double largest; /* deformation since start (m) */
 } flexible_model;
 
 enum { PLACE_MOVES = 1, PLACE_TURNS = 2 };
@@ -340,6 +343,7 @@ struct yk_smooth {
     double extent;      /* largest coordinate of a node: what rounding of positions is measured by */
     bool factors_match; /* the matrix holds the factors that belong to the state */
     yk_smooth_report report;
+    bool told_cuts;                     /* warned since start (watch.c) */
     struct smooth_interface *interface; /* made when it is first asked for */
     variation *variation;               /* likewise, for sensitivities; `varying` while a step makes them */
     bool varying;
@@ -412,6 +416,9 @@ void yk_smooth_flexible_momenta(yk_smooth *model);
 void yk_smooth_flexible_energy(const yk_smooth *model, yk_energy *energy);
 double yk_smooth_flexible_loss(const yk_smooth *model);
 double yk_smooth_strain_energy(const yk_smooth *model, int flexible);
+
+/* watch.c: warns, after a step, of flexible bodies that turn too fast for their shapes, and of steps that are too long. */
+void yk_smooth_watch(yk_smooth *model);
 
 /* newton.c */
 /* Adds the solution in model->right to the trial; returns the largest change of position (by the length scale) or

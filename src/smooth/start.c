@@ -270,6 +270,7 @@ yk_status yk_smooth_consistent_start(yk_smooth *model, double t, double h)
 {
     initial_state(model, t, h);
     model->report = (yk_smooth_report){.unknowns = model->unknown_count};
+    model->told_cuts = false;
     model->input_time = 0;
     yk_smooth_input_frames(model);
     model->c = 0;

@@ -101,6 +101,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *i
     yk_status status =
         model->open && model->relaxing ? yk_smooth_accept_relaxed(model) : model->integrator->advance(model, t, h);
     model->inputs = NULL;
+    if (status >= 0) yk_smooth_watch(model);
     return status;
 }
 

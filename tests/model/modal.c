@@ -551,12 +551,69 @@ static void record_groups_say_what_is_wrong(void **state)
     refused(*state, &none, "cannot be opened");
 }
 
+/* Memory that runs out at any request: an error, and nothing left behind. */
+typedef struct budget {
+    long left, open;
+} budget;
+
+static void *allocate(void *user, void *block, size_t bytes)
+{
+    budget *b = user;
+    if (!bytes) {
+        if (block) b->open--;
+        free(block);
+        return NULL;
+    }
+    if (b->left-- <= 0) return NULL;
+    void *memory = realloc(block, bytes);
+    if (memory && !block) b->open++;
+    return memory;
+}
+
+static void memory_that_runs_out_is_reported(void **state)
+{
+    folder f = {0};
+    lumps l = make_lumps(false, true);
+    yk_modal_files tables = write_tables(&f, &l, true);
+    yk_flexible *lumped = read_body(*state, &tables, ends);
+    assert_int_equal(yk_modal_write(*state, lumped, f.path), YK_OK);
+    char path[96];
+    snprintf(path, sizeof path, "%s/invariants.csv", f.path);
+    const yk_modal_files cases[] = {
+        tables,
+        {.invariants = path},
+        {.fem = write_fem(&f, "body.fem", &l, &lumped->modal, LUMPED | STRESS)},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        yk_status status = YK_ERROR_MEMORY;
+        long allowed = 1; /* the context itself */
+        for (; status != YK_OK && allowed < 1000; allowed++) {
+            budget b = {.left = allowed};
+            yk_context_def def = yk_context_default();
+            def.allocate = allocate, def.allocate_user = &b;
+            yk_context *context = yk_context_create(&def);
+            if (!context) continue;
+            yk_flexible *body;
+            status = yk_modal_read(context, &cases[k], ends, cases[k].invariants ? 0 : 2, &body);
+            assert_true(status == YK_OK || status == YK_ERROR_MEMORY);
+            yk_flexible_release(body);
+            yk_context_destroy(context);
+            assert_int_equal(b.open, 0);
+        }
+        assert_int_equal(status, YK_OK);
+        assert_true(allowed > 5);
+    }
+    yk_flexible_release(lumped);
+    remove_folder(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(invariants_make_the_same_body),    cmocka_unit_test(modes_can_be_chosen),
-        cmocka_unit_test(record_groups_make_the_same_body), cmocka_unit_test(tables_say_what_is_wrong),
-        cmocka_unit_test(invariants_say_what_is_wrong),     cmocka_unit_test(record_groups_say_what_is_wrong),
+        cmocka_unit_test(record_groups_make_the_same_body), cmocka_unit_test(memory_that_runs_out_is_reported),
+        cmocka_unit_test(tables_say_what_is_wrong),         cmocka_unit_test(invariants_say_what_is_wrong),
+        cmocka_unit_test(record_groups_say_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

@@ -220,6 +220,66 @@ static void error_control_sees_what_deforms(void **state)
     assert_near(tip[0], tip[1], 1e-3 * fabs(tip[1]));
 }
 
+/* What a run warns of. */
+typedef struct listener {
+    int count;
+    char text[512];
+} listener;
+
+static void listen(void *user, yk_log_level level, const char *message)
+{
+    listener *heard = user;
+    if (level < YK_LOG_WARNING) return;
+    heard->count++;
+    snprintf(heard->text, sizeof heard->text, "%s", message);
+}
+
+/* A rod with one shape, turning about its start or pushed at its end, for 100 steps that are the given share of its period. */
+static listener hear(bool stiffening, yk_vec3 spin, double push, double share)
+{
+    listener heard = {0};
+    yk_context_def with_log = yk_context_default();
+    with_log.log = listen, with_log.log_user = &heard;
+    yk_context *context = yk_context_create(&with_log);
+    yk_ffrf_rod_def one = yk_ffrf_rod_default();
+    one.section = steel();
+    one.bending_y = 1, one.bending_z = one.extension = 0;
+    one.stiffening = stiffening;
+    one.places = ends, one.place_count = 2;
+    setting s;
+    set_up(&s, context, CLAMPED, push > 0 ? YK_JOINT_CLAMP : YK_JOINT_SPHERICAL);
+    yk_flexible_release((yk_flexible *)(uintptr_t)s.flexible.body);
+    yk_flexible *body;
+    assert_int_equal(yk_flexible_rod(context, &one, &body), YK_OK);
+    s.flexible.body = body;
+    s.node.angular_velocity = yk_v3_scale(body->modal.slowest, spin);
+    s.force.vector = yk_v3(0, push, 0);
+    double h = share * 2 * YK_PI / body->modal.slowest;
+    start(&s, h);
+    run(&s, h, 100);
+    clean(&s);
+    yk_context_destroy(context);
+    return heard;
+}
+
+static void runs_tell_when_they_leave_their_range(void **state)
+{
+    (void)state;
+    yk_vec3 none = {0, 0, 0}, across = {0, 0, 0.5}, along = {3, 0, 0}, slowly = {0, 0, 0.2};
+    listener heard = hear(false, across, 0, 0.01);
+    assert_int_equal(heard.count, 1);
+    assert_non_null(strstr(heard.text, "rotation stiffens it"));
+    assert_int_equal(hear(true, across, 0, 0.01).count, 0);
+    assert_int_equal(hear(false, slowly, 0, 0.01).count, 0);
+    assert_int_equal(hear(false, along, 0, 0.001).count, 0);
+    heard = hear(true, none, 1, 0.25);
+    assert_int_equal(heard.count, 1);
+    assert_non_null(strstr(heard.text, "too long for the motion of flexible body 'rod'"));
+    assert_int_equal(hear(true, none, 1, 0.05).count, 0);
+    /* Steps far beyond the period damp the vibration and follow the load. */
+    assert_int_equal(hear(true, none, 1, 20).count, 0);
+}
+
 /* Thrown and turning freely, rods keep their momenta: the centre of mass moves straight on. */
 static void free_rods_move_on(void **state)
 {
@@ -319,6 +379,12 @@ static void scenarios_say_what_is_wrong(void **state)
          "r.tip"},
         {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv, frequencies: none.csv}}\n",
          "cannot be opened"},
+        {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv}}\n", "or 'invariants', or 'fem'"},
+        {HEAD "    flexible: {r: {type: modal, fem: none.fem, modes: none.csv}}\n", "leave out the tables beside it"},
+        {HEAD "    flexible: {r: {type: modal, invariants: none.csv, nodes: none.csv}}\n", "go together"},
+        {HEAD "    flexible: {r: {type: modal, invariants: none.csv, points: {a: 1}}}\n",
+         "points are nodes of the body"},
+        {HEAD "    flexible: {r: {type: modal, fem: none.fem}}\n", "none.fem cannot be opened"},
         {HEAD "    flexible: {r: {type: rod, length: 1, frame: free-free, statics: true, " SECTION "}}\n",
          "no static deflections"},
     };
@@ -338,6 +404,7 @@ int main(void)
         cmocka_unit_test(modes_of_the_cantilever),
         cmocka_unit_test(pendulums_agree_and_keep_their_energy),
         cmocka_unit_test(error_control_sees_what_deforms),
+        cmocka_unit_test(runs_tell_when_they_leave_their_range),
         cmocka_unit_test(free_rods_move_on),
         cmocka_unit_test(places_move_as_they_say),
         cmocka_unit_test(bad_places_are_refused),

@@ -35,6 +35,7 @@ static const zoo_case cases[] = {
     {"ancf-slider-crank", 3e-6, 0, 0},
     {"spin-up", 2e-5, 0, 7.5},
     {"modal-cantilever", 6e-5, 0, 0},
+    {"modal-spin-up", 2e-5, 0, 0},
     {"rolling-sphere", 0, 1e-7, 0},
     {"sliding-block", 1e-8, 0, 0},
     {"tipping-box", 0, 5e-4, 0},

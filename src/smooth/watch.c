@@ -1,0 +1,115 @@
+/* What a run tells when steps or flexible bodies leave the range in which they can be trusted; once for each.
+ *
+ * Rotation stiffens a body by the centrifugal load along it. Shapes of first order do not have this, and what they have
+ * instead, a softening, is about as large: |w| r / (length w_1^2) of the least stiffness, with r the mean distance of the
+ * mass from the axis and w_1 the lowest frequency. A shaft that turns about itself has r near zero and is left alone.
+ *
+ * Steps that are too long for the vibration of a body are not seen by comparing them with its frequencies: a stiff body that
+ * follows slow loads is well computed with steps beyond all its periods. What tells is the motion itself: the local error
+ * of the step, h^2 times the change of the acceleration over 12, of the size of the deformation, step after step. A jolt
+ * to a stiff body makes a few such steps until numerical damping has taken it away; a window of steps tells it from a
+ * vibration that goes on. */
+#include "smooth/ffrf_shape.h"
+#include "smooth/internal.h"
+
+/* Softening that is missed, as a share of the stiffness. */
+static const double softening_limit = 0.05;
+/* Local error as a share of the deformation; of the length of a rod whose coordinates hold its whole motion. */
+static const double vibration_limit = 0.03, motion_limit = 1e-3;
+/* Deformations below this share of the length do not matter. */
+static const double visible = 1e-5;
+/* Steps that are looked at together; half of them must be too long. */
+enum { WINDOW = 20 };
+/* Failures of Newton's method before they are told of, and one in five steps. */
+enum { CUTS = 10 };
+
+static bool stiffens(const yk_flexible *body)
+{
+    bool bends = body->modal.curve_count > 0;
+    for (int k = 0; k < body->places; k++) bends |= body->nodes[k].bend_count > 0;
+    return bends;
+}
+
+static void watch_spin(yk_smooth *model, flexible_model *of)
+{
+    const yk_ffrf *body = &of->body->modal;
+    if (of->told_spin || body->slowest == 0) return;
+    const yk_frame *frame = &model->trial[of->node].frame;
+    yk_vec3 w = yk_m3_apply_transposed(frame->rotation, frame->angular_velocity);
+    double rest = body->slowest * body->slowest * of->body->length;
+    yk_mat3 tensor = yk_ffrf_tensor(&body->second);
+    double load = sqrt(yk_v3_norm2(w) * fmax(0, yk_v3_dot(w, yk_m3_apply(tensor, w))) / body->mass);
+    if (!(load > softening_limit * rest) || stiffens(of->body)) return;
+    of->told_spin = true;
+    yk_log(
+        model->context, YK_LOG_WARNING,
+        "%s: flexible body '%s' turns at %.3g rad/s at t = %.6g s, its lowest frequency is %.3g rad/s: shapes of first "
+        "order do not know that rotation stiffens it; give it shapes of second order ('second_order' of modal bodies, "
+        "'stiffening' of rods), or take type ancf or beams",
+        model->def.name, of->name, yk_v3_norm(w), model->state.clock->t, body->slowest);
+}
+
+/* Local error of the last step and size of the deformation (m). */
+static void measure_step(const yk_smooth *model, const flexible_model *of, double *error, double *size)
+{
+    double h = model->state.clock->h;
+    *error = *size = 0;
+    for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
+        const coordinate_state *now = &model->state.coordinate_now[k], *before = &model->state.coordinate_before[k];
+        double jump = h * h * fabs(now->acceleration - before->acceleration) / 12;
+        /* Accelerations of what is far stiffer than the step tell nothing of its place. */
+        *error = fmax(*error, model->reach[k] * fmin(jump, fabs(now->value - before->value)));
+        *size = fmax(*size, model->reach[k] * fabs(now->value));
+    }
+}
+
+static void watch_steps(yk_smooth *model, flexible_model *of)
+{
+    const clock_state *clock = model->state.clock;
+    bool modal = of->body->kind == YK_FLEXIBLE_MODAL;
+    double error, size, length = of->body->length;
+    /* Accelerations of the two-step method belong to the size of its steps. */
+    bool settled = model->def.options.integrator != YK_SMOOTH_TWO_STEP || clock->unchanged >= 3;
+    if (of->told_steps || clock->steps < 4 || !settled) return;
+    measure_step(model, of, &error, &size);
+    if (modal && size < visible * length) return;
+    of->largest = fmax(of->largest, size);
+    of->steps_seen++;
+    of->steps_coarse += error > (modal ? vibration_limit * of->largest : motion_limit * length);
+    if (of->steps_seen < WINDOW) return;
+    int coarse = of->steps_coarse;
+    of->steps_seen = of->steps_coarse = 0;
+    of->told_steps = 2 * coarse >= WINDOW;
+    if (!of->told_steps) return;
+    yk_log(
+        model->context, YK_LOG_WARNING,
+        "%s: steps of %.3g s are too long for the motion of flexible body '%s': of the last %d at t = %.6g s, %d had a "
+        "local error beyond %g %% of its %s; take smaller steps, or an 'error_tolerance' of the integrator two-step",
+        model->def.name, clock->h, of->name, WINDOW, clock->t, coarse, 100 * (modal ? vibration_limit : motion_limit),
+        modal ? "deformation" : "length");
+}
+
+/* Steps that Newton's method could not take in one, of any model. */
+static void watch_cuts(yk_smooth *model)
+{
+    const yk_smooth_report *report = &model->report;
+    if (model->told_cuts || report->rejected < CUTS || 5 * report->rejected < report->steps) return;
+    model->told_cuts = true;
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are too long for the "
+           "motion; take "
+           "smaller steps, or an 'error_tolerance' of the integrator two-step",
+           model->def.name, (long long)report->rejected, model->state.clock->t);
+}
+
+void yk_smooth_watch(yk_smooth *model)
+{
+    const yk_smooth_options *options = &model->def.options;
+    bool fixed = options->error_tolerance == 0 && options->integrator != YK_SMOOTH_RUNGE_KUTTA;
+    if (fixed) watch_cuts(model);
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        flexible_model *of = &model->flexibles[i];
+        if (of->node >= 0) watch_spin(model, of);
+        if (fixed) watch_steps(model, of);
+    }
+}
