@@ -174,9 +174,10 @@ typedef struct yk_step_control {
      * where it has nothing to predict from, take the step again in two halves. Needs rollback of all subsystems. */
     double tolerance;
     double absolute; /* the same, absolute (m/s, rad/s) */
-    double smallest; /* step (s) that is taken whatever its error: at impacts and jumps; 0: step / 10000 */
+    double smallest; /* step (s) that is taken whatever its error: at impacts and jumps; 0: largest / 10000 */
+    double largest;  /* step (s) that is taken however small its error; 0: `step` */
     /* Times (s) at which forces or inputs jump, in ascending order: macro steps end there, and nothing is extrapolated
-     * over them. With steps of one size too. */
+     * over them. With steps of one size too. Besides these there are those that subsystems announce (next_event). */
     const double *events;
     int event_count;
 } yk_step_control;

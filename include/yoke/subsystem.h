@@ -255,6 +255,10 @@ typedef struct yk_subsystem_ops {
     size_t (*part_words)(yk_subsystem *self, int part, size_t *unknowns);
     void (*part_get)(yk_subsystem *self, int part, double *words);
     void (*part_set)(yk_subsystem *self, int part, const double *words);
+    /* The first time after t at which something of the subsystem's own jumps or has a kink, as far as it knows: a given
+     * function of time, a sample; infinity: nothing. Macro steps end there, and nothing is extrapolated over it, unless
+     * events of one subsystem follow each other as fast as macro steps do. */
+    double (*next_event)(const yk_subsystem *self, double t);
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

@@ -53,13 +53,15 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     yk_controller *c = &system->control;
     yk_context *context = system->context;
     c->def = *def;
-    if (c->def.smallest == 0) c->def.smallest = DEFAULT_SMALLEST * system->step;
+    if (c->def.largest == 0) c->def.largest = system->step;
+    if (c->def.smallest == 0) c->def.smallest = DEFAULT_SMALLEST * c->def.largest;
     bool good = def->tolerance >= 0 && def->tolerance < 1 && def->absolute >= 0 && c->def.smallest > 0;
-    if (!good || c->def.smallest > system->step)
+    if (!good || c->def.smallest > c->def.largest || c->def.largest > system->step)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step control: the tolerance (%g) must lie between 0 and 1, the absolute one (%g) must not be "
-                       "negative, and the smallest step (%g s) must lie between 0 and the macro step (%g s)",
-                       def->tolerance, def->absolute, c->def.smallest, system->step);
+                       "negative, and the smallest step (%g s), the largest (%g s) and the macro step (%g s) must be "
+                       "positive and ascending",
+                       def->tolerance, def->absolute, c->def.smallest, c->def.largest, system->step);
     if (is_controlled(system) && system->link_count == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step control measures the motions of interfaces, and with scheme %s there are none: set "
@@ -148,7 +150,7 @@ static void expect_speeds(yk_system *system)
 yk_status yk_controller_start(yk_system *system)
 {
     yk_controller *c = &system->control;
-    c->proposal = fmin(system->step, FIRST * c->def.smallest);
+    c->proposal = fmin(c->def.largest, FIRST * c->def.smallest);
     c->speed = c->spin = 0;
     expect_speeds(system);
     if (!is_controlled(system)) return YK_OK;
@@ -278,7 +280,7 @@ static void propose(yk_system *system, double h, double next)
     yk_controller *c = &system->control;
     /* A step that was cut to end somewhere says nothing against the size that was proposed before. */
     if (next > h && c->proposal > next) next = c->proposal;
-    c->proposal = fmin(system->step, fmax(c->def.smallest, next));
+    c->proposal = fmin(c->def.largest, fmax(c->def.smallest, next));
 }
 
 /* From t over `room` at most; the size that was taken is left in system->h, or in two halves of it. */
@@ -311,18 +313,29 @@ static yk_status controlled_step(yk_system *system, double t, double room, doubl
 
 /* From one count of the clock to the next --------------------------------------------------------------------------- */
 
+/* The next event after t that a member announces. Those that follow each other within a macro step, such as samples of
+ * a fast controller, are the member's own affair. */
+static double announced_event(const yk_system *system, const yk_member *m, double t)
+{
+    if (!m->subsystem->ops->next_event) return INFINITY;
+    double event = m->subsystem->ops->next_event(m->subsystem, t);
+    if (!isfinite(event)) return INFINITY;
+    double following = m->subsystem->ops->next_event(m->subsystem, event * (1 + DBL_EPSILON));
+    return following - event > system->step * (1 + SLIVER) ? event : INFINITY;
+}
+
 /* The next event after t, if it comes before the end of the step; otherwise the end. */
 static double next_stop(const yk_system *system, double t, double end, bool *event)
 {
     const yk_step_control *def = &system->control.def;
-    double sliver = SLIVER * system->step;
-    *event = false;
-    for (int i = 0; i < def->event_count; i++) {
-        if (def->events[i] <= t + sliver) continue;
-        *event = def->events[i] <= end + sliver;
-        return *event && def->events[i] < end - sliver ? def->events[i] : end;
-    }
-    return end;
+    double sliver = SLIVER * system->step, next = INFINITY;
+    int listed = 0;
+    while (listed < def->event_count && def->events[listed] <= t + sliver) listed++;
+    if (listed < def->event_count) next = def->events[listed];
+    for (int i = 0; i < system->member_count; i++)
+        next = fmin(next, announced_event(system, &system->members[i], t + sliver));
+    *event = next <= end + sliver;
+    return *event && next < end - sliver ? next : end;
 }
 
 /* Steps end a few digits before an event and go on at it, so that functions of time are taken on its own side by both. */

@@ -1,5 +1,7 @@
 #include "math/table.h"
 
+#include <math.h>
+
 double yk_table_value(const yk_table *table, double t)
 {
     int low = 0, high = table->count - 1;
@@ -14,4 +16,17 @@ double yk_table_value(const yk_table *table, double t)
     }
     double share = (t - table->time[low]) / (table->time[high] - table->time[low]);
     return table->value[low] + share * (table->value[high] - table->value[low]);
+}
+
+double yk_table_next_point(const yk_table *table, double t)
+{
+    int low = 0, high = table->count; /* the first point after t is one of low to high, the last being none */
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (table->time[middle] > t)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < table->count ? table->time[low] : INFINITY;
 }

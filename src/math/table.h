@@ -10,5 +10,7 @@ typedef struct yk_table {
 } yk_table;
 
 double yk_table_value(const yk_table *table, double t);
+/* The first point after t; infinity after the last. */
+double yk_table_next_point(const yk_table *table, double t);
 
 #endif

@@ -39,7 +39,7 @@ yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_fu
         double *value = yk_store_take(builder->store, sizeof *value);
         if (!value) return YK_ERROR_MEMORY;
         *value = node->value;
-        if (*value != 0) *function = (yk_function){constant_value, value};
+        if (*value != 0) *function = (yk_function){.value = constant_value, .user = value};
         return YK_OK;
     }
     yk_scope scope = *builder->scope;

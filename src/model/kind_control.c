@@ -56,6 +56,11 @@ static double table_value(void *user, double t)
     return yk_table_value(user, t);
 }
 
+static double table_next(void *user, double t)
+{
+    return yk_table_next_point(user, t);
+}
+
 static yk_status read_table(yk_builder *builder, const yk_node *list, yk_function *function)
 {
     size_t count = (size_t)list->count, row = 0;
@@ -70,7 +75,7 @@ static yk_status read_table(yk_builder *builder, const yk_node *list, yk_functio
             return yk_builder_error(builder, point, "is before the point ahead of it, at %g s; times must rise",
                                     numbers[row - 1]);
     }
-    *function = (yk_function){table_value, table};
+    *function = (yk_function){table_value, table, table_next};
     return YK_OK;
 }
 

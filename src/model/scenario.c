@@ -37,6 +37,7 @@ static void read_control(yk_scenario *scenario, const yk_node *time)
 {
     yk_step_control *control = &scenario->info.control;
     const yk_node *smallest = yk_node_get(time, "smallest"), *events = yk_node_get(time, "events");
+    const yk_node *largest = yk_node_get(time, "largest");
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     *control = yk_step_control_default();
     control->tolerance = yk_node_number(time, "tolerance");
@@ -44,6 +45,11 @@ static void read_control(yk_scenario *scenario, const yk_node *time)
     if (control->smallest > scenario->info.step)
         yk_node_error(diagnostics, smallest, "the smallest step (%g s) is longer than the step (%g s)", smallest->value,
                       scenario->info.step);
+    if (largest) control->largest = largest->value;
+    if (control->largest > scenario->info.step || (largest && control->largest < control->smallest))
+        yk_node_error(diagnostics, largest,
+                      "the largest step (%g s) must lie between the smallest (%g s) and the step (%g s)",
+                      control->largest, control->smallest, scenario->info.step);
     if (!events) return;
     control->events = events->values, control->event_count = events->value_count;
     for (int i = 1; i < control->event_count; i++)

@@ -12,10 +12,14 @@ static const yk_field time_fields[] = {
          "which the size of steps is chosen; 0: all are as long as `step`. Results stay at multiples of `step`"},
     {"smallest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE,
      .text =
-         "with a tolerance: the macro step that is taken whatever its error, as at impacts; a ten-thousandth of `step` "
-         "where it is absent"},
+         "with a tolerance: the macro step that is taken whatever its error, as at impacts; a ten-thousandth of the "
+         "largest where it is absent"},
+    {"largest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE,
+     .text = "with a tolerance: the macro step that is taken however small its error; `step` where it is absent"},
     {"events", YK_TYPE_NUMBERS, "s", .least = 0, .most = YK_EVENTS_MAX,
-     .text = "times at which forces or inputs jump, in ascending order: macro steps end there"},
+     .text =
+         "times at which forces or inputs jump, in ascending order: macro steps end there, and at the points of tables "
+         "that subsystems announce"},
     {0},
 };
 static const yk_section time_section = {"time", NULL, time_fields};

@@ -266,6 +266,19 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
     }
 }
 
+/* Points of the references, and samples. */
+static double next_event(const yk_subsystem *subsystem, double t)
+{
+    const control *self = (const control *)subsystem;
+    double next = INFINITY;
+    for (int i = 0; i < self->count; i++)
+        if (!self->loops[i].connected[REFERENCE])
+            next = fmin(next, yk_function_next_event(self->loops[i].def.reference, t));
+    if (self->period <= 0) return next;
+    double count = floor((t - self->start) / self->period) + 1, sample_time = self->start + count * self->period;
+    return fmin(next, sample_time > t ? sample_time : sample_time + self->period);
+}
+
 static void destroy(yk_subsystem *subsystem)
 {
     control *self = (control *)subsystem;
@@ -401,4 +414,5 @@ static const yk_subsystem_ops control_ops = {
     .state_set = state_set,
     .channels = get_channels,
     .channel_read = channel_read,
+    .next_event = next_event,
 };

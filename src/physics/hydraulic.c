@@ -174,6 +174,15 @@ static void energy(const yk_subsystem *subsystem, yk_energy *sum)
     }
 }
 
+static double next_event(const yk_subsystem *subsystem, double t)
+{
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    double next = yk_function_next_event(self->def.pump, t);
+    for (int i = 0; i < self->count; i++)
+        if (!self->slots[i].wired) next = fmin(next, yk_function_next_event(self->slots[i].def.spool, t));
+    return next;
+}
+
 /* Creation ------------------------------------------------------------------------------------------------------- */
 
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
@@ -339,4 +348,5 @@ static const yk_subsystem_ops hydraulic_ops = {
     .energy = energy,
     .channels = yk_hydraulic_channels,
     .channel_read = yk_hydraulic_channel_read,
+    .next_event = next_event,
 };

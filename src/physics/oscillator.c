@@ -423,6 +423,14 @@ static void oscillator_energy(const yk_subsystem *subsystem, yk_energy *energy)
                           .work = self->now.work};
 }
 
+static double oscillator_next_event(const yk_subsystem *subsystem, double t)
+{
+    const oscillator *self = (const oscillator *)subsystem;
+    double next = INFINITY;
+    for (int i = 0; i < self->part_count; i++) next = fmin(next, yk_function_next_event(self->parts[i].force, t));
+    return next;
+}
+
 static int oscillator_shapes(const yk_subsystem *subsystem, yk_shape *list, int capacity)
 {
     const oscillator *self = (const oscillator *)subsystem;
@@ -570,4 +578,5 @@ static const yk_subsystem_ops oscillator_ops = {
     .shapes = oscillator_shapes,
     .merge = oscillator_merge,
     .step_sensitivity = oscillator_step_sensitivity,
+    .next_event = oscillator_next_event,
 };

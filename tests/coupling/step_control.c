@@ -31,11 +31,25 @@ static double jump(void *user, double t)
     return t < 0.25 ? 0 : 5;
 }
 
+static double next_jump(void *user, double t)
+{
+    (void)user;
+    return t < 0.25 ? 0.25 : INFINITY;
+}
+
+/* So many per second that steps do not care. */
+static double next_of_many(void *user, double t)
+{
+    (void)user;
+    return (floor(t * 1e3) + 1) / 1e3;
+}
+
 typedef struct pair_def {
     yk_scheme_kind scheme;
     double step;
     yk_step_control control;
     double (*force)(void *user, double t);
+    double (*next_event)(void *user, double t);
     int substeps;
 } pair_def;
 
@@ -46,7 +60,7 @@ static yk_status try_pair(pair *p, const pair_def *d)
         yk_oscillator_def mass = yk_oscillator_default();
         mass.mass = 4 - 3 * i, mass.stiffness = 15 * mass.mass, mass.damping = 0.3, mass.velocity = 0.2;
         mass.integrator = YK_OSCILLATOR_EXACT;
-        if (i == 0) mass.force.value = d->force;
+        if (i == 0) mass.force.value = d->force, mass.force.next_event = d->next_event;
         assert_int_equal(yk_oscillator_create(context, &mass, &p->masses[i]), YK_OK);
     }
     int substeps[2] = {d->substeps ? d->substeps : 1, d->substeps ? d->substeps : 1};
@@ -180,6 +194,55 @@ static void steps_end_at_events(void **state)
     assert_true(jump_error(1, &told) < 1e-10);
 }
 
+/* As if the events were listed, to the bit; and where there are too many of them, as if there were none. */
+static void subsystems_announce_events(void **state)
+{
+    (void)state;
+    static const double at = 0.25;
+    pair_def plain = {.scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP, .force = jump}, listed = plain, told = plain,
+             crowded = plain;
+    listed.control.events = &at, listed.control.event_count = 1;
+    told.next_event = next_jump, crowded.next_event = next_of_many;
+    result by_list = sample_run(&listed), by_word = sample_run(&told);
+    assert_memory_equal(by_list.position, by_word.position, sizeof by_list.position);
+    result none = sample_run(&plain), many = sample_run(&crowded);
+    assert_memory_equal(none.position, many.position, sizeof none.position);
+    assert_true(difference(&none, &by_word) > 1e-5);
+}
+
+/* Errors of jumps that fall inside steps have the first order; where steps end at them, that of the scheme. */
+static double order_with(double (*next_event)(void *user, double t))
+{
+    double error[2];
+    static const double at = 0.25;
+    pair_def fine = {
+        .scheme = YK_SCHEME_INDEX1, .step = 1e-3, .control = {.events = &at, .event_count = 1}, .force = jump};
+    result reference = sample_run(&fine);
+    for (int i = 0; i < 2; i++) {
+        pair_def d = {
+            .scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP / (i + 1), .force = jump, .next_event = next_event};
+        result r = sample_run(&d);
+        error[i] = difference(&r, &reference);
+    }
+    return log2(error[0] / error[1]);
+}
+
+static void announced_events_keep_the_order(void **state)
+{
+    (void)state;
+    assert_true(order_with(NULL) < 3);
+    assert_true(order_with(next_jump) > 5);
+}
+
+static void the_largest_step_is_kept(void **state)
+{
+    (void)state;
+    pair_def d = pushed(SAMPLE_STEP, 1e-2);
+    d.control.largest = SAMPLE_STEP / 5;
+    result r = sample_run(&d);
+    assert_true(r.statistics.largest_step <= SAMPLE_STEP / 5 * (1 + 1e-9));
+}
+
 static void jumps_that_nobody_told_of_are_found(void **state)
 {
     (void)state;
@@ -225,6 +288,7 @@ static void bad_controls_are_refused(void **state)
     } cases[] = {
         {{.tolerance = -1}, YK_SCHEME_INDEX1, "tolerance"},
         {{.tolerance = 1e-3, .smallest = 1}, YK_SCHEME_INDEX1, "smallest"},
+        {{.tolerance = 1e-3, .smallest = 0.02, .largest = 0.01}, YK_SCHEME_INDEX1, "largest"},
         {{.events = backwards, .event_count = 2}, YK_SCHEME_EXPLICIT, "ascending"},
         {{.tolerance = 1e-3}, YK_SCHEME_MONOLITHIC, "interfaces"},
     };
@@ -243,6 +307,9 @@ int main(void)
         cmocka_unit_test(fast_and_slow_phases_need_fewer_calls),
         cmocka_unit_test(the_error_follows_the_tolerance),
         cmocka_unit_test(steps_end_at_events),
+        cmocka_unit_test(subsystems_announce_events),
+        cmocka_unit_test(announced_events_keep_the_order),
+        cmocka_unit_test(the_largest_step_is_kept),
         cmocka_unit_test(jumps_that_nobody_told_of_are_found),
         cmocka_unit_test(rollback_repeats_the_run_bit_for_bit),
         cmocka_unit_test(bad_controls_are_refused),

@@ -322,7 +322,7 @@ static void test_motor(void **state)
     joint.body_b = wheel;
     assert_true(yk_nonsmooth_add_joint(s.world, &joint) >= 0);
     joint.kind = YK_JOINT_DRIVEN_SPIN;
-    joint.drive = (yk_function){steady_spin, &rate};
+    joint.drive = (yk_function){.value = steady_spin, .user = &rate};
     int motor = yk_nonsmooth_add_joint(s.world, &joint);
     start(&s, h);
     run(&s, h, 1);

@@ -274,7 +274,7 @@ static void test_changed_load_wakes(void **state)
     push.law.kind = YK_FORCE_VECTOR;
     push.law.vector = yk_v3(1, 0, 0);
     push.body_b = box;
-    push.load = (yk_function){late_load, NULL};
+    push.load = (yk_function){.value = late_load, .user = NULL};
     assert_true(yk_nonsmooth_add_force(s.world, &push) >= 0);
     start(&s, H);
     run(&s, H, 999);
@@ -305,7 +305,7 @@ static void test_drive_wakes(void **state)
     joint.body_a = wheel;
     joint.body_b = YK_WORLD;
     joint.marker_b = yk_marker_at(0, 0, 2);
-    joint.drive = (yk_function){late_drive, NULL};
+    joint.drive = (yk_function){.value = late_drive, .user = NULL};
     int motor = yk_nonsmooth_add_joint(s.world, &joint);
     assert_true(motor >= 0);
     joint.kind = YK_JOINT_REVOLUTE;

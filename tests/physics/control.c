@@ -54,7 +54,7 @@ static void each_gain_does_its_part(void **state)
 {
     double target = 5;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){level, &target};
+    loop.reference = (yk_function){.value = level, .user = &target};
     loop.proportional = 2, loop.offset = 1;
     yk_subsystem *s = create(*state, &loop, 0);
     assert_int_equal(s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0), YK_OK);
@@ -71,7 +71,7 @@ static void each_gain_does_its_part(void **state)
 
     /* D on a ramp of the reference is its slope; behind a filter it gets there with its time constant. */
     double slope = 4;
-    loop.integral = 0, loop.derivative = 3, loop.reference = (yk_function){ramp, &slope};
+    loop.integral = 0, loop.derivative = 3, loop.reference = (yk_function){.value = ramp, .user = &slope};
     for (int filtered = 0; filtered < 2; filtered++) {
         loop.filter = filtered ? 0.2 : 0;
         s = create(*state, &loop, 0);
@@ -107,7 +107,7 @@ static void law_of_the_paper(void **state)
     double target = -0.05, kappa = k0, h = 1e-3, own = 1e-6;
     yk_control_loop_def loop = yk_control_loop_default();
     loop.form = YK_CONTROL_RATE;
-    loop.reference = (yk_function){ramp, &target};
+    loop.reference = (yk_function){.value = ramp, .user = &target};
     loop.proportional = -kp, loop.derivative = -kd, loop.offset = k0;
     loop.low = 0, loop.high = 1, loop.rate_limit = limit;
     yk_subsystem *s = create(*state, &loop, 0);
@@ -139,7 +139,7 @@ static void integrals_do_not_wind_up(void **state)
 {
     double target = 0;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){level, &target};
+    loop.reference = (yk_function){.value = level, .user = &target};
     loop.integral = 5, loop.low = -1, loop.high = 1;
     yk_subsystem *s = create(*state, &loop, 0);
     s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
@@ -155,7 +155,7 @@ static void rates_of_the_command_are_limited(void **state)
 {
     double target = 1;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){level, &target};
+    loop.reference = (yk_function){.value = level, .user = &target};
     loop.proportional = 10, loop.rate_limit = 3, loop.offset = 0;
     yk_subsystem *s = create(*state, &loop, 0);
     s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
@@ -169,7 +169,7 @@ static void samples_are_held(void **state)
 {
     double slope = 2;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){ramp, &slope};
+    loop.reference = (yk_function){.value = ramp, .user = &slope};
     loop.proportional = 3, loop.integral = 1;
     yk_subsystem *s = create(*state, &loop, 0.25);
     begin(s, 0);
@@ -193,6 +193,41 @@ static void tables_are_lines_with_jumps(void **state)
     yk_table table = {4, time, value};
     const double at[][2] = {{0, 5}, {1, 5}, {1.5, 6}, {2, -1}, {3, 1}, {4, 3}, {9, 3}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) assert_near(yk_table_value(&table, at[i][0]), at[i][1], 1e-15);
+}
+
+static double corner_value(void *user, double t)
+{
+    return yk_table_value(user, t);
+}
+
+static double next_corner(void *user, double t)
+{
+    return yk_table_next_point(user, t);
+}
+
+/* Points of the reference and samples, whichever comes first; none of a reference that comes by wire. */
+static void events_are_announced(void **state)
+{
+    const double time[] = {0, 0.1, 0.1, 0.7}, value[] = {0, 0, 1, 2};
+    yk_table table = {4, time, value};
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.reference = (yk_function){corner_value, &table, next_corner};
+    yk_control_def def = yk_control_default();
+    def.loops = &loop, def.loop_count = 1;
+    for (int sampled = 0; sampled < 2; sampled++) {
+        yk_subsystem *s;
+        def.period = sampled ? 0.25 : 0;
+        assert_int_equal(yk_control_create(*state, &def, &s), YK_OK);
+        assert_int_equal(s->ops->start(s, 0, 0.01, NULL), YK_OK);
+        assert_near(s->ops->next_event(s, -1), sampled ? -0.75 : 0, 0);
+        assert_near(s->ops->next_event(s, 0), 0.1, 0);
+        assert_near(s->ops->next_event(s, 0.1), sampled ? 0.25 : 0.7, 0);
+        assert_near(s->ops->next_event(s, 0.6), 0.7, 0);
+        assert_true(s->ops->next_event(s, 0.7) == (sampled ? 0.75 : INFINITY));
+        assert_int_equal(s->ops->connect(s, 3, YK_TAKES_SIGNAL, 0), YK_OK);
+        assert_true(s->ops->next_event(s, 0) == (sampled ? 0.25 : INFINITY));
+        s->ops->destroy(s);
+    }
 }
 
 static void expect_refusal(yk_context *context, const yk_control_def *def, const char *words)
@@ -232,6 +267,7 @@ int main(void)
         cmocka_unit_test(rates_of_the_command_are_limited),
         cmocka_unit_test(samples_are_held),
         cmocka_unit_test(tables_are_lines_with_jumps),
+        cmocka_unit_test(events_are_announced),
         cmocka_unit_test(bad_definitions_are_refused),
     };
     return cmocka_run_group_tests_name("control", tests, create_context, destroy_context);

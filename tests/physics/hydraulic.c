@@ -136,7 +136,7 @@ static void an_open_valve_holds_a_force(void **state)
         yk_hydraulic_def def = yk_hydraulic_default();
         yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
         double k = spools[i];
-        cylinder.spool = (yk_function){constant, &k};
+        cylinder.spool = (yk_function){.value = constant, .user = &k};
         yk_subsystem *s = create(context, &def, &cylinder);
         assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
         double expected = 6.5e-3 * 7.5e6 * (1 - 2 * k) / ((1 - k) * (1 - k) + k * k);
@@ -168,7 +168,7 @@ static void a_cylinder_alone_stands_still(void **state)
     double k = 0.4;
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
-    cylinder.name = "ram", cylinder.spool = (yk_function){constant, &k};
+    cylinder.name = "ram", cylinder.spool = (yk_function){.value = constant, .user = &k};
     def.cylinders = &cylinder, def.cylinder_count = 1;
     yk_subsystem *s;
     assert_int_equal(yk_hydraulic_create(*state, &def, &s), YK_OK);
@@ -227,7 +227,7 @@ static void pressures_follow_the_printed_equations(void **state)
     for (int controlled = 0; controlled < 2; controlled++) {
         yk_hydraulic_def def = yk_hydraulic_default();
         yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
-        cylinder.spool = (yk_function){opening, &k};
+        cylinder.spool = (yk_function){.value = opening, .user = &k};
         cylinder.start = YK_HYDRAULIC_PRESSURE;
         cylinder.pressure[0] = 3e6, cylinder.pressure[1] = 4e6;
         def.tolerance = controlled ? 1e-9 : 0;
@@ -290,7 +290,7 @@ static void the_piston_meets_its_stops(void **state)
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
     double k = 0.45;
-    cylinder.spool = (yk_function){constant, &k};
+    cylinder.spool = (yk_function){.value = constant, .user = &k};
     cylinder.cylinder.stop = 5e-3;
     yk_subsystem *s = create(context, &def, &cylinder);
     yk_signal begin[2] = {yk_signal_linear_scalar(0.8, 0)};
@@ -321,7 +321,7 @@ static void fluid_flows_back_only_where_it_may(void **state)
         yk_hydraulic_def def = yk_hydraulic_default();
         yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
         double k = 0;
-        cylinder.spool = (yk_function){constant, &k};
+        cylinder.spool = (yk_function){.value = constant, .user = &k};
         cylinder.cylinder.valve.backflow = backflow;
         cylinder.start = YK_HYDRAULIC_PRESSURE;
         cylinder.pressure[0] = 1e5, cylinder.pressure[1] = 2e7;

@@ -93,7 +93,7 @@ static void external_force_drives_the_exact_integrator(void **state)
     (void)state;
     double amplitude = 4;
     yk_oscillator_def def = {.mass = 2, .stiffness = 450, .integrator = YK_OSCILLATOR_EXACT, .rho_inf = 1};
-    def.force = (yk_function){harmonic, &amplitude};
+    def.force = (yk_function){.value = harmonic, .user = &amplitude};
     yk_subsystem *oscillator = make(&def, YK_UNCONNECTED);
     double h = 5e-3, w = 7, natural = 15;
     oscillator->ops->start(oscillator, 0, h, NULL);
