@@ -42,7 +42,7 @@ typedef struct yk_finding {
     bool serious;  /* the run is not to be trusted */
     int interface; /* -1: of the whole */
     double value;
-    char text[400]; /* in words, with the remedy */
+    char text[512]; /* in words, with the remedy */
 } yk_finding;
 
 enum { YK_FINDINGS_MAX = 16 };
@@ -118,7 +118,7 @@ typedef struct yk_convergence_row {
     int64_t calls;                    /* of all subsystems */
     double seconds, seconds_per_step; /* on the clock, recording included */
     yk_outcome outcome;
-    char message[400]; /* of an outcome that is not good */
+    char message[512]; /* of an outcome that is not good */
 } yk_convergence_row;
 
 typedef struct yk_convergence_report {
@@ -324,7 +324,7 @@ typedef struct yk_advice_row {
     double seconds;      /* on the clock, for the whole run: from the stretch */
     int64_t calls;       /* of subsystems, for the whole run */
     double energy_share; /* created by the interfaces, of what moves */
-    char message[400];   /* why not, or what to know; "" */
+    char message[512];   /* why not, or what to know; "" */
 } yk_advice_row;
 
 enum { YK_ADVICE_MAX = 32 };

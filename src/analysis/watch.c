@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "coupling/system.h"
 #include "math/vec3.h"
 
 /* Energy from the coupling, by what moves, that spoils a run, and that is worth a word. */
@@ -72,9 +73,17 @@ static yk_finding *add(yk_run_report *report, yk_finding_kind kind, bool serious
     return finding;
 }
 
-static const char remedy[] =
-    "use a smaller time.step, coupling.inputs index-1 or another coupling.scheme; `yoke stability` "
-    "and `yoke advise` show what is stable";
+typedef struct remedy {
+    char text[200];
+} remedy;
+
+static remedy remedy_of(const yk_watch *watch)
+{
+    remedy r;
+    snprintf(r.text, sizeof r.text, "use a smaller time.step%s; `yoke stability` and `yoke advise` show what is stable",
+             yk_scheme_steadier(&watch->info->scheme));
+    return r;
+}
 
 static void conclude_ripple(const yk_watch *watch, int i, yk_run_report *report)
 {
@@ -86,7 +95,7 @@ static void conclude_ripple(const yk_watch *watch, int i, yk_run_report *report)
             f->text, sizeof f->text,
             "the effort at interface '%s' swings from step to step, and the swing grew by %.3g per step over %d steps "
             "up to t = %.4g s: the coupling is unstable; %s",
-            watch->info->interfaces[i].name, r->growth, r->longest * YK_RIPPLE_WINDOW, r->time, remedy);
+            watch->info->interfaces[i].name, r->growth, r->longest * YK_RIPPLE_WINDOW, r->time, remedy_of(watch).text);
 }
 
 static void conclude_energy(const yk_watch *watch, yk_run_report *report)
@@ -107,7 +116,7 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
         snprintf(f->text, sizeof f->text,
                  "the coupling created %.3g J, %.3g %% of the energy that moves, most of it at interface '%s'%s; %s",
                  created, 100 * share, watch->info->interfaces[worst].name,
-                 serious ? ": the coupling drives the system" : "", remedy);
+                 serious ? ": the coupling drives the system" : "", remedy_of(watch).text);
 }
 
 static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
@@ -163,34 +172,44 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
             watch->info->interfaces[i].name, told[0], position ? "m" : "rad", told[1], told[2]);
 }
 
-static void conclude_masses(const yk_watch *watch, int i, yk_run_report *report)
+static void conclude_feedthrough(const yk_watch *watch, int i, yk_run_report *report)
 {
-    static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
-    const yk_interface_probe *p = &watch->interfaces[i].probe;
-    const char *name = watch->info->interfaces[i].name;
-    if (p->axis >= 0 && !(p->ratio <= report->mass_ratio)) report->mass_ratio = p->ratio;
-    if (p->feedthrough) {
-        yk_finding *f = add(report, YK_FINDING_FEEDTHROUGH, false, i, 1);
-        if (f)
-            snprintf(f->text, sizeof f->text,
-                     "at interface '%s' the effort side answers an effort at once (an algebraic loop): no step is "
-                     "small enough "
-                     "for a scheme that does not iterate; use coupling.scheme tight with coupling.relaxation "
-                     "quasi-newton, or "
-                     "put mass there",
-                     name);
-    }
-    bool feels_masses = watch->info->scheme.kind == YK_SCHEME_EXPLICIT || watch->info->scheme.kind == YK_SCHEME_TIGHT;
-    if (!feels_masses || p->axis < 0 || !(p->ratio > 1)) return;
-    yk_finding *f = add(report, YK_FINDING_MASS_RATIO, false, i, p->ratio);
+    if (!watch->interfaces[i].probe.feedthrough) return;
+    yk_finding *f = add(report, YK_FINDING_FEEDTHROUGH, false, i, 1);
     if (f)
         snprintf(f->text, sizeof f->text,
-                 "at interface '%s' the side that takes the motion is %.3g times as heavy as the other along %s (%.3g "
-                 "by %.3g "
-                 "kg%s): explicit coupling is stable up to about 1 (index-1 inputs: 1.8), and plain iterations "
-                 "converge below 1; exchange the "
-                 "sides (`between`), move mass across, or use coupling.relaxation aitken with coupling.scheme tight",
-                 name, p->ratio, axes[p->axis], p->motion_mass, p->effort_mass, p->axis < 3 ? "" : " m2");
+                 "at interface '%s' the effort side answers an effort at once (an algebraic loop): no step is small "
+                 "enough for a scheme that does not iterate; use coupling.scheme tight with coupling.relaxation "
+                 "quasi-newton, or put mass there",
+                 watch->info->interfaces[i].name);
+}
+
+/* The interface where the masses are worst, and how many others are like it. */
+static void conclude_masses(const yk_watch *watch, yk_run_report *report)
+{
+    static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
+    int worst = -1, others = -1;
+    for (int i = 0; i < watch->count; i++) {
+        const yk_interface_probe *p = &watch->interfaces[i].probe;
+        if (p->axis < 0) continue;
+        others += p->ratio > 1;
+        if (!(p->ratio <= report->mass_ratio)) report->mass_ratio = p->ratio, worst = i;
+    }
+    bool feels_masses = watch->info->scheme.kind == YK_SCHEME_EXPLICIT || watch->info->scheme.kind == YK_SCHEME_TIGHT;
+    if (!feels_masses || worst < 0 || !(report->mass_ratio > 1)) return;
+    const yk_interface_probe *p = &watch->interfaces[worst].probe;
+    char more[64] = "";
+    if (others > 0) snprintf(more, sizeof more, ", and %d other%s likewise", others, others > 1 ? "s" : "");
+    yk_finding *f = add(report, YK_FINDING_MASS_RATIO, false, worst, p->ratio);
+    if (f)
+        snprintf(
+            f->text, sizeof f->text,
+            "at interface '%s' the side that takes the motion is %.3g times as heavy as the other along %s (%.3g by "
+            "%.3g kg%s)%s: explicit coupling is stable up to about 1 (index-1 inputs: 1.8), and plain iterations "
+            "converge below 1; exchange the sides (`between`), move mass across, or use coupling.relaxation aitken "
+            "with coupling.scheme tight, or coupling.scheme index1",
+            watch->info->interfaces[worst].name, p->ratio, axes[p->axis], p->motion_mass, p->effort_mass,
+            p->axis < 3 ? "" : " m2", more);
 }
 
 void yk_watch_conclude(const yk_watch *watch, yk_run_report *report)
@@ -203,5 +222,6 @@ void yk_watch_conclude(const yk_watch *watch, yk_run_report *report)
     /* What is unstable drifts as well. */
     bool serious = report->finding_count > 0 && report->findings[0].serious;
     for (int i = 0; !serious && i < watch->count; i++) conclude_drift(watch, i, report);
-    for (int i = 0; i < watch->count; i++) conclude_masses(watch, i, report);
+    for (int i = 0; i < watch->count; i++) conclude_feedthrough(watch, i, report);
+    conclude_masses(watch, report);
 }

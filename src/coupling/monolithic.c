@@ -7,7 +7,13 @@ static yk_status merge_parts(const yk_system *system, const yk_system_def *def, 
     const yk_subsystem_ops *ops = def->subsystems[0]->ops;
     for (int i = 0; i < def->subsystem_count; i++) {
         const yk_subsystem_ops *part = def->subsystems[i]->ops;
-        if (!part->merge || part != ops)
+        if (!part->merge)
+            return yk_fail(
+                system->context, YK_ERROR_CAPABILITY,
+                "scheme %s: subsystems of the kind %s ('%s') cannot be merged with others to one system. Choose "
+                "the scheme explicit or tight",
+                yk_system_scheme_name(system), part->kind, def->names[i]);
+        if (part != ops)
             return yk_fail(system->context, YK_ERROR_CAPABILITY,
                            "scheme %s: '%s' (%s) and '%s' (%s) cannot be merged to one system; it needs subsystems of "
                            "one kind that can. Choose the scheme explicit or tight",

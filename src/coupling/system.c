@@ -194,8 +194,7 @@ static const char *member_message(const yk_member *m)
     return ops->message ? ops->message(m->subsystem) : yk_status_text(m->status);
 }
 
-/* What else may steady a coupling that ran away, of what is not set already. */
-static const char *steadier(const yk_scheme_def *scheme)
+const char *yk_scheme_steadier(const yk_scheme_def *scheme)
 {
     switch (scheme->kind) {
     case YK_SCHEME_EXPLICIT:
@@ -234,7 +233,7 @@ yk_status yk_system_blame(yk_system *system, int member)
         system->context, m->status,
         "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s; the coupling may be unstable: try a "
         "smaller time.step%s, and see `yoke stability` and `yoke advise`",
-        t, step, name, m->name, why, steadier(&system->scheme));
+        t, step, name, m->name, why, yk_scheme_steadier(&system->scheme));
 }
 
 /* Stepping --------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Creation of a coupled system: every mistake in the wiring is found here, before anything moves. */
 #include <math.h>
+#include <stdio.h>
 
 #include "coupling/index1.h"
 #include "coupling/relaxed.h"
@@ -154,9 +155,16 @@ static yk_status connect_link(yk_system *system, yk_link *link)
     yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     b->iterates = false; /* a motion side steps as a whole */
     yk_causality b_takes = yk_link_takes(system, link);
+    yk_member *member = a;
     yk_status status = a->subsystem->ops->connect(a->subsystem, def->effort_port, YK_TAKES_EFFORT, def->constrained);
-    if (status < 0) return status;
-    return b->subsystem->ops->connect(b->subsystem, def->motion_port, b_takes, def->constrained);
+    if (status >= 0) {
+        member = b;
+        status = b->subsystem->ops->connect(b->subsystem, def->motion_port, b_takes, def->constrained);
+    }
+    if (status >= 0) return status;
+    char why[512];
+    snprintf(why, sizeof why, "%s", yk_last_message(system->context));
+    return yk_fail(system->context, status, "interface '%s', subsystem '%s': %s", def->name, member->name, why);
 }
 
 static yk_status create_link(yk_system *system, int number, const yk_interface_def *def)

@@ -126,7 +126,9 @@ static bool check_free(yk_scenario *scenario, const side *s)
     const char *user = user_of_port(scenario, s);
     if (user)
         yk_node_error(scenario->resolver.diagnostics, s->node,
-                      "the port is already used by interface '%s'; a port can be joined once", user);
+                      "the port is already used by interface '%s'; a port can be joined once; give the subsystem "
+                      "another port on the same body",
+                      user);
     return !user;
 }
 

@@ -72,7 +72,10 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
                        port->name);
     if (!moved_by_forces(world, port->body) && !(port->line && moved_by_forces(world, port->far_body)))
         return yk_fail(world->context, YK_ERROR_ARGUMENT,
-                       "port %s is on a body that is fixed or follows another prescribed motion", port->name);
+                       "port %s is on a body that is fixed or follows a prescribed motion: free it, or tie the partner "
+                       "to the ground "
+                       "inside its own subsystem",
+                       port->name);
     port->causality = causality;
     port->constrained = constrained;
     if (causality != YK_TAKES_MOTION) return YK_OK;
