@@ -453,8 +453,8 @@ static yk_status start_consistently(yk_system *system)
 
 /* A start gap (rad) beyond which the markers are not misplaced by rounding or a guess but turned against each other. */
 static const double TURNED = 0.01;
-/* Gaps (m, rad) that are worth a word. */
-static const double NOTABLE = 1e-6;
+/* Gaps (m, rad; m/s, rad/s) that are worth a word. */
+static const double NOTABLE = 1e-6, NOTABLE_SPEED = 1e-5;
 
 static yk_status check_start_gap(yk_system *system, yk_link *link)
 {
@@ -471,6 +471,12 @@ static yk_status check_start_gap(yk_system *system, yk_link *link)
         yk_log(system->context, YK_LOG_WARNING,
                "interface '%s': its two sides start %.3g m and %.3g rad apart; the first steps pull them together",
                name, gap->position, gap->rotation);
+    if (gap->velocity > NOTABLE_SPEED || gap->angular_velocity > NOTABLE_SPEED)
+        yk_log(system->context, YK_LOG_WARNING,
+               "interface '%s': its two sides start with velocities that differ by %.3g m/s and %.3g rad/s, which the "
+               "first "
+               "step takes away like an impact; give both sides the same velocity at the start",
+               name, gap->velocity, gap->angular_velocity);
     return YK_OK;
 }
 

@@ -205,6 +205,18 @@ static yk_smooth_options common_options(yk_subsystem *const *parts, int part_cou
     return options;
 }
 
+/* The ports show the wrench of the joint between them: that on a, which is the joint's second body, and its opposite. */
+static void show_joints(yk_smooth *whole, yk_subsystem *const *parts, const yk_merge_joint *joints, int joint_count)
+{
+    int first = whole->def.joint_count - joint_count;
+    for (int i = 0; i < joint_count; i++) {
+        port_model *a = &whole->ports[totals_before(parts, joints[i].part_a).ports + joints[i].port_a];
+        port_model *b = &whole->ports[totals_before(parts, joints[i].part_b).ports + joints[i].port_b];
+        a->merged = b->merged = 1 + first + i;
+        a->merged_side = 1, b->merged_side = 0;
+    }
+}
+
 yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
                           yk_subsystem **merged)
 {
@@ -240,6 +252,7 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
         status = yk_smooth_create(context, &def, &whole);
         if (status == YK_OK) status = yk_smooth_order_channels(whole, parts, part_count);
         if (status == YK_OK) {
+            show_joints(whole, parts, joints, joint_count);
             *merged = yk_smooth_subsystem(whole);
         } else {
             yk_smooth_destroy(whole);

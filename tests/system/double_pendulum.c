@@ -122,6 +122,31 @@ static void tight_is_of_second_order_and_makes_no_energy(void **state)
     close_pendulum(&p);
 }
 
+/* What the ports of a merged system show of the joint between them is what they exchange when they are coupled. */
+static void merged_ports_show_the_joint(void **state)
+{
+    (void)state;
+    yk_scheme_def tight = yk_scheme_default(), merged = yk_scheme_default();
+    tight.kind = YK_SCHEME_TIGHT, tight.tolerance = 1e-10, tight.iterations = 100;
+    merged.kind = YK_SCHEME_MONOLITHIC;
+    pendulum p, q;
+    open_pendulum(&p, &tight, 1e-3);
+    open_pendulum(&q, &merged, 1e-3);
+    for (int n = 0; n < 200; n++) {
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+        assert_int_equal(yk_system_step(q.system, NULL), YK_OK);
+    }
+    for (int link = 0; link < 2; link++) {
+        yk_effort coupled = yk_system_output(p.system, link, 0)->effort,
+                  shown = yk_system_output(q.system, link, 0)->effort;
+        assert_true(yk_v3_norm(coupled.force) > 1);
+        assert_true(yk_v3_norm(yk_v3_sub(shown.force, coupled.force)) < 1e-6);
+        assert_true(yk_v3_norm(yk_v3_sub(shown.torque, coupled.torque)) < 1e-6);
+    }
+    close_pendulum(&p);
+    close_pendulum(&q);
+}
+
 static double iterations_per_step(yk_relaxation relaxation)
 {
     yk_scheme_def scheme = yk_scheme_default();
@@ -161,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(monolithic_is_of_second_order),
         cmocka_unit_test(tight_is_of_second_order_and_makes_no_energy),
+        cmocka_unit_test(merged_ports_show_the_joint),
         cmocka_unit_test(quasi_newton_saves_iterations),
         cmocka_unit_test(explicit_scheme_with_a_position_level_partner_diverges_and_is_named),
     };
