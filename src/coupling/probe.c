@@ -86,26 +86,34 @@ static yk_status velocity_answer(const trial *t, double h, double amount, const 
  * what is left is mass, or none. */
 typedef struct answers {
     double longer[6], shorter[6];
+    double amount[6];  /* of the effort */
+    double partner[6]; /* mass that the partner would have to move at once */
 } answers;
 
 static yk_status try_at_once(const trial *t, double amount, const double *image, answers *found)
 {
     double h = t->system->step / 100;
+    found->amount[t->axis] = amount;
     yk_status status = velocity_answer(t, h, amount, image, &found->longer[t->axis]);
     if (status >= 0) status = velocity_answer(t, h / 10, amount, image, &found->shorter[t->axis]);
     return status;
 }
 
-/* An axis that another joint blocks answers with rounding only: it must stand out from that beside the others. */
-static bool is_at_once(const answers *found)
+/* An axis that another joint blocks answers with rounding only, or with what little joints yield: it must stand out from
+ * that beside the others, and the effort by which the partner follows within a step must matter beside the one that
+ * caused it. */
+static bool is_at_once(const answers *found, double step)
 {
-    static const double STANDS_OUT = 1e-8;
+    static const double STANDS_OUT = 1e-8, MATTERS = 1e-3;
     for (int turning = 0; turning < 2; turning++) {
         const double *longer = &found->longer[3 * turning], *shorter = &found->shorter[3 * turning];
         double largest = fmax(fabs(longer[0]), fmax(fabs(longer[1]), fabs(longer[2])));
-        for (int i = 0; i < 3; i++)
-            if (fabs(longer[i]) > STANDS_OUT * largest && fabs(shorter[i]) > 0.5 * fabs(longer[i]) && largest > 1e-15)
-                return true;
+        for (int i = 0; i < 3; i++) {
+            int axis = 3 * turning + i;
+            double gain = fabs(longer[i]) * found->partner[axis] / (step * found->amount[axis]);
+            bool stands_out = fabs(longer[i]) > STANDS_OUT * largest && largest > 1e-15 && !(gain < MATTERS);
+            if (stands_out && fabs(shorter[i]) > 0.5 * fabs(longer[i])) return true;
+        }
     }
     return false;
 }
@@ -135,6 +143,7 @@ static void try_axis(yk_system *system, const yk_link *link, int axis, const dou
         bool effort = side == 0 || both_efforts;
         if (try_side(&t, effort, image, &mass[side], found) < 0) return;
     }
+    found->partner[axis] = mass[1];
     double ratio = mass[1] / mass[0];
     bool known = isfinite(ratio) && isfinite(mass[0]) && mass[0] > 0 && mass[1] >= 0;
     if (!known || (probe->axis >= 0 && !(ratio > probe->ratio))) return;
@@ -153,12 +162,12 @@ yk_status yk_system_probe(yk_system *system, int interface, yk_interface_probe *
     if (status == YK_OK) {
         const yk_link *link = &system->links[interface];
         double t = system->t, h = system->h;
-        answers found = {{0}, {0}};
+        answers found = {.longer = {0}};
         memcpy(kept, system->members, members * sizeof *kept);
         yk_system_state_get(system, image);
         for (int axis = 0; axis < 6; axis++)
             if (link->def.constrained >> axis & 1) try_axis(system, link, axis, image, &found, probe);
-        probe->feedthrough = is_at_once(&found);
+        probe->feedthrough = is_at_once(&found, system->step);
         status = yk_system_state_set(system, image);
         system->t = t, system->h = h;
         for (size_t i = 0; i < members; i++) {

@@ -122,7 +122,8 @@ static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.po
 static const yk_field interface_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
      .text = "two ports, `subsystem.port`: the first receives the effort, the second the motion (index1: both an "
-             "effort, but scalar ports that take motion only). A port takes part in one interface; a body can have several"},
+             "effort, but scalar ports that take motion only). A port takes part in one interface; a body can have "
+             "several"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
     {"drive", YK_TYPE_SECTION, .section = &drive_section,

@@ -3,8 +3,9 @@
  * Multipliers y with G^T y = 0 change nothing in the motion. They are found by inverse iteration with the factored
  * matrix of the start, | M/s G^T; G -e |, whose Schur complement is -(G M^-1 G^T s + e): a vector without components in
  * that null space grows by at most 1/(smallest eigenvalue), one inside by 1/e. Vectors are found one by one, each
- * orthogonal to those before, until one is not annihilated by G^T. The cost is that of a few sparse solutions per
- * redundant equation, so long chains are no burden.
+ * orthogonal to those before, until one is not annihilated by G^T. Iterations go on while |G^T y| falls: light bodies have
+ * eigenvalues so close to e that a few of them would not tell. The cost is that of a few sparse solutions per redundant
+ * equation, so long chains are no burden.
  *
  * A model with redundant equations is integrated with a compliance of the joints so small that no gap is seen, which
  * singles out the multipliers of least norm (internal.h). */
@@ -13,7 +14,7 @@
 #include "base/text.h"
 #include "smooth/internal.h"
 
-enum { NULL_VECTORS_MAX = 256, INVERSE_ITERATIONS = 3 };
+enum { NULL_VECTORS_MAX = 256, INVERSE_ITERATIONS_LEAST = 3, INVERSE_ITERATIONS_MOST = 60 };
 
 /* A vector with |G^T y| below this share of |y| counts as annihilated. */
 static const double null_share = 1e-6;
@@ -45,24 +46,39 @@ static bool orthonormalise(int m, const double *basis, int count, double *y)
     return true;
 }
 
+static void put_multipliers(const yk_smooth *model, const double *y, double *full)
+{
+    memset(full, 0, (size_t)model->motion_count * sizeof *full);
+    memcpy(full + model->motion_count, y, (size_t)model->row_count * sizeof *y);
+}
+
+/* |G^T y|. */
+static double image_size(yk_smooth *model, const double *y)
+{
+    put_multipliers(model, y, model->right);
+    yk_sparse_multiply(model->matrix, model->right, model->work_vector);
+    return sqrt(dot(model->motion_count, model->work_vector, model->work_vector));
+}
+
 /* The next vector of the null space, into y; false if there is no other. */
 static bool next_null_vector(yk_smooth *model, const double *basis, int count, uint64_t *seed, double *y)
 {
-    int n = model->motion_count, m = model->row_count;
-    double *full = model->right, *image = model->work_vector;
+    int m = model->row_count;
+    double size = INFINITY;
     for (int i = 0; i < m; i++) y[i] = random_number(seed);
-    for (int k = 0; k < INVERSE_ITERATIONS; k++) {
-        if (!orthonormalise(m, basis, count, y)) return false;
-        memset(full, 0, (size_t)n * sizeof *full);
-        memcpy(full + n, y, (size_t)m * sizeof *y);
-        yk_sparse_solve(model->matrix, full);
-        memcpy(y, full + n, (size_t)m * sizeof *y);
-    }
     if (!orthonormalise(m, basis, count, y)) return false;
-    memset(full, 0, (size_t)n * sizeof *full);
-    memcpy(full + n, y, (size_t)m * sizeof *y);
-    yk_sparse_multiply(model->matrix, full, image);
-    return sqrt(dot(n, image, image)) < null_share;
+    for (int k = 1; k <= INVERSE_ITERATIONS_MOST; k++) {
+        put_multipliers(model, y, model->right);
+        yk_sparse_solve(model->matrix, model->right);
+        memcpy(y, model->right + model->motion_count, (size_t)m * sizeof *y);
+        if (!orthonormalise(m, basis, count, y)) return false;
+        if (k < INVERSE_ITERATIONS_LEAST) continue;
+        double now = image_size(model, y);
+        if (now < null_share) return true;
+        if (!(now < 0.95 * size)) return false;
+        size = now;
+    }
+    return false;
 }
 
 static yk_status report_redundant(yk_smooth *model, const double *basis, int count)
