@@ -157,17 +157,6 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     loads->torque = yk_m3_apply(motion->frame.rotation, torque);
 }
 
-/* What the changing momenta do not contain: -dT/dp_i. */
-static void add_energy_slopes(const yk_ffrf *body, const yk_ffrf_shape *at, const yk_ffrf_seen *s, double *modal)
-{
-    for (int i = 0; i < body->modes; i++) {
-        yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s->rate[i]), s->gyro[i]);
-        yk_vec3 move = yk_v3_add(yk_v3_cross(s->w, at->shift[i]), s->bend[i]);
-        modal[i] -=
-            yk_v3_dot(s->w, yk_v3_add(yk_ffrf_half_tensor(&at->spread[i], s->w), swirl)) + yk_v3_dot(s->v, move);
-    }
-}
-
 /* With a constant mass: all velocity loads, less those that the changing momenta of the undeformed body contain. */
 static void add_other_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, const yk_ffrf_shape *at,
                                      const yk_ffrf_shape *plain, const yk_ffrf_seen *s, yk_vec3 *force, yk_vec3 *torque,
@@ -185,25 +174,19 @@ static void add_other_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *
     *torque = yk_v3_sub(*torque, yk_v3_add(yk_v3_cross(s->w, spin), yk_v3_cross(s->v, drift)));
 }
 
-void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
-                  double *modal_momentum, yk_ffrf_loads *loads)
+static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
+                             double *modal_momentum, yk_ffrf_loads *loads)
 {
-    yk_ffrf_shape at;
+    yk_ffrf_shape at, plain;
     yk_ffrf_seen s;
     const yk_mat3 turn = motion->frame.rotation;
     yk_vec3 force = {0, 0, 0}, torque = {0, 0, 0}, linear, angular;
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
     for (int i = 0; i < body->modes; i++) loads->modal[i] = 0;
-    if (body->constant_mass) {
-        yk_ffrf_shape plain;
-        yk_ffrf_shape_at(body, NULL, &plain);
-        inertia_of_accelerations(body, &plain, s.v, s.w, motion->rate, &linear, &angular, modal_momentum);
-        add_other_velocity_loads(body, motion, &at, &plain, &s, &force, &torque, loads->modal);
-    } else {
-        inertia_of_accelerations(body, &at, s.v, s.w, motion->rate, &linear, &angular, modal_momentum);
-        add_energy_slopes(body, &at, &s, loads->modal);
-    }
+    yk_ffrf_shape_at(body, NULL, &plain);
+    inertia_of_accelerations(body, &plain, s.v, s.w, motion->rate, &linear, &angular, modal_momentum);
+    add_other_velocity_loads(body, motion, &at, &plain, &s, &force, &torque, loads->modal);
     *momentum = (yk_momentum){yk_m3_apply(turn, linear), yk_m3_apply(turn, angular)};
     add_weight(body, &at, s.g, &force, &torque, loads->modal);
     yk_vec3 centre = yk_m3_apply(turn, at.moment);
@@ -211,4 +194,14 @@ void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gra
     energies(body, motion, &at, &s, loads);
     loads->force = yk_m3_apply(turn, force);
     loads->torque = yk_m3_apply(turn, torque);
+}
+
+void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
+                  double *modal_momentum, yk_ffrf_loads *loads)
+{
+    if (body->constant_mass) {
+        rest_of_constant(body, motion, gravity, momentum, modal_momentum, loads);
+    } else {
+        yk_ffrf_rest_of_changing(body, motion, gravity, momentum, modal_momentum, loads);
+    }
 }

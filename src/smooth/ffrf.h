@@ -88,7 +88,9 @@ typedef struct yk_ffrf {
     yk_ffrf_term *terms;          /* entries of pair that are not zero, by mode i */
     int *first_term;              /* modes + 1 */
     yk_ffrf_bend *curves, *gyros; /* curve and gyro where they are not zero */
-    int curve_count, gyro_count;
+    yk_ffrf_bend *swirls;         /* the axial vector of pair_ji, likewise */
+    int curve_count, gyro_count, swirl_count;
+    bool *coupled;      /* (6 + modes) square: see yk_ffrf_coupled */
     yk_vec3 *curve;     /* modes x modes */
     yk_vec3 *gyro;      /* modes x modes: 2 int s_j x s_i, the Coriolis coupling of the amplitudes */
     double *modal_mass; /* modes x modes */
@@ -96,6 +98,7 @@ typedef struct yk_ffrf {
     double *reach;  /* per mode: largest displacement of a point per unit of it (m) */
     double slowest; /* lowest circular frequency of the shapes while the frame is held (rad/s) */
     bool damped;
+    bool diagonal; /* modal mass and stiffness */
     void *store;
 } yk_ffrf;
 

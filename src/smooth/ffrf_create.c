@@ -120,11 +120,28 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
     int n = body->modes;
     body->curves = yk_allocate(context, (size_t)(n * n), sizeof *body->curves);
     body->gyros = yk_allocate(context, (size_t)(n * n), sizeof *body->gyros);
-    if (!body->curves || !body->gyros) return YK_ERROR_MEMORY;
-    for (int k = 0; k < n * n; k++)
-        body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), yk_ffrf_axial(&body->pair[n * (k % n) + k / n]));
+    body->swirls = yk_allocate(context, (size_t)(n * n), sizeof *body->swirls);
+    if (!body->curves || !body->gyros || !body->swirls) return YK_ERROR_MEMORY;
+    for (int k = 0; k < n * n; k++) {
+        yk_vec3 swirl = yk_ffrf_axial(&body->pair[n * (k % n) + k / n]);
+        if (yk_v3_norm2(swirl) > 0) body->swirls[body->swirl_count++] = (yk_ffrf_bend){k / n, k % n, swirl};
+        body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
+    }
     body->curve_count = list_vectors(n, body->curve, body->curves);
     body->gyro_count = list_vectors(n, body->gyro, body->gyros);
+    return YK_OK;
+}
+
+/* What of the tangent is coupled, and whether modes are the body's own. */
+static yk_status list_coupled(yk_context *context, yk_ffrf *body)
+{
+    int n = body->modes, size = 6 + n;
+    body->diagonal = true;
+    for (int k = 0; k < n * n; k++)
+        if (k % (n + 1) != 0) body->diagonal &= body->modal_mass[k] == 0 && body->stiffness[k] == 0;
+    body->coupled = yk_allocate(context, (size_t)(size * size), sizeof *body->coupled);
+    if (!body->coupled) return YK_ERROR_MEMORY;
+    for (int k = 0; k < size * size; k++) body->coupled[k] = yk_ffrf_coupled(body, k / size, k % size);
     return YK_OK;
 }
 
@@ -339,6 +356,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
     if (status == YK_OK) status = list_couplings(context, body);
     drop_rounding(body->modes, body->modal_mass);
     drop_rounding(body->modes, body->stiffness);
+    if (status == YK_OK) status = list_coupled(context, body);
     if (status == YK_OK) measure_reach(def, body);
     if (status != YK_OK) yk_ffrf_destroy(context, body);
     return status;
@@ -351,6 +369,8 @@ void yk_ffrf_destroy(yk_context *context, yk_ffrf *body)
     yk_release(context, body->first_term);
     yk_release(context, body->curves);
     yk_release(context, body->gyros);
+    yk_release(context, body->swirls);
+    yk_release(context, body->coupled);
     *body = (yk_ffrf){0};
 }
 

@@ -139,7 +139,7 @@ static void modal_pass(yk_smooth *model, const flexible_model *of, assembly_leve
     double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
     for (int j = 0; j < size; j++)
         for (int i = 0; i < size; i++)
-            if (yk_ffrf_coupled(&of->body->modal, i, j))
+            if (of->body->modal.coupled[size * i + j])
                 put(to, mode, i < 6 ? frame + i : first + i, j < 6 ? frame + j : first + j,
                     scale * of->tangent[size * i + j]);
 }
