@@ -343,20 +343,40 @@ const int *yk_panels_rows(const yk_panels *panels)
 
 /* Numeric phase --------------------------------------------------------------------------------------------------- */
 
+/* z -= columns k .. k+3 of a block times four numbers, rows begin .. end. */
+static inline void sweep(const double *block, size_t height, const double v[4], int begin, int end, double *restrict z)
+{
+    for (int i = begin; i < end; i++)
+        z[i] -= (v[0] * block[i] + v[1] * block[i + height]) +
+                (v[2] * block[i + 2 * height] + v[3] * block[i + 3 * height]);
+}
+
+/* Forward substitution with the columns of a block, whose first rows are unit triangular, to all `rows` of z. */
+static void sweep_down(const double *block, size_t h, int width, int rows, double *z)
+{
+    int k = 0;
+    for (; k + 4 <= width; k += 4, block += 4 * h) {
+        const double *a = block, *b = a + h, *c = b + h;
+        z[k + 1] -= a[k + 1] * z[k];
+        z[k + 2] -= a[k + 2] * z[k] + b[k + 2] * z[k + 1];
+        z[k + 3] -= a[k + 3] * z[k] + b[k + 3] * z[k + 1] + c[k + 3] * z[k + 2];
+        const double v[4] = {z[k], z[k + 1], z[k + 2], z[k + 3]};
+        sweep(block, h, v, k + 4, rows, z);
+    }
+    for (; k < width; k++, block += h)
+        for (int i = k + 1; i < rows; i++) z[i] -= z[k] * block[i];
+}
+
 /* D = L U in place without pivoting, with the rows below; false: a pivot is zero or not finite. */
 static bool factor_lower(double *block, int width, int height, double *inverse)
 {
     for (int k = 0; k < width; k++) {
         double *column = block + (size_t)k * (size_t)height;
+        sweep_down(block, (size_t)height, k, height, column);
         double pivot = column[k], scale = 1 / pivot;
         if (pivot == 0 || !isfinite(scale) || !isfinite(pivot)) return false;
         inverse[k] = scale;
         for (int i = k + 1; i < height; i++) column[i] *= scale;
-        for (int j = k + 1; j < width; j++) {
-            double *restrict other = block + (size_t)j * (size_t)height;
-            double factor = other[k];
-            for (int i = k + 1; i < height; i++) other[i] -= factor * column[i];
-        }
     }
     return true;
 }
@@ -366,12 +386,7 @@ static void factor_upper(const double *lower, int width, int height, double *upp
 {
     for (int k = 0; k < width; k++, upper += width)
         for (int i = 0; i < k; i++) upper[i] = lower[(size_t)k * (size_t)height + (size_t)i];
-    for (int q = 0; q < below; q++, upper += width)
-        for (int k = 0; k < width; k++) {
-            const double *column = lower + (size_t)k * (size_t)height;
-            double factor = upper[k];
-            for (int i = k + 1; i < width; i++) upper[i] -= factor * column[i];
-        }
+    for (int q = 0; q < below; q++, upper += width) sweep_down(lower, (size_t)height, width, width, upper);
 }
 
 /* sum = columns of a block times a vector, four at a time. */
@@ -478,31 +493,6 @@ double yk_panels_growth(yk_panels *panels, const double *values)
 
 /* Solution -------------------------------------------------------------------------------------------------------- */
 
-/* z -= columns k .. k+3 of a block times four numbers, rows begin .. end. */
-static inline void sweep(const double *block, size_t height, const double v[4], int begin, int end, double *restrict z)
-{
-    for (int i = begin; i < end; i++)
-        z[i] -= (v[0] * block[i] + v[1] * block[i + height]) +
-                (v[2] * block[i + 2 * height] + v[3] * block[i + 3 * height]);
-}
-
-/* z has the pivots' share and below it zeros, which become -L x. */
-static void sweep_down(const double *block, int width, int height, double *z)
-{
-    size_t h = (size_t)height;
-    int k = 0;
-    for (; k + 4 <= width; k += 4, block += 4 * h) {
-        const double *a = block, *b = a + h, *c = b + h;
-        z[k + 1] -= a[k + 1] * z[k];
-        z[k + 2] -= a[k + 2] * z[k] + b[k + 2] * z[k + 1];
-        z[k + 3] -= a[k + 3] * z[k] + b[k + 3] * z[k + 1] + c[k + 3] * z[k + 2];
-        const double v[4] = {z[k], z[k + 1], z[k + 2], z[k + 3]};
-        sweep(block, h, v, k + 4, height, z);
-    }
-    for (; k < width; k++, block += h)
-        for (int i = k + 1; i < height; i++) z[i] -= z[k] * block[i];
-}
-
 static void sweep_up(const double *block, int width, const double *inverse, double *z)
 {
     size_t h = (size_t)width;
@@ -534,7 +524,8 @@ static void forward(const yk_panels *panels, const supernode *node, double *x, d
     }
     for (int k = 0; k < width; k++) z[k] = own[k];
     for (int q = 0; q < below; q++) z[width + q] = 0;
-    sweep_down(lower, width, width + below, z);
+    /* below the pivots' share are zeros, which become -L x */
+    sweep_down(lower, (size_t)(width + below), width, width + below, z);
     for (int k = 0; k < width; k++) own[k] = z[k];
     for (int q = 0; q < below; q++) x[rows[q]] += z[width + q];
 }

@@ -76,6 +76,14 @@ typedef struct yk_ffrf_term {
     double value;
 } yk_ffrf_term;
 
+/* A share value p_i p_j of an entry of the second moments; i <= j. */
+typedef struct yk_ffrf_square {
+    int i, j;
+    double value;
+} yk_ffrf_square;
+
+enum { YK_FFRF_SYMMETRIC = 6 }; /* entries xx, yy, zz, xy, xz, yz */
+
 typedef struct yk_ffrf {
     int modes;
     bool constant_mass;
@@ -90,6 +98,8 @@ typedef struct yk_ffrf {
     yk_ffrf_bend *curves, *gyros; /* curve and gyro where they are not zero */
     yk_ffrf_bend *swirls;         /* the axial vector of pair_ji, likewise */
     int curve_count, gyro_count, swirl_count;
+    yk_ffrf_square *squares; /* of the second moments, by entry */
+    int first_square[YK_FFRF_SYMMETRIC + 1];
     bool *coupled;      /* (6 + modes) square: see yk_ffrf_coupled */
     yk_vec3 *curve;     /* modes x modes */
     yk_vec3 *gyro;      /* modes x modes: 2 int s_j x s_i, the Coriolis coupling of the amplitudes */
@@ -160,6 +170,7 @@ typedef struct yk_ffrf_node {
     const yk_vec3 *rotation; /* NULL: none */
     const yk_ffrf_bend *bends;
     int bend_count;
+    uint64_t moves, turns; /* modes that displace it and that turn it, by bits */
 } yk_ffrf_node;
 
 /* The place in one shape of the body, in the axes of the floating frame. */

@@ -132,6 +132,27 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
     return YK_OK;
 }
 
+/* The second moments are W0 + sym(sum of p_i spread_i + p_i p_j pair_ij / 2), sym(A) = A + A^T. */
+static yk_status list_squares(yk_context *context, yk_ffrf *body)
+{
+    static const int row[YK_FFRF_SYMMETRIC] = {0, 1, 2, 0, 0, 1}, column[YK_FFRF_SYMMETRIC] = {0, 1, 2, 1, 2, 2};
+    int n = body->modes, count = 0;
+    body->squares = yk_allocate(context, (size_t)(YK_FFRF_SYMMETRIC * n * (n + 1) / 2), sizeof *body->squares);
+    if (!body->squares) return YK_ERROR_MEMORY;
+    for (int e = 0; e < YK_FFRF_SYMMETRIC; e++) {
+        int r = row[e], c = column[e];
+        body->first_square[e] = count;
+        for (int i = 0; i < n; i++)
+            for (int j = i; j < n; j++) {
+                const yk_mat3 *a = &body->pair[n * i + j], *b = &body->pair[n * j + i];
+                double value = 0.5 * (a->m[r][c] + a->m[c][r] + (i == j ? 0 : b->m[r][c] + b->m[c][r]));
+                if (value != 0) body->squares[count++] = (yk_ffrf_square){i, j, value};
+            }
+    }
+    body->first_square[YK_FFRF_SYMMETRIC] = count;
+    return YK_OK;
+}
+
 /* What of the tangent is coupled, and whether modes are the body's own. */
 static yk_status list_coupled(yk_context *context, yk_ffrf *body)
 {
@@ -357,6 +378,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
     drop_rounding(body->modes, body->modal_mass);
     drop_rounding(body->modes, body->stiffness);
     if (status == YK_OK) status = list_coupled(context, body);
+    if (status == YK_OK) status = list_squares(context, body);
     if (status == YK_OK) measure_reach(def, body);
     if (status != YK_OK) yk_ffrf_destroy(context, body);
     return status;
@@ -371,6 +393,7 @@ void yk_ffrf_destroy(yk_context *context, yk_ffrf *body)
     yk_release(context, body->gyros);
     yk_release(context, body->swirls);
     yk_release(context, body->coupled);
+    yk_release(context, body->squares);
     *body = (yk_ffrf){0};
 }
 

@@ -12,7 +12,18 @@ yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend
     for (int k = 0; k < modes * modes && point->shortening; k++)
         if (yk_v3_norm2(point->shortening[k]) > 0)
             bends[node.bend_count++] = (yk_ffrf_bend){k / modes, k % modes, point->shortening[k]};
+    for (int k = 0; k < node.bend_count; k++) node.moves |= (uint64_t)1 << bends[k].i;
+    for (int i = 0; i < modes; i++) {
+        if (yk_v3_norm2(point->displacement[i]) > 0) node.moves |= (uint64_t)1 << i;
+        if (point->rotation && yk_v3_norm2(point->rotation[i]) > 0) node.turns |= (uint64_t)1 << i;
+    }
     return node;
+}
+
+/* One of the modes in a set. */
+static inline bool has(uint64_t set, int mode)
+{
+    return set >> mode & 1u;
 }
 
 /* The transposed tangent: from torques to loads on the rotation vector. */
@@ -25,7 +36,8 @@ static yk_vec3 turn_back(const yk_turn *turn, yk_vec3 a)
 static yk_vec3 turn_of(const yk_ffrf_node *node, int modes, const double *amplitude)
 {
     yk_vec3 turn = {0, 0, 0};
-    for (int i = 0; i < modes && node->rotation; i++) turn = yk_v3_axpy(amplitude[i], node->rotation[i], turn);
+    for (int i = 0; i < modes; i++)
+        if (has(node->turns, i)) turn = yk_v3_axpy(amplitude[i], node->rotation[i], turn);
     return turn;
 }
 
@@ -36,14 +48,15 @@ void yk_ffrf_node_place(const yk_ffrf_node *node, int modes, const yk_frame *fra
     const yk_mat3 axes = frame->rotation;
     for (int i = 0; i < modes; i++) {
         pose->pull[i] = node->displacement[i];
-        position = yk_v3_axpy(amplitude[i], node->displacement[i], position);
+        if (has(node->moves, i)) position = yk_v3_axpy(amplitude[i], node->displacement[i], position);
     }
     for (int k = 0; k < node->bend_count; k++) {
         const yk_ffrf_bend *bend = &node->bends[k];
         pose->pull[bend->i] = yk_v3_axpy(amplitude[bend->j], bend->value, pose->pull[bend->i]);
         position = yk_v3_axpy(0.5 * amplitude[bend->i] * amplitude[bend->j], bend->value, position);
     }
-    for (int i = 0; i < modes; i++) velocity = yk_v3_axpy(rate[i], pose->pull[i], velocity);
+    for (int i = 0; i < modes; i++)
+        if (has(node->moves, i)) velocity = yk_v3_axpy(rate[i], pose->pull[i], velocity);
     pose->position = position;
     yk_vec3 arm = yk_m3_apply(axes, position), w = frame->angular_velocity;
     placed->position = yk_v3_add(frame->position, arm);
@@ -90,8 +103,8 @@ yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame 
     yk_vec3 pulling = yk_m3_apply_transposed(axes, force), twist = yk_m3_apply_transposed(axes, torque);
     if (node->rotation) twist = turn_back(&pose->turn, twist);
     for (int i = 0; i < modes; i++) {
-        modal[i] += yk_v3_dot(pulling, pose->pull[i]);
-        if (node->rotation) modal[i] += yk_v3_dot(twist, node->rotation[i]);
+        if (has(node->moves, i)) modal[i] += yk_v3_dot(pulling, pose->pull[i]);
+        if (has(node->turns, i)) modal[i] += yk_v3_dot(twist, node->rotation[i]);
     }
     return yk_v3_add(torque, yk_v3_cross(yk_m3_apply(axes, pose->position), force));
 }

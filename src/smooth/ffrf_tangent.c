@@ -23,6 +23,8 @@ typedef struct columns {
     double c, damping;
     double *tangent;
     int size;
+    /* dT/dp_i by w and by v, which is also what the momenta change by with p_i */
+    yk_vec3 slope_w[YK_FFRF_MODES_MAX], slope_v[YK_FFRF_MODES_MAX];
 } columns;
 
 static void put_vector(const columns *f, int row, int column, yk_vec3 v)
@@ -42,11 +44,8 @@ static void momentum_change(const columns *f, const change *by, yk_vec3 *linear,
     *linear = yk_v3_add(*linear, at->shift[j]);
     *angular = yk_v3_add(*angular, at->spin[j]);
     if (f->body->constant_mass) return;
-    const yk_ffrf_seen *s = f->s;
-    yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s->rate[j]), s->gyro[j]); /* axial of the sum of pair_ij p_i' */
-    *linear = yk_v3_axpy(f->c, yk_v3_add(yk_v3_cross(s->w, at->shift[j]), s->bend[j]), *linear);
-    yk_vec3 tensor = yk_v3_scale(2, yk_ffrf_half_tensor(&at->spread[j], s->w));
-    *angular = yk_v3_axpy(f->c, yk_v3_add(yk_v3_add(yk_v3_cross(at->shift[j], s->v), tensor), swirl), *angular);
+    *linear = yk_v3_axpy(f->c, f->slope_v[j], *linear);
+    *angular = yk_v3_axpy(f->c, f->slope_w[j], *angular);
 }
 
 /* c times the change of the modal momentum i. */
@@ -65,12 +64,7 @@ static double modal_change(const columns *f, const change *by, int i)
 static double slope_change(const columns *f, const change *by, int i)
 {
     const yk_ffrf_seen *s = f->s;
-    const yk_ffrf_shape *at = f->at;
-    yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s->rate[i]), s->gyro[i]);
-    yk_vec3 tensor = yk_v3_scale(2, yk_ffrf_half_tensor(&at->spread[i], s->w));
-    yk_vec3 move = yk_v3_add(yk_v3_cross(s->w, at->shift[i]), s->bend[i]);
-    double sum = yk_v3_dot(by->w, yk_v3_add(tensor, swirl)) + yk_v3_dot(by->v, move) +
-                 yk_v3_dot(s->v, yk_v3_cross(by->w, at->shift[i]));
+    double sum = yk_v3_dot(by->w, f->slope_w[i]) + yk_v3_dot(by->v, f->slope_v[i]);
     int j = by->mode, n = f->body->modes;
     if (j < 0) return sum;
     const yk_mat3 *pair = &f->body->pair[n * i + j];
@@ -138,6 +132,18 @@ static void turn_to_global(const columns *f, const yk_mat3 *turn)
         }
 }
 
+static void slopes(columns *f)
+{
+    const yk_ffrf_seen *s = f->s;
+    const yk_ffrf_shape *at = f->at;
+    for (int i = 0; i < f->body->modes; i++) {
+        yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s->rate[i]), s->gyro[i]); /* axial of the sum of pair_ji p_j' */
+        yk_vec3 tensor = yk_v3_scale(2, yk_ffrf_half_tensor(&at->spread[i], s->w));
+        f->slope_v[i] = yk_v3_add(yk_v3_cross(s->w, at->shift[i]), s->bend[i]);
+        f->slope_w[i] = yk_v3_add(yk_v3_add(yk_v3_cross(at->shift[i], s->v), tensor), swirl);
+    }
+}
+
 static void momenta(columns *f, const yk_ffrf_motion *motion)
 {
     const yk_ffrf_seen *s = f->s;
@@ -157,15 +163,17 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
     if (body->constant_mass) yk_ffrf_shape_at(body, NULL, &plain);
-    columns f = {.body = body,
-                 .at = &at,
-                 .heavy = body->constant_mass ? &plain : &at,
-                 .s = &s,
-                 .c = c,
-                 .damping = damping,
-                 .tangent = tangent,
-                 .size = 6 + body->modes};
+    columns f; /* without the initialiser that would clear all slopes */
+    f.body = body;
+    f.at = &at;
+    f.heavy = body->constant_mass ? &plain : &at;
+    f.s = &s;
+    f.c = c;
+    f.damping = damping;
+    f.tangent = tangent;
+    f.size = 6 + body->modes;
     momenta(&f, motion);
+    slopes(&f);
     for (int j = 0; j < 6; j++) {
         yk_vec3 unit = {j % 3 == 0, j % 3 == 1, j % 3 == 2};
         change by = {.mode = -1};

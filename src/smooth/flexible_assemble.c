@@ -204,8 +204,9 @@ void yk_smooth_flexible_pass(yk_smooth *model, assembly_level level, double weig
 static void spread_modal(yk_smooth *model, const flexible_model *of, const place_model *place, yk_vec3 force,
                          yk_vec3 torque)
 {
-    double modal[YK_FFRF_MODES_MAX] = {0};
+    double modal[YK_FFRF_MODES_MAX];
     int modes = of->body->coordinates;
+    for (int k = 0; k < modes; k++) modal[k] = 0;
     yk_effort *frame = &model->load[of->node];
     yk_vec3 about = yk_ffrf_node_spread(&of->body->nodes[place->place], modes, &model->trial[of->node].frame,
                                         &place->pose, force, torque, modal);
