@@ -74,7 +74,7 @@ static yk_status take_stores(yk_smooth *model)
     const yk_smooth_def *def = &model->def;
     size_t words = 0, columns = 0;
     for (int i = 0; i < def->flexible_count; i++)
-        words += 4 * (size_t)def->flexibles[i].body->coordinates + tangent_words(def->flexibles[i].body);
+        words += 5 * (size_t)def->flexibles[i].body->coordinates + tangent_words(def->flexibles[i].body);
     for (int i = 0; i < def->place_count; i++) {
         const yk_flexible *body = def->flexibles[def->places[i].flexible].body;
         columns += (size_t)columns_of(body);
@@ -128,9 +128,10 @@ yk_status yk_smooth_compile_flexibles(yk_smooth *model)
     const yk_smooth_def *def = &model->def;
     yk_status status = take_stores(model);
     if (status != YK_OK) return status;
-    double *reach = model->flexible_store, *at = reach + yk_smooth_coordinates_of(def);
+    double *reach = model->flexible_store, *share = reach + yk_smooth_coordinates_of(def);
+    double *at = share + yk_smooth_coordinates_of(def);
     int *column = model->place_columns, coordinate = 0;
-    model->reach = reach;
+    model->reach = reach, model->share = share;
     unsigned char *moves = model->place_moves;
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_smooth_flexible_def *flexible = &def->flexibles[i];
@@ -147,7 +148,12 @@ yk_status yk_smooth_compile_flexibles(yk_smooth *model)
                                  .tangent = at + 3 * n,
                                  .loads = &model->flexible_loads[i]};
         at += 3 * (size_t)n + tangent_words(flexible->body);
-        for (int k = 0; k < n; k++) reach[coordinate + k] = yk_flexible_reach(flexible->body, k);
+        for (int k = 0; k < n; k++) {
+            /* Gradients of a rod turn its sections: they count as rotations. */
+            bool turns = !modal && k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) >= 3;
+            reach[coordinate + k] = yk_flexible_reach(flexible->body, k);
+            share[coordinate + k] = turns ? 1 : reach[coordinate + k] / model->length_scale;
+        }
         coordinate += n;
     }
     for (int i = 0; i < def->place_count; i++) {

@@ -150,7 +150,7 @@ static double update(yk_smooth *model)
         largest = size > largest || isnan(size) ? size : largest;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double move = model->right[model->coordinate_first + k], share = move * length;
+        double move = model->right[model->coordinate_first + k], share = move * model->share[k];
         model->coordinates[k].acceleration += inverse * move;
         yk_generalised_alpha_place_coordinate(model, k);
         largest = share * share > largest || isnan(share) ? share * share : largest;

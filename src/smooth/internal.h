@@ -284,6 +284,7 @@ struct yk_smooth {
     int place_first; /* frame of the first place */
     double *flexible_store;
     const double *reach; /* per coordinate: largest displacement of the body per unit of it (m) */
+    const double *share; /* and what corrections of it are measured by: see yk_smooth_share */
     carried_model *carried;
     int carried_count;
     int *place_columns;

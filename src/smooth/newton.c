@@ -128,7 +128,7 @@ double yk_smooth_update(yk_smooth *model)
         largest = size > largest || isnan(size) ? size : largest;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double move = model->right[model->coordinate_first + k], share = move * inverse_length;
+        double move = model->right[model->coordinate_first + k], share = move * model->share[k];
         model->coordinates[k].rate += inverse * move;
         model->coordinates[k].value = model->coordinates[k].value_past + model->c * model->coordinates[k].rate;
         largest = share * share > largest || isnan(share) ? share * share : largest;
@@ -239,7 +239,7 @@ static int worst_unknown(const yk_smooth *model)
     int worst = 0;
     double largest = -1;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = fabs(model->right[i]) * (yk_smooth_turns(model, i) ? 1 : 1 / model->length_scale);
+        double size = fabs(model->right[i]) * yk_smooth_share(model, i);
         if (size > largest) largest = size, worst = i;
     }
     return worst;

@@ -311,7 +311,7 @@ static double change_of(const yk_smooth *model, const part_model *part, const do
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     double largest = 0, factor = model->h * m.velocity / model->relaxation->speed;
     for (int i = 0; i < part->count; i++) {
-        double size = fabs(step[i]) * (yk_smooth_turns(model, part->unknown[i]) ? model->length_scale : 1);
+        double size = fabs(step[i]) * yk_smooth_share(model, part->unknown[i]) * model->length_scale;
         if (size > largest || isnan(size)) largest = size;
     }
     return factor * largest;

@@ -86,13 +86,8 @@ static int worst_row(const yk_smooth *model, const double *right, double *size)
 
 double yk_smooth_share(const yk_smooth *model, int unknown)
 {
-    double by_length = 1 / model->length_scale;
-    if (unknown < model->coordinate_first) return yk_smooth_turns(model, unknown) ? 1 : by_length;
-    int k = unknown - model->coordinate_first, i = model->def.flexible_count - 1;
-    while (model->flexibles[i].coordinate > k) i--;
-    if (model->flexibles[i].body->kind == YK_FLEXIBLE_MODAL) return model->reach[k] * by_length;
-    int within = (k - model->flexibles[i].coordinate) % (YK_ANCF_NODE + YK_ANCF_MIDDLE);
-    return within < 3 ? by_length : 1;
+    if (unknown >= model->coordinate_first) return model->share[unknown - model->coordinate_first];
+    return yk_smooth_turns(model, unknown) ? 1 : 1 / model->length_scale;
 }
 
 double yk_smooth_largest_change(const yk_smooth *model)

@@ -109,7 +109,7 @@ double yk_variation_share(const yk_smooth *model, const double *direction)
     for (int level = 0; level < 2; level++)
         for (int i = 0; i < model->motion_count; i++) {
             double size = fabs(direction[level * model->motion_count + i]) * (level ? model->h : 1);
-            largest = fmax(largest, yk_smooth_turns(model, i) ? size : size / model->length_scale);
+            largest = fmax(largest, size * yk_smooth_share(model, i));
         }
     return largest > 0 ? displaced / largest : 0;
 }

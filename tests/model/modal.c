@@ -220,6 +220,28 @@ static void invariants_make_the_same_body(void **state)
     }
 }
 
+/* Shapes in any unit move the body the same, and cost the same. */
+static void normalisation_does_not_matter(void **state)
+{
+    yk_vec3 first = {0, 0, 0};
+    static const double scales[] = {1, 1e-8, 1e8};
+    for (int k = 0; k < 3; k++) {
+        folder f = {0};
+        lumps l = make_lumps(true, false);
+        for (int i = 0; i < MODES * NODES; i++) {
+            yk_vec3 *shape = &l.shape[0][0] + i, *turn = &l.turn[0][0] + i;
+            *shape = yk_v3_scale(scales[k], *shape), *turn = yk_v3_scale(scales[k], *turn);
+        }
+        yk_modal_files files = write_tables(&f, &l, false);
+        yk_flexible *body = read_body(*state, &files, ends);
+        yk_vec3 at = swing(*state, body);
+        if (k == 0) first = at;
+        assert_vector(at, first, 1e-11);
+        yk_flexible_release(body);
+        remove_folder(&f);
+    }
+}
+
 /* Modes are chosen by their numbers; without points and nodes the frame is all there is. */
 static void modes_can_be_chosen(void **state)
 {
@@ -612,8 +634,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(invariants_make_the_same_body),    cmocka_unit_test(modes_can_be_chosen),
         cmocka_unit_test(record_groups_make_the_same_body), cmocka_unit_test(memory_that_runs_out_is_reported),
-        cmocka_unit_test(tables_say_what_is_wrong),         cmocka_unit_test(invariants_say_what_is_wrong),
-        cmocka_unit_test(record_groups_say_what_is_wrong),
+        cmocka_unit_test(normalisation_does_not_matter),    cmocka_unit_test(tables_say_what_is_wrong),
+        cmocka_unit_test(invariants_say_what_is_wrong),     cmocka_unit_test(record_groups_say_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }
