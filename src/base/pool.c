@@ -1,7 +1,18 @@
+/* Chunks are claimed from one word that holds how many there are and which is next. A claim succeeds only on the word as it
+ * is now, and the job's other fields do not change before its last chunk is finished; so a worker that comes late finds
+ * no chunk, or one of the job that runs, and the caller never waits for workers that have none.
+ *
+ * Loops of a step follow each other within microseconds, while waking a thread costs several. So workers look out for
+ * the next job, and the caller for the last chunks, for a short while before they sleep. How long follows what it is
+ * good for: halved when it was in vain, doubled when not, nothing where there are more threads than processors. */
 #include "base/pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <unistd.h>
+
+enum { LOOKS_MOST = 2000, LOOKS_LEAST = 16 }; /* some 50 and some 0.5 microseconds */
 
 struct yk_pool {
     yk_context *context;
@@ -9,42 +20,94 @@ struct yk_pool {
     pthread_t *threads;
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    unsigned long job; /* number of the job that is, or was last, run */
-    int busy;          /* workers that have not finished it */
-    bool closing;
+    bool patient; /* there is a processor for each thread: looking out takes nothing from the others */
+    int caller_looks;
     size_t count, chunk_size;
     yk_pool_work work;
     void *user;
-    atomic_size_t next_chunk;
+    atomic_uint_fast64_t claims; /* chunks in the upper half, the next one in the lower */
+    atomic_size_t unfinished;    /* chunks */
+    atomic_int sleeping;         /* workers */
+    atomic_bool caller_sleeps, closing;
 };
 
+/* Pauses for some cycles, which leaves the core to its other thread. */
+static void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void adapt(int *looks, bool useful)
+{
+    *looks = useful ? *looks * 2 : *looks / 2;
+    if (*looks > LOOKS_MOST) *looks = LOOKS_MOST;
+    if (*looks < LOOKS_LEAST) *looks = LOOKS_LEAST;
+}
+
+static bool has_chunk(uint_fast64_t claims)
+{
+    return (claims & UINT32_MAX) < claims >> 32;
+}
+
+static bool claim(yk_pool *pool, size_t *chunk)
+{
+    uint_fast64_t claims = atomic_load(&pool->claims);
+    while (has_chunk(claims))
+        if (atomic_compare_exchange_weak(&pool->claims, &claims, claims + 1)) {
+            *chunk = (size_t)(claims & UINT32_MAX);
+            return true;
+        }
+    return false;
+}
+
+/* Works on what there is to do; the thread that finishes the last chunk wakes the caller. */
 static void run_chunks(yk_pool *pool)
 {
-    size_t chunks = (pool->count + pool->chunk_size - 1) / pool->chunk_size;
-    for (;;) {
-        size_t chunk = atomic_fetch_add_explicit(&pool->next_chunk, 1, memory_order_relaxed);
-        if (chunk >= chunks) return;
-        size_t begin = chunk * pool->chunk_size;
-        size_t end = begin + pool->chunk_size;
+    size_t chunk;
+    while (claim(pool, &chunk)) {
+        size_t begin = chunk * pool->chunk_size, end = begin + pool->chunk_size;
         pool->work(pool->user, begin, end < pool->count ? end : pool->count, chunk);
+        if (atomic_fetch_sub(&pool->unfinished, 1) > 1 || !atomic_load(&pool->caller_sleeps)) continue;
+        pthread_mutex_lock(&pool->lock);
+        pthread_cond_signal(&pool->end);
+        pthread_mutex_unlock(&pool->lock);
     }
+}
+
+static bool wanted(yk_pool *pool)
+{
+    return has_chunk(atomic_load(&pool->claims)) || atomic_load(&pool->closing);
+}
+
+static void wait_for_work(yk_pool *pool, int *looks)
+{
+    for (int i = 0; pool->patient && i < *looks; i++) {
+        if (wanted(pool)) {
+            adapt(looks, true);
+            return;
+        }
+        pause_briefly();
+    }
+    adapt(looks, false);
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleeping, 1);
+    while (!wanted(pool)) pthread_cond_wait(&pool->begin, &pool->lock);
+    atomic_fetch_sub(&pool->sleeping, 1);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static void *worker_main(void *argument)
 {
     yk_pool *pool = argument;
-    unsigned long done = 0;
-    pthread_mutex_lock(&pool->lock);
-    for (;;) {
-        while (!pool->closing && pool->job == done) pthread_cond_wait(&pool->begin, &pool->lock);
-        if (pool->closing) break;
-        done = pool->job;
-        pthread_mutex_unlock(&pool->lock);
+    int looks = LOOKS_MOST;
+    while (!atomic_load(&pool->closing)) {
+        wait_for_work(pool, &looks);
         run_chunks(pool);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->busy == 0) pthread_cond_signal(&pool->end);
     }
-    pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
@@ -55,6 +118,8 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
     yk_pool *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
+    made->patient = total <= sysconf(_SC_NPROCESSORS_ONLN);
+    made->caller_looks = LOOKS_MOST;
     made->threads = yk_allocate(context, (size_t)total, sizeof *made->threads);
     if (!made->threads) {
         yk_release(context, made);
@@ -80,7 +145,7 @@ void yk_pool_destroy(yk_pool *pool)
 {
     if (!pool) return;
     pthread_mutex_lock(&pool->lock);
-    pool->closing = true;
+    atomic_store(&pool->closing, true);
     pthread_cond_broadcast(&pool->begin);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->workers; i++) pthread_join(pool->threads[i], NULL);
@@ -96,29 +161,47 @@ int yk_pool_threads(const yk_pool *pool)
     return pool->workers + 1;
 }
 
+/* Until other threads have finished the chunks that they claimed. */
+static void wait_for_end(yk_pool *pool)
+{
+    if (atomic_load(&pool->unfinished) == 0) return;
+    for (int i = 0; pool->patient && i < pool->caller_looks; i++) {
+        pause_briefly();
+        if (atomic_load(&pool->unfinished) > 0) continue;
+        adapt(&pool->caller_looks, true);
+        return;
+    }
+    adapt(&pool->caller_looks, false);
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->caller_sleeps, true);
+    while (atomic_load(&pool->unfinished) > 0) pthread_cond_wait(&pool->end, &pool->lock);
+    atomic_store(&pool->caller_sleeps, false);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work work, void *user)
 {
     if (count == 0) return;
     if (chunk_size == 0) chunk_size = 1;
-    if (pool->workers == 0 || count <= chunk_size) {
-        for (size_t begin = 0, chunk = 0; begin < count; begin += chunk_size, chunk++)
-            work(user, begin, begin + chunk_size < count ? begin + chunk_size : count, chunk);
+    size_t chunks = (count - 1) / chunk_size + 1;
+    if (pool->workers == 0 || chunks == 1 || chunks > UINT32_MAX) {
+        for (size_t begin = 0, chunk = 0; chunk < chunks; begin += chunk_size, chunk++)
+            work(user, begin, chunk + 1 < chunks ? begin + chunk_size : count, chunk);
         return;
     }
-    pthread_mutex_lock(&pool->lock);
     pool->count = count;
     pool->chunk_size = chunk_size;
     pool->work = work;
     pool->user = user;
-    pool->busy = pool->workers;
-    atomic_store_explicit(&pool->next_chunk, 0, memory_order_relaxed);
-    pool->job++;
-    pthread_cond_broadcast(&pool->begin);
-    pthread_mutex_unlock(&pool->lock);
+    atomic_store(&pool->unfinished, chunks);
+    atomic_store(&pool->claims, (uint_fast64_t)chunks << 32);
+    if (atomic_load(&pool->sleeping) > 0) {
+        pthread_mutex_lock(&pool->lock);
+        pthread_cond_broadcast(&pool->begin);
+        pthread_mutex_unlock(&pool->lock);
+    }
     run_chunks(pool);
-    pthread_mutex_lock(&pool->lock);
-    while (pool->busy > 0) pthread_cond_wait(&pool->end, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    wait_for_end(pool);
 }
 
 typedef struct sum_job {

@@ -2,8 +2,10 @@
 #include "context.h"
 #include "test.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/pool.h"
@@ -151,6 +153,40 @@ static void pool_gives_the_same_bits_for_any_number_of_threads(void **state)
     free(partials);
 }
 
+typedef struct marks {
+    atomic_int visits[64];
+} marks;
+
+static void mark(void *user, size_t begin, size_t end, size_t chunk)
+{
+    marks *m = user;
+    assert_true(begin == 3 * chunk && end > begin);
+    atomic_fetch_add(&m->visits[chunk], 1);
+}
+
+/* Loops in close sequence and after pauses in which the workers fall asleep, more threads than processors: each chunk is
+ * computed once, and is done when the call returns. */
+static void pool_computes_every_chunk_once(void **state)
+{
+    yk_context *context = *state;
+    static marks m;
+    for (int threads = 2; threads <= 16; threads += 7) {
+        yk_pool *pool = NULL;
+        assert_int_equal(yk_pool_create(context, threads, &pool), YK_OK);
+        for (int i = 0; i < 64; i++) atomic_store(&m.visits[i], 0);
+        for (int loop = 0; loop < 3000; loop++) {
+            size_t chunks = (size_t)(1 + loop % 64);
+            yk_pool_run(pool, 3 * chunks - loop % 2, 3, mark, &m);
+            for (size_t i = 0; i < 64; i++) {
+                assert_int_equal(atomic_load(&m.visits[i]), i < chunks);
+                atomic_store(&m.visits[i], 0);
+            }
+            if (loop % 500 == 0) nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        }
+        yk_pool_destroy(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +198,7 @@ int main(void)
         cmocka_unit_test(nearest_word_is_the_one_that_was_meant),
         cmocka_unit_test(text_grows),
         cmocka_unit_test(pool_gives_the_same_bits_for_any_number_of_threads),
+        cmocka_unit_test(pool_computes_every_chunk_once),
     };
     return cmocka_run_group_tests_name("base", tests, create_context, destroy_context);
 }
