@@ -29,7 +29,12 @@
 #include "contact/newton.h"
 #include "contact/proximal.h"
 
-enum { CONE_DIM_MAX = 3 };
+enum {
+    CONE_DIM_MAX = 3,
+    PATIENCE = 12, /* interior-point steps in which the residual must halve */
+    PATH_STEPS = 20000
+};
+static const double PATH_WORK = 2e11; /* multiplications, some twenty seconds */
 
 /* One second-order cone. */
 typedef struct cone_part {
@@ -288,7 +293,7 @@ static void add_part(interior *s, cone_part *p)
 {
     const yk_contact_problem *problem = s->newton.problem;
     int first = problem->w.first[p->contact], dim = problem->w.first[p->contact + 1] - first;
-    double *block = s->newton.diagonal + s->newton.diagonal_offset[p->contact];
+    double *block = s->newton.right + s->newton.block_offset[p->contact];
     for (int l = 0; l < p->dim; l++) {
         double lifted = 0;
         for (int k = 1; k < p->dim; k++) lifted += p->slope[k] * p->theta[k * p->dim + l];
@@ -312,8 +317,7 @@ static void hold_frictionless_rows(interior *s, bool rhs_too)
                 if (rhs_too)
                     s->newton.rhs[problem->w.first[i] + k] = 0;
                 else
-                    s->newton.diagonal[s->newton.diagonal_offset[i] + (size_t)(k * cone.dim + k)] =
-                        1e16 * s->newton.mean;
+                    s->newton.right[s->newton.block_offset[i] + (size_t)(k * cone.dim + k)] = 1e16 * s->newton.mean;
             }
         }
     }
@@ -322,7 +326,8 @@ static void hold_frictionless_rows(interior *s, bool rhs_too)
 static void factor_scaled(interior *s)
 {
     const yk_contact_problem *problem = s->newton.problem;
-    memset(s->newton.diagonal, 0, s->newton.diagonal_offset[problem->w.block_rows] * sizeof *s->newton.diagonal);
+    memset(s->newton.right, 0, s->newton.block_offset[problem->w.block_rows] * sizeof *s->newton.right);
+    s->newton.left_is_identity = true;
     for (int i = 0; i < s->part_count; i++) {
         scale_part(&s->parts[i]);
         square_scaling(&s->parts[i]);
@@ -468,8 +473,8 @@ static bool polish(interior *s, const double *r, const double *u, double residua
 /* Interior-point steps until Newton can finish, or until they make no progress. */
 static bool approach(interior *s, int limit, double size)
 {
-    double try_newton_at = 1e-5, smallest = INFINITY;
-    int short_steps = 0;
+    double try_newton_at = 1e-5, smallest = INFINITY, milestone = INFINITY;
+    int short_steps = 0, mark = 0;
     start_inside(s, size);
     for (int i = 0; i < limit && s->iterations < s->limit; i++) {
         double residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
@@ -477,6 +482,11 @@ static bool approach(interior *s, int limit, double size)
         if (residual <= s->tolerance) return true;
         if (!isfinite(residual) || residual > 30 * smallest) return false;
         smallest = fmin(smallest, residual);
+        if (smallest < 0.5 * milestone) {
+            milestone = smallest;
+            mark = i;
+        }
+        if (i - mark > PATIENCE) return false;
         if (residual <= try_newton_at) {
             if (polish(s, s->r, s->u, residual, 0.3, 6)) return true;
             try_newton_at = 0.03 * residual;
@@ -542,6 +552,21 @@ static bool approach_slowly(interior *s)
     return isfinite(residual) && persist(s, residual, 1200);
 }
 
+/* As a last resort paths from the best iterate, with ever less of what makes them regular: in structures that have many
+ * more contacts than motions the impulses have a long way to go, over thousands of kinks. */
+static bool walk_paths(interior *s)
+{
+    double residual = s->best_residual;
+    if (s->newton.friction != YK_FRICTION_COULOMB || !(residual < 1e-2)) return false;
+    memcpy(s->r, s->best, row_bytes(s));
+    memcpy(s->u, s->best_u, row_bytes(s));
+    double affordable = PATH_WORK / yk_factor_work(s->newton.factor);
+    int limit = affordable < PATH_STEPS ? (int)affordable : PATH_STEPS;
+    s->iterations += yk_proximal_walk(&s->proximal, &s->newton, s->tolerance, limit, s->r, s->u, &residual);
+    note(s, s->r, s->u, residual);
+    return residual <= s->tolerance;
+}
+
 /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
 static bool warm_up(interior *s, int sweeps)
 {
@@ -561,7 +586,8 @@ static bool run_cascade(interior *s, const double *start)
         if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
     }
     if (s->newton.friction == YK_FRICTION_BOX) return alternate(s, 8);
-    return warm_up(s, 10) || follow_path(s, 60, 30) || approach_slowly(s);
+    return warm_up(s, 10) || follow_path(s, 60, 30) || approach_slowly(s) ||
+           (s->options.iterations == 0 && walk_paths(s));
 }
 
 yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_problem *problem,

@@ -64,14 +64,14 @@ void yk_box_project(const yk_cone *cone, double normal, const double *x, double 
 void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double rho, const double *r, const double *u,
                          double *map);
 
-/* Semismooth Newton for the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang, Stroemberg 1998), in a form
- * that keeps W as it is: the step of one contact satisfies
+/* Semismooth Newton for the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang, Stroemberg 1998): the step of
+ * one contact satisfies
  *
- *   (W dr) + B dr = g,   B = H^-1 (J^-1 - 1) / rho,   g = -H^-1 J^-1 F / rho
+ *   L (W dr) + R dr = -F / rho,   L = J H,   R = (1 - J) / rho
  *
- * where F is the map, J the derivative of the projection, whose vanishing eigenvalues (directions in which r is given)
- * are lifted to a small number, and H = d u^ / d u. B and J are row-major, dim x dim. */
+ * where F is the map, J the derivative of the projection and H = d u^ / d u. J is singular where impulses are given;
+ * neither it nor anything large is inverted, so that no digits are lost. L and R are row-major, dim x dim. */
 void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double rho, const double *r, const double *u,
-                       double *b, double *g);
+                       double *left, double *right, double *rhs);
 
 #endif

@@ -408,17 +408,34 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *pattern, 
 
 /* Numeric ------------------------------------------------------------------------------------------------------- */
 
-static void load_values(yk_factor *f, const yk_block_matrix *w, const double *diagonal, const size_t *diagonal_offset)
+/* One block of L W, column by column of the block of W. */
+static void load_product(yk_factor *f, int dim, int columns, const double *left, const double *block,
+                         const size_t *target)
+{
+    for (int r = 0; r < dim; r++)
+        for (int c = 0; c < columns; c++) {
+            double sum = 0;
+            for (int k = 0; k < dim; k++) sum += left[r * dim + k] * block[k * columns + c];
+            f->panels[*target++] = sum;
+        }
+}
+
+static void load_values(yk_factor *f, const yk_block_matrix *w, const double *left, const double *right,
+                        const size_t *offset)
 {
     memset(f->panels, 0, 2 * f->panel_size * sizeof *f->panels);
     for (int i = 0; i < f->blocks; i++) {
-        size_t dim = (size_t)(w->first[i + 1] - w->first[i]);
+        int dim = w->first[i + 1] - w->first[i];
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-            int j = w->column[k];
-            size_t size = dim * (size_t)(w->first[j + 1] - w->first[j]);
-            const double *block = w->value + w->offset[k], *extra = diagonal + diagonal_offset[i];
+            int j = w->column[k], columns = w->first[j + 1] - w->first[j];
+            const double *block = w->value + w->offset[k];
             const size_t *target = f->target + w->offset[k];
-            for (size_t e = 0; e < size; e++) f->panels[target[e]] = i == j ? block[e] + extra[e] : block[e];
+            if (left)
+                load_product(f, dim, columns, left + offset[i], block, target);
+            else
+                for (int e = 0; e < dim * columns; e++) f->panels[target[e]] = block[e];
+            if (i != j) continue;
+            for (int e = 0; e < dim * dim; e++) f->panels[target[e]] += right[offset[i] + (size_t)e];
         }
     }
 }
@@ -533,12 +550,12 @@ static void gather_updates(yk_factor *f, int s)
     }
 }
 
-int yk_factor_compute(yk_factor *f, const yk_block_matrix *w, const double *diagonal, const size_t *diagonal_offset,
-                      double smallest)
+int yk_factor_compute(yk_factor *f, const yk_block_matrix *w, const double *left, const double *right,
+                      const size_t *offset, double smallest)
 {
     f->tiny = smallest;
     int moved = 0;
-    load_values(f, w, diagonal, diagonal_offset);
+    load_values(f, w, left, right, offset);
     for (int s = 0; s < f->supernodes; s++) {
         f->head[s] = -1;
         f->position[s] = 0;

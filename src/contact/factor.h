@@ -1,4 +1,4 @@
-/* Sparse LU of a block matrix with symmetric pattern, A = W + block diagonal, as the accurate solver needs it over and
+/* Sparse LU of a block matrix with symmetric pattern, A = L W + R with block diagonal L and R, as the accurate solver needs it over and
  * over.
  *
  *   yk_factor_create   order the blocks (AMD), find the fill, join columns of equal structure into supernodes
@@ -18,11 +18,10 @@ typedef struct yk_factor yk_factor;
 yk_status yk_factor_create(yk_context *context, const yk_block_matrix *pattern, yk_factor **factor);
 void yk_factor_destroy(yk_factor *factor);
 
-/* `diagonal` holds one row-major block per block row, added to those of w; block i begins at diagonal_offset[i].
- * Pivots below `smallest` are moved to it; returns how
- * many. */
-int yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double *diagonal,
-                      const size_t *diagonal_offset, double smallest);
+/* `left` (NULL: the identity) and `right` hold one row-major block per block row, block i beginning at offset[i]. Pivots
+ * below `smallest` are moved to it; returns how many. */
+int yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double *left, const double *right,
+                      const size_t *offset, double smallest);
 /* x = A^-1 b in place. */
 void yk_factor_solve(yk_factor *factor, double *b);
 

@@ -79,9 +79,12 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
     double norm = map_norm(cone, friction, rho, r, u);
     for (int step = 0; step < 20; step++) {
         if (norm <= small) return true;
-        double a[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], g[YK_CONTACT_DIM_MAX];
-        yk_cone_linearise(cone, friction, rho, r, u, a, g);
-        for (int k = 0; k < dim * dim; k++) a[k] += w[k];
+        double left[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], a[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+        double g[YK_CONTACT_DIM_MAX];
+        yk_cone_linearise(cone, friction, rho, r, u, left, a, g);
+        for (int k = 0; k < dim; k++)
+            for (int l = 0; l < dim; l++)
+                for (int m = 0; m < dim; m++) a[k * dim + l] += left[k * dim + m] * w[m * dim + l];
         if (!yk_small_solve(dim, a, g)) return false;
         double trial[YK_CONTACT_DIM_MAX], part = 1, next = norm;
         for (; part > 0.05; part /= 2) {

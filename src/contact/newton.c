@@ -5,8 +5,9 @@
 
 #include "contact/cone.h"
 
-/* Relative to the mean of the diagonal of W: the trace of the identity, and the least pivot. */
-static const double trace = 1e-12, least_pivot = 1e-18;
+/* Relative to the mean of the diagonal of W: the trace of the identity, and the least pivot. What W does not determine is
+ * determined by the trace, with an error of rounding divided by it; what it takes from the rest is refined away. */
+static const double trace = 1e-10, least_pivot = 1e-18;
 
 /* The natural map does not care which rho it has; the contact's own scale makes the steps of all contacts comparable.
  */
@@ -24,15 +25,16 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
 {
     size_t rows = (size_t)problem->row_count + 1, blocks = (size_t)problem->w.block_rows;
     *newton = (yk_newton){.problem = problem, .friction = friction, .mean = yk_contact_mean_diagonal(problem)};
-    newton->diagonal_offset = yk_allocate(context, blocks + 1, sizeof *newton->diagonal_offset);
-    if (!newton->diagonal_offset) return YK_ERROR_MEMORY;
+    newton->block_offset = yk_allocate(context, blocks + 1, sizeof *newton->block_offset);
+    if (!newton->block_offset) return YK_ERROR_MEMORY;
     for (size_t i = 0; i < blocks; i++) {
         size_t dim = (size_t)(problem->w.first[i + 1] - problem->w.first[i]);
-        newton->diagonal_offset[i + 1] = newton->diagonal_offset[i] + dim * dim;
+        newton->block_offset[i + 1] = newton->block_offset[i] + dim * dim;
     }
-    newton->diagonal = yk_allocate(context, newton->diagonal_offset[blocks] + 1, sizeof *newton->diagonal);
+    newton->left = yk_allocate(context, newton->block_offset[blocks] + 1, sizeof *newton->left);
+    newton->right = yk_allocate(context, newton->block_offset[blocks] + 1, sizeof *newton->right);
     double **vectors[] = {&newton->rhs, &newton->step, &newton->trial, &newton->trial_u, &newton->remainder};
-    yk_status status = newton->diagonal ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = newton->left && newton->right ? YK_OK : YK_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
         if (!*vectors[i]) status = YK_ERROR_MEMORY;
@@ -50,39 +52,59 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
 
 void yk_newton_destroy(yk_context *context, yk_newton *newton)
 {
-    void *arrays[] = {newton->diagonal_offset, newton->diagonal, newton->rhs,       newton->step,
-                      newton->trial,           newton->trial_u,  newton->remainder, newton->rho};
+    void *arrays[] = {newton->block_offset, newton->left,    newton->right,     newton->rhs, newton->step,
+                      newton->trial,        newton->trial_u, newton->remainder, newton->rho};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
     yk_factor_destroy(newton->factor);
     *newton = (yk_newton){0};
 }
 
-void yk_newton_factor(yk_newton *newton)
+/* R += L times a diagonal: the same number everywhere, and the softness where there is one. */
+static void add_to_right(yk_newton *newton, double number, const double *softness)
 {
     const yk_contact_problem *problem = newton->problem;
     for (int i = 0; i < problem->w.block_rows; i++) {
         int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
-        double *block = newton->diagonal + newton->diagonal_offset[i];
-        for (int k = 0; k < dim; k++)
-            block[k * dim + k] += trace * newton->mean + (problem->softness ? problem->softness[first + k] : 0);
+        const double *left = newton->left + newton->block_offset[i];
+        double *right = newton->right + newton->block_offset[i];
+        for (int k = 0; k < dim; k++) {
+            double soft = number + (softness ? softness[first + k] : 0);
+            for (int l = 0; l < dim; l++)
+                right[l * dim + k] += soft * (newton->left_is_identity ? l == k : left[l * dim + k]);
+        }
     }
-    yk_factor_compute(newton->factor, &problem->w, newton->diagonal, newton->diagonal_offset,
-                      least_pivot * newton->mean);
+}
+
+void yk_newton_factor(yk_newton *newton)
+{
+    const yk_contact_problem *problem = newton->problem;
+    add_to_right(newton, trace * newton->mean, problem->softness);
+    yk_factor_compute(newton->factor, &problem->w, newton->left_is_identity ? NULL : newton->left, newton->right,
+                      newton->block_offset, least_pivot * newton->mean);
+    add_to_right(newton, -trace * newton->mean, NULL); /* the refinements are without it */
     newton->factorisations++;
 }
 
-/* remainder = rhs - (W + diagonal) step; the diagonal has the softness in it. */
+/* remainder = rhs - (L W + R) step; R has the softness in it. */
 static void take_remainder(yk_newton *newton)
 {
     const yk_contact_problem *problem = newton->problem;
     yk_contact_multiply(problem, newton->step, newton->remainder);
     for (int i = 0; i < problem->w.block_rows; i++) {
         int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
-        const double *block = newton->diagonal + newton->diagonal_offset[i];
+        const double *left = newton->left + newton->block_offset[i], *right = newton->right + newton->block_offset[i];
+        double moved[YK_CONTACT_DIM_MAX];
         for (int k = 0; k < dim; k++) {
-            double sum = newton->rhs[first + k] - newton->remainder[first + k];
-            if (problem->softness) sum += problem->softness[first + k] * newton->step[first + k];
-            for (int l = 0; l < dim; l++) sum -= block[k * dim + l] * newton->step[first + l];
+            moved[k] = newton->remainder[first + k];
+            if (problem->softness) moved[k] -= problem->softness[first + k] * newton->step[first + k];
+        }
+        for (int k = 0; k < dim; k++) {
+            double sum = newton->rhs[first + k];
+            if (newton->left_is_identity) sum -= moved[k];
+            for (int l = 0; l < dim; l++) {
+                if (!newton->left_is_identity) sum -= left[k * dim + l] * moved[l];
+                sum -= right[k * dim + l] * newton->step[first + l];
+            }
             newton->remainder[first + k] = sum;
         }
     }
@@ -100,19 +122,30 @@ void yk_newton_solve(yk_newton *newton, int refinements)
     }
 }
 
+void yk_newton_hold_bilateral(yk_newton *newton)
+{
+    const yk_contact_problem *problem = newton->problem;
+    for (int i = problem->contact_count; i < problem->w.block_rows; i++) {
+        int dim = problem->w.first[i + 1] - problem->w.first[i];
+        double *left = newton->left + newton->block_offset[i], *right = newton->right + newton->block_offset[i];
+        memset(right, 0, (size_t)(dim * dim) * sizeof *right);
+        for (int k = 0; k < dim * dim; k++) left[k] = k % (dim + 1) == 0;
+    }
+    newton->left_is_identity = false;
+}
+
 static void linearise(yk_newton *newton, const double *r, const double *u)
 {
     const yk_contact_problem *problem = newton->problem;
     const int *first = problem->w.first;
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
-        yk_cone_linearise(&cone, newton->friction, newton->rho[i], r + first[i], u + first[i],
-                          newton->diagonal + newton->diagonal_offset[i], newton->rhs + first[i]);
+        size_t offset = newton->block_offset[i];
+        yk_cone_linearise(&cone, newton->friction, newton->rho[i], r + first[i], u + first[i], newton->left + offset,
+                          newton->right + offset, newton->rhs + first[i]);
     }
-    int bilateral = problem->contact_count, blocks = problem->w.block_rows;
-    memset(newton->diagonal + newton->diagonal_offset[bilateral], 0,
-           (newton->diagonal_offset[blocks] - newton->diagonal_offset[bilateral]) * sizeof *newton->diagonal);
-    for (int k = first[bilateral]; k < problem->row_count; k++) newton->rhs[k] = -u[k];
+    yk_newton_hold_bilateral(newton);
+    for (int k = first[problem->contact_count]; k < problem->row_count; k++) newton->rhs[k] = -u[k];
 }
 
 /* Halves the step until the residual falls; false if it never does. */

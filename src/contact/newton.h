@@ -10,9 +10,10 @@ typedef struct yk_newton {
     const yk_contact_problem *problem;
     yk_friction_model friction;
     yk_factor *factor;
-    size_t *diagonal_offset; /* of each block row in diagonal; block_rows + 1 */
-    double *diagonal;        /* what is added to the diagonal blocks of W */
-    double *rhs, *step;      /* of the linear equation; row_count each */
+    size_t *block_offset; /* of each block row in left and right; block_rows + 1 */
+    double *left, *right; /* block diagonals of the equation L (W + C) dr + R dr = rhs */
+    bool left_is_identity;
+    double *rhs, *step; /* of the linear equation; row_count each */
     double *trial, *trial_u;
     double *remainder; /* work of refine */
     double mean;       /* of the diagonal of W */
@@ -24,10 +25,13 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
                            yk_newton *newton);
 void yk_newton_destroy(yk_context *context, yk_newton *newton);
 
-/* Factors W + C + diagonal + a trace of the identity that makes rank-deficient problems regular; the step's equation is
- * then solved with `refinements` corrections. */
+/* Factors L (W + C) + R, W with a trace of the identity that makes rank-deficient problems regular; the step's equation is
+ * then solved with `refinements` corrections. Changes R. */
 void yk_newton_factor(yk_newton *newton);
 void yk_newton_solve(yk_newton *newton, int refinements);
+
+/* L and R of the bilateral rows, which are equations of W alone. */
+void yk_newton_hold_bilateral(yk_newton *newton);
 
 /* Newton steps with a line search from r, u = W r + C r + q, until the residual is at most `tolerance`, or a step gains
  * less than `gain` (a factor below 1), or `limit` steps are done. r, u and *residual always hold the best; returns the

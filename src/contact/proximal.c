@@ -8,6 +8,7 @@ static const double alpha_least = 1e-9;
 enum {
     STEP_LIMIT = 40, /* Newton steps for one proximal step */
     BOLD_LIMIT = 15, /* of them without a line search, where those with one fail */
+    PATH_LIMIT = 40, /* kinks of a path, where those fail too */
     PATIENCE = 250,  /* Newton steps in which the best residual must fall by the gain below */
     EASY = 4,        /* Newton steps after which alpha may fall, and may not stay */
     LABORIOUS = 10
@@ -42,7 +43,10 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
     size_t rows = (size_t)problem->row_count + 1;
     *p = (yk_proximal){.problem = problem, .shifted = *problem};
     p->shifted.q = p->shifted.softness = NULL;
-    double **vectors[] = {&p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last, &p->best, &p->best_u};
+    yk_status status = yk_homotopy_create(context, problem, &p->homotopy);
+    if (status != YK_OK) return status;
+    double **vectors[] = {&p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last,
+                          &p->best,      &p->best_u,           &p->along, &p->along_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
         if (*vectors[i]) continue;
@@ -55,8 +59,10 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
 
 void yk_proximal_destroy(yk_context *context, yk_proximal *p)
 {
-    double *vectors[] = {p->shifted.q, p->shifted.softness, p->scale, p->centre, p->last, p->best, p->best_u};
+    double *vectors[] = {p->shifted.q, p->shifted.softness, p->scale, p->centre, p->last,
+                         p->best,      p->best_u,           p->along, p->along_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) yk_release(context, vectors[i]);
+    yk_homotopy_destroy(context, &p->homotopy);
     *p = (yk_proximal){0};
 }
 
@@ -80,17 +86,37 @@ static void shift_problem(yk_proximal *p)
     }
 }
 
+/* The path from r, u, in place of them where it leads to something better. */
+static double follow_path(yk_proximal *p, yk_newton *newton, int limit, double residual, double *r, double *u,
+                          int *steps)
+{
+    size_t bytes = (size_t)p->problem->row_count * sizeof *r;
+    double end;
+    memcpy(p->along, r, bytes);
+    memcpy(p->along_u, u, bytes);
+    *steps += yk_homotopy_follow(&p->homotopy, newton, limit, p->along, p->along_u, &end);
+    if (!(end < residual)) return residual;
+    memcpy(r, p->along, bytes);
+    memcpy(u, p->along_u, bytes);
+    return end;
+}
+
 /* Newton's method on the shifted problem; false when it gained too little. */
 static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *r, double *u, int *steps)
 {
     newton->problem = &p->shifted;
-    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u), begin = residual;
-    *steps = yk_newton_iterate(newton, inner_gain * begin, 0.999, limit, r, u, &residual);
-    int bold = limit - *steps < BOLD_LIMIT ? limit - *steps : BOLD_LIMIT;
-    if (p->bold && residual > inner_gain * begin)
-        *steps += yk_newton_iterate_boldly(newton, inner_gain * begin, bold, r, u, &residual);
+    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u), goal = inner_gain * residual;
+    *steps = yk_newton_iterate(newton, goal, 0.999, limit < STEP_LIMIT ? limit : STEP_LIMIT, r, u, &residual);
+    if (p->bold && residual > goal) {
+        int bold = limit - *steps < BOLD_LIMIT ? limit - *steps : BOLD_LIMIT;
+        *steps += yk_newton_iterate_boldly(newton, goal, bold, r, u, &residual);
+    }
+    if (residual > goal && newton->friction == YK_FRICTION_COULOMB) {
+        int left = limit - *steps < PATH_LIMIT ? limit - *steps : PATH_LIMIT;
+        residual = follow_path(p, newton, left, residual, r, u, steps);
+    }
     newton->problem = p->problem;
-    return residual <= inner_gain * begin;
+    return residual <= goal;
 }
 
 static void adapt(yk_proximal *p, bool solved, int steps)
@@ -108,7 +134,7 @@ static double advance(yk_proximal *p, yk_newton *newton, int limit, double now, 
 {
     run_ahead(p, r);
     shift_problem(p);
-    bool solved = solve_shifted(p, newton, limit < STEP_LIMIT ? limit : STEP_LIMIT, r, u, steps);
+    bool solved = solve_shifted(p, newton, limit, r, u, steps);
     double next = yk_contact_residual(p->problem, newton->friction, r, u);
     p->age = solved && next <= 1.3 * now ? p->age + 1 : 0;
     adapt(p, solved, *steps);
@@ -164,5 +190,33 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
     memcpy(r, p->best, bytes);
     memcpy(u, p->best_u, bytes);
     *residual = best;
+    return total;
+}
+
+int yk_proximal_walk(yk_proximal *p, yk_newton *newton, double tolerance, int limit, double *r, double *u,
+                     double *residual)
+{
+    size_t bytes = (size_t)p->problem->row_count * sizeof *r;
+    int total = 0;
+    double best = *residual;
+    p->alpha = 1e-2;
+    memcpy(p->best, r, bytes);
+    while (best > tolerance && total < limit && p->alpha < 1) {
+        int steps = 0;
+        memcpy(p->centre, r, bytes);
+        shift_problem(p);
+        newton->problem = &p->shifted;
+        double begin = yk_contact_residual(&p->shifted, newton->friction, r, u);
+        double end = follow_path(p, newton, limit - total, begin, r, u, &steps);
+        newton->problem = p->problem;
+        total += steps > 0 ? steps : 1;
+        p->alpha = end < 1e-3 * begin ? fmax(alpha_least, 0.3 * p->alpha) : 5 * p->alpha;
+        double now = yk_contact_residual(p->problem, newton->friction, r, u);
+        if (!(now < best)) continue;
+        best = now;
+        memcpy(p->best, r, bytes);
+    }
+    memcpy(r, p->best, bytes);
+    *residual = yk_contact_residual(p->problem, newton->friction, r, u);
     return total;
 }

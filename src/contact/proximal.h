@@ -4,11 +4,12 @@
  * Each step solves the problem with W + alpha D in place of W and q - alpha D y in place of q by Newton's method, where
  * D holds the mean diagonals of the contacts' own blocks. With alpha large enough Newton converges, because every
  * contact then answers mostly to itself; its result is where the next step starts, and where nothing moves any more the
- * added terms cancel. alpha follows the trouble that Newton has. The centre y runs ahead of the iterates in the
+ * added terms cancel. alpha follows the trouble that Newton has; where it fails, the path of homotopy.h is followed. The centre y runs ahead of the iterates in the
  * direction of the last change (Nesterov 1983) until that fails, for what converges slowly does so in one direction. */
 #ifndef YK_CONTACT_PROXIMAL_H
 #define YK_CONTACT_PROXIMAL_H
 
+#include "contact/homotopy.h"
 #include "contact/newton.h"
 
 typedef struct yk_proximal {
@@ -17,6 +18,8 @@ typedef struct yk_proximal {
     double *scale;              /* D */
     double *centre, *last;
     double *best, *best_u;
+    double *along, *along_u; /* iterate on a path */
+    yk_homotopy homotopy;
     double alpha, momentum;
     bool bold;
     int age; /* steps since the centre last ran ahead in vain */
@@ -29,5 +32,9 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *proximal);
  * and *residual hold the best; returns the number of Newton steps. `newton` must belong to the same problem. */
 int yk_proximal_iterate(yk_proximal *proximal, yk_newton *newton, double tolerance, int limit, double *r, double *u,
                         double *residual);
+
+/* The same by paths alone, with alpha falling as long as they reach their ends. */
+int yk_proximal_walk(yk_proximal *proximal, yk_newton *newton, double tolerance, int limit, double *r, double *u,
+                     double *residual);
 
 #endif

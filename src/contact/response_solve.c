@@ -201,7 +201,7 @@ static yk_status factor_blocks(yk_response *response)
         memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
         for (int k = 0; k < dim; k++) diagonal[k * (dim + 1)] = response->coefficients[i].softness[k];
     }
-    yk_factor_compute(response->factor, w, response->diagonal, response->diagonal_offset, SMALLEST_PIVOT);
+    yk_factor_compute(response->factor, w, NULL, response->diagonal, response->diagonal_offset, SMALLEST_PIVOT);
     response->report.entries = yk_factor_nonzeros(response->factor);
     return YK_OK;
 }

@@ -27,8 +27,10 @@ static void random_pattern(yk_context *context, stream *s, int blocks, double de
     free(dims);
 }
 
-/* Fills W with random numbers (not symmetric) and the diagonal addition; returns A dense. */
-static double *random_values(stream *s, yk_contact_problem *problem, double *diagonal, size_t *offset)
+/* Fills W with random numbers (not symmetric), the factor from the left, if any, and the addition to the diagonal; returns
+ * A dense. */
+static double *random_values(stream *s, yk_contact_problem *problem, bool with_left, double *left, double *diagonal,
+                             size_t *offset)
 {
     yk_block_matrix *w = &problem->w;
     int n = problem->row_count;
@@ -36,6 +38,7 @@ static double *random_values(stream *s, yk_contact_problem *problem, double *dia
     for (int i = 0; i < w->block_rows; i++) {
         int dim = w->first[i + 1] - w->first[i];
         offset[i + 1] = offset[i] + (size_t)(dim * dim);
+        for (int e = 0; e < dim * dim; e++) left[offset[i] + (size_t)e] = next_number(s) / 3 + (e % (dim + 1) == 0);
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             int j = w->column[k], columns = w->first[j + 1] - w->first[j];
             for (int r = 0; r < dim; r++)
@@ -43,7 +46,11 @@ static double *random_values(stream *s, yk_contact_problem *problem, double *dia
                     double value = next_number(s), extra = 0;
                     w->value[w->offset[k] + (size_t)(r * columns + c)] = value;
                     if (i == j) diagonal[offset[i] + (size_t)(r * dim + c)] = extra = next_number(s) + (r == c ? 3 : 0);
-                    dense[(w->first[i] + r) * n + w->first[j] + c] = value + extra;
+                    dense[(w->first[i] + r) * n + w->first[j] + c] += extra;
+                    for (int l = 0; l < dim; l++) {
+                        double factor = with_left ? left[offset[i] + (size_t)(l * dim + r)] : l == r;
+                        dense[(w->first[i] + l) * n + w->first[j] + c] += factor * value;
+                    }
                 }
         }
     }
@@ -63,7 +70,8 @@ static void solves_like_dense_elimination(void **state)
         int n = problem.row_count;
         double *diagonal = calloc((size_t)(36 * problem.w.block_rows), sizeof *diagonal);
         size_t *offset = calloc((size_t)problem.w.block_rows + 1, sizeof *offset);
-        double *dense = random_values(&s, &problem, diagonal, offset);
+        double *left = calloc((size_t)(36 * problem.w.block_rows), sizeof *left);
+        double *dense = random_values(&s, &problem, trial % 2, left, diagonal, offset);
         double *x = calloc((size_t)n, sizeof *x), *b = calloc((size_t)n, sizeof *b);
         for (int i = 0; i < n; i++) x[i] = next_number(&s);
         for (int i = 0; i < n; i++)
@@ -71,7 +79,8 @@ static void solves_like_dense_elimination(void **state)
         yk_factor *factor;
         assert_int_equal(yk_factor_create(context, &problem.w, &factor), YK_OK);
         for (int again = 0; again < 2; again++)
-            assert_int_equal(yk_factor_compute(factor, &problem.w, diagonal, offset, 1e-12), 0);
+            assert_int_equal(yk_factor_compute(factor, &problem.w, trial % 2 ? left : NULL, diagonal, offset, 1e-12),
+                             0);
         double *y = calloc((size_t)n, sizeof *y), *reference = calloc((size_t)n, sizeof *reference), error = 0,
                dense_error = 0;
         int *pivot = calloc((size_t)n, sizeof *pivot);
@@ -94,6 +103,7 @@ static void solves_like_dense_elimination(void **state)
         free(dense);
         free(offset);
         free(diagonal);
+        free(left);
         yk_factor_destroy(factor);
         yk_contact_problem_destroy(context, &problem);
     }
@@ -111,7 +121,7 @@ static void singular_matrix_is_survived(void **state)
     assert_int_equal(yk_factor_create(context, &problem.w, &factor), YK_OK);
     const double diagonal[] = {0, 0};
     const size_t offset[] = {0, 1, 2};
-    assert_int_equal(yk_factor_compute(factor, &problem.w, diagonal, offset, 1e-12), 1);
+    assert_int_equal(yk_factor_compute(factor, &problem.w, NULL, diagonal, offset, 1e-12), 1);
     double b[] = {1, 1};
     yk_factor_solve(factor, b);
     assert_near(b[0] + b[1], 1, 1e-12);
