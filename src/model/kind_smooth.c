@@ -294,9 +294,11 @@ static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_
 
 /* The solver ------------------------------------------------------------------------------------------------------ */
 
+#define RHO_TEXT                                                                                                   \
+    "spectral radius at infinite frequency: 1 no numerical damping, 0 most; with joints 0.9 at most (except form " \
+    "ode), for errors of their reactions grow where nothing damps them"
 static const yk_field two_step_fields[] = {
-    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1),
-     .text = "spectral radius at infinite frequency: 1 no numerical damping, 0 most"},
+    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
     {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE,
      .text =
          "local error of an internal step, of nodes and of what flexible bodies deform, which then has variable size; "
@@ -318,8 +320,7 @@ static const yk_word form_words[] = {{"dae", "the constraints as they are, at th
                                      {NULL, NULL}};
 static const yk_field generalised_alpha_fields[] = {
     {"form", YK_TYPE_CHOICE, .fallback = "dae", .words = form_words, .text = "how the constraints are met"},
-    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1),
-     .text = "spectral radius at infinite frequency: 1 no numerical damping, 0 most"},
+    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
     {"stabilisation", YK_TYPE_NUMBER, "1/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "beta of the form ode, the rate at which gaps of joints close; 0: one over the step"},
     {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE,

@@ -261,6 +261,21 @@ yk_status yk_smooth_begin(yk_smooth *model)
     return status == YK_OK ? outcome : status;
 }
 
+/* Multipliers of constraints at position level repeat their errors by a factor of about -rho_inf from step to step, and by
+ * more where the joints' directions turn. */
+static void warn_of_undamped_reactions(const yk_smooth *model)
+{
+    const yk_smooth_options *options = &model->def.options;
+    bool stabilised = options->integrator == YK_SMOOTH_GENERALISED_ALPHA && options->form == YK_SMOOTH_ODE;
+    if (options->integrator == YK_SMOOTH_RUNGE_KUTTA || stabilised || model->row_count == 0 || options->rho_inf <= 0.9)
+        return;
+    yk_log(
+        model->context, YK_LOG_WARNING,
+        "%s: rho_inf = %g hardly damps errors of the joints' reactions, which may grow until the run fails: take 0.9 "
+        "or less",
+        model->def.name, options->rho_inf);
+}
+
 yk_status yk_smooth_consistent_start(yk_smooth *model, double t, double h)
 {
     initial_state(model, t, h);
@@ -275,6 +290,7 @@ yk_status yk_smooth_consistent_start(yk_smooth *model, double t, double h)
     yk_status status = assemble_positions(model);
     if (status != YK_OK) return status;
     status = yk_smooth_begin(model);
+    warn_of_undamped_reactions(model);
     if (status < 0 || !model->def.options.static_start) return status;
     yk_status rest = yk_smooth_equilibrium(model);
     return rest == YK_OK ? yk_smooth_begin(model) : rest;

@@ -1,4 +1,6 @@
 /* Reactions of joints over time: as accurate as the motion. */
+#include <string.h>
+
 #include "math/so3.h"
 #include "run.h"
 
@@ -53,9 +55,46 @@ static void reactions_are_of_second_order(void **state)
     }
 }
 
+static void hear(void *user, yk_log_level level, const char *message)
+{
+    char *heard = user;
+    if (level == YK_LOG_WARNING) snprintf(heard, 256, "%s", message);
+}
+
+/* Without numerical damping reactions are not to be trusted; nothing else is wrong, so this is said and no more. */
+static void undamped_reactions_are_warned_of(void **state)
+{
+    (void)state;
+    static const struct warned {
+        double rho_inf;
+        yk_smooth_integrator integrator;
+        yk_smooth_form form;
+        bool warned;
+    } cases[] = {{1, YK_SMOOTH_TWO_STEP, YK_SMOOTH_DAE, true},
+                 {0.98, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_DAE, true},
+                 {0.9, YK_SMOOTH_TWO_STEP, YK_SMOOTH_DAE, false},
+                 {1, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_ODE, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char heard[256] = "";
+        yk_context_def def = yk_context_default();
+        def.log = hear;
+        def.log_user = heard;
+        run r;
+        slim_rod(&r, cases[i].integrator);
+        r.kit.def.options.rho_inf = cases[i].rho_inf;
+        r.kit.def.options.form = cases[i].form;
+        r.context = yk_context_create(&def);
+        assert_int_equal(yk_smooth_create(r.context, kit_def(&r.kit), &r.model), YK_OK);
+        assert_int_equal(yk_smooth_start(r.model, 0, 1e-3), YK_OK);
+        assert_int_equal(strstr(heard, "rho_inf") != NULL, cases[i].warned);
+        run_stop(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(undamped_reactions_are_warned_of),
         cmocka_unit_test(reactions_are_of_second_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
