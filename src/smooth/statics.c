@@ -14,8 +14,8 @@ static const double least_load = 1e-6;
 static const int most_iterations = 2000;
 /* Unbalanced loads and gaps as a share of the largest load and of the length scale. */
 static const double balance = 1e-10;
-/* Stiff parts leave more than that by rounding: then corrections of this size (by the length scale, rad) end the
- * search. */
+/* Stiff parts leave more than that by rounding, and where there is no load that is all: then corrections of this size (by
+ * the length scale, rad) end the search. */
 static const double settled = 1e-11;
 
 static void come_to_rest(yk_smooth *model)
@@ -93,7 +93,7 @@ yk_status yk_smooth_equilibrium(yk_smooth *model)
         largest = fmax(largest, load);
         double most = last_step * time_of(model, fmax(load, least_load * largest));
         if (left < balance && change < 1e-4) return YK_OK;
-        if (left < 1e6 * balance && change < settled && model->c >= 0.3 * most) return YK_OK;
+        if (change < settled && model->c >= 0.3 * most) return YK_OK;
         if (k == 0) { /* the first assembly was to weigh the loads */
             model->c = first_step * time_of(model, load);
             smallest = 0.1 * model->c;

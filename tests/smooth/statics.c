@@ -75,10 +75,33 @@ static void length_does_not_matter(void **state)
     }
 }
 
+/* Nothing to carry: what is left is rounding of a stiff rod. */
+static void no_load_is_in_balance(void **state)
+{
+    (void)state;
+    double at[3];
+    find("young", 2.1e11,
+         "time: {end: 1e-3, step: 1e-3}\n"
+         "subsystems:\n"
+         "  rod:\n"
+         "    solver: smooth\n"
+         "    static_start: true\n"
+         "    flexible:\n"
+         "      rod: {type: ancf, length: 1, elements: 8, points: {root: 0, tip: 8},\n"
+         "            section: {shape: rectangle, width_y: 0.02, width_z: 0.01, young: young, density: 7800}}\n"
+         "    joints:\n"
+         "      pin: {type: axes, between: [ground, rod.root], constrain: [x, y, z, rx]}\n"
+         "      slide: {type: axes, between: [ground, rod.tip], at: [1, 0, 0], constrain: [y, z]}\n"
+         "record: {signals: [rod.rod.tip.position]}\n",
+         at);
+    assert_near(at[0], 1, 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_does_not_matter),
+        cmocka_unit_test(no_load_is_in_balance),
         cmocka_unit_test(length_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
