@@ -138,9 +138,9 @@ typedef struct flexible_model {
     int node;       /* of the floating frame; -1 for rods */
     int coordinate; /* first */
     double *value, *rate, *second;
-    double *tangent;            /* work space of one element */
-    yk_ffrf_loads *loads;       /* of a modal body beside its momenta, from yk_smooth_inertias on */
-    bool told_spin, told_steps; /* warned since start (watch.c) */
+    double *tangent;                       /* work space of one element */
+    yk_ffrf_loads *loads;                  /* of a modal body beside its momenta, from yk_smooth_inertias on */
+    bool told_spin, told_steps, told_size; /* warned since start (watch.c) */
     int steps_seen, steps_coarse;
     double largest; /* deformation since start (m) */
 } flexible_model;
@@ -420,8 +420,10 @@ void yk_smooth_flexible_energy(const yk_smooth *model, yk_energy *energy);
 double yk_smooth_flexible_loss(const yk_smooth *model);
 double yk_smooth_strain_energy(const yk_smooth *model, int flexible);
 
-/* watch.c: warns, after a step, of flexible bodies that turn too fast for their shapes, and of steps that are too long. */
-void yk_smooth_watch(yk_smooth *model);
+/* watch.c: warns, after a step or the start, of flexible bodies that turn too fast for their shapes or deform too much, and of
+ * steps that are too long. Returns the status of the step, or YK_ERROR_DIVERGED where a deformation is out of hand. */
+yk_status yk_smooth_watch(yk_smooth *model, yk_status status);
+yk_status yk_smooth_watch_start(yk_smooth *model, yk_status status);
 
 /* newton.c */
 /* Adds the solution in model->right to the trial; returns the largest change of position (by the length scale) or

@@ -81,7 +81,7 @@ static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *
     yk_status status = yk_smooth_consistent_start(model, t, h);
     model->inputs = NULL;
     model->started = status >= 0;
-    return status;
+    return status >= 0 ? yk_smooth_watch_start(model, status) : status;
 }
 
 static yk_status not_started(const yk_smooth *model)
@@ -101,8 +101,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *i
     yk_status status =
         model->open && model->relaxing ? yk_smooth_accept_relaxed(model) : model->integrator->advance(model, t, h);
     model->inputs = NULL;
-    if (status >= 0) yk_smooth_watch(model);
-    return status;
+    return status >= 0 ? yk_smooth_watch(model, status) : status;
 }
 
 static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,

@@ -8,7 +8,11 @@
  * follows slow loads is well computed with steps beyond all its periods. What tells is the motion itself: the local error
  * of the step, h^2 times the change of the acceleration over 12, of the size of the deformation, step after step. A jolt
  * to a stiff body makes a few such steps until numerical damping has taken it away; a window of steps tells it from a
- * vibration that goes on. */
+ * vibration that goes on.
+ *
+ * Shapes hold while a body deforms by a small part of its length. The mass that couples extension with bending grows with
+ * the amplitudes, while the square of it that would belong to bending is of higher order and left out: many shapes of a
+ * soft rod can make the mass matrix indefinite, and the body runs away to any size. */
 #include "smooth/ffrf_shape.h"
 #include "smooth/internal.h"
 
@@ -18,6 +22,8 @@ static const double softening_limit = 0.05;
 static const double vibration_limit = 0.03, motion_limit = 1e-3;
 /* Deformations below this share of the length do not matter. */
 static const double visible = 1e-5;
+/* Deformation as a share of the length: beyond small, and beyond sense. */
+static const double much = 0.3, absurd = 3;
 /* Steps that are looked at together; half of them must be too long. */
 enum { WINDOW = 20 };
 /* Failures of Newton's method before they are told of, and one in five steps. */
@@ -102,7 +108,38 @@ static void watch_cuts(yk_smooth *model)
            model->def.name, (long long)report->rejected, model->state.clock->t);
 }
 
-void yk_smooth_watch(yk_smooth *model)
+static yk_status watch_size(yk_smooth *model, flexible_model *of)
+{
+    double square = 0;
+    for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
+        double move = model->reach[k] * model->state.coordinate_now[k].value;
+        square += move * move;
+    }
+    double share = sqrt(square) / of->body->length;
+    if (!(share < absurd))
+        return yk_fail(model->context, YK_ERROR_DIVERGED,
+                       "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, which its shapes cannot "
+                       "tell: use type ancf or beams",
+                       model->def.name, of->name, share, model->state.clock->t);
+    if (share < much || of->told_size) return YK_OK;
+    of->told_size = true;
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s, too much for shapes in small "
+           "deformation: use type ancf or beams",
+           model->def.name, of->name, share, model->state.clock->t);
+    return YK_OK;
+}
+
+yk_status yk_smooth_watch_start(yk_smooth *model, yk_status status)
+{
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        flexible_model *of = &model->flexibles[i];
+        if (of->node >= 0 && watch_size(model, of) != YK_OK) return YK_ERROR_DIVERGED;
+    }
+    return status;
+}
+
+yk_status yk_smooth_watch(yk_smooth *model, yk_status status)
 {
     const yk_smooth_options *options = &model->def.options;
     bool fixed = options->error_tolerance == 0 && options->integrator != YK_SMOOTH_RUNGE_KUTTA;
@@ -112,4 +149,5 @@ void yk_smooth_watch(yk_smooth *model)
         if (of->node >= 0) watch_spin(model, of);
         if (fixed) watch_steps(model, of);
     }
+    return yk_smooth_watch_start(model, status);
 }

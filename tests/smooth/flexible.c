@@ -234,6 +234,32 @@ static void listen(void *user, yk_log_level level, const char *message)
     snprintf(heard->text, sizeof heard->text, "%s", message);
 }
 
+/* By the load at the tip: small, more than shapes in small deformation should tell, more than they can. */
+static void shapes_say_where_they_end(void **state)
+{
+    (void)state;
+    yk_beam_section_def section = steel();
+    double unit = 3 * section.young * section.inertia_z; /* bends the rod by its length */
+    static const double shares[] = {0.05, 0.5, 5};
+    for (int i = 0; i < 3; i++) {
+        listener heard = {0};
+        yk_context_def def = yk_context_default();
+        def.log = listen, def.log_user = &heard;
+        yk_context *context = yk_context_create(&def);
+        setting s;
+        set_up(&s, context, CLAMPED, YK_JOINT_CLAMP);
+        s.force.vector = yk_v3(0, shares[i] * unit, 0);
+        s.def.options.static_start = true;
+        assert_int_equal(yk_smooth_create(context, &s.def, &s.model), YK_OK);
+        yk_status status = yk_smooth_start(s.model, 0, 1e-3);
+        assert_int_equal(status, i < 2 ? YK_OK : YK_ERROR_DIVERGED);
+        assert_int_equal(strstr(heard.text, "use type ancf or beams") != NULL, i == 1);
+        if (i == 2) assert_non_null(strstr(yk_last_message(context), "use type ancf or beams"));
+        clean(&s);
+        yk_context_destroy(context);
+    }
+}
+
 /* A rod with one shape, turning about its start or pushed at its end, for 100 steps that are the given share of its period. */
 static listener hear(bool stiffening, yk_vec3 spin, double push, double share)
 {
@@ -401,6 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cantilever_rests_where_beam_theory_says),
+        cmocka_unit_test(shapes_say_where_they_end),
         cmocka_unit_test(modes_of_the_cantilever),
         cmocka_unit_test(pendulums_agree_and_keep_their_energy),
         cmocka_unit_test(error_control_sees_what_deforms),
