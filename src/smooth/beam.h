@@ -15,10 +15,9 @@
  * mesh may therefore grow: by about a hundredth of critical damping where elements are about three sections long, and fast
  * under axial strains beyond 0.2, which are not for this element.
  *
- * The mass is shared out as rigid portions. That costs the second and third bending frequency of a cantilever of four elements
- * -0.4 and -1.3 %, of eight -0.11 and -0.36 %; the mass matrix of the parabolic shapes, called consistent elsewhere, would
- * cost +0.8 and +4.1 %, because it belongs to a stiffness from an energy, and bends a cantilever under its weight by 0.3 %
- * too much, where portions are exact.
+ * The mass is shared out as rigid portions. On four elements that costs the second and third bending frequency of a
+ * cantilever -0.4 and -1.3 %, on eight -0.1 and -0.4 %. The mass matrix of the parabolic shapes, called consistent where
+ * stiffness comes from an energy, would cost +0.8 and +4.1 % on four (tests/smooth/beam_mass.c).
  *
  * A beam knows no solver: it takes the motion of three nodes, returns the loads on them and their derivatives. */
 #ifndef YK_SMOOTH_BEAM_H
