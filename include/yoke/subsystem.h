@@ -249,10 +249,11 @@ typedef struct yk_subsystem_ops {
      * part of the state. *change: the largest change that it
      * made in a velocity of the part, as a share of the typical velocity of the whole. */
     yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change);
-    /* What a trial knows of a part, as doubles for another subsystem that was merged from the same parts and has the same
-     * state; 0: its parts cannot be relaxed, and message says why. The first *unknowns of them are what the part solves
-     * for, and others may be set in their place. After start; get and set in an open trial. */
-    size_t (*part_words)(yk_subsystem *self, int part, size_t *unknowns);
+    /* What a trial knows of a part, as *words doubles for another subsystem that was merged from the same parts and has the
+     * same state; YK_ERROR_CAPABILITY if its parts cannot be relaxed, and message says why. The first *unknowns of them
+     * are what the part solves for, and others may be set in their place. Takes what memory relaxing needs. After start;
+     * get and set in an open trial. */
+    yk_status (*part_words)(yk_subsystem *self, int part, size_t *words, size_t *unknowns);
     void (*part_get)(yk_subsystem *self, int part, double *words);
     void (*part_set)(yk_subsystem *self, int part, const double *words);
     /* The first time after t at which something of the subsystem's own jumps or has a kink, as far as it knows: a given

@@ -101,15 +101,18 @@ yk_status yk_relaxed_start(yk_system *system)
     yk_context *context = system->context;
     yk_subsystem *whole = system->members[0].subsystem;
     for (int i = 0; i < relaxed->part_count; i++) {
-        size_t words = whole->ops->part_words(whole, i, &relaxed->unknowns[i]);
-        if (words == 0)
-            return yk_fail(context, YK_ERROR_CAPABILITY, "scheme relaxed: %s",
+        size_t words = 0;
+        yk_status status = whole->ops->part_words(whole, i, &words, &relaxed->unknowns[i]);
+        if (status < 0)
+            return yk_fail(context, status, "scheme relaxed: %s",
                            whole->ops->message ? whole->ops->message(whole) : "a part cannot be relaxed");
         relaxed->offset[i + 1] = relaxed->offset[i] + words;
     }
     for (int i = 1; i < relaxed->worker_count; i++) {
         yk_subsystem *worker = relaxed->workers[i];
+        size_t words, unknowns;
         yk_status status = worker->ops->start(worker, system->start, system->step, NULL);
+        if (status >= 0) status = worker->ops->part_words(worker, i, &words, &unknowns);
         if (status < 0) return status;
     }
     if (relaxed->words) return YK_OK;

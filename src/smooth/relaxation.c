@@ -429,12 +429,13 @@ void yk_smooth_relaxation_compare(yk_smooth *model, const double *image)
     }
 }
 
-size_t yk_smooth_part_words(yk_smooth *model, int part, size_t *unknowns)
+yk_status yk_smooth_part_words(yk_smooth *model, int part, size_t *words, size_t *unknowns)
 {
-    *unknowns = 0;
-    if (!model->relaxation && create(model) != YK_OK) return 0;
+    yk_status status = model->relaxation ? YK_OK : create(model);
+    if (status != YK_OK) return status;
     *unknowns = (size_t)model->relaxation->part[part].count;
-    return *unknowns + model->part_words;
+    *words = *unknowns + model->part_words;
+    return YK_OK;
 }
 
 void yk_smooth_part_get(yk_smooth *model, int part, double *words)

@@ -9,8 +9,7 @@ yk_status yk_smooth_relax(yk_smooth *model, int part, double t, double h, double
 void yk_smooth_relaxation_compare(yk_smooth *model, const double *image);
 /* The open trial becomes the state as it stands. */
 yk_status yk_smooth_accept_relaxed(yk_smooth *model);
-/* 0 with a message if the model cannot be relaxed. */
-size_t yk_smooth_part_words(yk_smooth *model, int part, size_t *unknowns);
+yk_status yk_smooth_part_words(yk_smooth *model, int part, size_t *words, size_t *unknowns);
 void yk_smooth_part_get(yk_smooth *model, int part, double *words);
 void yk_smooth_part_set(yk_smooth *model, int part, const double *words);
 

@@ -303,9 +303,9 @@ static yk_status relax(yk_subsystem *self, int part, double t, double h, const y
     return status;
 }
 
-static size_t part_words(yk_subsystem *self, int part, size_t *unknowns)
+static yk_status part_words(yk_subsystem *self, int part, size_t *words, size_t *unknowns)
 {
-    return yk_smooth_part_words(model_of(self), part, unknowns);
+    return yk_smooth_part_words(model_of(self), part, words, unknowns);
 }
 
 static void part_get(yk_subsystem *self, int part, double *words)

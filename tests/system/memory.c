@@ -1,0 +1,119 @@
+/* Memory that systems take when they are made and started: every request fails once, for all integrators and for schemes
+ * with memory of their own. Each time it is told, nothing crashes and nothing leaks; steps ask for no more. */
+#include <stdlib.h>
+
+#include "test.h"
+#include "yoke/model.h"
+
+enum { OVERRIDES_MAX = 4, FIRST_STEPS = 1, STEPS = 20 };
+
+typedef struct memory_case {
+    const char *name, *file;
+    const char *overrides[OVERRIDES_MAX];
+} memory_case;
+
+#define INTEGRATOR(text) "subsystems.mechanism.integrator={" text "}"
+#define CHAIN "tests/system/relaxed/chain.yaml"
+#define SLIDER_CRANK "models/slider-crank/scenario.yaml"
+
+static const memory_case cases[] = {
+    {"two-step", SLIDER_CRANK, {NULL}},
+    {"generalised-alpha", SLIDER_CRANK, {INTEGRATOR("type: generalised-alpha")}},
+    {"generalised-alpha, ode", SLIDER_CRANK, {INTEGRATOR("type: generalised-alpha, form: ode")}},
+    {"runge-kutta", SLIDER_CRANK, {INTEGRATOR("type: runge-kutta")}},
+    {"rod, runge-kutta", "models/ancf-slider-crank/scenario.yaml", {"time.step=1e-6", INTEGRATOR("type: runge-kutta")}},
+    {"monolithic", CHAIN, {"coupling={scheme: monolithic}"}},
+    {"relaxed", CHAIN, {"coupling={scheme: relaxed}"}},
+    {"relaxed, jacobi", CHAIN, {"coupling={scheme: relaxed, order: jacobi, threads: 2}"}},
+    {"relaxed, flexible", "studies/relaxed/absolute.yaml", {NULL}},
+    {"index1", "models/coupled-pendulum/scenario.yaml", {NULL}},
+};
+
+typedef struct budget {
+    long made;  /* requests so far */
+    long fails; /* number of the one that fails; -1: none */
+    long open;  /* blocks that are not released */
+} budget;
+
+static void *allocate(void *user, void *block, size_t bytes)
+{
+    budget *b = user;
+    if (!bytes) {
+        if (block) b->open--;
+        free(block);
+        return NULL;
+    }
+    if (b->made++ == b->fails) return NULL;
+    void *memory = realloc(block, bytes);
+    if (memory && !block) b->open++;
+    return memory;
+}
+
+typedef struct outcome {
+    yk_status status;
+    bool loaded;
+    long at_load, at_start, at_end; /* requests up to there */
+} outcome;
+
+/* A run in which one request fails. */
+static outcome run_limited(const memory_case *c, long fails)
+{
+    budget b = {.fails = fails};
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", YOKE_SOURCE_DIR, c->file);
+    yk_context_def context_def = yk_context_default();
+    context_def.allocate = allocate;
+    context_def.allocate_user = &b;
+    yk_context *context = yk_context_create(&context_def);
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path, def.overrides = c->overrides;
+    while (def.override_count < OVERRIDES_MAX && c->overrides[def.override_count]) def.override_count++;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    yk_system *system = NULL;
+    outcome end = {.status = yk_diagnostics_create(context, &diagnostics)};
+    if (end.status == YK_OK) end.status = yk_scenario_load(context, &def, diagnostics, &scenario);
+    end.loaded = end.status == YK_OK;
+    end.at_load = b.made;
+    if (end.status == YK_OK) end.status = yk_scenario_system(scenario, &system);
+    if (end.status == YK_OK) end.status = yk_system_start(system);
+    end.at_start = b.made;
+    /* Sensitivities are made room for when they are first asked for. */
+    bool sensitive = end.loaded && yk_scenario_get(scenario)->scheme.kind == YK_SCHEME_INDEX1;
+    for (int i = 0; i < STEPS && end.status >= 0; i++) {
+        end.status = yk_system_step(system, NULL);
+        if (i < FIRST_STEPS && sensitive) end.at_start = b.made;
+    }
+    end.at_end = b.made;
+    if (end.status < 0 && fails < 0) print_error("%s\n", yk_last_message(context));
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    yk_context_destroy(context);
+    if (b.open != 0) print_error("%s: %ld blocks are left when request %ld fails\n", c->name, b.open, fails);
+    assert_int_equal(b.open, 0);
+    return end;
+}
+
+static void every_request_may_fail(void **state)
+{
+    const memory_case *c = *state;
+    outcome whole = run_limited(c, -1);
+    assert_true(whole.loaded && whole.status >= 0);
+    assert_true(whole.at_start > whole.at_load);
+    assert_int_equal(whole.at_end, whole.at_start); /* stepping takes no memory */
+    for (long fails = whole.at_load; fails < whole.at_start; fails++) {
+        outcome end = run_limited(c, fails);
+        if (end.status != YK_ERROR_MEMORY)
+            print_error("%s: request %ld fails, status %d\n", c->name, fails, end.status);
+        assert_int_equal(end.status, YK_ERROR_MEMORY);
+    }
+}
+
+int main(void)
+{
+    enum { COUNT = sizeof cases / sizeof *cases };
+    struct CMUnitTest tests[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        tests[i] = (struct CMUnitTest){cases[i].name, every_request_may_fail, NULL, NULL, (void *)(uintptr_t)&cases[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
