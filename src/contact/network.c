@@ -72,6 +72,7 @@ void yk_network_destroy(yk_network *network)
                        &network->partials_array,      &network->gradient_array,        &network->gradient_nodes_array,
                        &network->plan_array};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(network->context, arrays[i]->raw);
+    yk_scratch_destroy(network->scratch);
     yk_release(network->context, network);
 }
 

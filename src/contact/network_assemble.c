@@ -82,9 +82,9 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
         round_element(network, at, e);
 }
 
-static element *gather_elements(yk_network *network, size_t count)
+static element *gather_elements(yk_context *context, yk_network *network, size_t count)
 {
-    element *elements = yk_allocate(network->context, count + 1, sizeof *elements);
+    element *elements = yk_allocate(context, count + 1, sizeof *elements);
     for (size_t i = 0; elements && i < count; i++) yk_network_element(network, i, &elements[i]);
     return elements;
 }
@@ -95,11 +95,12 @@ typedef struct incidence {
     uint32_t *element;
 } incidence;
 
-static bool list_incidence(yk_network *network, const element *elements, size_t count, incidence *in)
+static bool list_incidence(yk_context *context, const yk_network *network, const element *elements, size_t count,
+                           incidence *in)
 {
     size_t nodes = network->node_count;
-    in->start = yk_allocate(network->context, nodes + 2, sizeof *in->start);
-    in->element = yk_allocate(network->context, 2 * count + 1, sizeof *in->element);
+    in->start = yk_allocate(context, nodes + 2, sizeof *in->start);
+    in->element = yk_allocate(context, 2 * count + 1, sizeof *in->element);
     if (!in->start || !in->element) return false;
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < count; i++)
@@ -144,10 +145,9 @@ static int list_columns(const yk_network *network, const element *elements, cons
     return count;
 }
 
-static yk_status create_pattern(yk_network *network, const element *elements, size_t count, const incidence *in,
-                                yk_contact_problem *problem)
+static yk_status create_pattern(yk_context *context, const yk_network *network, const element *elements, size_t count,
+                                const incidence *in, yk_contact_problem *problem)
 {
-    yk_context *context = network->context;
     size_t room = 0;
     for (size_t i = 0; i < count; i++)
         for (int side = 0; side < 2; side++) {
@@ -217,27 +217,31 @@ static void fill_values(const yk_network *network, const element *elements, yk_c
     }
 }
 
-static yk_status refuse_bounds(yk_network *network)
+static yk_status refuse_bounds(yk_context *context, const yk_network *network)
 {
     for (size_t i = 0; i < network->joint_count; i++)
         if (!isinf(network->joints[i].lower) || !isinf(network->joints[i].upper))
-            return yk_fail(network->context, YK_ERROR_CAPABILITY,
+            return yk_fail(context, YK_ERROR_CAPABILITY,
                            "contact network: joint row %zu has bounds, which only Gauss-Seidel knows", i);
     return YK_OK;
 }
 
 yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem)
 {
-    yk_context *context = network->context;
+    return yk_network_assemble_in(network->context, network, problem);
+}
+
+yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_contact_problem *problem)
+{
     *problem = (yk_contact_problem){0};
-    yk_status status = refuse_bounds(network);
+    yk_status status = refuse_bounds(context, network);
     if (status == YK_OK) status = yk_joints_prepare(network);
     if (status != YK_OK) return status;
     size_t count = network->contact_count + network->joint_block_count;
     incidence in = {0};
-    element *elements = gather_elements(network, count);
-    status = elements && list_incidence(network, elements, count, &in) ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK) status = create_pattern(network, elements, count, &in, problem);
+    element *elements = gather_elements(context, network, count);
+    status = elements && list_incidence(context, network, elements, count, &in) ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) status = create_pattern(context, network, elements, count, &in, problem);
     if (status == YK_OK) {
         size_t contacts = network->contact_count + 1;
         problem->mu_spin = yk_allocate(context, contacts, sizeof *problem->mu_spin);

@@ -11,6 +11,7 @@
 #ifndef YK_CONTACT_NETWORK_DATA_H
 #define YK_CONTACT_NETWORK_DATA_H
 
+#include "base/scratch.h"
 #include "contact/network.h"
 
 enum { LANES = 4 };
@@ -110,6 +111,7 @@ typedef struct array {
 
 struct yk_network {
     yk_context *context;
+    yk_scratch *scratch; /* memory of the accurate solver, kept between steps; NULL before it is first used */
     yk_pool *pool;
     size_t node_count, contact_count;
     yk_node *nodes; /* node_count and then two without mass per block, for lanes that are not used */
@@ -201,6 +203,8 @@ void yk_joints_residual(const yk_network *network, double rho, double partial[3]
 void yk_network_element(const yk_network *network, size_t i, element *e);
 /* The impulse of a contact in the frame of its element. */
 void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r);
+/* yk_network_assemble with the memory of another context, which the caller names again to destroy the problem. */
+yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_contact_problem *problem);
 /* Impulses of all contacts and joints from the rows of the assembled problem. */
 void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r);
 

@@ -207,27 +207,35 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options, y
 }
 
 /* Impulses of the assembled problem in the order of pairs and joints; see network_assemble.c. */
-static yk_status solve_assembled(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
+static yk_status solve_in(yk_context *context, yk_network *network, const yk_contact_options *options,
+                          yk_contact_report *report)
 {
     yk_contact_problem problem;
-    yk_status status = yk_network_assemble(network, &problem);
+    yk_status status = yk_network_assemble_in(context, network, &problem);
     if (status != YK_OK) return status;
-    double *r = yk_allocate(network->context, (size_t)problem.row_count + 1, sizeof *r), scale = 0;
-    if (!r) status = YK_ERROR_MEMORY;
-    if (status == YK_OK) {
-        yk_contact_options relative = *options;
-        for (int k = 0; k < problem.row_count; k++) scale += problem.q[k] * problem.q[k];
-        if (scale > 0) relative.tolerance = options->tolerance / sqrt(scale);
-        if (options->warm_start) yk_network_take_impulses(network, &problem, r);
-        status = yk_contact_solve(network->context, &problem, &relative, r, NULL, report);
-        if (status >= 0) {
-            yk_network_give_impulses(network, &problem, r);
-            yk_network_start(network, true);
-            report->residual = yk_network_residual(network, options->friction).largest;
-        }
-    }
-    yk_release(network->context, r);
-    yk_contact_problem_destroy(network->context, &problem);
+    double *r = yk_allocate(context, (size_t)problem.row_count + 1, sizeof *r), scale = 0;
+    if (!r) return YK_ERROR_MEMORY;
+    yk_contact_options relative = *options;
+    for (int k = 0; k < problem.row_count; k++) scale += problem.q[k] * problem.q[k];
+    if (scale > 0) relative.tolerance = options->tolerance / sqrt(scale);
+    if (options->warm_start) yk_network_take_impulses(network, &problem, r);
+    status = yk_contact_solve(context, &problem, &relative, r, NULL, report);
+    if (status < 0) return status;
+    yk_network_give_impulses(network, &problem, r);
+    yk_network_start(network, true);
+    report->residual = yk_network_residual(network, options->friction).largest;
+    return status;
+}
+
+/* The problem has another shape in each step; all its memory is that of the steps before, which only grows. */
+static yk_status solve_assembled(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
+{
+    if (!network->scratch) network->scratch = yk_scratch_create(network->context);
+    if (!network->scratch) return YK_ERROR_MEMORY;
+    yk_context *context = yk_scratch_context(network->scratch);
+    yk_status status = solve_in(context, network, options, report);
+    if (status != YK_OK) yk_fail(network->context, status, "%s", yk_last_message(context));
+    yk_scratch_reset(network->scratch);
     return status;
 }
 

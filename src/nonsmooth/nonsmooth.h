@@ -17,7 +17,7 @@
  * Build a model with the add functions, then hand it to the coupling as a subsystem, or start and step it directly.
  * After start the model is frozen. Bodies are numbered from 0 in the order of adding. The same bits come out for any
  * number of threads. Stepping allocates nothing, unless there are more contacts or near pairs than ever before, or the
- * accurate solver is chosen, which assembles and factors its problem anew in every step.
+ * accurate solver, which assembles and factors its problem anew in every step, needs more room for that.
  *
  * Sleeping, off by default. Bodies that contacts, joints and force laws connect are an island; one whose bodies have
  * all been slow for a while comes to rest exactly and costs next to nothing until it is disturbed: by contact with a

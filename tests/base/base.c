@@ -3,12 +3,14 @@
 #include "test.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/arena.h"
 #include "base/pool.h"
+#include "base/scratch.h"
 #include "base/text.h"
 
 static void status_signs_follow_the_rule(void **state)
@@ -187,6 +189,45 @@ static void pool_computes_every_chunk_once(void **state)
     }
 }
 
+static void *count_calls(void *user, void *block, size_t bytes)
+{
+    ++*(int *)user;
+    if (bytes) return realloc(block, bytes);
+    free(block);
+    return NULL;
+}
+
+/* Rounds that need no more than those before call the allocator no more; what is taken keeps its bytes. */
+static void scratch_takes_memory_once(void **state)
+{
+    (void)state;
+    int calls = 0;
+    yk_context_def def = {.allocate = count_calls, .allocate_user = &calls};
+    yk_context *parent = yk_context_create(&def);
+    yk_scratch *scratch = yk_scratch_create(parent);
+    assert_non_null(scratch);
+    yk_context *context = yk_scratch_context(scratch);
+    int before = 0;
+    for (int round = 0; round < 6; round++) {
+        if (round == 2) before = calls;
+        unsigned char *a = yk_allocate(context, 100, 1), *b = yk_allocate(context, (size_t)(4000 - round), 8);
+        assert_true(a && b && (uintptr_t)a % 16 == 0 && (uintptr_t)b % 16 == 0);
+        for (int i = 0; i < 100; i++) {
+            assert_int_equal(a[i], 0);
+            a[i] = (unsigned char)i;
+        }
+        yk_release(context, b);
+        a = yk_reallocate(context, a, 5000, 1);
+        assert_non_null(a);
+        for (int i = 0; i < 100; i++) assert_int_equal(a[i], i);
+        memset(a, 255, 5000);
+        yk_scratch_reset(scratch);
+    }
+    assert_int_equal(calls, before);
+    yk_scratch_destroy(scratch);
+    yk_context_destroy(parent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +240,7 @@ int main(void)
         cmocka_unit_test(text_grows),
         cmocka_unit_test(pool_gives_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(pool_computes_every_chunk_once),
+        cmocka_unit_test(scratch_takes_memory_once),
     };
     return cmocka_run_group_tests_name("base", tests, create_context, destroy_context);
 }

@@ -540,9 +540,39 @@ static void test_settled_bed_stays(void **state)
     scene_end(&s);
 }
 
+static void *count_calls(void *user, void *block, size_t bytes)
+{
+    ++*(int *)user;
+    if (bytes) return realloc(block, bytes);
+    free(block);
+    return NULL;
+}
+
+/* The accurate method builds its problem anew in every step, in the memory of the steps before. */
+static void test_accurate_steps_take_no_memory(void **state)
+{
+    (void)state;
+    int calls = 0;
+    yk_context_def context_def = {.allocate = count_calls, .allocate_user = &calls};
+    yk_nonsmooth_def def = scene_default();
+    def.solver.method = YK_CONTACT_ACCURATE;
+    def.solver.friction = YK_FRICTION_COULOMB;
+    scene s = {.context = yk_context_create(&context_def)};
+    assert_int_equal(yk_nonsmooth_create(s.context, &def, &s.world), YK_OK);
+    add_floor(&s, rough(0.5));
+    for (int i = 0; i < 5; i++) add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), 2, rough(0.5));
+    start(&s, 1e-3);
+    run(&s, 1e-3, 10);
+    int before = calls;
+    run(&s, 1e-3, 20);
+    assert_int_equal(calls, before);
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_accurate_steps_take_no_memory),
         cmocka_unit_test(test_same_bits_for_any_number_of_threads),
         cmocka_unit_test(test_rollback_is_exact),
         cmocka_unit_test(test_momentum_and_energy),

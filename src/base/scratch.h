@@ -1,0 +1,19 @@
+/* A context whose memory is kept: for work that is set up anew in each step by code that takes and releases memory as it
+ * goes. All of it is given back at once by a reset, and the next round takes the same bytes again. The parent's allocator is
+ * called only when a round needs more than any round before. */
+#ifndef YK_BASE_SCRATCH_H
+#define YK_BASE_SCRATCH_H
+
+#include "yoke/base.h"
+
+typedef struct yk_scratch yk_scratch;
+
+/* NULL when out of memory, with the message in the parent. */
+yk_scratch *yk_scratch_create(yk_context *parent);
+void yk_scratch_destroy(yk_scratch *scratch);
+
+/* Nothing that was taken from this context may be used after a reset. */
+yk_context *yk_scratch_context(yk_scratch *scratch);
+void yk_scratch_reset(yk_scratch *scratch);
+
+#endif
