@@ -217,6 +217,8 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
         yk_read_refuse(in, "the sparse matrix has no line with 'nnz:'");
         return;
     }
+    skip_space(in);
+    bool rows = in->at < mark && *in->at == '3' && in->at[1] == '\n'; /* compressed rows, printed as if columns */
     in->at = mark + strlen("nnz:");
     m->entries = yk_read_count(in, 0, 4, "the number of entries");
     while (in->at < in->end && *in->at != '\n') in->at++;
@@ -226,6 +228,10 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
         read_columns(in, m);
     else
         for (int k = 0; k < m->entries && in->status == YK_OK; k++) read_entry(in, m, k, -1);
+    for (int k = 0; rows && k < m->entries && in->status == YK_OK; k++) {
+        struct yk_stored_entry e = m->entry[k];
+        m->entry[k] = (struct yk_stored_entry){e.column, e.row, e.value};
+    }
 }
 
 void yk_read_matrix(yk_reader *in, yk_stored_matrix *m)

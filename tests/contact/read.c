@@ -13,6 +13,12 @@ static const char column_file[] =
     "    col 0 : locations 0 to 1\n      0 : 1\n      1 : 0.5\n    col 1 : locations 2 to 3\n      0 : 0.25\n"
     "      1 : 2\n    col 2 : locations 4 to 4\n      2 : 3\n    col 3 : locations 5 to 5\n      3 : 3\n"
     "-1 0 -2 0\n0.4 0.5\n1\n";
+static const char row_file[] =
+    "2 2\n2 4 4\n3\nCSparse Version 3.1.4, May 2014.  Copyright (c) Timothy A. Davis, 2006-2014\n"
+    "4-by-4, nzmax: 6 nnz: 6, 1-norm: 3\n"
+    "    col 0 : locations 0 to 1\n      0 : 1\n      1 : 0.25\n    col 1 : locations 2 to 3\n      0 : 0.5\n"
+    "      1 : 2\n    col 2 : locations 4 to 4\n      2 : 3\n    col 3 : locations 5 to 5\n      3 : 3\n"
+    "-1 0 -2 0\n0.4 0.5\n1\n";
 static const char triplet_file[] =
     "2 2\n2 4 4\n0\nCSparse Version 3.1.4, May 2014.  Copyright (c) Timothy A. Davis, 2006-2014\n"
     "triplet: 4-by-4, nzmax: 9 nnz: 7\n    3 3 : 3\n    1 0 : 0.5\n    0 0 : 0.75\n    0 1 : 0.25\n    1 1 : 2\n"
@@ -33,8 +39,8 @@ static void storages_are_read(void **state)
     assert_int_equal(problem.contact_count, 2);
     assert_near(problem.w.value[1], 0.25, 0);
     assert_near(problem.w.value[4], 3, 0);
-    const char *sparse[] = {column_file, triplet_file};
-    for (int i = 0; i < 2; i++) {
+    const char *sparse[] = {column_file, row_file, triplet_file};
+    for (int i = 0; i < 3; i++) {
         yk_contact_problem same;
         yk_status status = yk_contact_parse(context, "sparse", sparse[i], strlen(sparse[i]), &same);
         if (status != YK_OK) fail_msg("%s", yk_last_message(context));
