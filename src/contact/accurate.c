@@ -17,8 +17,8 @@
  * finish in one to four steps. When they do not, the interior point goes on.
  *
  * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its path leaves the central
- * one. Proximal point iterations (proximal.h) then go on from the best iterate, and from a few sweeps if that fails. Box
- * friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
+ * one. It stops when it no longer gains. Proximal point iterations (proximal.h) then go on from the best iterate, and
+ * from a few sweeps if that fails. Box friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
 #include "contact/accurate.h"
 
 #include <math.h>
@@ -31,10 +31,8 @@
 
 enum {
     CONE_DIM_MAX = 3,
-    PATIENCE = 12, /* interior-point steps in which the residual must halve */
-    PATH_STEPS = 20000
+    PATIENCE = 12 /* interior-point steps in which the residual must halve */
 };
-static const double PATH_WORK = 2e11; /* multiplications, some twenty seconds */
 
 /* One second-order cone. */
 typedef struct cone_part {
@@ -552,21 +550,6 @@ static bool approach_slowly(interior *s)
     return isfinite(residual) && persist(s, residual, 1200);
 }
 
-/* As a last resort paths from the best iterate, with ever less of what makes them regular: in structures that have many
- * more contacts than motions the impulses have a long way to go, over thousands of kinks. */
-static bool walk_paths(interior *s)
-{
-    double residual = s->best_residual;
-    if (s->newton.friction != YK_FRICTION_COULOMB || !(residual < 1e-2)) return false;
-    memcpy(s->r, s->best, row_bytes(s));
-    memcpy(s->u, s->best_u, row_bytes(s));
-    double affordable = PATH_WORK / yk_factor_work(s->newton.factor);
-    int limit = affordable < PATH_STEPS ? (int)affordable : PATH_STEPS;
-    s->iterations += yk_proximal_walk(&s->proximal, &s->newton, s->tolerance, limit, s->r, s->u, &residual);
-    note(s, s->r, s->u, residual);
-    return residual <= s->tolerance;
-}
-
 /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
 static bool warm_up(interior *s, int sweeps)
 {
@@ -586,8 +569,7 @@ static bool run_cascade(interior *s, const double *start)
         if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
     }
     if (s->newton.friction == YK_FRICTION_BOX) return alternate(s, 8);
-    return warm_up(s, 10) || follow_path(s, 60, 30) || approach_slowly(s) ||
-           (s->options.iterations == 0 && walk_paths(s));
+    return warm_up(s, 10) || follow_path(s, 60, 30) || approach_slowly(s);
 }
 
 yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_problem *problem,

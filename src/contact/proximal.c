@@ -192,31 +192,3 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
     *residual = best;
     return total;
 }
-
-int yk_proximal_walk(yk_proximal *p, yk_newton *newton, double tolerance, int limit, double *r, double *u,
-                     double *residual)
-{
-    size_t bytes = (size_t)p->problem->row_count * sizeof *r;
-    int total = 0;
-    double best = *residual;
-    p->alpha = 1e-2;
-    memcpy(p->best, r, bytes);
-    while (best > tolerance && total < limit && p->alpha < 1) {
-        int steps = 0;
-        memcpy(p->centre, r, bytes);
-        shift_problem(p);
-        newton->problem = &p->shifted;
-        double begin = yk_contact_residual(&p->shifted, newton->friction, r, u);
-        double end = follow_path(p, newton, limit - total, begin, r, u, &steps);
-        newton->problem = p->problem;
-        total += steps > 0 ? steps : 1;
-        p->alpha = end < 1e-3 * begin ? fmax(alpha_least, 0.3 * p->alpha) : 5 * p->alpha;
-        double now = yk_contact_residual(p->problem, newton->friction, r, u);
-        if (!(now < best)) continue;
-        best = now;
-        memcpy(p->best, r, bytes);
-    }
-    memcpy(r, p->best, bytes);
-    *residual = yk_contact_residual(p->problem, newton->friction, r, u);
-    return total;
-}

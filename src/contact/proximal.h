@@ -33,8 +33,4 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *proximal);
 int yk_proximal_iterate(yk_proximal *proximal, yk_newton *newton, double tolerance, int limit, double *r, double *u,
                         double *residual);
 
-/* The same by paths alone, with alpha falling as long as they reach their ends. */
-int yk_proximal_walk(yk_proximal *proximal, yk_newton *newton, double tolerance, int limit, double *r, double *u,
-                     double *residual);
-
 #endif
