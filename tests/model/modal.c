@@ -553,6 +553,8 @@ static void record_groups_say_what_is_wrong(void **state)
         {FEM_HEAD "** RECORD GROUP 2,NODES\n7 8\n", "b.fem:5:3: record group 2 has more numbers"},
         {FEM_HEAD "** RECORD GROUP 2,NODES\n**\n", "record group 2 ends after 0 numbers of 1"},
         {FEM_HEAD "** RECORD GROUP 2,NODES\nseven\n", "b.fem:5:1: expected a number of record group 2, found 'seven'"},
+        {"** RECORD GROUP 1,HEADER\n** counts\nREV0 9000000 9000000 0 0 0\n** RECORD GROUP 9,MASS\n1\n",
+         "more than the file holds"},
         {FEM_HEAD "** RECORD GROUP 21,NEW\n", "record groups 1 to 19 are known, not 21"},
         {FEM_HEAD FEM_NODES "** RECORD GROUP 9,MASS\n1\n** RECORD GROUP 10,STIFFNESS\n0\n** RECORD GROUP 11,LUMPS\n"
                             "1 1 1 1 1 1\n",
