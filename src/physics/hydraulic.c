@@ -209,7 +209,7 @@ yk_hydraulic_def yk_hydraulic_default(void)
 {
     return (yk_hydraulic_def){.name = "hydraulic",
                               .fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0},
-                              .pump = {example_pump, NULL},
+                              .pump = {.value = example_pump},
                               .tank = 1e5};
 }
 

@@ -41,9 +41,9 @@ static double pump(void *user, double t)
     {                                                 \
         .a = 6.53e-10, .b = -1.19e-18, .density = 850 \
     }
-static const yk_hydraulic_def plain = {.fluid = FLUID, .pump = {pump, NULL}, .tank = 1e5};
-static const yk_hydraulic_def rich = {.fluid = FLUID, .pump = {pump, NULL}, .tank = 2e5};
-static const yk_hydraulic_def adaptive = {.fluid = FLUID, .pump = {pump, NULL}, .tank = 1e5, .tolerance = 1e-6};
+static const yk_hydraulic_def plain = {.fluid = FLUID, .pump = {.value = pump}, .tank = 1e5};
+static const yk_hydraulic_def rich = {.fluid = FLUID, .pump = {.value = pump}, .tank = 2e5};
+static const yk_hydraulic_def adaptive = {.fluid = FLUID, .pump = {.value = pump}, .tank = 1e5, .tolerance = 1e-6};
 
 #define MOTION .port = 1, .causality = YK_TAKES_MOTION, .constrained = YK_AXIS_X, .amplitude = 0.05, .frequency = 9
 
