@@ -40,7 +40,7 @@ static double mean_weight(int i, int n)
 {
     static const double by_line[] = {2, -1, 0}, by_parabola[] = {3, -3, 1};
     double weight = gregory(i, n);
-    if (i <= 3) weight += gregory(0, n) * (n < 3 ? by_line : by_parabola)[i - 1];
+    if (i <= 3) weight += gregory(0, n) * (n < 3 ? by_line[i - 1] : by_parabola[i - 1]);
     return weight / n;
 }
 
