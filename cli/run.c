@@ -198,11 +198,21 @@ static void print_parts(const option_list *names)
     }
 }
 
+/* An argument as a shell takes it. */
+static void add_argument(yk_context *context, yk_text *text, const char *argument)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
+    bool quoted = !*argument || argument[strspn(argument, plain)];
+    yk_text_add(context, text, quoted ? " '" : " ");
+    for (; *argument; argument++) yk_text_add(context, text, *argument == '\'' ? "'\\''" : "%c", *argument);
+    if (quoted) yk_text_add(context, text, "'");
+}
+
 /* The command line in one text, for the record. */
 static void join_arguments(yk_context *context, yk_text *text, int argc, char **argv)
 {
     yk_text_add(context, text, "yoke");
-    for (int i = 0; i < argc; i++) yk_text_add(context, text, " %s", argv[i]);
+    for (int i = 0; i < argc; i++) add_argument(context, text, argv[i]);
 }
 
 static int run_scenario(const loaded *l, const option_list *files, const char *command, bool quiet)
