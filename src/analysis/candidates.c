@@ -22,7 +22,7 @@ static const form forms[] = {
     {"tight", {"coupling.scheme=tight", "coupling.relaxation=none"}},
     {"tight, aitken", {"coupling.scheme=tight", "coupling.relaxation=aitken"}},
     {"tight, quasi-newton", {"coupling.scheme=tight", "coupling.relaxation=quasi-newton"}},
-    {"loose", {"coupling.scheme=tight", "coupling.iterations=0"}},
+    {"loose", {"coupling.scheme=loose"}},
     {"index1, degree 2", {"coupling.scheme=index1", "coupling.degree=2"}},
     {"index1, degree 3", {"coupling.scheme=index1", "coupling.degree=3"}},
 };

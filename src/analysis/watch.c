@@ -108,7 +108,7 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
         if (here > most) most = here, worst = i;
     }
     report->energy_created = watch->count ? created : 0;
-    double share = created / report->largest_energy;
+    double share = report->largest_energy > 0 ? created / report->largest_energy : 0; /* 0: it failed at once */
     if (!(share > CREATED_NOTABLE) || worst < 0 || created < NOISE * report->rounding) return;
     bool serious = share > CREATED_SERIOUS;
     yk_finding *f = add(report, YK_FINDING_ENERGY, serious, worst, share);

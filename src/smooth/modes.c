@@ -12,6 +12,8 @@
 #include "smooth/linear_modes.h"
 
 static const double small_weight = 1e-100, large_weight = 1e100;
+/* Rates (1/s) that are none, where nothing holds the model and there is no rounding to compare with. */
+static const double no_rate = 1e-50;
 
 /* Values of all entries at one weight, in true units: without the scale of masses. */
 typedef struct pencil {
@@ -225,7 +227,7 @@ static void describe(const yk_smooth *model, const yk_linear_system *system, con
                           .omega = linear->imaginary[i],
                           .frequency = linear->imaginary[i] / (2 * YK_PI),
                           .damping = linear->real[i] != 0 ? -linear->real[i] / size : 0,
-                          .free_motion = size < linear->floor[i],
+                          .free_motion = size < fmax(linear->floor[i], no_rate),
                           .residual = linear->residual[i]};
         participation(model, system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true),
                       total, mode->mass);
