@@ -23,6 +23,7 @@ static const zoo_case cases[] = {
     {"four-bars", 1e-5, 2e-5, 0},
     {"bricard", 1e-5, 0, 0},
     {"top", 2e-4, 0, 0},
+    {"upright-top", 1e-7, 0, 0},
     {"rolling-wheel", 1e-5, 0, 0},
     {"chain", 2e-5, 0, 0},
     {"cantilever", 4e-5, 2e-2, 0.2},
