@@ -152,8 +152,18 @@ typedef struct yk_scheme_def {
 /* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, no halving, one
  * thread; index1 of degree 3 with a kept Jacobian. */
 yk_scheme_def yk_scheme_default(void);
+/* Whether one step of a subsystem follows efforts of any degree that the scheme index1 applies. Those that do not need several
+ * substeps in a macro step of it. */
+bool yk_follows_polynomials(const yk_subsystem *subsystem);
 /* Whether a scheme merges the subsystems to one: they then have no units, substeps or channels of their own. */
 bool yk_scheme_merges(yk_scheme_kind kind);
+/* Whether both sides of an interface are at one place, with one velocity, at the end of every step: the books of its work
+ * balance, whatever grows. */
+bool yk_scheme_closes(yk_scheme_kind kind);
+/* The part of half a turn per macro step up to which a scheme resolves a swing, or makes none of its own. */
+double yk_scheme_resolved_turn(yk_scheme_kind kind);
+/* What else may steady a coupling that ran away, of what is not set already: to follow "a smaller time.step"; may be "". */
+const char *yk_scheme_steadier(const yk_scheme_def *scheme);
 
 /* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
  * subsystem calls x is at position + orientation(length * x). Paper tight (20). */
@@ -191,9 +201,6 @@ typedef struct yk_system_def {
     int subsystem_count;
     const yk_placement *placements; /* one per subsystem; NULL: all as the system */
     const int *substeps;            /* steps of each subsystem in a macro step; NULL: one */
-    /* index1: subsystems whose solvers read a value or a mean of an effort per step. Each of their substeps gets a straight
-     * line or the mean, so that both sides of an interface receive the same impulse; NULL: all follow polynomials. */
-    const bool *low_order;
     const yk_interface_def *interfaces;
     int interface_count;
     const yk_wire_def *wires;

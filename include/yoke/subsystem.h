@@ -260,6 +260,8 @@ typedef struct yk_subsystem_ops {
      * function of time, a sample; infinity: nothing. Macro steps end there, and nothing is extrapolated over it, unless
      * events of one subsystem follow each other as fast as macro steps do. */
     double (*next_event)(const yk_subsystem *self, double t);
+    /* The degree of polynomials in time up to which one step follows an effort; NULL: 0, one value or the mean counts. */
+    int (*input_degree)(const yk_subsystem *self);
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

@@ -86,8 +86,7 @@ static yk_status describe(study *s)
                                     .rate = log(growth) / s->info->step,
                                     .frequency = atan2(p->imaginary, p->real) / (2 * acos(-1) * s->info->step)};
         status = yk_stability_describe(&s->map, s->info, s->spectrum.amplitude, p->vector[0], p->vector[1], mode);
-        /* Both sides of its interfaces are where the other is at the end of every step: their books balance, whatever grows. */
-        if (s->info->scheme.kind == YK_SCHEME_INDEX1) mode->fed = NAN;
+        if (yk_scheme_closes(s->info->scheme.kind)) mode->fed = NAN;
     }
     return status;
 }
@@ -105,12 +104,11 @@ static bool creeps(const yk_stability_mode *mode)
 }
 
 /* Energies tell nothing where a subsystem does not name them, or where a pump or a controller feeds what the coupling makes
- * swing. Then a mode that swings within a few macro steps, so that they do not resolve it, is the coupling's; with index1,
- * whose high order resolves much, from twenty steps on. */
+ * swing, or where the scheme closes its interfaces. Then a mode that swings faster than the scheme resolves is the coupling's. */
 static bool swings(const study *s, const yk_stability_mode *mode)
 {
-    double resolved_angle = s->info->scheme.kind == YK_SCHEME_INDEX1 ? 0.1 : 0.25; /* of half a turn per step */
-    return isnan(mode->fed) && atan2(mode->imaginary, mode->real) > resolved_angle * acos(-1);
+    double resolved = yk_scheme_resolved_turn(s->info->scheme.kind) * acos(-1);
+    return isnan(mode->fed) && atan2(mode->imaginary, mode->real) > resolved;
 }
 
 /* A mode that is known well and that the interfaces feed. */

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "coupling/system.h"
 #include "math/vec3.h"
 
 /* Energy from the coupling, by what moves, that spoils a run, and that is worth a word. */
@@ -151,6 +150,11 @@ static bool has_drifted(const double gap[3], const double way[3], double notable
     return gap[2] > notable;
 }
 
+static bool looks_at_positions(const yk_scheme_def *scheme)
+{
+    return scheme->kind != YK_SCHEME_EXPLICIT || (scheme->inputs.modified && scheme->inputs.position > 0);
+}
+
 static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
 {
     const yk_watched *w = &watch->interfaces[i];
@@ -167,9 +171,11 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
         snprintf(
             f->text, sizeof f->text,
             "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, %.3g after half, %.3g at "
-            "the "
-            "end; inputs that look at positions stop it (coupling.inputs index-1 or index-3), or coupling.scheme tight",
-            watch->info->interfaces[i].name, told[0], position ? "m" : "rad", told[1], told[2]);
+            "the end; use %s",
+            watch->info->interfaces[i].name, told[0], position ? "m" : "rad", told[1], told[2],
+            looks_at_positions(&watch->info->scheme)
+                ? "a smaller time.step or coupling.scheme index1"
+                : "inputs that look at positions (coupling.inputs index-1 or index-3), or coupling.scheme tight");
 }
 
 static void conclude_feedthrough(const yk_watch *watch, int i, yk_run_report *report)

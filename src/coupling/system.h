@@ -31,7 +31,9 @@ typedef struct yk_member {
     const yk_port *ports;
     yk_placement *placement; /* NULL: that of the system */
     int substeps;
-    bool low_order; /* index1: takes straight lines in place of polynomials */
+    /* index1: its substeps get straight lines or means in place of polynomials, so that both sides of an interface receive
+     * the same impulse. */
+    bool low_order;
     /* With substeps only, per port; part of the state image. */
     yk_effort *mean_efforts; /* over the macro step */
     yk_motion *earlier;      /* at the start of the macro step before */
@@ -181,9 +183,6 @@ void yk_controller_destroy(yk_system *system);
 yk_status yk_system_scheme_step(yk_system *system, yk_step_report *report);
 /* Raises speed and spin to the differences of two motions, those in place as what makes them in the time h. */
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b, double *speed, double *spin);
-/* What besides smaller steps may steady a coupling that is unstable, of what is not set already: " or coupling.scheme
- * tight", or nothing. */
-const char *yk_scheme_steadier(const yk_scheme_def *scheme);
 const char *yk_system_scheme_name(const yk_system *system);
 /* The gap of an interface at a time, with its prescribed motion. */
 yk_interface_error yk_system_gap(const yk_system *system, const yk_link *link, double t);

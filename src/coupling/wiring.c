@@ -75,6 +75,7 @@ static yk_status create_member(yk_system *system, yk_member *member, yk_subsyste
         member->inputs[i].orientation.w = 1;
         member->own_inputs[i].orientation.w = 1;
     }
+    member->low_order = system->scheme.kind == YK_SCHEME_INDEX1 && !yk_follows_polynomials(subsystem);
     /* Acceleration learns from how the answer depends on the effort, so it must be the converged answer. */
     member->iterates = subsystem->ops->iterate && system->scheme.relaxation == YK_RELAXATION_NONE;
     return YK_OK;
@@ -355,7 +356,6 @@ static yk_status build(yk_system *system, const yk_system_def *def)
         if (status == YK_OK)
             status = place_member(system, &system->members[i], def->placements && !merging ? &def->placements[i] : NULL,
                                   def->substeps && !merging ? def->substeps[i] : 1);
-        system->members[i].low_order = def->scheme.kind == YK_SCHEME_INDEX1 && def->low_order && def->low_order[i];
     }
     for (int i = 0; status == YK_OK && i < system->link_count; i++)
         status = create_link(system, i, &def->interfaces[i]);

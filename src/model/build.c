@@ -179,17 +179,9 @@ static void check_merging(yk_scenario *scenario, const yk_node *node, bool place
                         "is not used: this scheme merges the subsystems, which then make the same steps");
 }
 
-/* Whether one step follows an effort that changes within it. Methods of low order answer to one value, so that position,
- * velocity and acceleration at the end cannot be chosen apart from each other. */
-static bool follows_polynomials(const yk_node *node)
-{
-    const yk_node *integrator = yk_node_get(node, "integrator");
-    const yk_node *type = integrator ? yk_node_get(integrator, "type") : NULL;
-    return type && (strcmp(type->text, "exact") == 0 || strcmp(type->text, "runge-kutta") == 0);
-}
-
-/* Steps of such methods in a macro step of index1: what is taken, and the least with which an effort of the given degree can
- * meet the constraints on its levels. */
+/* Steps in a macro step of index1 where one does not follow an effort that changes within it, so that position, velocity and
+ * acceleration at the end cannot be chosen apart from each other: what is taken, and the least with which an effort of the
+ * given degree can meet the constraints on its levels. */
 enum { INDEX1_SUBSTEPS = 4 };
 
 static int least_substeps(const yk_scheme_def *scheme)
@@ -211,11 +203,12 @@ static int named_substeps(yk_scenario *scenario, const yk_node *substeps, bool i
     return (int)substeps->value;
 }
 
-static int read_substeps(yk_scenario *scenario, const yk_node *node)
+static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_subsystem *subsystem)
 {
     const yk_node *micro_step = yk_node_get(node, "micro_step"), *substeps = yk_node_get(node, "substeps");
     bool joined = yk_node_get(scenario->root, "interfaces");
-    bool index1 = joined && scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !follows_polynomials(node);
+    bool follows = !subsystem || yk_follows_polynomials(subsystem);
+    bool index1 = joined && scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !follows;
     if (!micro_step) return named_substeps(scenario, substeps, index1);
     double count = ceil(scenario->info.step / micro_step->value - 1e-9);
     if (substeps)
@@ -230,8 +223,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node)
 static void place_one(yk_scenario *scenario, int index, const yk_node *node)
 {
     bool placed = read_placement(node, &scenario->placements[index]);
-    scenario->substeps[index] = read_substeps(scenario, node);
-    scenario->low_order[index] = !follows_polynomials(node);
+    scenario->substeps[index] = read_substeps(scenario, node, scenario->subsystems[index]);
     scenario->placed = scenario->placed || placed || scenario->substeps[index] > 1;
     check_merging(scenario, node, placed);
 }
@@ -283,9 +275,8 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     scenario->solvers = yk_store_take(&scenario->store, count * sizeof *scenario->solvers);
     scenario->placements = yk_store_take(&scenario->store, count * sizeof *scenario->placements);
     scenario->substeps = yk_store_take(&scenario->store, count * sizeof *scenario->substeps);
-    scenario->low_order = yk_store_take(&scenario->store, count * sizeof *scenario->low_order);
     if (!scenario->subsystems || !scenario->names || !scenario->solvers || !scenario->placements ||
-        !scenario->substeps || !scenario->low_order) {
+        !scenario->substeps) {
         r->status = YK_ERROR_MEMORY;
         return;
     }
@@ -296,8 +287,8 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
         scenario->names[index] = name ? name : "";
         scenario->solvers[index] = "";
         if (!node->valid || !name) continue;
-        place_one(scenario, index, node);
         build_one(scenario, index, node);
+        place_one(scenario, index, node);
     }
     read_fast(scenario);
     info->names = scenario->names;
@@ -317,7 +308,6 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
             .subsystem_count = info->subsystem_count,
             .placements = scenario->placed ? scenario->placements : NULL,
             .substeps = scenario->placed ? scenario->substeps : NULL,
-            .low_order = scenario->low_order,
             .interfaces = info->interfaces,
             .interface_count = info->interface_count,
             .wires = info->wires,

@@ -73,8 +73,7 @@ struct yk_scenario {
     const char **names, **solvers;
     yk_placement *placements;
     int *substeps;
-    bool *low_order; /* whose integrators do not follow polynomials */
-    bool placed;     /* any of placements and substeps is not the default */
+    bool placed; /* any of placements and substeps is not the default */
     yk_interface_def *interfaces;
     yk_wire_def *wires;
     yk_channel *signals;

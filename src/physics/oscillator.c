@@ -423,6 +423,12 @@ static void oscillator_energy(const yk_subsystem *subsystem, yk_energy *energy)
                           .work = self->now.work};
 }
 
+static int oscillator_input_degree(const yk_subsystem *subsystem)
+{
+    const oscillator *self = (const oscillator *)subsystem;
+    return self->def.integrator == YK_OSCILLATOR_EXACT ? YK_SIGNAL_DEGREE_MAX : 0;
+}
+
 static double oscillator_next_event(const yk_subsystem *subsystem, double t)
 {
     const oscillator *self = (const oscillator *)subsystem;
@@ -579,4 +585,5 @@ static const yk_subsystem_ops oscillator_ops = {
     .merge = oscillator_merge,
     .step_sensitivity = oscillator_step_sensitivity,
     .next_event = oscillator_next_event,
+    .input_degree = oscillator_input_degree,
 };

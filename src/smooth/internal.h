@@ -250,7 +250,8 @@ typedef struct integrator {
     /* Newton's method: momenta and their rates at the trial, and a correction of it; NULL: those of the two-step. */
     void (*momenta)(yk_smooth *model);
     double (*update)(yk_smooth *model);
-    bool remembers; /* keeps accelerations of its own in the image, state.method */
+    int input_degree; /* of efforts in time that one step follows */
+    bool remembers;   /* keeps accelerations of its own in the image, state.method */
     /* Doubles of model->scratch that a step needs; NULL: none. */
     size_t (*scratch_words)(const yk_smooth *model);
     /* As advance, and the derivatives of the port motions into the columns of model->variation (variation.h). */

@@ -342,4 +342,5 @@ const integrator yk_smooth_runge_kutta = {.begin = begin,
                                           .iterate = iterate,
                                           .predict = yk_smooth_predict_taylor,
                                           .scratch_words = scratch_words,
+                                          .input_degree = YK_SIGNAL_DEGREE_MAX,
                                           .vary = vary};

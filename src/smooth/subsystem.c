@@ -318,6 +318,11 @@ static void part_set(yk_subsystem *self, int part, const double *words)
     yk_smooth_part_set(model_of(self), part, words);
 }
 
+static int input_degree(const yk_subsystem *self)
+{
+    return ((const yk_smooth *)self)->integrator->input_degree;
+}
+
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "smooth",
                                             .ports = ports,
@@ -342,7 +347,8 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .relax = relax,
                                             .part_words = part_words,
                                             .part_get = part_get,
-                                            .part_set = part_set};
+                                            .part_set = part_set,
+                                            .input_degree = input_degree};
 
 const yk_subsystem_ops *yk_smooth_ops(void)
 {

@@ -179,6 +179,12 @@ static void energy(const yk_subsystem *self, yk_energy *energy)
                           .potential = -b->def.mass * yk_v3_dot(b->def.gravity, b->now.position)};
 }
 
+static int input_degree(const yk_subsystem *self)
+{
+    (void)self;
+    return YK_SIGNAL_DEGREE_MAX;
+}
+
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "free body",
                                             .ports = ports,
@@ -190,7 +196,8 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .state_layout = state_layout,
                                             .state_get = state_get,
                                             .state_set = state_set,
-                                            .energy = energy};
+                                            .energy = energy,
+                                            .input_degree = input_degree};
 
 yk_subsystem *free_body_create(const free_body_def *def)
 {

@@ -142,7 +142,6 @@ static void local_error_is_one_order_higher(void **state)
 static double low_order_error(int degree, double h)
 {
     static const int substeps[2] = {4, 4};
-    static const bool low_order[2] = {true, true};
     yk_oscillator_def defs[2];
     paper_masses(defs);
     defs[0].integrator = YK_OSCILLATOR_TWO_STEP, defs[1].integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
@@ -152,7 +151,6 @@ static double low_order_error(int degree, double h)
                          .names = names,
                          .subsystem_count = 2,
                          .substeps = substeps,
-                         .low_order = low_order,
                          .interfaces = &joint,
                          .interface_count = 1,
                          .scheme = index1(degree),

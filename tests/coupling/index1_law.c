@@ -256,6 +256,12 @@ static yk_status cart_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
+static int cart_degree(const yk_subsystem *self)
+{
+    (void)self;
+    return YK_SIGNAL_DEGREE_MAX;
+}
+
 static const yk_subsystem_ops cart_ops = {.size = sizeof(yk_subsystem_ops),
                                           .kind = "cart",
                                           .ports = cart_ports,
@@ -266,7 +272,8 @@ static const yk_subsystem_ops cart_ops = {.size = sizeof(yk_subsystem_ops),
                                           .destroy = law_destroy,
                                           .state_layout = cart_layout,
                                           .state_get = cart_get,
-                                          .state_set = cart_set};
+                                          .state_set = cart_set,
+                                          .input_degree = cart_degree};
 
 static yk_subsystem *create_cart(double mass, double velocity)
 {
