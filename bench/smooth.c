@@ -114,12 +114,35 @@ static void flexible_crank(bench *run)
 /* Paper relaxed, table 2: the flexible rods beside the rigid one at the same step, which resolves what they do. */
 static const double table_step = 1e-4;
 
-static void rigid_crank(bench *run)
+static void crank_by(bench *run, yk_smooth_integrator method, yk_smooth_form form)
 {
     model_kit kit;
     kit_slider_crank(&kit);
-    run_model(run, kit_def(&kit), table_step, 5000);
+    kit_def(&kit);
+    kit.def.options.integrator = method;
+    kit.def.options.form = form;
+    run_model(run, &kit.def, table_step, 5000);
     kit_close(&kit);
+}
+
+static void rigid_crank(bench *run)
+{
+    crank_by(run, YK_SMOOTH_TWO_STEP, YK_SMOOTH_DAE);
+}
+
+static void alpha_dae(bench *run)
+{
+    crank_by(run, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_DAE);
+}
+
+static void alpha_ode(bench *run)
+{
+    crank_by(run, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_ODE);
+}
+
+static void runge_kutta(bench *run)
+{
+    crank_by(run, YK_SMOOTH_RUNGE_KUTTA, YK_SMOOTH_DAE);
 }
 
 static void rod_crank(bench *run, bool modal)
@@ -274,6 +297,9 @@ const bench_case bench_smooth[] = {
     {.name = "smooth/rigid-rod", .unit = "step", .run = rigid_crank},
     {.name = "smooth/modal-rod", .unit = "step", .run = modal_crank, .relative_to = "smooth/rigid-rod"},
     {.name = "smooth/ancf-rod", .unit = "step", .run = ancf_crank, .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/rigid-rod-alpha-dae", .unit = "step", .run = alpha_dae, .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/rigid-rod-alpha-ode", .unit = "step", .run = alpha_ode, .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/rigid-rod-runge-kutta", .unit = "step", .run = runge_kutta, .relative_to = "smooth/rigid-rod"},
     {.name = "smooth/beam-loads", .unit = "beam", .run = beam_loads},
     {.name = "smooth/beam-jacobian", .unit = "beam", .run = beam_jacobian, .relative_to = "smooth/beam-loads"},
     {.name = "smooth/revolute-chain-10", .unit = "step", .run = revolute_10},
