@@ -76,6 +76,12 @@ typedef struct yk_ffrf_term {
     double value;
 } yk_ffrf_term;
 
+/* One component of the axial vector of pair_ji. */
+typedef struct yk_ffrf_swirl {
+    int i, j, axis;
+    double value;
+} yk_ffrf_swirl;
+
 /* A share value p_i p_j of an entry of the second moments; i <= j. */
 typedef struct yk_ffrf_square {
     int i, j;
@@ -96,7 +102,7 @@ typedef struct yk_ffrf {
     yk_ffrf_term *terms;          /* entries of pair that are not zero, by mode i */
     int *first_term;              /* modes + 1 */
     yk_ffrf_bend *curves, *gyros; /* curve and gyro where they are not zero */
-    yk_ffrf_bend *swirls;         /* the axial vector of pair_ji, likewise */
+    yk_ffrf_swirl *swirls;        /* of all pairs, where they are not zero */
     int curve_count, gyro_count, swirl_count;
     yk_ffrf_square *squares; /* of the second moments, by entry */
     int first_square[YK_FFRF_SYMMETRIC + 1];

@@ -120,11 +120,14 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
     int n = body->modes;
     body->curves = yk_allocate(context, (size_t)(n * n), sizeof *body->curves);
     body->gyros = yk_allocate(context, (size_t)(n * n), sizeof *body->gyros);
-    body->swirls = yk_allocate(context, (size_t)(n * n), sizeof *body->swirls);
+    body->swirls = yk_allocate(context, (size_t)(3 * n * n), sizeof *body->swirls);
     if (!body->curves || !body->gyros || !body->swirls) return YK_ERROR_MEMORY;
     for (int k = 0; k < n * n; k++) {
         yk_vec3 swirl = yk_ffrf_axial(&body->pair[n * (k % n) + k / n]);
-        if (yk_v3_norm2(swirl) > 0) body->swirls[body->swirl_count++] = (yk_ffrf_bend){k / n, k % n, swirl};
+        const double component[3] = {swirl.x, swirl.y, swirl.z};
+        for (int axis = 0; axis < 3; axis++)
+            if (component[axis] != 0)
+                body->swirls[body->swirl_count++] = (yk_ffrf_swirl){k / n, k % n, axis, component[axis]};
         body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
     }
     body->curve_count = list_vectors(n, body->curve, body->curves);

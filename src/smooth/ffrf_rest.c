@@ -9,16 +9,17 @@
 
 /* Of each shape, from the lists of what is not zero. */
 typedef struct shares {
-    yk_vec3 bend[YK_FFRF_MODES_MAX]; /* S_i - shift_i */
-    yk_vec3 spin[YK_FFRF_MODES_MAX]; /* Gamma_i */
-    double slope[YK_FFRF_MODES_MAX]; /* what the rates have in dT/dp_i */
+    yk_vec3 bend[YK_FFRF_MODES_MAX];   /* S_i - shift_i */
+    double spin[YK_FFRF_MODES_MAX][3]; /* Gamma_i */
+    double slope[YK_FFRF_MODES_MAX];   /* what the rates have in dT/dp_i */
 } shares;
 
 static void find_shares(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 v, yk_vec3 w, shares *of)
 {
     for (int i = 0; i < body->modes; i++) {
         of->bend[i] = yk_v3(0, 0, 0);
-        of->spin[i] = yk_ffrf_axial(&body->spread[i]);
+        yk_vec3 spin = yk_ffrf_axial(&body->spread[i]);
+        of->spin[i][0] = spin.x, of->spin[i][1] = spin.y, of->spin[i][2] = spin.z;
         of->slope[i] = 0;
     }
     for (int k = 0; k < body->curve_count; k++) {
@@ -26,10 +27,11 @@ static void find_shares(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_ve
         of->bend[curve->i] = yk_v3_axpy(motion->amplitude[curve->j], curve->value, of->bend[curve->i]);
         of->slope[curve->i] += motion->rate[curve->j] * yk_v3_dot(v, curve->value);
     }
+    const double turning[3] = {w.x, w.y, w.z};
     for (int k = 0; k < body->swirl_count; k++) { /* axial(pair_ji) */
-        const yk_ffrf_bend *swirl = &body->swirls[k];
-        of->slope[swirl->i] += motion->rate[swirl->j] * yk_v3_dot(w, swirl->value);
-        of->spin[swirl->j] = yk_v3_axpy(motion->amplitude[swirl->i], swirl->value, of->spin[swirl->j]);
+        const yk_ffrf_swirl *swirl = &body->swirls[k];
+        of->slope[swirl->i] += motion->rate[swirl->j] * turning[swirl->axis] * swirl->value;
+        of->spin[swirl->j][swirl->axis] += motion->amplitude[swirl->i] * swirl->value;
     }
 }
 
@@ -88,15 +90,16 @@ void yk_ffrf_rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion,
     find_shares(body, motion, v, w, &of);
     for (int i = 0; i < n; i++) {
         yk_vec3 shift = yk_v3_add(body->shift[i], of.bend[i]);
+        yk_vec3 spin = {of.spin[i][0], of.spin[i][1], of.spin[i][2]};
         double elastic = row_times(body->stiffness, n, i, body->diagonal, p);
         double viscous = body->damped ? row_times(body->damping, n, i, false, rate) : 0;
         double own = row_times(body->modal_mass, n, i, body->diagonal, rate);
         double slope = of.slope[i] + whirled(body, i, p, &whirl) + yk_v3_dot(pull, shift);
-        modal_momentum[i] = yk_v3_dot(shift, v) + yk_v3_dot(of.spin[i], w) + own;
+        modal_momentum[i] = yk_v3_dot(shift, v) + yk_v3_dot(spin, w) + own;
         loads->modal[i] = elastic + viscous - slope;
         moment = yk_v3_axpy(p[i], yk_v3_axpy(0.5, of.bend[i], body->shift[i]), moment);
         linear = yk_v3_axpy(rate[i], shift, linear);
-        angular = yk_v3_axpy(rate[i], of.spin[i], angular);
+        angular = yk_v3_axpy(rate[i], spin, angular);
         kinetic += 0.5 * rate[i] * modal_momentum[i];
         strain += 0.5 * p[i] * elastic;
         loss += rate[i] * viscous;
