@@ -74,13 +74,17 @@ static bool take_word(yk_fem *f, char word[TOKEN])
     return false;
 }
 
+static yk_status too_short(const yk_fem *f, int group, long got, long wanted)
+{
+    return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
+                   "%s:%d: record group %d ends after %ld numbers of %ld: check the counts in record group 1", f->path,
+                   f->line, group, got, wanted);
+}
+
 static yk_status take_number(yk_fem *f, int group, long got, long wanted, double *value)
 {
     char word[TOKEN], *end;
-    if (!take_word(f, word))
-        return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
-                       "%s:%d: record group %d ends after %ld numbers of %ld: check the counts in record group 1",
-                       f->path, f->line, group, got, wanted);
+    if (!take_word(f, word)) return too_short(f, group, got, wanted);
     for (char *c = word; *c; c++)
         if (*c == 'D' || *c == 'd') *c = 'e'; /* as Fortran writes exponents */
     *value = strtod(word, &end);
@@ -112,6 +116,20 @@ static yk_status read_header(yk_fem *f)
     if (f->nodes < 1 || f->modes < 1)
         return yk_fail(f->modal->context, YK_ERROR_ARGUMENT, "%s:%d: record group 1 tells of %d nodes and %d modes",
                        f->path, f->token_line, f->nodes, f->modes);
+    return YK_OK;
+}
+
+/* Names of nodes: whole numbers, or words, of which none is a number to a scenario: then they are counted from 1. */
+static yk_status read_names(yk_fem *f)
+{
+    bool words = false;
+    for (int k = 0; k < f->nodes; k++) {
+        char word[TOKEN], *end;
+        if (!take_word(f, word)) return too_short(f, 2, k, f->nodes);
+        f->record[2][k] = strtod(word, &end);
+        words |= *end != 0 || !(fabs(f->record[2][k]) < 2e9) || f->record[2][k] != floor(f->record[2][k]);
+    }
+    for (int k = 0; k < f->nodes && words; k++) f->record[2][k] = k + 1;
     return YK_OK;
 }
 
@@ -172,8 +190,9 @@ static yk_status read_record(yk_fem *f, int group)
             f->path, f->line - 1, group, size);
     f->record[group] = yk_modal_take(f->modal, (size_t)size, sizeof *f->record[group]);
     if (!f->record[group]) return YK_ERROR_MEMORY;
-    yk_status status = YK_OK;
-    for (long k = 0; k < size && status == YK_OK; k++) status = take_number(f, group, k, size, &f->record[group][k]);
+    yk_status status = group == 2 ? read_names(f) : YK_OK;
+    for (long k = 0; k < size && status == YK_OK && group != 2; k++)
+        status = take_number(f, group, k, size, &f->record[group][k]);
     return status;
 }
 

@@ -27,11 +27,7 @@ static yk_status fill_nodes(yk_fem *f)
     modal->rotates = true;
     for (int k = 0; k < f->nodes; k++) {
         yk_ffrf_point *point = &modal->points[k];
-        double number = f->record[2][k];
-        if (number != floor(number) || fabs(number) > 2e9)
-            return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s: the node number %g of record group 2 is not whole",
-                           f->path, number);
-        modal->node_number[k] = (int)number;
+        modal->node_number[k] = (int)f->record[2][k];
         point->position = yk_v3(f->record[5][k], f->record[6][k], f->record[7][k]);
         if (f->record[11]) {
             const double *lump = &f->record[11][6 * k];

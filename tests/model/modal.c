@@ -552,7 +552,7 @@ static void record_groups_say_what_is_wrong(void **state)
         {FEM_HEAD FEM_HEAD, "record group 1 stands there twice"},
         {FEM_HEAD "** RECORD GROUP 2,NODES\n7 8\n", "b.fem:5:3: record group 2 has more numbers"},
         {FEM_HEAD "** RECORD GROUP 2,NODES\n**\n", "record group 2 ends after 0 numbers of 1"},
-        {FEM_HEAD "** RECORD GROUP 2,NODES\nseven\n", "b.fem:5:1: expected a number of record group 2, found 'seven'"},
+        {FEM_HEAD "** RECORD GROUP 5,X\nseven\n", "b.fem:5:1: expected a number of record group 5, found 'seven'"},
         {"** RECORD GROUP 1,HEADER\n** counts\nREV0 9000000 9000000 0 0 0\n** RECORD GROUP 9,MASS\n1\n",
          "more than the file holds"},
         {FEM_HEAD "** RECORD GROUP 21,NEW\n", "record groups 1 to 19 are known, not 21"},
@@ -569,6 +569,20 @@ static void record_groups_say_what_is_wrong(void **state)
         folder f = {0};
         yk_modal_files files = {.fem = write_file(&f, "b.fem", wrong[i].text)};
         refused(*state, &files, wrong[i].part);
+        remove_folder(&f);
+    }
+    /* What they were made from is good; nodes with words for names are counted. */
+    static const char lumps_of_it[] = "** RECORD GROUP 11,LUMPS\n1 1 1 1 1 1\n";
+    char text[1024];
+    snprintf(text, sizeof text, FEM_HEAD "%s" FEM_MATRICES "%s", FEM_NODES, lumps_of_it);
+    for (int named = 0; named < 2; named++) {
+        folder f = {0};
+        if (named) *strchr(strstr(text, "GROUP 2"), '7') = 'N';
+        yk_modal_files files = {.fem = write_file(&f, "b.fem", text)};
+        const int point = named ? 1 : 7;
+        yk_flexible *body;
+        assert_int_equal(yk_modal_read(*state, &files, &point, 1, &body), YK_OK);
+        yk_flexible_release(body);
         remove_folder(&f);
     }
     yk_modal_files none = {.fem = "/nowhere/b.fem"};
