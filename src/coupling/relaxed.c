@@ -88,13 +88,27 @@ static yk_status create_accelerator(yk_system *system)
     yk_relaxed *relaxed = system->relaxed;
     size_t n = 0;
     for (int i = 0; i < relaxed->part_count; i++) n += relaxed->unknowns[i];
-    relaxed->before = yk_allocate(system->context, 3 * n, sizeof *relaxed->before);
+    if (!relaxed->before) relaxed->before = yk_allocate(system->context, 3 * n, sizeof *relaxed->before);
     if (!relaxed->before) return YK_ERROR_MEMORY;
     relaxed->after = relaxed->before + n, relaxed->next = relaxed->after + n;
     return yk_accelerator_create(system->context, system->scheme.relaxation, (int)n, COLUMNS, &relaxed->accelerator);
 }
 
-/* After the merged subsystem has started: room for what the parts exchange, and copies in the same state. */
+/* Copies in the state of the merged subsystem, with the memory that relaxing takes. */
+static yk_status start_copies(yk_system *system)
+{
+    const yk_relaxed *relaxed = system->relaxed;
+    for (int i = 1; i < relaxed->worker_count; i++) {
+        yk_subsystem *worker = relaxed->workers[i];
+        size_t words, unknowns;
+        yk_status status = worker->ops->start(worker, system->start, system->step, NULL);
+        if (status >= 0) status = worker->ops->part_words(worker, i, &words, &unknowns);
+        if (status < 0) return status;
+    }
+    return YK_OK;
+}
+
+/* After the merged subsystem has started: its copies, and room for what the parts exchange. */
 yk_status yk_relaxed_start(yk_system *system)
 {
     yk_relaxed *relaxed = system->relaxed;
@@ -108,18 +122,14 @@ yk_status yk_relaxed_start(yk_system *system)
                            whole->ops->message ? whole->ops->message(whole) : "a part cannot be relaxed");
         relaxed->offset[i + 1] = relaxed->offset[i] + words;
     }
-    for (int i = 1; i < relaxed->worker_count; i++) {
-        yk_subsystem *worker = relaxed->workers[i];
-        size_t words, unknowns;
-        yk_status status = worker->ops->start(worker, system->start, system->step, NULL);
-        if (status >= 0) status = worker->ops->part_words(worker, i, &words, &unknowns);
-        if (status < 0) return status;
-    }
-    if (relaxed->words) return YK_OK;
-    relaxed->words = yk_allocate(context, relaxed->offset[relaxed->part_count], sizeof *relaxed->words);
-    relaxed->image = yk_allocate(context, whole->ops->state_layout(whole).words, sizeof *relaxed->image);
-    yk_status status = relaxed->words && relaxed->image ? YK_OK : YK_ERROR_MEMORY;
-    return status == YK_OK && system->scheme.relaxation != YK_RELAXATION_NONE ? create_accelerator(system) : status;
+    yk_status status = start_copies(system);
+    if (status < 0) return status;
+    size_t words = relaxed->offset[relaxed->part_count], image = whole->ops->state_layout(whole).words;
+    if (!relaxed->words) relaxed->words = yk_allocate(context, words, sizeof *relaxed->words);
+    if (!relaxed->image) relaxed->image = yk_allocate(context, image, sizeof *relaxed->image);
+    if (!relaxed->words || !relaxed->image) return YK_ERROR_MEMORY;
+    bool accelerated = system->scheme.relaxation != YK_RELAXATION_NONE;
+    return accelerated && !relaxed->accelerator ? create_accelerator(system) : YK_OK;
 }
 
 static yk_status blame_part(yk_system *system, int part, yk_subsystem *subsystem)
