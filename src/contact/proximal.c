@@ -111,7 +111,7 @@ static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *
         int bold = limit - *steps < BOLD_LIMIT ? limit - *steps : BOLD_LIMIT;
         *steps += yk_newton_iterate_boldly(newton, goal, bold, r, u, &residual);
     }
-    if (residual > goal && newton->friction == YK_FRICTION_COULOMB) {
+    if (p->follows && residual > goal && newton->friction == YK_FRICTION_COULOMB) {
         int left = limit - *steps < PATH_LIMIT ? limit - *steps : PATH_LIMIT;
         residual = follow_path(p, newton, left, residual, r, u, steps);
     }
@@ -124,7 +124,7 @@ static void adapt(yk_proximal *p, bool solved, int steps)
     if (!solved)
         p->alpha *= 4;
     else if (steps <= EASY)
-        p->alpha = fmax(alpha_least, p->alpha / 1.6);
+        p->alpha = fmax(alpha_least, p->alpha / 3);
     else if (steps > LABORIOUS)
         p->alpha *= 1.5;
 }
@@ -150,6 +150,7 @@ static void begin_again(yk_proximal *p, int attempt, bool astray, double *r)
     const struct temper *temper = &tempers[attempt % TEMPERS];
     p->momentum = temper->momentum;
     p->bold = temper->bold;
+    p->follows = attempt > 0; /* many factorisations: not before a larger alpha was tried */
     p->age = 0;
     if (astray) {
         p->alpha = temper->alpha;

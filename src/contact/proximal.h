@@ -21,8 +21,9 @@ typedef struct yk_proximal {
     double *along, *along_u; /* iterate on a path */
     yk_homotopy homotopy;
     double alpha, momentum;
-    bool bold;
-    int age; /* steps since the centre last ran ahead in vain */
+    bool bold;    /* tries Newton steps without a line search */
+    bool follows; /* and the path */
+    int age;      /* steps since the centre last ran ahead in vain */
 } yk_proximal;
 
 yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *problem, yk_proximal *proximal);
