@@ -4,7 +4,8 @@
  *
  * Loops of a step follow each other within microseconds, while waking a thread costs several. So workers look out for
  * the next job, and the caller for the last chunks, for a short while before they sleep. How long follows what it is
- * good for: halved when it was in vain, doubled when not, nothing where there are more threads than processors. */
+ * good for: doubled when the wait ended while looking or soon after, halved when it did not, nothing where there are more
+ * threads than processors. */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -12,7 +13,10 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 enum { LOOKS_MOST = 2000, LOOKS_LEAST = 16 }; /* some 50 and some 0.5 microseconds */
+static const double soon = 1e-4;              /* seconds */
 
 struct yk_pool {
     yk_context *context;
@@ -92,12 +96,13 @@ static void wait_for_work(yk_pool *pool, int *looks)
         }
         pause_briefly();
     }
-    adapt(looks, false);
+    double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleeping, 1);
     while (!wanted(pool)) pthread_cond_wait(&pool->begin, &pool->lock);
     atomic_fetch_sub(&pool->sleeping, 1);
     pthread_mutex_unlock(&pool->lock);
+    adapt(looks, yk_clock_seconds() - asleep < soon);
 }
 
 static void *worker_main(void *argument)
@@ -171,12 +176,13 @@ static void wait_for_end(yk_pool *pool)
         adapt(&pool->caller_looks, true);
         return;
     }
-    adapt(&pool->caller_looks, false);
+    double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->caller_sleeps, true);
     while (atomic_load(&pool->unfinished) > 0) pthread_cond_wait(&pool->end, &pool->lock);
     atomic_store(&pool->caller_sleeps, false);
     pthread_mutex_unlock(&pool->lock);
+    adapt(&pool->caller_looks, yk_clock_seconds() - asleep < soon);
 }
 
 void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work work, void *user)
