@@ -122,7 +122,8 @@ void yk_newton_solve(yk_newton *newton, int refinements)
     }
 }
 
-void yk_newton_hold_bilateral(yk_newton *newton)
+/* L and R of the bilateral rows, which are equations of W alone. */
+static void hold_bilateral(yk_newton *newton)
 {
     const yk_contact_problem *problem = newton->problem;
     for (int i = problem->contact_count; i < problem->w.block_rows; i++) {
@@ -144,7 +145,7 @@ static void linearise(yk_newton *newton, const double *r, const double *u)
         yk_cone_linearise(&cone, newton->friction, newton->rho[i], r + first[i], u + first[i], newton->left + offset,
                           newton->right + offset, newton->rhs + first[i]);
     }
-    yk_newton_hold_bilateral(newton);
+    hold_bilateral(newton);
     for (int k = first[problem->contact_count]; k < problem->row_count; k++) newton->rhs[k] = -u[k];
 }
 

@@ -30,9 +30,6 @@ void yk_newton_destroy(yk_context *context, yk_newton *newton);
 void yk_newton_factor(yk_newton *newton);
 void yk_newton_solve(yk_newton *newton, int refinements);
 
-/* L and R of the bilateral rows, which are equations of W alone. */
-void yk_newton_hold_bilateral(yk_newton *newton);
-
 /* Newton steps with a line search from r, u = W r + C r + q, until the residual is at most `tolerance`, or a step gains
  * less than `gain` (a factor below 1), or `limit` steps are done. r, u and *residual always hold the best; returns the
  * number of steps. */

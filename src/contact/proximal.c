@@ -8,7 +8,6 @@ static const double alpha_least = 1e-9;
 enum {
     STEP_LIMIT = 40, /* Newton steps for one proximal step */
     BOLD_LIMIT = 15, /* of them without a line search, where those with one fail */
-    PATH_LIMIT = 40, /* kinks of a path, where those fail too */
     PATIENCE = 250,  /* Newton steps in which the best residual must fall by the gain below */
     EASY = 4,        /* Newton steps after which alpha may fall, and may not stay */
     LABORIOUS = 10
@@ -43,10 +42,7 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
     size_t rows = (size_t)problem->row_count + 1;
     *p = (yk_proximal){.problem = problem, .shifted = *problem};
     p->shifted.q = p->shifted.softness = NULL;
-    yk_status status = yk_homotopy_create(context, problem, &p->homotopy);
-    if (status != YK_OK) return status;
-    double **vectors[] = {&p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last,
-                          &p->best,      &p->best_u,           &p->along, &p->along_u};
+    double **vectors[] = {&p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last, &p->best, &p->best_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
         if (*vectors[i]) continue;
@@ -59,10 +55,8 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
 
 void yk_proximal_destroy(yk_context *context, yk_proximal *p)
 {
-    double *vectors[] = {p->shifted.q, p->shifted.softness, p->scale, p->centre, p->last,
-                         p->best,      p->best_u,           p->along, p->along_u};
+    double *vectors[] = {p->shifted.q, p->shifted.softness, p->scale, p->centre, p->last, p->best, p->best_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) yk_release(context, vectors[i]);
-    yk_homotopy_destroy(context, &p->homotopy);
     *p = (yk_proximal){0};
 }
 
@@ -86,21 +80,6 @@ static void shift_problem(yk_proximal *p)
     }
 }
 
-/* The path from r, u, in place of them where it leads to something better. */
-static double follow_path(yk_proximal *p, yk_newton *newton, int limit, double residual, double *r, double *u,
-                          int *steps)
-{
-    size_t bytes = (size_t)p->problem->row_count * sizeof *r;
-    double end;
-    memcpy(p->along, r, bytes);
-    memcpy(p->along_u, u, bytes);
-    *steps += yk_homotopy_follow(&p->homotopy, newton, limit, p->along, p->along_u, &end);
-    if (!(end < residual)) return residual;
-    memcpy(r, p->along, bytes);
-    memcpy(u, p->along_u, bytes);
-    return end;
-}
-
 /* Newton's method on the shifted problem; false when it gained too little. */
 static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *r, double *u, int *steps)
 {
@@ -110,10 +89,6 @@ static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *
     if (p->bold && residual > goal) {
         int bold = limit - *steps < BOLD_LIMIT ? limit - *steps : BOLD_LIMIT;
         *steps += yk_newton_iterate_boldly(newton, goal, bold, r, u, &residual);
-    }
-    if (p->follows && residual > goal && newton->friction == YK_FRICTION_COULOMB) {
-        int left = limit - *steps < PATH_LIMIT ? limit - *steps : PATH_LIMIT;
-        residual = follow_path(p, newton, left, residual, r, u, steps);
     }
     newton->problem = p->problem;
     return residual <= goal;
@@ -150,7 +125,6 @@ static void begin_again(yk_proximal *p, int attempt, bool astray, double *r)
     const struct temper *temper = &tempers[attempt % TEMPERS];
     p->momentum = temper->momentum;
     p->bold = temper->bold;
-    p->follows = attempt > 0; /* many factorisations: not before a larger alpha was tried */
     p->age = 0;
     if (astray) {
         p->alpha = temper->alpha;

@@ -337,7 +337,8 @@ static void choose_capacities(yk_nonsmooth *self)
     for (size_t i = 0; i < self->finite_count; i++) moving += yk_world_is_dynamic(self, self->parts[i].body);
     size_t general = GENERAL_PER_PART * others + (others || self->material_count ? 2 * YK_MANIFOLD_MAX : 0);
     for (size_t i = 0; i < self->material_count; i++)
-        if (self->materials[i].rolling > 0 || self->materials[i].spinning > 0) general = round_contacts(round) + general;
+        if (self->materials[i].rolling > 0 || self->materials[i].spinning > 0)
+            general = round_contacts(round) + general;
     bool mixed = others > 0 || self->part_count > self->finite_count;
     if (mixed && others > 0) general += 6 * moving;
     for (size_t i = self->finite_count; i < self->part_count; i++)
