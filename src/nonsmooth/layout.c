@@ -322,29 +322,28 @@ size_t yk_nonsmooth_memory(const yk_nonsmooth *self)
 
 /* Sizes ------------------------------------------------------------------------------------------------------------ */
 
-/* Contacts of so many spheres: equal ones touch six others on average, three contacts each; walls and near misses add to
- * that. In small beds walls are near to all, and a bed pressed together by a trial step of a coupling has more: room costs
- * little there. */
-static size_t round_contacts(size_t spheres)
+/* Room for contacts, so many for each of `count` bodies, and as many again in small beds: walls are near to all bodies there,
+ * a trial step of a coupling presses them together, and room costs little. */
+static size_t ample(size_t count, size_t each)
 {
-    enum { AMPLE = 30000 };
-    return 5 * spheres + (3 * spheres < AMPLE ? 3 * spheres : AMPLE);
+    enum { SMALL = 10000 };
+    return each * (count + (count < SMALL ? count : SMALL));
 }
 
 static void choose_capacities(yk_nonsmooth *self)
 {
     size_t others = general_parts(self), round = self->finite_count - others, moving = 0;
     for (size_t i = 0; i < self->finite_count; i++) moving += yk_world_is_dynamic(self, self->parts[i].body);
+    /* Equal spheres touch six others on average, three contacts each; walls and near misses add to that. */
     size_t general = GENERAL_PER_PART * others + (others || self->material_count ? 2 * YK_MANIFOLD_MAX : 0);
     for (size_t i = 0; i < self->material_count; i++)
-        if (self->materials[i].rolling > 0 || self->materials[i].spinning > 0)
-            general = round_contacts(round) + general;
+        if (self->materials[i].rolling > 0 || self->materials[i].spinning > 0) general = ample(round, 5) + general;
     bool mixed = others > 0 || self->part_count > self->finite_count;
     if (mixed && others > 0) general += 6 * moving;
     for (size_t i = self->finite_count; i < self->part_count; i++)
-        if (yk_world_is_dynamic(self, self->parts[i].body)) general += 2 * moving + 64;
+        if (yk_world_is_dynamic(self, self->parts[i].body)) general += ample(moving, 2) + 64;
     self->general_capacity = general;
-    self->contact_capacity = round_contacts(round) + general + 64;
+    self->contact_capacity = ample(round, 5) + general + 64;
     if (self->def.contact_capacity > 0) {
         self->contact_capacity = (size_t)self->def.contact_capacity;
         if (self->general_capacity > 0) self->general_capacity = self->contact_capacity;
