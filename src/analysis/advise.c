@@ -313,18 +313,14 @@ static yk_status try_candidates(study *s)
     return status;
 }
 
-/* Forms of one scheme that make as many calls with the same step cost the same; what the clock says besides is noise, and
- * those that are listed first are the sturdier ones. */
+/* Schemes that make as many calls with the same step cost the same: the calls are what takes time, what the clock says besides
+ * is noise, and those that are listed first are the sturdier ones. */
 static void level_costs(yk_advice *advice)
 {
     for (int i = 0; i < advice->count; i++)
         for (int k = 0; k < i; k++) {
             yk_advice_row *a = &advice->rows[i], *b = &advice->rows[k];
-            size_t length = strcspn(a->block, ",}");
-            bool alike =
-                strncmp(a->block, b->block, length) == 0 && (b->block[length] == ',' || b->block[length] == '}');
-            if (alike && a->calls == b->calls && a->step == b->step)
-                a->seconds = b->seconds = fmin(a->seconds, b->seconds);
+            if (a->calls == b->calls && a->step == b->step) a->seconds = b->seconds = fmin(a->seconds, b->seconds);
         }
 }
 
