@@ -326,7 +326,7 @@ size_t yk_nonsmooth_memory(const yk_nonsmooth *self)
  * a trial step of a coupling presses them together, and room costs little. */
 static size_t ample(size_t count, size_t each)
 {
-    enum { SMALL = 10000 };
+    enum { SMALL = 2000 };
     return each * (count + (count < SMALL ? count : SMALL));
 }
 
