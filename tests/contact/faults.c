@@ -1,4 +1,5 @@
 /* Out of memory at every single allocation: an error each time, nothing lost, nothing touched that is not there. */
+#include "budget.h"
 #include "contact/mlcp.h"
 #include "contact/network.h"
 #include "contact/problems.h"
@@ -6,43 +7,22 @@
 #include "contact/response.h"
 #include "contact/solver.h"
 
-typedef struct rationed {
-    long left; /* allocations until the one that fails */
-    long live; /* blocks that are out */
-} rationed;
-
-static void *ration(void *user, void *block, size_t bytes)
-{
-    rationed *r = user;
-    if (bytes == 0) {
-        r->live -= block != NULL;
-        free(block);
-        return NULL;
-    }
-    if (r->left-- == 0) return NULL;
-    r->live += block == NULL;
-    return realloc(block, bytes);
-}
-
 typedef yk_status (*trial)(yk_context *context);
 
 /* Runs the trial with the first, second, ... allocation failing until it succeeds. */
 static void starve(trial run)
 {
     for (long n = 0; n < 10000; n++) {
-        rationed r = {.left = -1};
-        yk_context_def def = yk_context_default();
-        def.allocate = ration;
-        def.allocate_user = &r;
-        yk_context *context = yk_context_create(&def);
+        budget r = {.fails = -1, .once = true};
+        yk_context *context = budget_context(&r);
         assert_non_null(context);
-        long before = r.live;
-        r.left = n;
+        long before = r.open;
+        r.fails = r.made + n;
         yk_status status = run(context);
-        bool enough = r.left >= 0;
-        assert_int_equal(r.live, before);
+        bool enough = !r.failed;
+        assert_int_equal(r.open, before);
         yk_context_destroy(context);
-        assert_int_equal(r.live, 0);
+        assert_int_equal(r.open, 0);
         if (enough) {
             assert_int_equal(status, YK_OK);
             return;

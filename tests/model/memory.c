@@ -2,37 +2,11 @@
  */
 #include "loading.h"
 
-#include <stdlib.h>
-
-typedef struct budget {
-    long left; /* requests that still succeed */
-    long open; /* blocks that are not released */
-    bool failed;
-} budget;
-
-static void *allocate(void *user, void *block, size_t bytes)
-{
-    budget *b = user;
-    if (!bytes) {
-        if (block) b->open--;
-        free(block);
-        return NULL;
-    }
-    if (b->left-- <= 0) {
-        b->failed = true;
-        return NULL;
-    }
-    void *memory = realloc(block, bytes);
-    if (memory && !block) b->open++;
-    return memory;
-}
+#include "budget.h"
 
 static yk_status load_limited(budget *b, const yk_scenario_def *def)
 {
-    yk_context_def context_def = yk_context_default();
-    context_def.allocate = allocate;
-    context_def.allocate_user = b;
-    yk_context *context = yk_context_create(&context_def);
+    yk_context *context = budget_context(b);
     if (!context) return YK_ERROR_MEMORY;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
@@ -61,7 +35,7 @@ static void every_failed_allocation_is_reported(const yk_scenario_def *def, yk_s
     bool done = false;
     long count = 0;
     for (; !done; count++) {
-        budget b = {.left = count};
+        budget b = {.fails = count};
         yk_status status = load_limited(&b, def);
         assert_int_equal(b.open, 0);
         done = !b.failed;

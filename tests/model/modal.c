@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "context.h"
 #include "model/modal.h"
 #include "smooth/smooth.h"
@@ -590,24 +591,6 @@ static void record_groups_say_what_is_wrong(void **state)
 }
 
 /* Memory that runs out at any request: an error, and nothing left behind. */
-typedef struct budget {
-    long left, open;
-} budget;
-
-static void *allocate(void *user, void *block, size_t bytes)
-{
-    budget *b = user;
-    if (!bytes) {
-        if (block) b->open--;
-        free(block);
-        return NULL;
-    }
-    if (b->left-- <= 0) return NULL;
-    void *memory = realloc(block, bytes);
-    if (memory && !block) b->open++;
-    return memory;
-}
-
 static void memory_that_runs_out_is_reported(void **state)
 {
     folder f = {0};
@@ -626,10 +609,8 @@ static void memory_that_runs_out_is_reported(void **state)
         yk_status status = YK_ERROR_MEMORY;
         long allowed = 1; /* the context itself */
         for (; status != YK_OK && allowed < 1000; allowed++) {
-            budget b = {.left = allowed};
-            yk_context_def def = yk_context_default();
-            def.allocate = allocate, def.allocate_user = &b;
-            yk_context *context = yk_context_create(&def);
+            budget b = {.fails = allowed};
+            yk_context *context = budget_context(&b);
             if (!context) continue;
             yk_flexible *body;
             status = yk_modal_read(context, &cases[k], ends, cases[k].invariants ? 0 : 2, &body);

@@ -1,4 +1,5 @@
 /* The record in memory: growth, copies of header and summary, failing allocations. */
+#include "budget.h"
 #include "folder.h"
 
 static void a_hundred_thousand_samples_stay_in_place(void **state)
@@ -74,24 +75,6 @@ static void header_and_summary_are_copies(void **state)
     yk_record_destroy(record);
 }
 
-/* Fails at one allocation, then works again; frees never fail. */
-typedef struct allocation_fault {
-    int left;
-    bool failed;
-} allocation_fault;
-
-static void *failing_allocator(void *user, void *block, size_t bytes)
-{
-    allocation_fault *fault = user;
-    if (bytes && fault->left-- == 0) {
-        fault->failed = true;
-        return NULL;
-    }
-    if (bytes) return realloc(block, bytes);
-    free(block);
-    return NULL;
-}
-
 /* Records until something fails; what was recorded by then has to be there and right. */
 static void record_with_fault(yk_context *context)
 {
@@ -121,11 +104,8 @@ static void every_failed_allocation_is_survived(void **state)
     (void)state;
     int failures = 0;
     for (int nth = 1;; nth++) {
-        allocation_fault fault = {.left = nth};
-        yk_context_def def = yk_context_default();
-        def.allocate = failing_allocator;
-        def.allocate_user = &fault;
-        yk_context *context = yk_context_create(&def);
+        budget fault = {.fails = nth, .once = true};
+        yk_context *context = budget_context(&fault);
         record_with_fault(context);
         yk_context_destroy(context);
         if (!fault.failed) break;

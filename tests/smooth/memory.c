@@ -1,40 +1,16 @@
 /* Every allocation of creation and start fails once: the error is reported and nothing leaks (the sanitizers look). */
-#include <stdlib.h>
-
+#include "budget.h"
 #include "models.h"
 #include "test.h"
 
-typedef struct failing {
-    int left; /* allocations that succeed before one fails; negative: all do */
-    int live;
-} failing;
-
-static void *allocate(void *user, void *block, size_t bytes)
-{
-    failing *f = user;
-    if (!bytes) {
-        if (block) f->live--;
-        free(block);
-        return NULL;
-    }
-    if (f->left == 0) return NULL;
-    if (f->left > 0) f->left--;
-    void *made = realloc(block, bytes);
-    if (made && !block) f->live++;
-    return made;
-}
-
 static bool run_with(int allowed, void (*make)(model_kit *kit), int *live)
 {
-    failing f = {.left = -1};
-    yk_context_def def = yk_context_default();
-    def.allocate = allocate;
-    def.allocate_user = &f;
-    yk_context *context = yk_context_create(&def);
+    budget f = {.fails = -1};
+    yk_context *context = budget_context(&f);
     model_kit kit;
     make(&kit);
-    int before = f.live;
-    f.left = allowed;
+    long before = f.open;
+    f.fails = f.made + allowed;
     yk_smooth *model = NULL;
     yk_status status = yk_smooth_create(context, kit_def(&kit), &model);
     if (status == YK_OK) status = yk_smooth_start(model, 0, 1e-3);
@@ -43,7 +19,7 @@ static bool run_with(int allowed, void (*make)(model_kit *kit), int *live)
     if (!done) assert_int_equal(status, YK_ERROR_MEMORY);
     if (!done) assert_true(yk_last_message(context)[0]);
     yk_smooth_destroy(model);
-    *live = f.live - before;
+    *live = (int)(f.open - before);
     yk_context_destroy(context);
     kit_close(&kit);
     return done;
@@ -63,13 +39,10 @@ static void check(void (*make)(model_kit *kit))
 /* Flexible bodies are made first, and shared with the model. */
 static bool run_flexible(int allowed, bool modal, int *live)
 {
-    failing f = {.left = -1};
-    yk_context_def def = yk_context_default();
-    def.allocate = allocate;
-    def.allocate_user = &f;
-    yk_context *context = yk_context_create(&def);
-    int before = f.live;
-    f.left = allowed;
+    budget f = {.fails = -1};
+    yk_context *context = budget_context(&f);
+    long before = f.open;
+    f.fails = f.made + allowed;
     model_kit kit;
     yk_smooth *model = NULL;
     yk_status status = kit_flexible_slider_crank(&kit, context, modal);
@@ -84,7 +57,7 @@ static bool run_flexible(int allowed, bool modal, int *live)
         yk_flexible_release((yk_flexible *)(uintptr_t)kit.flexible.body);
         kit_close(&kit);
     }
-    *live = f.live - before;
+    *live = (int)(f.open - before);
     yk_context_destroy(context);
     return done;
 }

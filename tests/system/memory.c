@@ -1,7 +1,6 @@
 /* Memory that systems take when they are made and started: every request fails once, for all integrators and for schemes
  * with memory of their own. Each time it is told, nothing crashes and nothing leaks; steps ask for no more. */
-#include <stdlib.h>
-
+#include "budget.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -29,26 +28,6 @@ static const memory_case cases[] = {
     {"index1", "models/coupled-pendulum/scenario.yaml", {NULL}},
 };
 
-typedef struct budget {
-    long made;  /* requests so far */
-    long fails; /* number of the one that fails; -1: none */
-    long open;  /* blocks that are not released */
-} budget;
-
-static void *allocate(void *user, void *block, size_t bytes)
-{
-    budget *b = user;
-    if (!bytes) {
-        if (block) b->open--;
-        free(block);
-        return NULL;
-    }
-    if (b->made++ == b->fails) return NULL;
-    void *memory = realloc(block, bytes);
-    if (memory && !block) b->open++;
-    return memory;
-}
-
 typedef struct outcome {
     yk_status status;
     bool loaded;
@@ -58,13 +37,10 @@ typedef struct outcome {
 /* A run in which one request fails. */
 static outcome run_limited(const memory_case *c, long fails)
 {
-    budget b = {.fails = fails};
+    budget b = {.fails = fails, .once = true};
     char path[512];
     snprintf(path, sizeof path, "%s/%s", YOKE_SOURCE_DIR, c->file);
-    yk_context_def context_def = yk_context_default();
-    context_def.allocate = allocate;
-    context_def.allocate_user = &b;
-    yk_context *context = yk_context_create(&context_def);
+    yk_context *context = budget_context(&b);
     yk_scenario_def def = yk_scenario_default();
     def.path = path, def.overrides = c->overrides;
     while (def.override_count < OVERRIDES_MAX && c->overrides[def.override_count]) def.override_count++;
