@@ -104,6 +104,14 @@ static inline yk_motion yk_index1_answer(const yk_system *system, int link, int 
     return l->law ? b->moments[l->def.motion_port] : b->values[l->def.motion_port].motion;
 }
 
+/* Whether the response of a member comes from its own sensitivities, which are those of one step and know efforts alone; the
+ * others are differenced. After its moments are created. */
+static inline bool yk_index1_tells(const yk_system *system, int member)
+{
+    const yk_member *m = &system->members[member];
+    return m->subsystem->ops->step_sensitivity && !m->moments && m->substeps == 1 && !system->scheme.index1.differences;
+}
+
 /* index1_wire.c: wires that are solved for. Room for them at creation; their values at the end of the step as they are
  * extrapolated, and after a correction; as inputs of a member; one of them as an input; a change for finite differences;
  * conditions; and what is kept of the step. */

@@ -42,10 +42,8 @@ static yk_status create_sensitivities(yk_system *system)
     x->sensitivity = yk_allocate(system->context, (size_t)system->member_count, sizeof *x->sensitivity);
     if (!x->sensitivity) return YK_ERROR_MEMORY;
     for (int i = 0; i < system->member_count; i++) {
-        const yk_member *m = &system->members[i];
         const yk_response *r = yk_jacobian_response(x->jacobian, i);
-        bool tells = m->subsystem->ops->step_sensitivity && !m->moments;
-        if (!tells || m->substeps > 1 || system->scheme.index1.differences) continue;
+        if (!yk_index1_tells(system, i)) continue;
         int width = 0;
         for (int c = 0; c < r->connection_count; c++)
             width += x->links[r->connections[c].link].constraint.kind == YK_PORT_SCALAR ? 1 : 6;

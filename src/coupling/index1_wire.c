@@ -12,17 +12,10 @@
 /* Change of a value for finite differences: relative, and where it is nothing. */
 static const double CHANGE = 1e-6, LEAST_CHANGE = 1e-8;
 
-static bool differenced(const yk_system *system, int member)
-{
-    const yk_member *m = &system->members[member];
-    bool tells = m->subsystem->ops->step_sensitivity && !m->moments && m->substeps == 1;
-    return !tells || system->scheme.index1.differences;
-}
-
 static bool can_be_solved(const yk_system *system, const yk_wire_def *def)
 {
     if (def->hold || def->source_subsystem == def->target_subsystem) return false;
-    return differenced(system, def->source_subsystem) && differenced(system, def->target_subsystem);
+    return !yk_index1_tells(system, def->source_subsystem) && !yk_index1_tells(system, def->target_subsystem);
 }
 
 yk_status yk_index1_create_wires(yk_system *system)
