@@ -70,7 +70,7 @@ void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 grav
         double rate = motion->rate[i];
         s->drift = yk_v3_axpy(rate, at->shift[i], s->drift);
         s->swirl = yk_v3_axpy(rate, at->spin[i], s->swirl);
-        yk_ffrf_add_scaled(&s->flow, rate, &at->spread[i]);
+        yk_m3_add_to(&s->flow, rate, at->spread[i]);
     }
 }
 

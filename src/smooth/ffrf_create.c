@@ -33,28 +33,28 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
     yk_mat3 square = yk_m3_outer(u, u);
     body->mass += m;
     body->moment = yk_v3_axpy(m, u, body->moment);
-    yk_ffrf_add_scaled(&body->second, m, &square);
-    yk_ffrf_add_scaled(&body->second, 1, &point->second);
+    yk_m3_add_to(&body->second, m, square);
+    yk_m3_add_to(&body->second, 1, point->second);
     for (int i = 0; i < n; i++) {
         yk_vec3 s = point->displacement[i];
         yk_mat3 spread = yk_m3_outer(u, s), turn = yk_m3_zero();
         body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
-        yk_ffrf_add_scaled(&body->spread[i], m, &spread);
+        yk_m3_add_to(&body->spread[i], m, spread);
         if (point->rotation) {
             turn = yk_m3_mul(point->second, yk_m3_transpose(yk_m3_skew(point->rotation[i])));
-            yk_ffrf_add_scaled(&body->spread[i], 1, &turn);
+            yk_m3_add_to(&body->spread[i], 1, turn);
         }
         for (int j = 0; j < n; j++) {
             int k = n * i + j;
             yk_mat3 pair = yk_m3_outer(point->displacement[j], s);
-            yk_ffrf_add_scaled(&body->pair[k], m, &pair);
+            yk_m3_add_to(&body->pair[k], m, pair);
             if (point->rotation) {
                 yk_mat3 rotary = yk_m3_mul(yk_m3_skew(point->rotation[j]), turn);
-                yk_ffrf_add_scaled(&body->pair[k], 1, &rotary);
+                yk_m3_add_to(&body->pair[k], 1, rotary);
             }
             if (!point->shortening) continue;
             yk_mat3 pull = yk_m3_outer(u, point->shortening[k]);
-            yk_ffrf_add_scaled(&body->pair[k], m, &pull);
+            yk_m3_add_to(&body->pair[k], m, pull);
             body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
         }
     }

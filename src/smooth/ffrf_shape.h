@@ -18,12 +18,6 @@ static inline yk_vec3 yk_ffrf_half_tensor(const yk_mat3 *y, yk_vec3 w)
     return yk_v3_axpy(-0.5, sum, yk_v3_scale(trace, w));
 }
 
-static inline void yk_ffrf_add_scaled(yk_mat3 *sum, double scale, const yk_mat3 *a)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum->m[i][j] += scale * a->m[i][j];
-}
-
 static inline yk_mat3 yk_ffrf_tensor(const yk_mat3 *second)
 {
     double trace = second->m[0][0] + second->m[1][1] + second->m[2][2];
