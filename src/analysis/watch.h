@@ -5,12 +5,6 @@
 #include "analysis/ripple.h"
 #include "yoke/analysis.h"
 
-/* Whether the scheme makes one system of all subsystems: interfaces are then constraints inside, with nothing to watch. */
-static inline bool yk_is_merged(const yk_scenario_info *info)
-{
-    return info->scheme.kind == YK_SCHEME_MONOLITHIC || info->scheme.kind == YK_SCHEME_RELAXED;
-}
-
 /* One interface under watch. */
 typedef struct yk_watched {
     yk_ripple ripple;

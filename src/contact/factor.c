@@ -40,7 +40,6 @@ struct yk_factor {
     size_t *target; /* where each number of W goes in the panels */
     int *pivot;     /* per column: row exchanged with, inside the supernode */
     size_t panel_size;
-    double work;
     double tiny;
     int *map;         /* work: row -> place in the panel under construction */
     int *next, *head; /* work: lists of supernodes that update the one under construction */
@@ -254,7 +253,7 @@ static int find_supernodes(const symbolic *s, int *node)
     return count;
 }
 
-/* Scalar rows below each supernode, panel sizes, work. */
+/* Scalar rows below each supernode, panel sizes. */
 static yk_status lay_out(yk_factor *f, const symbolic *s, const int *dims, const int *node)
 {
     int n = s->n;
@@ -267,7 +266,6 @@ static yk_status lay_out(yk_factor *f, const symbolic *s, const int *dims, const
     for (int pass = 0; pass < 2; pass++) {
         rows = 0;
         size_t panel = 0;
-        f->work = 0;
         for (int k = 0; k < n; k++) {
             supernode *node_k = &f->nodes[node[k]];
             if (k == 0 || node[k] != node[k - 1])
@@ -281,8 +279,6 @@ static yk_status lay_out(yk_factor *f, const symbolic *s, const int *dims, const
             node_k->height = node_k->width + below;
             rows += (size_t)below;
             panel += (size_t)node_k->height * (size_t)node_k->width;
-            double w = node_k->width, h = node_k->height;
-            f->work += 2 * w * h * h - 2 * w * w * h + 2. / 3 * w * w * w;
         }
         if (pass == 0) {
             f->panel_size = panel;
@@ -645,9 +641,4 @@ void yk_factor_solve(yk_factor *f, double *b)
 size_t yk_factor_nonzeros(const yk_factor *f)
 {
     return 2 * f->panel_size;
-}
-
-double yk_factor_work(const yk_factor *f)
-{
-    return f->work;
 }

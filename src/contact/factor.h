@@ -25,8 +25,7 @@ int yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double 
 /* x = A^-1 b in place. */
 void yk_factor_solve(yk_factor *factor, double *b);
 
-/* Numbers in the factors, and multiplications of one factorisation. */
+/* Numbers in the factors. */
 size_t yk_factor_nonzeros(const yk_factor *factor);
-double yk_factor_work(const yk_factor *factor);
 
 #endif
