@@ -37,12 +37,23 @@ typedef enum yk_finding_kind {
     YK_FINDING_MASS_RATIO     /* the motion side is heavier; value: the ratio */
 } yk_finding_kind;
 
+enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
+
+/* What can be done about a finding: in words, and as values of the scenario (`--set`) that bring it about. */
+typedef struct yk_remedy {
+    char text[160]; /* "use coupling.scheme tight" */
+    int override_count;
+    char overrides[YK_REMEDY_OVERRIDES_MAX][96]; /* "coupling.scheme=tight"; all of them together */
+} yk_remedy;
+
 typedef struct yk_finding {
     yk_finding_kind kind;
     bool serious;  /* the run is not to be trusted */
     int interface; /* -1: of the whole */
     double value;
-    char text[512]; /* in words, with the remedy */
+    char text[768]; /* in words: the cause, then the remedies */
+    int remedy_count;
+    yk_remedy remedies[YK_REMEDIES_MAX]; /* each one alone helps; the best first */
 } yk_finding;
 
 enum { YK_FINDINGS_MAX = 16 };
@@ -118,7 +129,7 @@ typedef struct yk_convergence_row {
     int64_t calls;                    /* of all subsystems */
     double seconds, seconds_per_step; /* on the clock, recording included */
     yk_outcome outcome;
-    char message[512]; /* of an outcome that is not good */
+    char message[768]; /* of an outcome that is not good */
 } yk_convergence_row;
 
 typedef struct yk_convergence_report {
@@ -324,7 +335,7 @@ typedef struct yk_advice_row {
     double seconds;      /* on the clock, for the whole run: from the stretch */
     int64_t calls;       /* of subsystems, for the whole run */
     double energy_share; /* created by the interfaces, of what moves */
-    char message[512];   /* why not, or what to know; "" */
+    char message[768];   /* why not, or what to know; "" */
 } yk_advice_row;
 
 enum { YK_ADVICE_MAX = 32 };

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/finding.h"
+#include "analysis/limits.h"
 #include "math/vec3.h"
 
 /* Energy from the coupling, by what moves, that spoils a run, and that is worth a word. */
@@ -66,10 +68,7 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 
 static yk_finding *add(yk_run_report *report, yk_finding_kind kind, bool serious, int interface, double value)
 {
-    if (report->finding_count == YK_FINDINGS_MAX) return NULL;
-    yk_finding *finding = &report->findings[report->finding_count++];
-    *finding = (yk_finding){.kind = kind, .serious = serious, .interface = interface, .value = value};
-    return finding;
+    return yk_finding_add(report, kind, serious, interface, value, " ");
 }
 
 typedef struct remedy {
@@ -178,56 +177,14 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
                 : "inputs that look at positions (coupling.inputs index-1 or index-3), or coupling.scheme tight");
 }
 
-static void conclude_feedthrough(const yk_watch *watch, int i, yk_run_report *report)
-{
-    if (!watch->interfaces[i].probe.feedthrough) return;
-    yk_finding *f = add(report, YK_FINDING_FEEDTHROUGH, false, i, 1);
-    if (f)
-        snprintf(f->text, sizeof f->text,
-                 "at interface '%s' the effort side answers an effort at once (an algebraic loop): no step is small "
-                 "enough for a scheme that does not iterate; use coupling.scheme tight with coupling.relaxation "
-                 "quasi-newton, or put mass there",
-                 watch->info->interfaces[i].name);
-}
-
-/* The interface where the masses are worst, and how many others are like it. */
-static void conclude_masses(const yk_watch *watch, yk_run_report *report)
-{
-    static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
-    int worst = -1, others = -1;
-    for (int i = 0; i < watch->count; i++) {
-        const yk_interface_probe *p = &watch->interfaces[i].probe;
-        if (p->axis < 0) continue;
-        others += p->ratio > 1;
-        if (!(p->ratio <= report->mass_ratio)) report->mass_ratio = p->ratio, worst = i;
-    }
-    bool feels_masses = watch->info->scheme.kind == YK_SCHEME_EXPLICIT || watch->info->scheme.kind == YK_SCHEME_TIGHT;
-    if (!feels_masses || worst < 0 || !(report->mass_ratio > 1)) return;
-    const yk_interface_probe *p = &watch->interfaces[worst].probe;
-    char more[64] = "";
-    if (others > 0) snprintf(more, sizeof more, ", and %d other%s likewise", others, others > 1 ? "s" : "");
-    yk_finding *f = add(report, YK_FINDING_MASS_RATIO, false, worst, p->ratio);
-    if (f)
-        snprintf(
-            f->text, sizeof f->text,
-            "at interface '%s' the side that takes the motion is %.3g times as heavy as the other along %s (%.3g by "
-            "%.3g kg%s)%s: explicit coupling is stable up to about 1 (index-1 inputs: 1.8), and plain iterations "
-            "converge below 1; exchange the sides (`between`), move mass across, or use coupling.relaxation aitken "
-            "with coupling.scheme tight, or coupling.scheme index1",
-            watch->info->interfaces[worst].name, p->ratio, axes[p->axis], p->motion_mass, p->effort_mass,
-            p->axis < 3 ? "" : " m2", more);
-}
-
 void yk_watch_conclude(const yk_watch *watch, yk_run_report *report)
 {
     report->finding_count = 0;
-    report->mass_ratio = NAN;
     for (int i = 0; i < watch->count; i++) conclude_ripple(watch, i, report);
     conclude_energy(watch, report);
     conclude_convergence(watch, report);
     /* What is unstable drifts as well. */
     bool serious = report->finding_count > 0 && report->findings[0].serious;
     for (int i = 0; !serious && i < watch->count; i++) conclude_drift(watch, i, report);
-    for (int i = 0; i < watch->count; i++) conclude_feedthrough(watch, i, report);
-    conclude_masses(watch, report);
+    yk_limits_conclude(watch, report);
 }
