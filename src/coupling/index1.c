@@ -379,6 +379,7 @@ static void keep_history(yk_system *system)
         const yk_link *link = &system->links[i];
         x->links[i].earlier[0] = yk_link_a(system, link)->before[link->def.effort_port];
         x->links[i].earlier[1] = yk_link_b(system, link)->before[link->def.motion_port];
+        for (int side = 0; side < 2; side++) x->links[i].last_mean[side] = x->links[i].mean[side];
     }
     yk_index1_keep_wires(system);
     x->last_step = system->h;

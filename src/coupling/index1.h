@@ -40,6 +40,8 @@ typedef struct yk_index1_link {
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];    /* over the present step, or the last one */
     yk_effort unit[2][YK_INDEX1_NODES][YK_JOINT_ROWS_MAX]; /* effort of a unit multiplier at each node */
     yk_motion earlier[2];                                  /* of both sides at the start of the last step */
+    yk_effort mean[2];                                     /* on both sides over their present substep ... */
+    yk_effort last_mean[2];                                /* ... and over the last one of the last step; see below */
     yk_constraint_gradient gradient;                       /* of the constraint at the end of the step */
     yk_motion predicted[2];                                /* at the end of the step with the predicted multipliers */
     double told[YK_INDEX1_MOTIONS];                        /* laws: where side B will be at the end of the step */
@@ -85,6 +87,15 @@ void yk_index1_update_directions(yk_system *system, const double *step);
 /* The effort of some multipliers on one side as an input. */
 void yk_index1_signal(const yk_index1_link *link, int side, double h, const yk_index1_multiplier *multiplier,
                       yk_signal *signal);
+/* What acts in one substep of a member that does not follow polynomials: a line in place of the input, which begins
+ * `offset` after the start of the step. Such a member takes the mean of an effort, or reads it at the end of its substep,
+ * and both must come to the same impulse although polynomials of degree 2 and less jump between macro steps. So the line
+ * has the mean of the polynomial, and at its end the value that this mean and the `last` one extrapolate to: of second
+ * order, and the sum of the values at all ends is that of all means but for the first and the last. */
+yk_signal yk_index1_substep_line(const yk_system *system, const yk_member *member, double offset,
+                                 const yk_signal *input, const yk_effort *last);
+/* The same of an input of one side, with the mean that it had in the substep before. */
+yk_signal yk_index1_substep_input(yk_system *system, int link, int side, double offset);
 /* All inputs of both sides of all interfaces. */
 void yk_index1_set_inputs(yk_system *system);
 /* Work of an interface on both of its sides in the step, without that of a prescribed motion. */

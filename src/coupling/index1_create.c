@@ -112,14 +112,14 @@ void yk_index1_destroy(yk_system *system)
 
 /* The scalars of the state, as the image holds them. */
 enum { LAST_STEP, JACOBIAN_STEP, JACOBIAN_DEGREE, LAST_RATE, JUMPED, SCALARS };
-enum { EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double) };
+enum { EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double), MEAN_WORDS = 2 * sizeof(yk_effort) / sizeof(double) };
 
 yk_state_layout yk_index1_layout(const yk_system *system)
 {
     const struct yk_index1 *x = system->index1;
     yk_state_layout layout = {.words = SCALARS + (size_t)x->wire_count};
     for (int i = 0; i < system->link_count; i++) {
-        layout.continuous += (size_t)x->links[i].constraint.row_count * YK_SIGNAL_COEFFICIENTS;
+        layout.continuous += (size_t)x->links[i].constraint.row_count * YK_SIGNAL_COEFFICIENTS + MEAN_WORDS;
         layout.words += EARLIER_WORDS;
     }
     if (system->scheme.index1.reuse) layout.words += yk_jacobian_words(x->jacobian);
@@ -134,8 +134,9 @@ void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
         const yk_index1_link *link = &x->links[i];
         size_t words = (size_t)link->constraint.row_count * YK_SIGNAL_COEFFICIENTS;
         memcpy(continuous, link->multiplier, words * sizeof *continuous);
+        memcpy(continuous + words, link->last_mean, sizeof link->last_mean);
         memcpy(opaque, link->earlier, sizeof link->earlier);
-        continuous += words, opaque += EARLIER_WORDS;
+        continuous += words + MEAN_WORDS, opaque += EARLIER_WORDS;
     }
     opaque[LAST_STEP] = x->last_step, opaque[JACOBIAN_STEP] = x->jacobian_step;
     opaque[JACOBIAN_DEGREE] = x->jacobian_degree, opaque[LAST_RATE] = x->last_rate;
@@ -152,8 +153,9 @@ void yk_index1_set(yk_system *system, const double *continuous, const double *op
         yk_index1_link *link = &x->links[i];
         size_t words = (size_t)link->constraint.row_count * YK_SIGNAL_COEFFICIENTS;
         memcpy(link->multiplier, continuous, words * sizeof *continuous);
+        memcpy(link->last_mean, continuous + words, sizeof link->last_mean);
         memcpy(link->earlier, opaque, sizeof link->earlier);
-        continuous += words, opaque += EARLIER_WORDS;
+        continuous += words + MEAN_WORDS, opaque += EARLIER_WORDS;
     }
     x->last_step = opaque[LAST_STEP], x->jacobian_step = opaque[JACOBIAN_STEP];
     x->jacobian_degree = (int)opaque[JACOBIAN_DEGREE], x->last_rate = opaque[LAST_RATE];

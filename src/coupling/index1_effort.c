@@ -126,6 +126,44 @@ void yk_index1_signal(const yk_index1_link *link, int side, double h, const yk_i
     }
 }
 
+yk_signal yk_index1_substep_line(const yk_system *system, const yk_member *member, double offset,
+                                 const yk_signal *input, const yk_effort *last)
+{
+    const struct yk_index1 *x = system->index1;
+    double h = system->h / member->substeps;
+    double last_h = offset > 0 ? h : x->last_step / member->substeps;
+
+    /* Cubics continue each other from one macro step to the next, so that their own lines have the same sum. The first
+     * step, and one after a jump, has no mean before it. */
+    if (input->degree == 3 || last_h == 0) return yk_signal_reduce(input, h, 1);
+
+    /* Means belong to the middles of their substeps. */
+    yk_signal mean = yk_signal_reduce(input, h, 0);
+    yk_signal line = {.degree = 1, .orientation = input->orientation};
+    double slope = 2 / (h + last_h);
+    line.linear[1] = yk_v3_scale(slope, yk_v3_sub(mean.linear[0], last->force));
+    line.angular[1] = yk_v3_scale(slope, yk_v3_sub(mean.angular[0], last->torque));
+    line.linear[0] = yk_v3_axpy(-h / 2, line.linear[1], mean.linear[0]);
+    line.angular[0] = yk_v3_axpy(-h / 2, line.angular[1], mean.angular[0]);
+    return line;
+}
+
+yk_signal yk_index1_substep_input(yk_system *system, int link, int side, double offset)
+{
+    yk_index1_link *own = &system->index1->links[link];
+    const yk_link *l = &system->links[link];
+    const yk_member *m = side == 0 ? yk_link_a(system, l) : yk_link_b(system, l);
+    int port = side == 0 ? l->def.effort_port : l->def.motion_port;
+
+    yk_signal input = yk_signal_shift(&m->inputs[port], l->kind, offset);
+    const yk_effort *last = offset > 0 ? &own->mean[side] : &own->last_mean[side];
+    yk_signal line = yk_index1_substep_line(system, m, offset, &input, last);
+
+    yk_signal mean = yk_signal_reduce(&input, system->h / m->substeps, 0);
+    own->mean[side] = (yk_effort){mean.linear[0], mean.angular[0]};
+    return line;
+}
+
 void yk_index1_set_inputs(yk_system *system)
 {
     struct yk_index1 *x = system->index1;

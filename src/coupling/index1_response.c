@@ -48,6 +48,12 @@ static int effort_coefficients(yk_port_kind kind, int degree)
     return (kind == YK_PORT_SCALAR ? 1 : 6) * (degree + 1);
 }
 
+/* The degree of the efforts that a member sees. */
+static int degree_for(const yk_system *system, const yk_member *m)
+{
+    return m->low_order ? 1 : system->index1->basis->degree;
+}
+
 /* One column: the sensitivities times the effort of a unit parameter, as the subsystem takes it. */
 static void transform_column(const yk_system *system, int member, const yk_connection *by, int column, int width,
                              int offset, const double *sensitivity)
@@ -61,11 +67,12 @@ static void transform_column(const yk_system *system, int member, const yk_conne
     yk_signal signal = {.orientation = yk_q_identity()}, own = signal;
     unit_parameter(link->basis, link->constraint.row_count, column, multiplier);
     yk_index1_signal(link, by->side, system->h, multiplier, &signal);
+    if (m->low_order) signal = yk_index1_substep_line(system, m, 0, &signal, &(yk_effort){{0, 0, 0}, {0, 0, 0}});
     if (m->placement)
         yk_placement_input(m->placement, link->constraint.kind, YK_TAKES_EFFORT, &signal, &own);
     else
         own = signal;
-    int count = pack_signal(link->constraint.kind, x->basis->degree, &own, coefficients);
+    int count = pack_signal(link->constraint.kind, degree_for(system, m), &own, coefficients);
     for (int row = 0; row < r->rows; row++) {
         double sum = 0;
         for (int i = 0; i < count; i++) sum += sensitivity[row * width + offset + i] * coefficients[i];
@@ -88,15 +95,15 @@ static void transform(const yk_system *system, int member, const double *sensiti
 {
     struct yk_index1 *x = system->index1;
     yk_response *r = yk_jacobian_response(x->jacobian, member);
-    int width = 0;
+    int width = 0, degree = degree_for(system, &system->members[member]);
     for (int i = 0; i < r->connection_count; i++)
-        width += effort_coefficients(x->links[r->connections[i].link].constraint.kind, x->basis->degree);
+        width += effort_coefficients(x->links[r->connections[i].link].constraint.kind, degree);
     for (int i = 0, offset = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
         const yk_constraint *constraint = &x->links[by->link].constraint;
         for (int column = 0; column < constraint->row_count * x->basis->parameters; column++)
             transform_column(system, member, by, column, width, offset, sensitivity);
-        offset += effort_coefficients(constraint->kind, x->basis->degree);
+        offset += effort_coefficients(constraint->kind, degree);
     }
     if (system->members[member].placement) place_rows(&system->members[member], r, x->links);
 }
@@ -225,7 +232,8 @@ static yk_status advance_with_differences(yk_system *system, int member)
 static yk_status advance_with_sensitivities(yk_system *system, int member)
 {
     struct yk_index1 *x = system->index1;
-    yk_status status = yk_system_advance_sensitive(system, member, x->basis->degree, x->sensitivity[member]);
+    int degree = degree_for(system, &system->members[member]);
+    yk_status status = yk_system_advance_sensitive(system, member, degree, x->sensitivity[member]);
     if (status >= 0) transform(system, member, x->sensitivity[member]);
     return status;
 }

@@ -95,7 +95,7 @@ void yk_system_gather(yk_member *member)
 }
 
 /* The inputs as the subsystem takes them, from `offset` on in the step. */
-static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double offset)
+static const yk_signal *own_inputs(yk_system *system, yk_member *m, double offset)
 {
     if (!m->placement && !m->low_order && offset == 0) return m->inputs;
     for (int i = 0; i < system->link_count; i++) {
@@ -104,11 +104,9 @@ static const yk_signal *own_inputs(const yk_system *system, yk_member *m, double
         if (!effort && &system->members[link->def.motion_subsystem] != m) continue;
         int port = effort ? link->def.effort_port : link->def.motion_port;
         yk_causality causality = effort ? YK_TAKES_EFFORT : yk_link_takes(system, link);
-        yk_signal shifted = yk_signal_shift(&m->inputs[port], link->kind, offset);
-        if (m->low_order &&
-            causality ==
-                YK_TAKES_EFFORT) /* efforts of the third degree are continuous from one macro step to the next */
-            shifted = yk_signal_reduce(&shifted, system->h / m->substeps, shifted.degree == 3 ? 1 : 0);
+        yk_signal shifted = m->low_order && causality == YK_TAKES_EFFORT
+                                ? yk_index1_substep_input(system, i, effort ? 0 : 1, offset)
+                                : yk_signal_shift(&m->inputs[port], link->kind, offset);
         if (m->placement)
             yk_placement_input(m->placement, link->kind, causality, &shifted, &m->own_inputs[port]);
         else

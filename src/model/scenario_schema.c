@@ -264,7 +264,8 @@ static const yk_field coupling_fields[] = {
      .text =
          "explicit and relaxed in order jacobi, index1: subsystems that advance at the same time; 0 is one per core"},
     {"degree", YK_TYPE_INTEGER, .fallback = "3", .range = YK_BETWEEN(0, 3),
-     .text = "index1: degree of the efforts in time; the order is 5 with 2, and 6 with 3"},
+     .text = "index1: degree of the efforts in time; with exact solvers the order is 2, 4, 5, 6 for 0 to 3, with "
+             "others theirs"},
     {"jacobian", YK_TYPE_CHOICE, .fallback = "reuse", .words = jacobian_words,
      .text = "index1: how the coupling Jacobian is found"},
     {"extrapolation", YK_TYPE_CHOICE, .fallback = "rim", .words = extrapolation_words,

@@ -1,0 +1,192 @@
+/* The order of the scheme index1 is the lower one of two: that of its polynomials and that of the solvers. Two bodies that
+ * spin in space, cut at every kind of joint, by all integrators and degrees; an arm on a hydraulic cylinder. The reference
+ * is the method of order 8 under cubics, with an error below 1e-12 m. */
+#include <stdlib.h>
+
+#include "math/vec3.h"
+#include "scenario_run.h"
+
+static const char bodies[] =
+    "parameters: {wx: 1.5, wy: -2, wz: 4}\n"
+    "time: {end: 0.4, step: 1e-2}\n"
+    "subsystems:\n"
+    "  one:\n"
+    "    solver: smooth\n"
+    "    gravity: [0, 0, -9.81]\n"
+    "    bodies:\n"
+    "      body:\n"
+    "        mass: 2\n"
+    "        inertia: [0.3, 0.5, 0.4]\n"
+    "        position: [0.1, 0.5, 0.3]\n"
+    "        velocity: [wy*0.3 - wz*0.5, wz*0.1 - wx*0.3, wx*0.5 - wy*0.1]\n"
+    "        angular_velocity: [wx, wy, wz]\n"
+    "    joints:\n"
+    "      pin: {type: spherical, between: [ground, body], at: [0, 0, 0]}\n"
+    "    ports:\n"
+    "      top: {on: body, offset: [0.1, 0.2, 0.1], orientation: {axis: [0.3, -0.5, 0.7], angle: 0.9}}\n"
+    "  two:\n"
+    "    solver: smooth\n"
+    "    gravity: [0, 0, -9.81]\n"
+    "    bodies:\n"
+    "      body:\n"
+    "        mass: 1\n"
+    "        inertia: [0.08, 0.05, 0.1]\n"
+    "        position: [0.4, 0.9, 0.8]\n"
+    "        velocity: [wy*0.8 - wz*0.9, wz*0.4 - wx*0.8, wx*0.9 - wy*0.4]\n"
+    "        angular_velocity: [wx, wy, wz]\n"
+    "    ports:\n"
+    "      low: {on: body, offset: [-0.2, -0.2, -0.4], orientation: {axis: [0.3, -0.5, 0.7], angle: 0.9}}\n"
+    "interfaces:\n"
+    "  link: {between: [two.low, one.top], joint: revolute}\n"
+    "coupling: {scheme: index1, tolerance: 0, relative_tolerance: 1e-11}\n"
+    "record: {signals: [two.body.position]}\n";
+
+static const char arm[] =
+    "parameters: {angle: 0.5}\n"
+    "time: {end: 0.4, step: 1e-3}\n"
+    "subsystems:\n"
+    "  one:\n"
+    "    solver: smooth\n"
+    "    gravity: [0, -9.81, 0]\n"
+    "    bodies:\n"
+    "      arm: {mass: 200, inertia: [5, 67, 67], position: [cos(angle), sin(angle), 0],\n"
+    "            orientation: {axis: [0, 0, 1], angle: angle}}\n"
+    "    joints:\n"
+    "      pin: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+    "    ports:\n"
+    "      rod: {type: distance, between: [ground, arm], markers: [{offset: [0.3, -0.5, 0]}, {offset: [0, 0, 0]}]}\n"
+    "  two:\n"
+    "    solver: hydraulic\n"
+    "    pump: 15e6\n"
+    "    cylinders:\n"
+    "      ram: {area: [4e-3, 5e-3], length: 1, friction: 2e3, leakage: 2e-12, start: {force: 1500},\n"
+    "            spool: '0.05*sin(7*t)', valve: {type: closed-centre, area: 1e-5, backflow: true}}\n"
+    "interfaces:\n"
+    "  rod: {between: [one.rod, two.ram]}\n"
+    "coupling: {scheme: index1, tolerance: 0, relative_tolerance: 1e-10}\n"
+    "record: {signals: [one.arm.position]}\n";
+
+enum { SETTINGS = 8 };
+
+static yk_vec3 end_of(const char *scenario, const char *const *settings, double h, double end)
+{
+    char step_size[64];
+    const char *overrides[SETTINGS + 2] = {step_size};
+    snprintf(step_size, sizeof step_size, "time.step=%.17g", h);
+    for (int i = 0; i < SETTINGS && settings[i]; i++) overrides[i + 1] = settings[i];
+    run r = open_text("orders.yaml", scenario, overrides);
+    run_to(&r, end);
+    yk_vec3 place = {r.sample[0], r.sample[1], r.sample[2]};
+    close_run(&r);
+    return place;
+}
+
+static double order_of(const char *scenario, const char *const *settings, double h, double end, yk_vec3 reference)
+{
+    double error[2];
+    for (int i = 0; i < 2; i++)
+        error[i] = yk_v3_norm(yk_v3_sub(end_of(scenario, settings, h / (1 + i), end), reference));
+    return log2(error[0] / error[1]);
+}
+
+static const char *const joints[] = {"interfaces.link.joint=spherical",   "interfaces.link.joint=revolute",
+                                     "interfaces.link.joint=prismatic",   "interfaces.link.joint=planar",
+                                     "interfaces.link.joint=cylindrical", "interfaces.link.joint=clamp"};
+enum { JOINTS = sizeof joints / sizeof *joints };
+
+static const char *const degrees[] = {"coupling.degree=0", "coupling.degree=1", "coupling.degree=2",
+                                      "coupling.degree=3"};
+
+#define ONE(text) "subsystems.one.integrator={" text "}"
+#define TWO(text) "subsystems.two.integrator={" text "}"
+#define RK "type: runge-kutta"
+
+static yk_vec3 reference_of(int joint)
+{
+    const char *const settings[SETTINGS] = {joints[joint], degrees[3], ONE(RK), TWO(RK)};
+    return end_of(bodies, settings, 5e-3, 0.4);
+}
+
+static void solvers_of_second_order_keep_it_at_every_joint(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{ONE("type: two-step"), TWO("type: two-step")},
+                                           {ONE("type: generalised-alpha"), TWO("type: generalised-alpha, form: ode")}};
+    for (int joint = 0; joint < JOINTS; joint++) {
+        yk_vec3 reference = reference_of(joint);
+        for (int pair = 0; pair < 2; pair++) {
+            for (int degree = 0; degree < 4; degree++) {
+                const char *const settings[SETTINGS] = {joints[joint], degrees[degree], pairs[pair][0], pairs[pair][1]};
+                double order = order_of(bodies, settings, 1e-2, 0.4, reference);
+                if (!(order > 1.85 && order < 2.45))
+                    fail_msg("%s, %s, %s: order %g", joints[joint], degrees[degree], pairs[pair][0], order);
+            }
+        }
+    }
+}
+
+/* Sides that read the effort differently, or at other times, receive the same impulse. */
+static void sides_with_other_solvers_and_steps_keep_it(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{ONE("type: two-step"), TWO(RK)},
+                                           {"subsystems.one.substeps=3", "subsystems.two.substeps=5"},
+                                           {ONE("type: generalised-alpha"), "subsystems.two.substeps=8"}};
+    for (int joint = 1; joint < 3; joint++) {
+        yk_vec3 reference = reference_of(joint);
+        for (int pair = 0; pair < 3; pair++) {
+            for (int degree = 0; degree < 4; degree++) {
+                const char *const settings[SETTINGS] = {joints[joint], degrees[degree], pairs[pair][0], pairs[pair][1]};
+                double order = order_of(bodies, settings, 1e-2, 0.4, reference);
+                if (!(order > 1.85 && order < 2.45))
+                    fail_msg("%s, %s, %s %s: order %g", joints[joint], degrees[degree], pairs[pair][0], pairs[pair][1],
+                             order);
+            }
+        }
+    }
+}
+
+/* Degree 0 meets one condition: of third order where the rows are along fixed axes, of second where they turn freely. */
+static void exact_solvers_show_the_order_of_the_polynomials(void **state)
+{
+    (void)state;
+    static const double expected[] = {0, 4, 5, 6};
+    for (int joint = 0; joint < JOINTS; joint++) {
+        yk_vec3 reference = reference_of(joint);
+        for (int degree = 0; degree < 4; degree++) {
+            const char *const settings[SETTINGS] = {joints[joint], degrees[degree], ONE(RK), TWO(RK)};
+            double order = order_of(bodies, settings, 2e-2, 0.4, reference);
+            bool good = degree == 0 ? order > 1.8 && order < 3.1 : fabs(order - expected[degree]) < 0.2;
+            if (!good) fail_msg("%s, %s: order %g", joints[joint], degrees[degree], order);
+        }
+    }
+}
+
+/* Force laws: Radau's third order, or the solvers' second. */
+static void hydraulics_keep_the_order_of_the_solvers(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {ONE("type: two-step"), ONE("type: generalised-alpha"), ONE(RK)};
+    static const double expected[] = {2, 2, 3};
+    const char *const exact[SETTINGS] = {ONE(RK)};
+    yk_vec3 reference = end_of(arm, exact, 1e-4, 0.4);
+    for (int i = 0; i < 3; i++) {
+        for (int degree = 1; degree < 4; degree++) {
+            const char *const settings[SETTINGS] = {integrators[i], degrees[degree]};
+            double order = order_of(arm, settings, 1e-3, 0.4, reference);
+            if (!(fabs(order - expected[i]) < 0.3))
+                fail_msg("%s, %s: order %g", integrators[i], degrees[degree], order);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solvers_of_second_order_keep_it_at_every_joint),
+        cmocka_unit_test(sides_with_other_solvers_and_steps_keep_it),
+        cmocka_unit_test(exact_solvers_show_the_order_of_the_polynomials),
+        cmocka_unit_test(hydraulics_keep_the_order_of_the_solvers),
+    };
+    return cmocka_run_group_tests_name("orders of index1", tests, NULL, NULL);
+}
