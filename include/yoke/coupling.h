@@ -242,6 +242,22 @@ double yk_system_wire(const yk_system *system, int wire);
 /* False if the subsystem does not tell; parts of a merged system report the whole in the first. */
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);
 
+/* Where the energy of a subsystem came from, in J, since the start:
+ *
+ *   kinetic + potential - start + dissipated = external + interfaces + numerical */
+typedef struct yk_energy_balance {
+    bool known; /* it tells its energy, or has no ports that could carry any */
+    double kinetic, potential;
+    double start; /* kinetic + potential at the start */
+    double dissipated;
+    double external;   /* fed in by forces, drives and pumps of its own; not known: all that its interfaces took */
+    double interfaces; /* work of its interfaces on it */
+    double numerical;  /* made by the integration, beyond all that; negative: lost by it */
+} yk_energy_balance;
+
+/* Parts of a merged system show the whole in the first. */
+yk_energy_balance yk_system_balance(const yk_system *system, int subsystem);
+
 /* How far the two sides of an interface are apart now, along the constrained axes. */
 typedef struct yk_interface_error {
     double position;         /* m */
@@ -267,7 +283,11 @@ typedef struct yk_subsystem_statistics {
 
 typedef struct yk_interface_statistics {
     yk_interface_error largest;
+    double work[2];        /* J: on the side that takes the effort, and on the side that takes the motion */
     double energy_created; /* J: work that the two sides received and neither gave; negative: destroyed */
+    /* N s or N m s: the wrench over time, and what iterations that did not converge left of its change. */
+    double impulse, residual_impulse;
+    double largest_residual; /* N or N m */
 } yk_interface_statistics;
 
 typedef struct yk_system_statistics {

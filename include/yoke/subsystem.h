@@ -125,6 +125,9 @@ typedef struct yk_energy {
     double potential;
     double dissipated; /* by dampers, friction, impacts */
     double work;       /* done on the subsystem: external forces and all ports */
+    /* Of that work, what came through connected ports; the rest was fed in from outside. Callers set it to NaN: one that
+     * stays so, or stays zero while work is done at the ports, is not known, and the coupling takes its own account. */
+    double port_work;
 } yk_energy;
 
 /* What one solver iteration achieved (see iterate). */

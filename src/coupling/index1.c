@@ -202,7 +202,7 @@ typedef struct effort_change {
     double change, size;
 } effort_change;
 
-static effort_change measure(const yk_system *system, const double *correction)
+static effort_change measure(yk_system *system, const double *correction)
 {
     const struct yk_index1 *x = system->index1;
     effort_change result = {0, 0};
@@ -210,11 +210,14 @@ static effort_change measure(const yk_system *system, const double *correction)
         const yk_index1_link *link = &x->links[i];
         const yk_index1_basis *basis = link->basis;
         int rows = link->constraint.row_count;
+        double *left = &system->links[i].residual;
+        *left = 0;
         for (int row = 0; row < rows; row++) {
             for (int node = 0; node <= basis->degree; node++) {
                 double tau = basis->node[node], change = 0;
                 for (int k = 0; k < basis->parameters; k++)
                     change += correction[k * rows + row] * yk_poly_value(basis->shape[k], basis->degree, tau);
+                *left = fmax(*left, fabs(change));
                 result.change = fmax(result.change, fabs(change));
                 result.size = fmax(result.size, fabs(yk_poly_value(link->multiplier[row].power, basis->degree, tau)));
                 if (!isfinite(change)) result.change = INFINITY;
@@ -397,6 +400,7 @@ yk_status yk_index1_step(yk_system *system, yk_step_report *report)
     n.response = jacobian_is_due(system);
     yk_status status = iterate(system, &n);
     if (status < 0) return status;
+    for (int i = 0; status == YK_OK && i < system->link_count; i++) system->links[i].residual = 0;
     report->iterations = n.corrections + 1;
     report->effort_change = n.now.change;
     x->last_rate = n.rate;

@@ -8,6 +8,7 @@
 
 #include "coupling/constraint.h"
 #include "coupling/jacobian.h"
+#include "coupling/ledger.h"
 #include "coupling/path.h"
 #include "coupling/system.h"
 
@@ -99,7 +100,7 @@ yk_signal yk_index1_substep_input(yk_system *system, int link, int side, double 
 /* All inputs of both sides of all interfaces. */
 void yk_index1_set_inputs(yk_system *system);
 /* Work of an interface on both of its sides in the step, without that of a prescribed motion. */
-double yk_index1_work(const yk_system *system, int link);
+void yk_index1_work(const yk_system *system, int link, yk_link_work *work);
 
 /* What a side answers: its motion, the moments of the effort of a law, or the value of a wire. Links as the Jacobian
  * numbers them. */
@@ -141,7 +142,7 @@ void yk_index1_predict_law(yk_system *system, int link);
 void yk_index1_tell(const yk_system *system, int link, const double told[YK_INDEX1_MOTIONS], yk_signal *signal);
 double yk_index1_motion_change(const yk_system *system, int link);
 double *yk_index1_evaluate_law(const yk_system *system, int link, double *residual, yk_index1_residual *size);
-double yk_index1_law_work(const yk_system *system, int link);
+void yk_index1_law_work(const yk_system *system, int link, yk_link_work *work);
 
 /* index1_response.c */
 /* A step of a member with the derivatives of its motions by the parameters; the member must be at the mark. */

@@ -185,27 +185,31 @@ static double power_of(const yk_effort *effort, const yk_motion *motion)
     return yk_v3_dot(effort->force, motion->velocity) + yk_v3_dot(effort->torque, motion->angular_velocity);
 }
 
-double yk_index1_work(const yk_system *system, int link)
+void yk_index1_work(const yk_system *system, int link, yk_link_work *work)
 {
+    *work = (yk_link_work){0};
     const yk_index1_basis *basis = system->index1->links[link].basis;
     const yk_link *l = &system->links[link];
-    if (l->law) return yk_index1_law_work(system, link);
+    if (l->law) {
+        yk_index1_law_work(system, link, work);
+        return;
+    }
     const yk_signal *input[2] = {&yk_link_a(system, l)->inputs[l->def.effort_port],
                                  &yk_link_b(system, l)->inputs[l->def.motion_port]};
     yk_path path[2];
     paths_of_step(system, link, path);
-    double work = 0;
     for (int node = 0; node <= basis->degree; node++) {
-        double t = basis->node[node] * system->h;
+        double t = basis->node[node] * system->h, weight = basis->weight[node] * system->h;
         yk_motion a, b;
         yk_constraint_place place;
         yk_path_at(&path[0], t, &a);
         yk_path_at(&path[1], t, &b);
         yk_constraint_place_at(&system->index1->links[link].constraint, system->t + t, &a, &b, &place);
         yk_effort on_a = yk_signal_effort(input[0], t), on_b = yk_signal_effort(input[1], t);
+        work->on[0] += weight * power_of(&on_a, &a);
+        work->on[1] += weight * power_of(&on_b, &b);
         /* About the origin of the driven frame; what moves it does its own work. */
         on_b.torque = yk_v3_sub(on_b.torque, yk_v3_cross(place.reach[0], on_b.force));
-        work += basis->weight[node] * system->h * (power_of(&on_a, &place.a) + power_of(&on_b, &place.b));
+        work->created += weight * (power_of(&on_a, &place.a) + power_of(&on_b, &place.b));
     }
-    return work;
 }

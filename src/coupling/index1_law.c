@@ -144,7 +144,7 @@ double *yk_index1_evaluate_law(const yk_system *system, int link, double *residu
     return residual;
 }
 
-double yk_index1_law_work(const yk_system *system, int link)
+void yk_index1_law_work(const yk_system *system, int link, yk_link_work *work)
 {
     const yk_link *l = &system->links[link];
     const yk_index1_link *own = &system->index1->links[link];
@@ -153,13 +153,14 @@ double yk_index1_law_work(const yk_system *system, int link)
     const yk_motion *to = &yk_link_a(system, l)->values[l->def.effort_port].motion;
     yk_path path = yk_path_between(YK_PORT_SCALAR, system->h, from, to);
     const yk_signal *told = &yk_link_b(system, l)->inputs[l->def.motion_port];
-    double work = 0;
     for (int node = 0; node <= basis->degree; node++) {
         double t = basis->node[node] * system->h;
         double effort = yk_poly_value(own->multiplier[0].power, basis->degree, basis->node[node]);
         yk_motion a;
         yk_path_at(&path, t, &a);
-        work += basis->weight[node] * system->h * effort * (a.velocity.x - yk_signal_scalar_rate(told, t));
+        double impulse = basis->weight[node] * system->h * effort;
+        work->on[0] += impulse * a.velocity.x;
+        work->on[1] -= impulse * yk_signal_scalar_rate(told, t);
     }
-    return work;
+    work->created = work->on[0] + work->on[1];
 }

@@ -182,6 +182,15 @@ double yk_effort_work(yk_port_kind kind, const yk_effort *effort, const yk_motio
            yk_v3_dot(effort->torque, rotation_between(from->orientation, to->orientation));
 }
 
+double yk_effort_impulse_work(yk_port_kind kind, double h, const yk_effort *effort, const yk_motion *from,
+                              const yk_motion *to)
+{
+    if (kind == YK_PORT_SCALAR) return 0.5 * h * effort->force.x * (from->velocity.x + to->velocity.x);
+    yk_vec3 velocity = yk_v3_add(from->velocity, to->velocity);
+    yk_vec3 spin = yk_v3_add(from->angular_velocity, to->angular_velocity);
+    return 0.5 * h * (yk_v3_dot(effort->force, velocity) + yk_v3_dot(effort->torque, spin));
+}
+
 yk_effort yk_effort_combine(yk_port_kind kind, const yk_effort *a, double factor, const yk_effort *b)
 {
     if (kind == YK_PORT_SCALAR) return (yk_effort){{a->force.x + factor * b->force.x, 0, 0}, {0, 0, 0}};

@@ -30,6 +30,10 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
 
 /* Work of a constant effort over a displacement (J). */
 double yk_effort_work(yk_port_kind kind, const yk_effort *effort, const yk_motion *from, const yk_motion *to);
+/* Work of its impulse in the time h at the mean velocity of both ends (J): what changes the kinetic energy, also where
+ * the velocity jumps. */
+double yk_effort_impulse_work(yk_port_kind kind, double h, const yk_effort *effort, const yk_motion *from,
+                              const yk_motion *to);
 
 /* Efforts as vectors of one (scalar port) or six components. */
 yk_effort yk_effort_combine(yk_port_kind kind, const yk_effort *a, double factor, const yk_effort *b);

@@ -70,6 +70,7 @@ void yk_placement_energy(const yk_placement *placement, yk_energy *energy)
 {
     double unit = force_unit(placement) * placement->length;
     energy->kinetic *= unit, energy->potential *= unit, energy->dissipated *= unit, energy->work *= unit;
+    energy->port_work *= unit;
 }
 
 void yk_placement_input(const yk_placement *placement, yk_port_kind kind, yk_causality causality,

@@ -152,6 +152,29 @@ static void feed_fast(yk_system *system, int member)
     }
 }
 
+/* The work of the interfaces on a fast member over the exchange that it has made. */
+static void add_work(yk_system *system, int member)
+{
+    const yk_member *m = &system->members[member];
+    yk_rim_member *own = &system->rim->members[member];
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        double *work = system->rim->links[i].work;
+        if (link->def.effort_subsystem == member) {
+            int port = link->def.effort_port;
+            work[0] += yk_effort_work(link->kind, &link->applied, &own->from[port], &m->values[port].motion);
+        }
+        if (link->def.motion_subsystem == member) {
+            int port = link->def.motion_port;
+            const yk_port_value *value = &m->values[port];
+            bool parts = own->parts > 1;
+            work[1] += parts ? m->port_work[port]
+                             : yk_effort_work(link->kind, &value->effort, &own->from[port], &value->motion);
+        }
+    }
+    for (int port = 0; port < m->port_count; port++) own->from[port] = m->values[port].motion;
+}
+
 /* Over one exchange, as a macro step of its own. */
 static yk_status advance_fast(yk_system *system, int member, double tau, double h)
 {
@@ -164,6 +187,7 @@ static yk_status advance_fast(yk_system *system, int member, double tau, double 
     yk_status status = yk_system_advance(system, member);
     if (status < 0) status = yk_system_blame(system, member);
     system->t = t, system->h = whole, m->substeps = substeps;
+    add_work(system, member);
     for (int port = 0; port < m->port_count; port++) {
         const yk_effort *effort = &m->values[port].effort;
         own->given[port] = mean ? yk_effort_combine(m->ports[port].kind, &own->given[port], share, effort) : *effort;
@@ -171,15 +195,11 @@ static yk_status advance_fast(yk_system *system, int member, double tau, double 
     return status;
 }
 
-/* The effort of the fast side on the model behind a link, and the work that it took. */
-static void take_effort(yk_system *system, yk_link *link, double h)
+/* The effort of the fast side on the model behind a link. */
+static void take_effort(yk_system *system, yk_link *link)
 {
-    yk_rim_link *own = &system->rim->links[link - system->links];
     yk_rim_member *a = &system->rim->members[link->def.effort_subsystem];
     const yk_port_value *b = &yk_link_b(system, link)->values[link->def.motion_port];
-    const yk_signal *told = &yk_link_b(system, link)->inputs[link->def.motion_port];
-    own->work += h * yk_v3_dot(b->effort.force, told->linear[1]);
-    if (link->kind == YK_PORT_MARKER) own->work += h * yk_v3_dot(b->effort.torque, told->angular[1]);
     if (a->size == 0) return;
     yk_effort effort = yk_effort_opposite(link->kind, b, link->origin);
     yk_effort_pack(link->kind, &effort, a->efforts + a->offsets[link->def.effort_port]);
@@ -210,7 +230,7 @@ static yk_status run_exchange(yk_system *system, double tau, double h)
         if (status < 0) return status;
     }
     for (int i = 0; i < system->link_count; i++)
-        if (system->rim->links[i].role == YK_RIM_MODELLED) take_effort(system, &system->links[i], h);
+        if (system->rim->links[i].role == YK_RIM_MODELLED) take_effort(system, &system->links[i]);
     advance_models(system, h);
     return YK_OK;
 }
@@ -269,12 +289,14 @@ static yk_status run_fast(yk_system *system)
     struct yk_rim *rim = system->rim;
     double h = system->h / rim->exchanges;
     for (int i = 0; i < system->link_count; i++) {
-        rim->links[i].work = 0;
+        rim->links[i].work[0] = rim->links[i].work[1] = 0;
         rim->links[i].applied = (yk_effort){.force = {0, 0, 0}};
     }
     for (int i = 0; i < system->member_count; i++)
-        for (int port = 0; rim->members[i].fast && port < system->members[i].port_count; port++)
+        for (int port = 0; rim->members[i].fast && port < system->members[i].port_count; port++) {
             rim->members[i].given[port] = (yk_effort){.force = {0, 0, 0}};
+            rim->members[i].from[port] = system->members[i].before[port];
+        }
     for (int k = 0; k < rim->exchanges; k++) {
         yk_status status = run_exchange(system, k * h, h);
         if (status < 0) return status;

@@ -3,6 +3,7 @@
 #ifndef YK_COUPLING_RIM_H
 #define YK_COUPLING_RIM_H
 
+#include "coupling/ledger.h"
 #include "coupling/system.h"
 
 /* One member as the scheme sees it. */
@@ -20,6 +21,7 @@ typedef struct yk_rim_member {
     double *efforts;  /* on the ports, opposite to those of the partners */
     double *scratch;  /* where the model is identified */
     yk_effort *given; /* fast, per port: what the partners receive of the macro step so far */
+    yk_motion *from;  /* fast, per port: motion at the last exchange */
 } yk_rim_member;
 
 typedef enum yk_rim_role {
@@ -33,7 +35,7 @@ enum { YK_RIM_PAST = 2 };
 
 typedef struct yk_rim_link {
     yk_rim_role role;
-    double work;       /* on the fast side in this macro step, exchange by exchange */
+    double work[2];    /* on both sides, as far as they are fast, exchange by exchange */
     yk_effort applied; /* on a fast effort side: mean over the macro step so far */
     /* Velocities of the effort side at the starts of earlier macro steps, the last first: for extrapolation. */
     yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
@@ -57,7 +59,6 @@ void yk_rim_destroy(yk_system *system);
 yk_state_layout yk_rim_layout(const yk_system *system);
 void yk_rim_get(const yk_system *system, double *continuous, double *opaque);
 void yk_rim_set(yk_system *system, const double *continuous, const double *opaque);
-/* Work of an interface on both of its sides in the step. */
-double yk_rim_work(const yk_system *system, int link);
+void yk_rim_work(const yk_system *system, int link, yk_link_work *work);
 
 #endif

@@ -153,7 +153,8 @@ yk_status yk_rim_create(yk_system *system)
         if (is_modelled(system, i)) status = create_model(system, i);
         if (!own->fast) continue;
         own->given = yk_allocate(context, (size_t)system->members[i].port_count, sizeof *own->given);
-        if (!own->given) return YK_ERROR_MEMORY;
+        own->from = yk_allocate(context, (size_t)system->members[i].port_count, sizeof *own->from);
+        if (!own->given || !own->from) return YK_ERROR_MEMORY;
     }
     return status;
 }
@@ -166,6 +167,7 @@ void yk_rim_destroy(yk_system *system)
         yk_release(system->context, rim->members[i].offsets);
         yk_release(system->context, rim->members[i].start);
         yk_release(system->context, rim->members[i].given);
+        yk_release(system->context, rim->members[i].from);
     }
     yk_release(system->context, rim->members);
     yk_release(system->context, rim->links);
@@ -202,13 +204,18 @@ void yk_rim_set(yk_system *system, const double *continuous, const double *opaqu
     memcpy(&system->rim->past_count, opaque, sizeof *opaque);
 }
 
-double yk_rim_work(const yk_system *system, int link)
+/* Slow sides have one wrench for the whole of the macro step, fast ones have summed from exchange to exchange. */
+void yk_rim_work(const yk_system *system, int link, yk_link_work *work)
 {
     const yk_link *l = &system->links[link];
     const yk_member *a = yk_link_a(system, l), *b = yk_link_b(system, l);
-    const yk_port_value *b_value = &b->values[l->def.motion_port];
-    double on_a =
-        yk_effort_work(l->kind, &l->applied, &a->before[l->def.effort_port], &a->values[l->def.effort_port].motion);
-    if (system->rim->links[link].role == YK_RIM_MODELLED) return on_a + system->rim->links[link].work;
-    return on_a + yk_effort_work(l->kind, &b_value->effort, &b->before[l->def.motion_port], &b_value->motion);
+    const yk_rim_link *own = &system->rim->links[link];
+    int a_port = l->def.effort_port, b_port = l->def.motion_port;
+    work->on[0] = own->work[0];
+    work->on[1] = own->work[1];
+    if (!system->rim->members[l->def.effort_subsystem].fast)
+        work->on[0] = yk_effort_work(l->kind, &l->applied, &a->before[a_port], &a->values[a_port].motion);
+    if (!system->rim->members[l->def.motion_subsystem].fast)
+        work->on[1] = yk_effort_work(l->kind, &b->values[b_port].effort, &b->before[b_port], &b->values[b_port].motion);
+    work->created = work->on[0] + work->on[1];
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "coupling/index1.h"
 #include "coupling/interface.h"
+#include "coupling/ledger.h"
 #include "coupling/placement.h"
 #include "coupling/relaxed.h"
 #include "coupling/rim.h"
@@ -141,11 +142,13 @@ static yk_status step_in_parts(yk_system *system, yk_member *m)
     double h = system->h / m->substeps;
     yk_status worst = YK_OK;
     memset(m->mean_efforts, 0, (size_t)m->port_count * sizeof *m->mean_efforts);
+    yk_ledger_begin_substeps(m);
     for (int i = 0; i < m->substeps; i++) {
         yk_status status = m->subsystem->ops->step(m->subsystem, system->t + i * h, h, own_inputs(system, m, i * h));
         if (status < 0) return status;
         if (status > worst) worst = status;
         add_mean_efforts(m);
+        yk_ledger_add_substep(m, h);
         if (m->moments) yk_index1_add_moments(m, i + 1);
     }
     return worst;
@@ -307,51 +310,6 @@ void yk_system_apply_efforts(yk_system *system, int member, const double *effort
     }
 }
 
-static void raise_to(double *largest, double value)
-{
-    if (value > *largest) *largest = value;
-}
-
-yk_interface_error yk_system_gap(const yk_system *system, const yk_link *link, double t)
-{
-    const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
-    const yk_motion *b = &yk_link_b(system, link)->values[link->def.motion_port].motion;
-    if (!link->def.drive) return yk_interface_gap(link->kind, link->def.constrained, a, b);
-    yk_constraint constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
-    yk_constraint_place place;
-    yk_constraint_place_at(&constraint, t, a, b, &place);
-    return yk_interface_gap(link->kind, link->def.constrained, &place.a, &place.b);
-}
-
-static void observe_link(yk_system *system, yk_link *link, double t)
-{
-    yk_interface_error gap = yk_system_gap(system, link, t);
-    yk_interface_error *largest = &link->statistics.largest;
-    raise_to(&largest->position, gap.position);
-    raise_to(&largest->rotation, gap.rotation);
-    raise_to(&largest->velocity, gap.velocity);
-    raise_to(&largest->angular_velocity, gap.angular_velocity);
-}
-
-/* Work that the interface did on both sides in the step; a rigid joint would have done none in all. */
-static void add_interface_work(yk_system *system, yk_link *link)
-{
-    if (system->index1) {
-        link->statistics.energy_created += yk_index1_work(system, (int)(link - system->links));
-        return;
-    }
-    if (system->rim) {
-        link->statistics.energy_created += yk_rim_work(system, (int)(link - system->links));
-        return;
-    }
-    const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
-    const yk_port_value *b_value = &b->values[link->def.motion_port];
-    link->statistics.energy_created +=
-        yk_effort_work(link->kind, &link->applied, &a->before[link->def.effort_port],
-                       &a->values[link->def.effort_port].motion) +
-        yk_effort_work(link->kind, &b_value->effort, &b->before[link->def.motion_port], &b_value->motion);
-}
-
 static yk_status check_finite(yk_system *system)
 {
     for (int i = 0; i < system->member_count; i++) {
@@ -365,14 +323,6 @@ static yk_status check_finite(yk_system *system)
         }
     }
     return YK_OK;
-}
-
-void yk_system_observe(yk_system *system)
-{
-    for (int i = 0; i < system->link_count; i++) {
-        observe_link(system, &system->links[i], system->t + system->h);
-        add_interface_work(system, &system->links[i]);
-    }
 }
 
 yk_status yk_system_scheme_step(yk_system *system, yk_step_report *report)
@@ -417,7 +367,7 @@ static yk_status start_sweep(yk_system *system, double *change)
             link->origin = a->position;
             yk_input_taylor(link->kind, a, &m->inputs[link->def.motion_port]);
         }
-        raise_to(change, yk_wires_feed_start(system, member));
+        *change = fmax(*change, yk_wires_feed_start(system, member));
         yk_status status = start_member(system, member, own_inputs(system, m, 0));
         if (status < 0) return status;
     }
@@ -437,7 +387,7 @@ static double update_start_efforts(yk_system *system, bool first)
             change += fabs(m->fresh[i] - m->applied[i]);
             size += fabs(m->fresh[i]);
         }
-        raise_to(&largest, change / (1 + size));
+        largest = fmax(largest, change / (1 + size));
         if (first) yk_accelerator_restart(m->start_accelerator);
         yk_accelerator_next(m->start_accelerator, m->applied, m->fresh, m->next);
         yk_system_apply_efforts(system, member, m->next);
@@ -474,7 +424,7 @@ static const double NOTABLE = 1e-6, NOTABLE_SPEED = 1e-5;
 
 static yk_status check_start_gap(yk_system *system, yk_link *link)
 {
-    observe_link(system, link, system->start);
+    yk_ledger_add_gap(system, link, system->start);
     const yk_interface_error *gap = &link->statistics.largest;
     const char *name = link->def.name;
     if (gap->rotation > TURNED)
@@ -514,7 +464,10 @@ yk_status yk_system_start(yk_system *system)
         system->members[i].earlier_step = 0;
         system->members[i].difference_runs = 0;
     }
-    for (int i = 0; i < system->link_count; i++) system->links[i].statistics = (yk_interface_statistics){0};
+    for (int i = 0; i < system->link_count; i++) {
+        system->links[i].statistics = (yk_interface_statistics){0};
+        system->links[i].residual = 0;
+    }
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < system->member_count; i++) status = start_member(system, i, NULL);
     yk_system_keep_start(system);
@@ -528,7 +481,8 @@ yk_status yk_system_start(yk_system *system)
     if (status == YK_OK) status = yk_system_prepare_states(system);
     if (status == YK_OK) status = yk_controller_start(system);
     if (status < 0) return status;
-    for (int i = 0; i < system->link_count; i++) observe_link(system, &system->links[i], system->start);
+    for (int i = 0; i < system->link_count; i++) yk_ledger_add_gap(system, &system->links[i], system->start);
+    yk_ledger_start(system);
     for (int i = 0; i < system->member_count; i++) begin_means(&system->members[i]);
     return YK_OK;
 }
@@ -555,17 +509,6 @@ void yk_system_channel(const yk_system *system, int subsystem, int channel, doub
 {
     const yk_subsystem *shown = system->merged ? system->merged : system->members[subsystem].subsystem;
     shown->ops->channel_read(shown, (system->merged ? system->channel_offsets[subsystem] : 0) + channel, values);
-}
-
-bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
-{
-    *energy = (yk_energy){0};
-    if (system->merged && subsystem > 0) return true;
-    const yk_subsystem *part = system->members[subsystem].subsystem;
-    if (!part->ops->energy) return false;
-    part->ops->energy(part, energy);
-    if (system->members[subsystem].placement) yk_placement_energy(system->members[subsystem].placement, energy);
-    return true;
 }
 
 yk_interface_error yk_system_interface_error(const yk_system *system, int interface)

@@ -38,13 +38,17 @@ typedef struct yk_member {
     yk_effort *mean_efforts; /* over the macro step */
     yk_motion *earlier;      /* at the start of the macro step before */
     double earlier_step;     /* size of that step, 0 before the first (s) */
-    yk_signal *inputs;       /* one per port, in the system's units and axes */
-    yk_signal *own_inputs;   /* the same as the subsystem takes them */
-    yk_port_value *values;   /* one per port: outputs at the end of the last step or trial */
-    yk_motion *before;       /* one per port: motion at the start of the macro step */
-    yk_state_layout layout;  /* zero if it cannot be rolled back */
-    double *mark;            /* state image at the last mark */
-    bool iterates;           /* takes efforts only, and offers single iterations of its solver */
+    /* With substeps only, per port, see ledger.c. */
+    yk_motion *substep_start;
+    double *port_work;      /* of the efforts over the macro step, substep by substep (J) */
+    yk_energy start_energy; /* at the start of the run */
+    yk_signal *inputs;      /* one per port, in the system's units and axes */
+    yk_signal *own_inputs;  /* the same as the subsystem takes them */
+    yk_port_value *values;  /* one per port: outputs at the end of the last step or trial */
+    yk_motion *before;      /* one per port: motion at the start of the macro step */
+    yk_state_layout layout; /* zero if it cannot be rolled back */
+    double *mark;           /* state image at the last mark */
+    bool iterates;          /* takes efforts only, and offers single iterations of its solver */
     /* All efforts that it takes as one vector: as applied, as the motion sides now need them, and as applied next. */
     int effort_size;
     double *applied, *fresh, *next;
@@ -70,6 +74,7 @@ typedef struct yk_link {
     int a_place, b_place; /* of the two sides in the Gauss-Seidel sequence */
     yk_effort applied;    /* on A in this macro step */
     yk_vec3 origin;       /* of A's marker where B's effort belongs: the place at t + h that B was told */
+    double residual;      /* what the iterations of this step left of the effort's change (N or N m) */
     yk_interface_statistics statistics;
     yk_interface_statistics kept; /* before a step that may be taken back */
 } yk_link;

@@ -38,7 +38,7 @@ static void set_motion_input(yk_system *system, yk_link *link, const sweep *now)
 }
 
 /* True if the effort changed by no more than the tolerance since the last sweep. */
-static bool has_settled(const yk_system *system, const yk_link *link, const yk_effort *effort, sweep *now)
+static bool has_settled(const yk_system *system, yk_link *link, const yk_effort *effort, sweep *now)
 {
     if (now->number == 0) return true;
     yk_effort change = yk_effort_combine(link->kind, effort, -1, &link->applied);
@@ -46,6 +46,7 @@ static bool has_settled(const yk_system *system, const yk_link *link, const yk_e
     double limit = system->scheme.tolerance;
     limit += system->scheme.relative_tolerance * yk_effort_size(link->kind, effort);
     if (size > now->effort_change) now->effort_change = size;
+    link->residual = size <= limit ? 0 : size;
     return size <= limit;
 }
 
@@ -57,7 +58,7 @@ static void set_effort_inputs(yk_system *system, int member, sweep *now)
     bool settled = true;
     const double *fresh = m->fresh;
     for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
+        yk_link *link = &system->links[i];
         if (link->def.effort_subsystem != member) continue;
         yk_effort effort;
         fresh = yk_effort_unpack(link->kind, fresh, &effort);

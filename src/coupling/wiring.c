@@ -44,7 +44,10 @@ static yk_status place_member(yk_system *system, yk_member *member, const yk_pla
         size_t count = (size_t)member->port_count;
         member->mean_efforts = yk_allocate(system->context, count, sizeof *member->mean_efforts);
         member->earlier = yk_allocate(system->context, count, sizeof *member->earlier);
-        if (!member->mean_efforts || !member->earlier) return YK_ERROR_MEMORY;
+        member->substep_start = yk_allocate(system->context, count, sizeof *member->substep_start);
+        member->port_work = yk_allocate(system->context, count, sizeof *member->port_work);
+        if (!member->mean_efforts || !member->earlier || !member->substep_start || !member->port_work)
+            return YK_ERROR_MEMORY;
     }
     if (!placement) return YK_OK;
     yk_status status = check_placement(system->context, placement, member->name);
@@ -418,6 +421,8 @@ void yk_system_destroy(yk_system *system)
         yk_member *m = &system->members[i];
         yk_release(context, m->placement);
         yk_release(context, m->mean_efforts);
+        yk_release(context, m->substep_start);
+        yk_release(context, m->port_work);
         yk_release(context, m->earlier);
         yk_release(context, m->inputs);
         yk_release(context, m->own_inputs);

@@ -40,7 +40,7 @@ static const struct {
 _Static_assert(sizeof(yk_interface_error) == 4 * sizeof(double), "the gaps are four doubles in a row");
 
 static const char *const energies[] = {"kinetic", "potential", "dissipated", "work"};
-_Static_assert(sizeof(yk_energy) == 4 * sizeof(double), "the energies are four doubles in a row");
+_Static_assert(offsetof(yk_energy, port_work) == 4 * sizeof(double), "the four energies are doubles in a row");
 
 /* A signal that is being read. */
 typedef struct request {
@@ -467,7 +467,7 @@ static const double *read_row(const yk_scenario *scenario, const yk_signal_row *
     case YK_SIGNAL_ENERGY: {
         yk_energy energy;
         yk_system_energy(scenario->system, row->subsystem, &energy);
-        return memcpy(four, &energy, sizeof energy);
+        return memcpy(four, &energy, 4 * sizeof *four);
     }
     case YK_SIGNAL_CREATED:
         four[0] = yk_system_interface_statistics(scenario->system, row->subsystem).energy_created;

@@ -74,7 +74,10 @@ static void account_known(yk_nonsmooth *self, size_t slot, double h)
     yk_vec3 v = yk_v3_scale(0.5, yk_v3_add(body->velocity, before->linear));
     yk_vec3 w = yk_v3_scale(0.5, yk_v3_add(body->angular_velocity, before->angular));
     self->step_work += yk_v3_dot(received->force, v) + yk_v3_dot(received->torque, w);
-    self->step_supply += yk_v3_dot(impulse, v) + yk_v3_dot(torque, w);
+    double work = yk_v3_dot(impulse, v) + yk_v3_dot(torque, w);
+    self->step_supply += work;
+    for (size_t i = 0; i < self->port_count; i++)
+        if (self->ports[i].whole_body && (size_t)self->ports[i].slot == slot) self->step_port_work += work;
     self->reactions[slot - self->dynamic_count] = (yk_effort){yk_v3_scale(1 / h, impulse), yk_v3_scale(1 / h, torque)};
 }
 
@@ -87,12 +90,13 @@ bool yk_world_account(yk_nonsmooth *self, double h)
     for (size_t i = self->dynamic_count; i < self->body_count; i++) account_known(self, i, h);
     self->run.dissipated += self->step_loss + joints - sum - self->step_work;
     self->run.work += self->step_supply;
+    self->run.port_work += self->step_port_work;
     return isfinite(sum);
 }
 
 void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)
 {
-    *energy = (yk_energy){.dissipated = self->run.dissipated, .work = self->run.work};
+    *energy = (yk_energy){.dissipated = self->run.dissipated, .work = self->run.work, .port_work = self->run.port_work};
     for (size_t i = 0; i < self->body_count; i++) {
         const yk_body_state *body = &self->bodies[i];
         energy->kinetic += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity);

@@ -161,8 +161,11 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
             self->ports[joint->driver].effort.force.x = self->joint_rows[joint->first_row].impulse / h;
         joint->effort = at_marker(self, joint->slot_b, joint->joint.offset[1], &wrench[1], h);
         /* What ports and drives bring in is work, what other joints lose goes to the losses. */
-        if (joint->port >= 0 || joint->joint.driven)
-            self->step_supply += impulse_work(self, slots[0], &wrench[0]) + impulse_work(self, slots[1], &wrench[1]);
+        if (joint->port >= 0 || joint->joint.driven) {
+            double work = impulse_work(self, slots[0], &wrench[0]) + impulse_work(self, slots[1], &wrench[1]);
+            self->step_supply += work;
+            if (joint->port >= 0 || joint->driver >= 0) self->step_port_work += work;
+        }
     }
 }
 

@@ -148,7 +148,9 @@ static void book_ports(yk_nonsmooth *self, double h)
         const yk_port_slot *port = &self->ports[i];
         if (port->causality != YK_TAKES_EFFORT) continue;
         if (port->line) {
-            self->step_force_supply += yk_world_line_work(self, port, h);
+            double work = yk_world_line_work(self, port, h);
+            self->step_force_supply += work;
+            self->step_port_work += work;
             continue;
         }
         const yk_body_state *body = &self->bodies[port->slot];
@@ -157,7 +159,9 @@ static void book_ports(yk_nonsmooth *self, double h)
         yk_vec3 w = yk_v3_scale(0.5, yk_v3_add(body->angular_velocity, before->angular));
         yk_vec3 v = yk_v3_scale(0.5, yk_v3_add(body->velocity, before->linear));
         v = yk_v3_add(v, yk_v3_cross(w, arm));
-        self->step_force_supply += h * (yk_v3_dot(port->effort.force, v) + yk_v3_dot(port->effort.torque, w));
+        double work = h * (yk_v3_dot(port->effort.force, v) + yk_v3_dot(port->effort.torque, w));
+        self->step_force_supply += work;
+        self->step_port_work += work;
     }
 }
 
@@ -218,7 +222,7 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
 static void apply_efforts(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
 {
-    self->step_loss = self->step_supply = self->step_force_supply = 0;
+    self->step_loss = self->step_supply = self->step_force_supply = self->step_port_work = 0;
     if (!self->applied) return;
     memset(self->applied, 0, self->body_count * sizeof *self->applied);
     apply_laws(self, t, h);

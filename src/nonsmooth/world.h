@@ -180,7 +180,8 @@ typedef struct yk_run {
     double time;
     double dissipated;
     double work;
-    double step; /* length of the last own step; 0 before the first */
+    double port_work; /* of it, through ports */
+    double step;      /* length of the last own step; 0 before the first */
 } yk_run;
 
 struct yk_nonsmooth {
@@ -269,8 +270,8 @@ struct yk_nonsmooth {
     double *partials;
     size_t partial_count;
     size_t turned_count;
-    double step_work, step_loss, step_supply, step_force_supply; /* see energy.c */
-    double smallest_radius;                                      /* of the parts that move */
+    double step_work, step_loss, step_supply, step_force_supply, step_port_work; /* see energy.c */
+    double smallest_radius;                                                      /* of the parts that move */
     int32_t *mesh_last, *mesh_link; /* chains of contacts with the triangles of a mesh; NULL: no mesh */
     double envelope;
     yk_nonsmooth_report report;

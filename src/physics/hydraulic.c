@@ -171,6 +171,7 @@ static void energy(const yk_subsystem *subsystem, yk_energy *sum)
             yk_cylinder_energy(&at->cylinder, &self->fluid, at->now->length - at->origin, at->now->unknown);
         sum->dissipated += at->books->dissipated;
         sum->work += at->books->work;
+        sum->port_work += at->books->port_work;
     }
 }
 

@@ -25,7 +25,7 @@ typedef struct yk_hydraulic_books {
     double acceleration;
     double time;
     double next_step; /* of the error control; 0: none yet */
-    double work, dissipated;
+    double work, port_work, dissipated;
     double event_time[YK_HYDRAULIC_EVENTS];  /* for which each went on, s */
     double event_first[YK_HYDRAULIC_EVENTS]; /* when it was first seen */
 } yk_hydraulic_books;

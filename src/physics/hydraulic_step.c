@@ -56,6 +56,7 @@ static void book_stage(const yk_hydraulic_job *j, double t, double weight, const
     yk_cylinder_powers(&at->cylinder, &j->self->fluid, &drive, y, &power);
     yk_cylinder_flows(&at->cylinder, &j->self->fluid, &drive, y, &flow);
     books->work += weight * (power.port + power.supply);
+    books->port_work += weight * power.port;
     books->dissipated += weight * power.loss;
     bool empty = y[0] <= j->self->fluid.vapour || y[1] <= j->self->fluid.vapour;
     bool limited = yk_valve_limited(at->cylinder.valve.kind, drive.command) != drive.command;

@@ -21,7 +21,7 @@ typedef struct oscillator_state {
     double effort;                       /* on the oscillator, from the port */
     double step_before;                  /* size of the last step (s); 0 before the first */
     double time;
-    double dissipated, work;
+    double dissipated, work, port_work;
 } oscillator_state;
 
 enum {
@@ -315,9 +315,12 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
     } else if (self->def.integrator != YK_OSCILLATOR_SEMI_IMPLICIT) {
         u_begin = before->effort, u_middle = 0.5 * (before->effort + s->effort);
     }
-    u_begin += external_force(self, t), u_middle += external_force(self, t + h / 2);
-    u_end += external_force(self, t + h);
-    s->work += h / 6 * (u_begin * before->v + 4 * u_middle * v_middle + u_end * s->v);
+
+    double port = h / 6 * (u_begin * before->v + 4 * u_middle * v_middle + u_end * s->v);
+    double f_begin = external_force(self, t), f_middle = external_force(self, t + h / 2);
+    double f_end = external_force(self, t + h);
+    s->work += port + h / 6 * (f_begin * before->v + 4 * f_middle * v_middle + f_end * s->v);
+    s->port_work += port;
     s->dissipated += h / 6 * self->def.damping * (before->v * before->v + 4 * v_middle * v_middle + s->v * s->v);
 }
 
@@ -420,7 +423,8 @@ static void oscillator_energy(const yk_subsystem *subsystem, yk_energy *energy)
     *energy = (yk_energy){.kinetic = 0.5 * self->def.mass * self->now.v * self->now.v,
                           .potential = 0.5 * self->def.stiffness * self->now.x * self->now.x,
                           .dissipated = self->now.dissipated,
-                          .work = self->now.work};
+                          .work = self->now.work,
+                          .port_work = self->now.port_work};
 }
 
 static int oscillator_input_degree(const yk_subsystem *subsystem)

@@ -442,7 +442,9 @@ static void marker_port(yk_smooth *model, const port_model *port, yk_effort effo
     load->force = yk_v3_add(load->force, effort.force);
     load->torque = yk_v3_add(load->torque, yk_v3_add(effort.torque, yk_v3_cross(arm, effort.force)));
     yk_vec3 velocity = yk_v3_add(frame->velocity, yk_v3_cross(frame->angular_velocity, arm));
-    model->supply += yk_v3_dot(effort.force, velocity) + yk_v3_dot(effort.torque, frame->angular_velocity);
+    double power = yk_v3_dot(effort.force, velocity) + yk_v3_dot(effort.torque, frame->angular_velocity);
+    model->supply += power;
+    model->port_supply += power;
 }
 
 /* A scalar port is a spring without stiffness whose load is the effort: positive efforts lengthen. */
@@ -455,6 +457,7 @@ static void scalar_port(yk_smooth *model, const port_model *port, double effort)
     yk_force_evaluate(&law, &model->trial[port->node[0]].frame, &model->trial[port->node[1]].frame, -effort, &result,
                       NULL);
     add_load(model, port->node, &result);
+    model->port_supply += result.supply;
 }
 
 static void port_loads(yk_smooth *model)
@@ -500,7 +503,7 @@ void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix
 {
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
     scales s = scales_of(model, in_time ? model->c : 0);
-    model->supply = model->loss = model->potential = 0;
+    model->supply = model->port_supply = model->loss = model->potential = 0;
     if (model->def.flexible_count) {
         bool second = level == LEVEL_ACCELERATION;
         yk_smooth_place_flexibles(model, PLACE_LOADS | (with_matrix ? PLACE_MAPS : 0) | (second ? PLACE_BIASES : 0));

@@ -115,13 +115,15 @@ void yk_smooth_release_interface(yk_smooth *model)
 static yk_status factor(yk_smooth *model)
 {
     struct smooth_interface *interface = model->interface;
-    double compliance = model->compliance, supply = model->supply, loss = model->loss, potential = model->potential;
+    double compliance = model->compliance, loss = model->loss, potential = model->potential;
+    double supply = model->supply, port_supply = model->port_supply;
     const yk_signal *inputs = model->inputs;
     model->inputs = NULL;
     model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
     yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
     model->inputs = inputs;
-    model->compliance = compliance, model->supply = supply, model->loss = loss, model->potential = potential;
+    model->compliance = compliance, model->loss = loss, model->potential = potential;
+    model->supply = supply, model->port_supply = port_supply;
     size_t count = yk_sparse_nonzeros(model->matrix);
     memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(model->matrix), count * sizeof(double));
     int column = 0;

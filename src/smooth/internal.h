@@ -196,8 +196,8 @@ typedef struct clock_state {
     double h_before;   /* size of the step before the last */
     double unchanged;  /* steps since the size changed */
     double redundant;  /* not zero: joint equations depend on each other, multipliers of least norm are wanted */
-    double work, dissipated;
-    double supply, loss; /* powers at t */
+    double work, port_work, dissipated;
+    double supply, port_supply, loss; /* powers at t; of the supply, what comes through ports */
 } clock_state;
 
 /* What the matrix was assembled at, so that a rollback can make the same factors again. */
@@ -334,7 +334,7 @@ struct yk_smooth {
     yk_signal *own_inputs; /* when the caller gives none */
     bool started;
     double input_time; /* local time of inputs at which the trial ends */
-    double supply, loss, potential;
+    double supply, port_supply, loss, potential;
     double damping;    /* artificial, at the end of the step */
     double compliance; /* e of the matrix */
     double turn_share; /* YK_TURN_OF_STEP, but where the matrix is read for modes */

@@ -78,7 +78,9 @@ static double node_potential(const yk_smooth *model, int i)
 
 void yk_smooth_energy(const yk_smooth *model, yk_energy *energy)
 {
-    *energy = (yk_energy){.dissipated = model->state.clock->dissipated, .work = model->state.clock->work};
+    *energy = (yk_energy){.dissipated = model->state.clock->dissipated,
+                          .work = model->state.clock->work,
+                          .port_work = model->state.clock->port_work};
     for (int i = 0; i < model->node_count; i++) {
         if (!model->nodes[i].massive) continue;
         const yk_frame *frame = &model->trial[i].frame;

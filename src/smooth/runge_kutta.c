@@ -16,9 +16,12 @@ enum { STAGES = YK_RUNGE_KUTTA_STAGES };
 
 typedef yk_runge_kutta_workspace workspace;
 
+/* Behind positions and rates: work, work through ports, losses. */
+enum { SUMS = 3 };
+
 static size_t vector_size(const yk_smooth *model)
 {
-    return 2 * (size_t)model->motion_count + 2;
+    return 2 * (size_t)model->motion_count + SUMS;
 }
 
 static size_t scratch_words(const yk_smooth *model)
@@ -109,8 +112,10 @@ static void read_slope(yk_smooth *model, const workspace *w, double *slope)
         second[model->coordinate_first + k] = model->coordinates[k].acceleration;
     }
     yk_smooth_drive_powers(model);
-    slope[w->n - 2] = model->supply;
-    slope[w->n - 1] = model->loss + yk_smooth_beam_loss(model);
+    double *sums = slope + w->n - SUMS;
+    sums[0] = model->supply;
+    sums[1] = model->port_supply;
+    sums[2] = model->loss + yk_smooth_beam_loss(model);
 }
 
 void yk_runge_kutta_move_to(yk_smooth *model, double t, double local)
@@ -204,13 +209,12 @@ static yk_status arrive(yk_smooth *model, workspace *w, double t, double local)
     yk_smooth_project_velocities(model);
     status = yk_smooth_rates(model, true);
     if (status != YK_OK) return status;
-    double work = w->value[w->n - 2], loss = w->value[w->n - 1];
     begin_from_trial(model, w);
-    w->begin[w->n - 2] = work;
-    w->begin[w->n - 1] = loss;
+    size_t sums = w->n - SUMS;
+    memcpy(w->begin + sums, w->value + sums, SUMS * sizeof *w->begin);
     for (int i = 0; i < model->node_count; i++) model->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
     read_slope(model, w, w->slope[0]);
-    return isfinite(w->slope[0][w->n - 2]) ? YK_OK : YK_ERROR_DIVERGED;
+    return isfinite(w->slope[0][sums]) ? YK_OK : YK_ERROR_DIVERGED;
 }
 
 static yk_status gives_up(yk_smooth *model, yk_status status, double t)
@@ -274,7 +278,7 @@ static yk_status travel_from_state(yk_smooth *model, double t, double h)
     model->h = h;
     model->drive_step = 0.25 * h;
     begin_from_trial(model, &w);
-    w.begin[w.n - 2] = w.begin[w.n - 1] = 0;
+    memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
     for (int i = 0; i < model->node_count; i++) model->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
     yk_runge_kutta_move_to(model, t, 0);
     yk_status status = yk_smooth_rates(model, false);
@@ -297,10 +301,9 @@ static yk_status advance(yk_smooth *model, double t, double h)
     workspace w = yk_runge_kutta_workspace_of(model);
     yk_smooth_inertias(model, false);
     yk_smooth_state_from_trial(model);
-    clock->work += w.begin[w.n - 2];
-    clock->dissipated += w.begin[w.n - 1];
-    clock->supply = w.slope[0][w.n - 2];
-    clock->loss = w.slope[0][w.n - 1];
+    const double *sum = w.begin + w.n - SUMS, *power = w.slope[0] + w.n - SUMS;
+    clock->work += sum[0], clock->port_work += sum[1], clock->dissipated += sum[2];
+    clock->supply = power[0], clock->port_supply = power[1], clock->loss = power[2];
     clock->t = t + h;
     clock->h = h;
     clock->size = model->size;

@@ -16,7 +16,8 @@ typedef struct yk_runge_kutta {
 
 const yk_runge_kutta *yk_runge_kutta_853(void);
 
-/* Vectors of the integration: positions and rotations in the order of the unknowns, their rates, work, losses. */
+/* Vectors of the integration: positions and rotations in the order of the unknowns, their rates, work, work through
+ * ports, losses. */
 typedef struct yk_runge_kutta_workspace {
     double *begin, *value, *error5, *error3;
     double *stage, *moved; /* of the derivatives */

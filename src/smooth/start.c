@@ -237,6 +237,7 @@ static void keep_start(yk_smooth *model)
     yk_smooth_state_from_trial(model);
     yk_smooth_drive_powers(model);
     model->state.clock->supply = model->supply;
+    model->state.clock->port_supply = model->port_supply;
     model->state.clock->loss = model->loss + yk_smooth_beam_loss(model);
 }
 

@@ -59,7 +59,9 @@ void yk_smooth_drive_powers(yk_smooth *model)
         if (!model->joints[i].drive.value && model->joints[i].port < 0) continue;
         if (!placed) yk_smooth_place_flexibles(model, PLACE_FRAMES);
         placed = true;
-        model->supply += drive_power(model, &model->joints[i]);
+        double power = drive_power(model, &model->joints[i]);
+        model->supply += power;
+        if (model->joints[i].port >= 0) model->port_supply += power;
     }
 }
 
@@ -69,8 +71,10 @@ void yk_smooth_account(yk_smooth *model)
     yk_smooth_drive_powers(model);
     model->loss += yk_smooth_beam_loss(model);
     clock->work += 0.5 * model->h * (clock->supply + model->supply);
+    clock->port_work += 0.5 * model->h * (clock->port_supply + model->port_supply);
     clock->dissipated += 0.5 * model->h * (clock->loss + model->loss);
     clock->supply = model->supply;
+    clock->port_supply = model->port_supply;
     clock->loss = model->loss;
 }
 

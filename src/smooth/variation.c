@@ -90,7 +90,8 @@ void yk_variation_keep(yk_smooth *model)
     memcpy(v->trial, model->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(v->coordinates, model->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(v->lambda, model->lambda, (size_t)model->row_count * sizeof *v->lambda);
-    v->supply = model->supply, v->loss = model->loss, v->potential = model->potential;
+    v->supply = model->supply, v->port_supply = model->port_supply;
+    v->loss = model->loss, v->potential = model->potential;
 }
 
 void yk_variation_restore(yk_smooth *model)
@@ -99,7 +100,8 @@ void yk_variation_restore(yk_smooth *model)
     memcpy(model->trial, v->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(model->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(model->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
-    model->supply = v->supply, model->loss = v->loss, model->potential = v->potential;
+    model->supply = v->supply, model->port_supply = v->port_supply;
+    model->loss = v->loss, model->potential = v->potential;
     if (model->def.flexible_count) yk_smooth_place_flexibles(model, PLACE_MAPS);
 }
 

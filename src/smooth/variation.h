@@ -31,7 +31,7 @@ struct variation {
     trial_node *trial;
     trial_coordinate *coordinates;
     double *lambda;
-    double supply, loss, potential;
+    double supply, port_supply, loss, potential;
 };
 
 /* Moves the trial by a share of what a column changes. */

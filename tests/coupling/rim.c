@@ -437,19 +437,18 @@ static void test_coupled_actuators(void **state)
     assert_near(end[1], end[0], 1e-5);
 }
 
-/* What the one side gives the other receives, but for what steps of the mass cannot resolve. */
+/* The mass goes the way of its model, so what the one side gives the other receives. */
 static void test_energy_at_the_interface(void **state)
 {
-    double created[2];
     for (int i = 0; i < 2; i++) {
         bench b = bench_of(&telling, 800, 8, i == 0 ? 0.002 : 0.001, 20);
         yk_system *system = bench_start(*state, &b);
         for (int k = 0; k < (i == 0 ? 500 : 1000); k++) step(*state, system);
-        created[i] = yk_system_interface_statistics(system, 0).energy_created;
+        yk_interface_statistics s = yk_system_interface_statistics(system, 0);
+        assert_true(fabs(s.energy_created) < 1e-5); /* of 1 J */
+        assert_true(fabs(s.work[0]) > 0.5);         /* that the spring and the damper took */
         yk_system_destroy(system);
     }
-    assert_true(fabs(created[0]) < 0.1); /* of 1 J */
-    assert_near(created[0] / created[1], 2, 0.2);
 }
 
 /* To the middle of a run, and to its start. */

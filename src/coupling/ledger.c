@@ -1,0 +1,176 @@
+/* What the interfaces did: gaps, the work on both of their sides, and the energy balance of the subsystems.
+ *
+ * Over a step the interface does on each side the work of the wrench that this side received along the way that this side
+ * went: both may differ from its partner's. A rigid joint does none in all, so the sum of both is energy that the coupling
+ * created (or destroyed, where it is negative); a prescribed relative motion does work of its own, which is not counted
+ * as created. Sides that step several times in a macro step sum over their steps.
+ *
+ * The balance of a subsystem since the start,
+ *
+ *   kinetic + potential + dissipated = external + interfaces + numerical,
+ *
+ * defines the last term: what its integration made of the exchanged quantities that the exact solution would not. */
+#include "coupling/ledger.h"
+
+#include <math.h>
+
+#include "coupling/index1.h"
+#include "coupling/interface.h"
+#include "coupling/placement.h"
+#include "coupling/rim.h"
+
+static void raise_to(double *largest, double value)
+{
+    if (!(value <= *largest)) *largest = value;
+}
+
+yk_interface_error yk_system_gap(const yk_system *system, const yk_link *link, double t)
+{
+    const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
+    const yk_motion *b = &yk_link_b(system, link)->values[link->def.motion_port].motion;
+    if (!link->def.drive) return yk_interface_gap(link->kind, link->def.constrained, a, b);
+    yk_constraint constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
+    yk_constraint_place place;
+    yk_constraint_place_at(&constraint, t, a, b, &place);
+    return yk_interface_gap(link->kind, link->def.constrained, &place.a, &place.b);
+}
+
+void yk_ledger_add_gap(yk_system *system, yk_link *link, double t)
+{
+    yk_interface_error gap = yk_system_gap(system, link, t);
+    yk_interface_error *largest = &link->statistics.largest;
+    raise_to(&largest->position, gap.position);
+    raise_to(&largest->rotation, gap.rotation);
+    raise_to(&largest->velocity, gap.velocity);
+    raise_to(&largest->angular_velocity, gap.angular_velocity);
+}
+
+/* Of one wrench per macro step on A; of one on B, or of those of its substeps. */
+static void exchanged_work(const yk_system *system, const yk_link *link, yk_link_work *work)
+{
+    const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+    int a_port = link->def.effort_port, b_port = link->def.motion_port;
+    work->on[0] = yk_effort_work(link->kind, &link->applied, &a->before[a_port], &a->values[a_port].motion);
+    if (b->substeps > 1) {
+        work->on[1] = b->port_work[b_port];
+    } else {
+        const yk_port_value *value = &b->values[b_port];
+        work->on[1] = yk_effort_work(link->kind, &value->effort, &b->before[b_port], &value->motion);
+    }
+    work->created = work->on[0] + work->on[1];
+}
+
+void yk_system_observe(yk_system *system)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        yk_link *link = &system->links[i];
+        yk_ledger_add_gap(system, link, system->t + system->h);
+
+        yk_link_work work;
+        if (system->index1)
+            yk_index1_work(system, i, &work);
+        else if (system->rim)
+            yk_rim_work(system, i, &work);
+        else
+            exchanged_work(system, link, &work);
+
+        yk_interface_statistics *s = &link->statistics;
+        s->work[0] += work.on[0];
+        s->work[1] += work.on[1];
+        s->energy_created += work.created;
+
+        double wrench = yk_effort_size(link->kind, &yk_link_b(system, link)->values[link->def.motion_port].effort);
+        s->impulse += system->h * wrench;
+        s->residual_impulse += system->h * link->residual;
+        raise_to(&s->largest_residual, link->residual);
+    }
+}
+
+/* Substeps --------------------------------------------------------------------------------------------------------- */
+
+static void read_motion(const yk_member *m, int port, yk_port_value *value)
+{
+    m->subsystem->ops->output(m->subsystem, port, value);
+    if (m->placement) yk_placement_value(m->placement, m->ports[port].kind, value);
+}
+
+void yk_ledger_begin_substeps(yk_member *m)
+{
+    for (int port = 0; port < m->port_count; port++) {
+        m->port_work[port] = 0;
+        yk_port_value value;
+        if (m->ports[port].kind == YK_PORT_SIGNAL) continue;
+        read_motion(m, port, &value);
+        m->substep_start[port] = value.motion;
+    }
+}
+
+void yk_ledger_add_substep(yk_member *m, double h)
+{
+    for (int port = 0; port < m->port_count; port++) {
+        if (m->ports[port].kind == YK_PORT_SIGNAL) continue;
+        const yk_port_value *value = &m->values[port];
+        m->port_work[port] +=
+            yk_effort_impulse_work(m->ports[port].kind, h, &value->effort, &m->substep_start[port], &value->motion);
+        m->substep_start[port] = value->motion;
+    }
+}
+
+/* Balance ---------------------------------------------------------------------------------------------------------- */
+
+bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
+{
+    *energy = (yk_energy){0};
+    if (system->merged && subsystem > 0) return true;
+    const yk_subsystem *part = system->members[subsystem].subsystem;
+    if (!part->ops->energy) return false;
+    energy->port_work = NAN;
+    part->ops->energy(part, energy);
+    if (system->members[subsystem].placement) yk_placement_energy(system->members[subsystem].placement, energy);
+    return true;
+}
+
+void yk_ledger_start(yk_system *system)
+{
+    for (int i = 0; i < system->member_count; i++) yk_system_energy(system, i, &system->members[i].start_energy);
+}
+
+/* Whether the ports of a subsystem can do work. */
+static bool has_power(const yk_member *m)
+{
+    for (int port = 0; port < m->port_count; port++)
+        if (m->ports[port].kind != YK_PORT_SIGNAL) return true;
+    return false;
+}
+
+yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
+{
+    yk_energy_balance balance = {.known = true};
+    if (system->merged && subsystem > 0) return balance;
+    const yk_member *m = &system->members[subsystem];
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        if (link->def.effort_subsystem == subsystem) balance.interfaces += link->statistics.work[0];
+        if (link->def.motion_subsystem == subsystem) balance.interfaces += link->statistics.work[1];
+    }
+    yk_energy now;
+    const yk_energy *start = &m->start_energy;
+    balance.known = yk_system_energy(system, subsystem, &now);
+    if (!balance.known) {
+        /* What a subsystem that does not tell its energy gives or takes comes from outside; without ports it has none. */
+        balance.known = !has_power(m);
+        balance.external = -balance.interfaces;
+        return balance;
+    }
+
+    balance.kinetic = now.kinetic;
+    balance.potential = now.potential;
+    balance.start = start->kinetic + start->potential;
+    balance.dissipated = now.dissipated - start->dissipated;
+    double work = now.work - start->work, ports = now.port_work - start->port_work;
+    bool told = isfinite(ports) && (ports != 0 || balance.interfaces == 0);
+    balance.external = work - (told ? ports : balance.interfaces);
+    balance.numerical = now.kinetic + now.potential - balance.start + balance.dissipated - balance.external;
+    balance.numerical -= balance.interfaces;
+    return balance;
+}

@@ -1,0 +1,21 @@
+/* Gaps and work of the interfaces, and the energy balance of the subsystems (see ledger.c). */
+#ifndef YK_COUPLING_LEDGER_H
+#define YK_COUPLING_LEDGER_H
+
+#include "coupling/system.h"
+
+/* Of one interface over one step (J). */
+typedef struct yk_link_work {
+    double on[2];   /* on the side that takes the effort, and on the other */
+    double created; /* both together, less what a prescribed relative motion did */
+} yk_link_work;
+
+/* Raises the largest gaps to those at the time t. */
+void yk_ledger_add_gap(yk_system *system, yk_link *link, double t);
+/* Keeps the energies at the start. */
+void yk_ledger_start(yk_system *system);
+/* A member with substeps: before the first, and after each of them with its outputs gathered. */
+void yk_ledger_begin_substeps(yk_member *member);
+void yk_ledger_add_substep(yk_member *member, double h);
+
+#endif
