@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "error.h"
 #include "progress.h"
 #include "scenario.h"
 #include "yoke/analysis.h"
@@ -215,24 +216,58 @@ static void join_arguments(yk_context *context, yk_text *text, int argc, char **
     for (int i = 0; i < argc; i++) add_argument(context, text, argv[i]);
 }
 
-static int run_scenario(const loaded *l, const option_list *files, const char *command, bool quiet)
+/* What the command line asks for. */
+typedef struct request {
+    const char *path;
+    option_list sets, files;
+    const char *command;
+    bool quiet, error;
+} request;
+
+static int run_scenario(const loaded *l, const request *q)
 {
+    const option_list *files = &q->files;
+    bool quiet = q->quiet;
+
     outputs o;
     yk_status status = open_outputs(l->context, files, &o);
     if (status < 0) {
         close_outputs(&o);
         return print_refusal(l->context, NULL, status);
     }
+    /* With error bars the files wait until these are known. */
+    yk_record *kept = NULL;
+    if (q->error) status = yk_record_create(l->context, &kept);
+    if (status < 0) {
+        close_outputs(&o);
+        return print_failure(l->context);
+    }
+    yk_recorder *file = files->count ? o.tee : NULL;
     bool visible = !quiet && isatty(STDERR_FILENO);
     catch_interrupts();
-    yk_run_def def = {
-        .recorder = files->count ? o.tee : NULL, .command = command, .progress = show_progress, .user = &visible};
+    yk_run_def def = {.recorder = kept ? yk_record_recorder(kept) : file,
+                      .command = q->command,
+                      .progress = show_progress,
+                      .user = &visible};
     yk_run_report report;
     if (!quiet) print_head(yk_scenario_get(l->scenario));
     status = yk_run(l->context, l->scenario, &def, &report);
-    close_outputs(&o);
     if (visible) fprintf(stderr, "\r\033[K");
     if (!quiet && report.steps) print_summary(l, &report);
+    bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
+    if (kept && complete) {
+        error_request error = {l, q->path, &q->sets, kept, report.seconds, quiet};
+        yk_status estimated = estimate_error(&error, file);
+        if (estimated < 0) status = estimated;
+    } else if (kept && file && report.recorded) {
+        char *failure = yk_text_copy(l->context, yk_last_message(l->context));
+        yk_status written = yk_error_record(l->context, kept, NULL, file);
+        report.recorded = written >= 0;
+        if (failure) yk_fail(l->context, status, "%s", failure);
+        yk_release(l->context, failure);
+    }
+    close_outputs(&o);
+    yk_record_destroy(kept);
     if (!quiet && report.steps && files->count && report.recorded) {
         printf("\n  results:");
         for (int i = 0; i < files->count; i++) printf(" %s", files->items[i]);
@@ -246,33 +281,36 @@ static int run_scenario(const loaded *l, const option_list *files, const char *c
 
 int command_run(int argc, char **argv)
 {
-    option_list sets = {0}, files = {0};
-    bool quiet = false, no_output = false;
+    request q = {0};
+    bool no_output = false;
     const option_row rows[] = {
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value: --set coupling.scheme=tight"},
-        {"o", OPTION_LIST, &files, "FILE",
+        {"set", OPTION_LIST, &q.sets, "PATH=VALUE", "override a value: --set coupling.scheme=tight"},
+        {"o", OPTION_LIST, &q.files, "FILE",
          "results, .h5 or .csv; may be given several times [record.file, or results.h5]"},
         {"no-output", OPTION_FLAG, &no_output, NULL, "record nothing"},
-        {"quiet", OPTION_FLAG, &quiet, NULL, "no progress bar and no summary"},
+        {"error", OPTION_FLAG, &q.error, NULL,
+         "error bars on every recorded signal: the run again with 1/2 and 1/4 of the step, 6 times its work"},
+        {"quiet", OPTION_FLAG, &q.quiet, NULL, "no progress bar and no summary"},
         {.kind = OPTION_END},
     };
-    const char *path;
-    int parsed = options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...]", rows, argc, argv, &path, 1, 1);
+    int parsed =
+        options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...] [--error]", rows, argc, argv, &q.path, 1, 1);
     if (parsed < 0) return options_exit(parsed);
     loaded l;
-    if (!load_scenario(path, &sets, &l)) return EXIT_MISUSE;
+    if (!load_scenario(q.path, &q.sets, &l)) return EXIT_MISUSE;
     const char *named = yk_scenario_get(l.scenario)->record_file;
-    if (!no_output && files.count == 0) files.items[files.count++] = named ? named : "results.h5";
-    if (no_output) files.count = 0;
+    if (!no_output && q.files.count == 0) q.files.items[q.files.count++] = named ? named : "results.h5";
+    if (no_output) q.files.count = 0;
     yk_text command = {0};
     join_arguments(l.context, &command, argc, argv);
     yk_system *system;
     int code;
     if (yk_scenario_system(l.scenario, &system) < 0) {
-        fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
+        fprintf(stderr, "yoke: %s: %s\n", q.path, yk_last_message(l.context));
         code = EXIT_MISUSE;
     } else {
-        code = run_scenario(&l, &files, command.data, quiet);
+        q.command = command.data;
+        code = run_scenario(&l, &q);
     }
     yk_text_destroy(l.context, &command);
     close_scenario(&l);

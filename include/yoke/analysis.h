@@ -75,6 +75,66 @@ typedef struct yk_run_report {
  * of which some steps did not converge ends with YK_NOT_CONVERGED. */
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def, yk_run_report *report);
 
+/* Accuracy of a run ---------------------------------------------------------------------------------------------- */
+
+/* How a bar was found. */
+typedef enum yk_accuracy {
+    YK_ACCURACY_REGULAR,   /* differences fall from run to run: a measured order */
+    YK_ACCURACY_ROUNDING,  /* all runs agree to rounding */
+    YK_ACCURACY_JUMPS,     /* the signal jumps, and at a jump the error is the jump: its mean is what falls */
+    YK_ACCURACY_ASSUMED,   /* two runs only: order 1 is assumed */
+    YK_ACCURACY_IRREGULAR, /* differences do not fall regularly: a bound from the largest */
+    YK_ACCURACY_LOST       /* not predictable: differences are as large as the motion, whatever the step */
+} yk_accuracy;
+
+/* The error of one recorded signal, of all its components together. */
+typedef struct yk_signal_error {
+    const char *name, *unit;
+    yk_accuracy accuracy;
+    double largest;  /* largest error bar, in the signal's unit */
+    double relative; /* the same, by the signal's range (of a vector: of the component that moves most) */
+    double mean;     /* mean error by the signal's mean deviation from its mean */
+    double error;    /* what counts: the larger of relative and mean; of signals that jump the mean */
+    double range;    /* largest less least value, in the signal's unit */
+    double order;    /* observed: by log2 of the factor from run to run; NaN if there is none */
+    double horizon;  /* s: not predictable from here on; infinite if it is */
+    bool exempt;     /* does not count: a gap or created energy, which are errors themselves, or a signal at rest */
+} yk_signal_error;
+
+typedef struct yk_error_def {
+    yk_scenario_def scenario;                   /* of the run */
+    const yk_scenario *loaded;                  /* the same, as it was run */
+    const yk_record *record;                    /* of the run */
+    int jobs;                                   /* runs at the same time; 0: one per core */
+    bool (*progress)(void *user, double share); /* told now and then; false stops, with the bars that can be had then */
+    void *user;
+} yk_error_def;
+
+typedef struct yk_error_report {
+    bool known;     /* false: a finer run failed, so that nothing bounds the error; the text says which */
+    int finer_runs; /* that the bars are made of */
+    int count;      /* of signals, as in the record */
+    yk_signal_error *signals;
+    int worst;                 /* the signal whose error counts; -1: none does */
+    double error;              /* of that signal; 0 if none counts, infinite if not known */
+    const double *const *bars; /* per column of the record, with as many rows */
+    char text[512];            /* in words: "0.3 % of its range at h = 0.001 s (hinge.position), order 2" */
+} yk_error_report;
+
+/* How much work the error bars of a run are, as multiples of the run. */
+#define YK_ERROR_WORK 6
+
+/* Error bars on every recorded signal: the scenario is run again with half and a quarter of all its steps, and with an eighth
+ * where the differences do not fall regularly. The report is to be destroyed. A finer run that fails is an answer and not an
+ * error. YK_INTERRUPTED: stopped before there was anything. */
+yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_error_report **report);
+void yk_error_report_destroy(yk_context *context, yk_error_report *report);
+
+/* Writes a record to a recorder together with the error bars of its signals, channels "error.NAME", and the figures of the
+ * report in the summary. A report of NULL: the record alone. */
+yk_status yk_error_record(yk_context *context, const yk_record *record, const yk_error_report *report,
+                          yk_recorder *recorder);
+
 /* Convergence ---------------------------------------------------------------------------------------------------- */
 
 /* A scenario with some values changed: a scheme, an input, anything. */

@@ -62,6 +62,10 @@ typedef struct yk_scenario_def {
     int override_count;
     /* Solvers iterate to rounding instead of their tolerances, so that runs may be differenced. */
     bool precise;
+    /* The same scenario in finer steps: all steps in it are divided by this whole number, those inside of subsystems too,
+     * tolerances fall with them, and samples stay where they are. What belongs to the model, such as the period of a sampled
+     * controller, stays. 0 or 1: as written. */
+    double refinement;
     yk_preparations *preparations; /* NULL: nothing is kept */
 } yk_scenario_def;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "base/text.h"
 
@@ -25,22 +26,31 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
     snprintf(every, sizeof every, "record.every=%d", def->every);
     if (!isnan(def->step)) overrides[count++] = step;
     if (!isnan(def->end)) overrides[count++] = end;
-    overrides[count++] = every;
+    if (def->every > 0) overrides[count++] = every;
     yk_text_add(context, &signals, "record.signals=[");
     for (int i = 0; i < def->signal_count; i++) yk_text_add(context, &signals, "%s%s", i ? ", " : "", def->signals[i]);
     yk_text_add(context, &signals, "]");
-    overrides[count++] = signals.data;
+    if (def->signal_count > 0) overrides[count++] = signals.data;
     yk_scenario_def loaded = *def->scenario;
     loaded.overrides = overrides, loaded.override_count = count;
+    if (def->refinement > 0) loaded.refinement = def->refinement;
     yk_status status = signals.failed ? YK_ERROR_MEMORY : yk_scenario_load(context, &loaded, diagnostics, scenario);
     yk_text_destroy(context, &signals);
     yk_release(context, overrides);
     return status;
 }
 
+/* Time of the processor and not on the clock, so that a busy machine does not change what there is time for. */
+typedef struct limit {
+    const yk_trial_def *def;
+    double begun;
+} limit;
+
 static bool within_time(void *user, const yk_run_progress *progress)
 {
-    return progress->seconds < *(const double *)user;
+    const limit *l = user;
+    if (yk_processor_seconds() - l->begun >= l->def->seconds) return false;
+    return !l->def->progress || l->def->progress(l->def->user, progress);
 }
 
 static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scenario)
@@ -49,9 +59,10 @@ static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scen
     yk_status status = yk_record_create(trial->context, &trial->record);
     if (status >= 0) status = yk_scenario_system(scenario, &system);
     if (status < 0) return status;
-    double seconds = def->seconds;
-    yk_run_def run_def = {.recorder = yk_record_recorder(trial->record), .progress = within_time, .user = &seconds};
+    limit l = {.def = def, .begun = yk_processor_seconds()};
+    yk_run_def run_def = {.recorder = yk_record_recorder(trial->record), .progress = within_time, .user = &l};
     status = yk_run(trial->context, scenario, &run_def, &trial->report);
+    trial->seconds = yk_processor_seconds() - l.begun;
     trial->iterations = yk_system_statistics_get(system).iterations;
     for (int i = 0; i < yk_scenario_get(scenario)->subsystem_count; i++)
         trial->calls += yk_system_subsystem_statistics(system, i).calls;

@@ -9,11 +9,14 @@ typedef struct yk_trial_def {
     const yk_scenario_def *scenario;
     const yk_variant *variant; /* NULL: the scenario as it is */
     double step;               /* s; NaN: the scenario's */
+    double refinement;         /* as in yk_scenario_def: of the step above, and of all others */
     double end;                /* s; NaN: the scenario's */
     const char *const *signals;
-    int signal_count;
-    int every;      /* macro steps between samples */
-    double seconds; /* on the clock, at most; infinite: no limit */
+    int signal_count; /* 0: what the scenario records */
+    int every;        /* macro steps between samples, before refinement; 0: the scenario's */
+    double seconds;   /* of the processor, at most; infinite: no limit */
+    bool (*progress)(void *user, const yk_run_progress *progress); /* as in yk_run_def; may be NULL */
+    void *user;
 } yk_trial_def;
 
 /* Room for the first words of a failure. */
@@ -25,6 +28,7 @@ typedef struct yk_trial {
     yk_context *context;
     yk_record *record; /* NULL if it could not be loaded */
     yk_run_report report;
+    double seconds;     /* of the processor: the run, without what came before the first step */
     int64_t calls;      /* of all subsystems */
     int64_t iterations; /* sweeps over all of them */
 } yk_trial;

@@ -36,7 +36,7 @@ static const yk_field fields[] = {
     {"loops", YK_TYPE_NAMED, .required = true, .least = 1, .item = &loop_item, .text = "any number of them"},
     {"period", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "between samples; 0: the signals are followed continuously"},
-    {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+    {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "longest own step of a continuous controller; 0: one in each that the coupling asks for"},
     {0},
 };

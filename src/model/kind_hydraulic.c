@@ -13,11 +13,11 @@ static const yk_field fluid_fields[] = {
 };
 static const yk_section fluid_section = {"fluid", "", fluid_fields};
 
-static const yk_field fixed_fields[] = {{"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+static const yk_field fixed_fields[] = {{"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
                                          .text = "the longest; 0: one step in each that the coupling asks for"},
                                         {0}};
 static const yk_field adaptive_fields[] = {{"tolerance", YK_TYPE_NUMBER, .fallback = "1e-8", .range = YK_POSITIVE,
-                                            .text = "relative error of the pressures in a step"},
+                                            .refines = 3, .text = "relative error of the pressures in a step"},
                                            {0}};
 static const yk_section fixed = {"fixed", "Radau IIA of order 5 in equal steps.", fixed_fields};
 static const yk_section adaptive = {"adaptive", "The same with error control, each cylinder at its own step.",

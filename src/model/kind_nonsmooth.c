@@ -212,7 +212,7 @@ static const yk_field contact_fields[] = {
     {"method", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = method_words, .text = "how contacts are solved"},
     {"friction", YK_TYPE_CHOICE, .fallback = "cone", .words = friction_words, .text = "law of friction"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "50", .range = YK_AT_LEAST(1), .text = "sweeps at most"},
-    {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+    {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "largest violation that ends the iterations; 0: all of them are done"},
     {"relaxation", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99), .text = "factor on each change"},
     {"envelope", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,

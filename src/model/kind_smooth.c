@@ -299,18 +299,18 @@ static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_
     "ode), for errors of their reactions grow where nothing damps them"
 static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
-    {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE,
+    {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE, .refines = 3,
      .text =
          "local error of an internal step, of nodes and of what flexible bodies deform, which then has variable size; "
          "0: the macro step is the step"},
-    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE,
+    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1,
      .text = "iterations stop when what remains is this share of the step's local error"},
-    {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .text = "and below this"},
+    {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .refines = 3, .text = "and below this"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1), .text = "largest number in a step"},
     {0},
 };
 static const yk_field runge_kutta_fields[] = {
-    {"error_tolerance", YK_TYPE_NUMBER, .fallback = "1e-12", .range = YK_NOT_NEGATIVE,
+    {"error_tolerance", YK_TYPE_NUMBER, .fallback = "1e-12", .range = YK_NOT_NEGATIVE, .refines = 3,
      .text = "local error of an internal step, relative to the model's length and its typical speed; 0: the macro step "
              "is the step"},
     {0},
@@ -323,9 +323,9 @@ static const yk_field generalised_alpha_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
     {"stabilisation", YK_TYPE_NUMBER, "1/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "beta of the form ode, the rate at which gaps of joints close; 0: one over the step"},
-    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE,
+    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1,
      .text = "iterations stop when what remains is this share of the step's local error"},
-    {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .text = "and below this"},
+    {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .refines = 3, .text = "and below this"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1), .text = "largest number in a step"},
     {0},
 };

@@ -86,6 +86,17 @@ static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field
     return false;
 }
 
+/* Tolerances are not asked for more digits than numbers have. */
+static double refined(const yk_resolver *r, const yk_field *field, double value)
+{
+    static const double LEAST_TOLERANCE = 1e-14;
+
+    if (!(r->refinement > 0) || field->refines == 0) return value;
+    double finer = value * pow(r->refinement, -field->refines);
+    if (field->refines > 1 && finer < LEAST_TOLERANCE) finer = fmin(value, LEAST_TOLERANCE);
+    return field->refines < 0 ? round(finer) : finer;
+}
+
 static void store_number(yk_node *node, double value)
 {
     node->value = value;
@@ -116,7 +127,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
     if (status == YK_ERROR_MEMORY) r->status = status;
     if (status == YK_ERROR_INPUT) yk_resolve_expression_error(r, node, field, &error);
     if (status != YK_OK || !check_range(r, node, field, value)) return false;
-    store_number(node, value);
+    store_number(node, refined(r, field, value));
     return true;
 }
 

@@ -121,9 +121,10 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scheme->order = (yk_order)yk_node_choice(coupling, "order");
     scheme->inputs = read_inputs(coupling, scenario->info.step > 0 ? scenario->info.step : 1);
     bool relaxed = scheme->kind == YK_SCHEME_RELAXED;
+    double refinement = scenario->resolver.refinement > 0 ? scenario->resolver.refinement : 1;
     scheme->tolerance = yk_node_get(coupling, "tolerance") ? yk_node_number(coupling, "tolerance")
-                        : relaxed                          ? 1e-10
-                                                           : scheme->tolerance;
+                        : relaxed                          ? 1e-10 / refinement
+                                                           : scheme->tolerance / refinement;
     scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
     if (scenario->builder.precise && scheme->kind == YK_SCHEME_INDEX1)
         scheme->tolerance = 0, scheme->relative_tolerance = 1e-13;
@@ -243,7 +244,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def, yk_d
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
     made->store.context = context;
-    made->resolver = (yk_resolver){.store = &made->store, .diagnostics = diagnostics};
+    made->resolver = (yk_resolver){.store = &made->store, .diagnostics = diagnostics, .refinement = def->refinement};
     yk_status status = load(made, def);
     made->resolver.diagnostics = NULL;
     if (status != YK_OK) {

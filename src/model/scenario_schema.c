@@ -4,17 +4,17 @@
 static const yk_field time_fields[] = {
     {"start", YK_TYPE_NUMBER, "s", "0", .text = "time of the initial state"},
     {"end", YK_TYPE_NUMBER, "s", .required = true, .text = "time after the last macro step"},
-    {"step", YK_TYPE_NUMBER, "s", .required = true, .range = YK_POSITIVE,
+    {"step", YK_TYPE_NUMBER, "s", .required = true, .range = YK_POSITIVE, .refines = 1,
      .text = "macro step: how often the subsystems exchange what they know; with a tolerance, the largest one"},
-    {"tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1),
+    {"tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1), .refines = 3,
      .text =
          "error of the interface motions in one macro step, relative to the largest velocity that they have had, for "
          "which the size of steps is chosen; 0: all are as long as `step`. Results stay at multiples of `step`"},
-    {"smallest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE,
+    {"smallest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text =
          "with a tolerance: the macro step that is taken whatever its error, as at impacts; a ten-thousandth of the "
          "largest where it is absent"},
-    {"largest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE,
+    {"largest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text = "with a tolerance: the macro step that is taken however small its error; `step` where it is absent"},
     {"events", YK_TYPE_NUMBERS, "s", .least = 0, .most = YK_EVENTS_MAX,
      .text =
@@ -57,7 +57,7 @@ static const yk_field subsystem_fields[] = {
     {"substeps", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
      .text = "steps that the subsystem makes in one macro step; without it 1, and 4 under the scheme index1 unless its "
              "integrator is exact or runge-kutta"},
-    {"micro_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE,
+    {"micro_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text = "in place of substeps: they are as many as keep its steps from being longer than this"},
     {"units", YK_TYPE_SECTION, .section = &units_section, .text = "units of the subsystem's numbers, if not SI"},
     {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its place in the whole system"},
@@ -243,10 +243,10 @@ static const yk_field coupling_fields[] = {
              "macro step or of the last"},
     {"inputs", YK_TYPE_FORM, .fallback = "index-1", .words = inputs_words, .section = &inputs_section,
      .text = "explicit: what is prescribed to the sides that receive a motion"},
-    {"tolerance", YK_TYPE_NUMBER, "N, N m", .range = YK_NOT_NEGATIVE,
+    {"tolerance", YK_TYPE_NUMBER, "N, N m", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "tight, index1: largest change of an interface effort that counts as converged, 1e-6 where it is absent; "
              "relaxed: largest change of a velocity, as a share of the typical velocity, 1e-10 where it is absent"},
-    {"relative_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+    {"relative_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "tight, index1: the same, relative to the effort"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "20", .range = YK_NOT_NEGATIVE,
      .text =
@@ -295,7 +295,8 @@ static const yk_section coupling_section = {"coupling",
 
 static const yk_field signal_item = {"signals", YK_TYPE_TEXT, .text = ""};
 static const yk_field record_fields[] = {
-    {"every", YK_TYPE_INTEGER, .fallback = "1", .range = YK_AT_LEAST(1), .text = "macro steps between two samples"},
+    {"every", YK_TYPE_INTEGER, .fallback = "1", .range = YK_AT_LEAST(1), .refines = -1,
+     .text = "macro steps between two samples"},
     {"signals", YK_TYPE_LIST, .most = YK_SIGNALS_MAX, .item = &signal_item,
      .text = "what to record; all ports, energies and interface errors where it is absent"},
     {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},

@@ -71,6 +71,9 @@ struct yk_field {
     const char *fallback; /* used where the key is absent: a scalar, [a, b], or {} */
     bool required;
     yk_range range;
+    /* A finer run of the same scenario divides the number by so many powers of its refinement: 1 for steps, 3 for what bounds
+     * the error of a single step, -1 for counts of steps; 0: it belongs to the model. */
+    int refines;
     int least, most; /* items; most 0: any number */
     const char *text;
     const yk_word *words;
@@ -91,8 +94,9 @@ struct yk_section {
 typedef struct yk_resolver {
     yk_store *store;
     yk_diagnostics *diagnostics;
-    yk_scope scope; /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
-    int repeated;   /* nodes made by repetitions so far */
+    yk_scope scope;    /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
+    int repeated;      /* nodes made by repetitions so far */
+    double refinement; /* see yk_scenario_def; 0: as written */
     yk_status status;
 } yk_resolver;
 

@@ -1,0 +1,430 @@
+/* How far a run is from the truth: runs of the same scenario in finer steps, and the bars that follow (error_bars.h). */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/error_bars.h"
+#include "analysis/trial.h"
+#include "base/text.h"
+#include "model/scenario.h"
+#include "yoke/analysis.h"
+
+/* A signal counts as at rest if it moves so much less than others of its unit, or than its own size. */
+static const double AT_REST = 1e-6, AT_REST_OWN = 1e-11;
+/* An eighth of the steps is taken where an irregular signal may be wrong by more than this. */
+static const double WORTH_A_RUN = 1e-4;
+
+typedef struct study {
+    yk_context *context;
+    const yk_error_def *def;
+    yk_trial finer[YK_ERROR_RUNS_MAX - 1]; /* with h/2, h/4, h/8 */
+    int begun;                             /* of these, that are to be released */
+    pthread_mutex_t lock;                  /* guards what follows */
+    double shares[YK_ERROR_RUNS_MAX - 1];  /* of each, that is done */
+    bool stopped;
+} study;
+
+/* Runs ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct finer_run {
+    study *s;
+    int index;
+} finer_run;
+
+/* The work of a run doubles with its steps. */
+static bool tell_progress(void *user, const yk_run_progress *progress)
+{
+    const finer_run *run = user;
+    study *s = run->s;
+    pthread_mutex_lock(&s->lock);
+    s->shares[run->index] = progress->steps ? (double)progress->step / (double)progress->steps : 1;
+    double done = 0, all = 0;
+    for (int i = 0; i < s->begun; i++) {
+        done += (2 << i) * s->shares[i];
+        all += 2 << i;
+    }
+    if (s->def->progress && !s->stopped) s->stopped = !s->def->progress(s->def->user, done / all);
+    bool stopped = s->stopped;
+    pthread_mutex_unlock(&s->lock);
+    return !stopped;
+}
+
+static void run_finer(void *user, int index)
+{
+    study *s = user;
+    int at = s->begun - 1 - index; /* the longest first */
+    finer_run run = {.s = s, .index = at};
+    yk_trial_def def = {.scenario = &s->def->scenario,
+                        .step = NAN,
+                        .refinement = 2 << at,
+                        .end = yk_scenario_get(s->def->loaded)->end,
+                        .seconds = INFINITY,
+                        .progress = tell_progress,
+                        .user = &run};
+    yk_trial_run(&def, &s->finer[at]);
+}
+
+/* Rows that all runs have, and their columns on these rows. */
+typedef struct aligned {
+    size_t rows;
+    int runs, width;  /* columns without time */
+    double **columns; /* columns[run * width + column] */
+    double *values;
+    double *time;
+} aligned;
+
+static int width_of(const yk_record_header *header)
+{
+    int width = 0;
+    for (int i = 0; i < header->channel_count; i++) width += header->channels[i].components;
+    return width;
+}
+
+/* Quaternions of opposite sign are one rotation: those of a finer run take the sign of the run. */
+static void align_rotation(double *const *run, double *const *finer, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++) {
+        double product = 0;
+        for (int k = 0; k < 4; k++) product += run[k][i] * finer[k][i];
+        for (int k = 0; product < 0 && k < 4; k++) finer[k][i] = -finer[k][i];
+    }
+}
+
+static bool is_rotation(const yk_record_channel *channel)
+{
+    const char *dot = strrchr(channel->name, '.');
+    return channel->components == 4 && dot && strcmp(dot, ".orientation") == 0;
+}
+
+/* The times of the run itself are those of all; a finer run that has fewer ends the comparison. */
+static yk_status align(study *s, int finer, aligned *a)
+{
+    const yk_record *records[YK_ERROR_RUNS_MAX] = {s->def->record};
+    const yk_record_header *header = yk_record_get_header(s->def->record);
+    *a = (aligned){.runs = finer + 1, .width = width_of(header), .rows = yk_record_rows(s->def->record)};
+    for (int i = 0; i < finer; i++) {
+        records[i + 1] = s->finer[i].record;
+        if (yk_record_rows(records[i + 1]) < a->rows) a->rows = yk_record_rows(records[i + 1]);
+    }
+    size_t columns = (size_t)a->runs * (size_t)a->width;
+    a->columns = yk_allocate(s->context, columns ? columns : 1, sizeof *a->columns);
+    a->values = yk_allocate(s->context, columns * a->rows + 1, sizeof *a->values);
+    a->time = yk_allocate(s->context, a->rows + 1, sizeof *a->time);
+    if (!a->columns || !a->values || !a->time) return YK_ERROR_MEMORY;
+
+    memcpy(a->time, yk_record_time(s->def->record), a->rows * sizeof *a->time);
+    for (int run = 0; run < a->runs; run++) {
+        int at = run * a->width;
+        for (int c = 0; c < header->channel_count; c++) {
+            int components = header->channels[c].components;
+            for (int k = 0; k < components; k++) {
+                a->columns[at + k] = a->values + (size_t)(at + k) * a->rows;
+                memcpy(a->columns[at + k], yk_record_column(records[run], c, k), a->rows * sizeof(double));
+            }
+            if (run > 0 && is_rotation(&header->channels[c]))
+                align_rotation(a->columns + at - run * a->width, a->columns + at, a->rows);
+            at += components;
+        }
+    }
+    return YK_OK;
+}
+
+static void release_aligned(yk_context *context, aligned *a)
+{
+    yk_release(context, a->columns);
+    yk_release(context, a->values);
+    yk_release(context, a->time);
+}
+
+/* Reports ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct report {
+    yk_error_report public; /* first */
+    size_t rows;
+    double **bars;
+    double *values;
+} report;
+
+void yk_error_report_destroy(yk_context *context, yk_error_report *public)
+{
+    report *r = (report *)public;
+    if (!r) return;
+    yk_release(context, r->public.signals);
+    yk_release(context, r->bars);
+    yk_release(context, r->values);
+    yk_release(context, r);
+}
+
+static report *create_report(const study *s)
+{
+    const yk_record_header *header = yk_record_get_header(s->def->record);
+    report *r = yk_allocate(s->context, 1, sizeof *r);
+    if (!r) return NULL;
+    size_t width = (size_t)width_of(header);
+    r->rows = yk_record_rows(s->def->record);
+    r->public.signals = yk_allocate(s->context, (size_t)header->channel_count + 1, sizeof *r->public.signals);
+    r->bars = yk_allocate(s->context, width + 1, sizeof *r->bars);
+    r->values = yk_allocate(s->context, width * r->rows + 1, sizeof *r->values);
+    if (!r->public.signals || !r->bars || !r->values) {
+        yk_error_report_destroy(s->context, &r->public);
+        return NULL;
+    }
+    for (size_t i = 0; i < width; i++) r->bars[i] = r->values + i * r->rows;
+    for (size_t i = 0; i < width * r->rows; i++) r->values[i] = INFINITY;
+    r->public.bars = (const double *const *)r->bars;
+    r->public.count = header->channel_count;
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_signal_row *row = &s->def->loaded->rows[i];
+        r->public.signals[i] =
+            (yk_signal_error){.name = header->channels[i].name,
+                              .unit = header->channels[i].unit,
+                              .exempt = row->kind == YK_SIGNAL_GAP || row->kind == YK_SIGNAL_CREATED};
+    }
+    return r;
+}
+
+/* Of signals with one unit those that hardly move beside the others have no range to speak of. */
+static void exempt_resting(const aligned *a, const yk_record_header *header, yk_signal_error *signals)
+{
+    int at = 0;
+    for (int i = 0; i < header->channel_count; at += header->channels[i].components, i++) {
+        double widest = 0, size = 0;
+        for (int k = 0; k < header->channel_count; k++)
+            if (strcmp(signals[k].unit, signals[i].unit) == 0) widest = fmax(widest, signals[k].range);
+        for (int c = 0; c < header->channels[i].components; c++)
+            for (size_t row = 0; row < a->rows; row++) size = fmax(size, fabs(a->columns[at + c][row]));
+        bool resting = !(signals[i].range > AT_REST * widest) || !(signals[i].range > AT_REST_OWN * size);
+        signals[i].exempt = signals[i].exempt || resting;
+    }
+}
+
+static void find_worst(yk_error_report *r)
+{
+    r->worst = -1;
+    r->error = 0;
+    for (int i = 0; i < r->count; i++) {
+        const yk_signal_error *e = &r->signals[i];
+        if (e->exempt || (r->worst >= 0 && !(e->error > r->error))) continue;
+        r->worst = i;
+        r->error = e->error;
+    }
+}
+
+/* Bars from the run and as many finer ones. */
+static yk_status make_bars(study *s, int finer, report *r)
+{
+    const yk_record_header *header = yk_record_get_header(s->def->record);
+    aligned a;
+    double *ratios = yk_allocate(s->context, r->rows + 1, sizeof *ratios);
+    const double **columns =
+        yk_allocate(s->context, (size_t)(finer + 1) * (size_t)width_of(header) + 1, sizeof *columns);
+    yk_status status = align(s, finer, &a);
+    if (!ratios || !columns) status = YK_ERROR_MEMORY;
+    int at = 0;
+    for (int i = 0; status == YK_OK && i < header->channel_count; i++) {
+        int components = header->channels[i].components;
+        for (int run = 0; run <= finer; run++)
+            for (int c = 0; c < components; c++) columns[run * components + c] = a.columns[run * a.width + at + c];
+        yk_error_input input = {
+            .runs = finer + 1, .components = components, .rows = a.rows, .time = a.time, .columns = columns};
+        yk_error_bars(&input, ratios, r->bars + at, &r->public.signals[i]);
+        at += components;
+    }
+    if (status == YK_OK) {
+        exempt_resting(&a, header, r->public.signals);
+        r->public.known = true;
+        r->public.finer_runs = finer;
+        find_worst(&r->public);
+    }
+    release_aligned(s->context, &a);
+    yk_release(s->context, columns);
+    yk_release(s->context, ratios);
+    return status;
+}
+
+/* An eighth of the steps may show a law where three runs show none. */
+static bool wants_another(const yk_error_report *r)
+{
+    for (int i = 0; i < r->count; i++) {
+        const yk_signal_error *e = &r->signals[i];
+        if (e->accuracy == YK_ACCURACY_IRREGULAR && !e->exempt && e->error > WORTH_A_RUN) return true;
+    }
+    return false;
+}
+
+/* Words ------------------------------------------------------------------------------------------------------------ */
+
+static void describe(const study *s, yk_error_report *r)
+{
+    double step = yk_scenario_get(s->def->loaded)->step;
+    if (r->worst < 0) {
+        snprintf(r->text, sizeof r->text, "nothing that is recorded moves");
+        return;
+    }
+    const yk_signal_error *e = &r->signals[r->worst];
+    yk_text text = {0};
+    if (e->accuracy == YK_ACCURACY_JUMPS)
+        yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", 100 * e->error, step,
+                    e->name);
+    else if (e->relative >= e->mean)
+        yk_text_add(s->context, &text, "%.2g %% of its range at h = %g s (%s)", 100 * e->error, step, e->name);
+    else
+        yk_text_add(s->context, &text, "%.2g %% of its mean deviation at h = %g s (%s)", 100 * e->error, step, e->name);
+    if (isfinite(e->order)) yk_text_add(s->context, &text, ", order %.1f", e->order);
+    if (e->accuracy == YK_ACCURACY_ASSUMED) yk_text_add(s->context, &text, ", order 1 assumed: two runs only");
+    if (e->accuracy == YK_ACCURACY_IRREGULAR)
+        yk_text_add(s->context, &text, ", an upper bound: the error does not fall regularly with the step");
+    if (e->accuracy == YK_ACCURACY_LOST) {
+        if (isfinite(e->horizon))
+            yk_text_add(s->context, &text, ", not predictable beyond t = %.4g s", e->horizon);
+        else
+            yk_text_add(s->context, &text, ", not predictable");
+    }
+    if (!text.failed) snprintf(r->text, sizeof r->text, "%s", text.data);
+    yk_text_destroy(s->context, &text);
+}
+
+/* A finer run that fails says that the steps of this one are no approximation of anything. */
+static void describe_failure(const study *s, const yk_trial *trial, int index, yk_error_report *r)
+{
+    const char *const parts[] = {"half", "a quarter of", "an eighth of"};
+    r->known = false;
+    r->error = INFINITY;
+    r->worst = -1;
+    snprintf(r->text, sizeof r->text, "not known: with %s the step, %g s, the run fails: %s", parts[index],
+             yk_scenario_get(s->def->loaded)->step / (2 << index), trial->message);
+    for (int i = 0; i < r->count; i++) {
+        yk_signal_error *e = &r->signals[i];
+        e->accuracy = YK_ACCURACY_LOST;
+        e->largest = e->relative = e->mean = e->error = INFINITY;
+        e->order = e->range = NAN;
+        e->horizon = s->finer[index].report.time;
+    }
+}
+
+/* The whole -------------------------------------------------------------------------------------------------------- */
+
+static yk_status estimate(study *s, report *r)
+{
+    /* Half and a quarter of the steps at the same time. */
+    s->begun = 2;
+    yk_status status = yk_trials_run(s->context, s->def->jobs, 2, run_finer, s, NULL, NULL);
+    if (status != YK_OK) return status;
+    int finer = 0;
+    while (finer < 2 && s->finer[finer].status >= 0 && s->finer[finer].status != YK_INTERRUPTED) finer++;
+    for (int i = 0; i < 2; i++)
+        if (s->finer[i].status < 0) {
+            describe_failure(s, &s->finer[i], i, &r->public);
+            return YK_OK;
+        }
+    if (finer == 0)
+        return yk_fail(s->context, YK_INTERRUPTED, "stopped before a finer run had ended: there are no error bars");
+    status = make_bars(s, finer, r);
+
+    /* An eighth where these two show no order. */
+    if (status == YK_OK && finer == 2 && wants_another(&r->public)) {
+        s->begun = 3;
+        run_finer(s, 0);
+        if (s->finer[2].status >= 0 && s->finer[2].status != YK_INTERRUPTED) status = make_bars(s, 3, r);
+    }
+    if (status == YK_OK) describe(s, &r->public);
+    return status;
+}
+
+yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_error_report **made)
+{
+    *made = NULL;
+    yk_error_def own = *def;
+    yk_preparations *prepared = yk_trials_prepare(&own.scenario);
+    study s = {.context = context, .def = &own};
+    pthread_mutex_init(&s.lock, NULL);
+    report *r = create_report(&s);
+    yk_status status = r ? estimate(&s, r) : YK_ERROR_MEMORY;
+    for (int i = 0; i < s.begun; i++) yk_trial_release(&s.finer[i]);
+    pthread_mutex_destroy(&s.lock);
+    yk_preparations_destroy(prepared);
+    if (status < 0 || status == YK_INTERRUPTED) {
+        if (r) yk_error_report_destroy(context, &r->public);
+        return status;
+    }
+    *made = &r->public;
+    return YK_OK;
+}
+
+/* Records ---------------------------------------------------------------------------------------------------------- */
+
+enum { FIGURES_PER_SIGNAL = 3, FIGURE_NAME = 200 };
+
+/* The summary of the record, and what is known of its error. */
+static yk_status end_record(yk_context *context, const yk_record *record, const yk_error_report *r,
+                            yk_recorder *recorder)
+{
+    const yk_record_summary *given = yk_record_get_summary(record);
+    int most = given->count + (r ? FIGURES_PER_SIGNAL * r->count + 2 : 0), count = 0;
+    yk_record_value *values = yk_allocate(context, (size_t)most + 1, sizeof *values);
+    char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)most + 1, sizeof *names);
+    yk_status status = YK_ERROR_MEMORY;
+    if (values && names) {
+        for (; count < given->count; count++) values[count] = given->values[count];
+        for (int i = 0; r && i < r->count; i++) {
+            const yk_signal_error *e = &r->signals[i];
+            const struct {
+                const char *what;
+                double value;
+                const char *unit;
+            } figures[FIGURES_PER_SIGNAL] = {{"largest_error", e->largest, e->unit},
+                                             {"relative_error", e->error, ""},
+                                             {"error_order", e->order, ""}};
+            for (int k = 0; k < FIGURES_PER_SIGNAL; k++, count++) {
+                snprintf(names[count], FIGURE_NAME, "%s.%s", e->name, figures[k].what);
+                values[count] =
+                    (yk_record_value){.name = names[count], .value = figures[k].value, .unit = figures[k].unit};
+            }
+        }
+        if (r) values[count++] = (yk_record_value){.name = "error", .value = r->error, .text = r->text};
+        if (r) values[count++] = (yk_record_value){.name = "error_finer_runs", .value = r->finer_runs};
+        status = yk_recorder_end(recorder, &(yk_record_summary){values, count});
+    }
+    yk_release(context, names);
+    yk_release(context, values);
+    return status;
+}
+
+yk_status yk_error_record(yk_context *context, const yk_record *record, const yk_error_report *r, yk_recorder *recorder)
+{
+    /* The channels of the record, then the bars of each. */
+    const yk_record_header *given = yk_record_get_header(record);
+    int channels = given->channel_count, width = width_of(given), copies = r ? 2 : 1;
+    yk_record_channel *list = yk_allocate(context, (size_t)(copies * channels) + 1, sizeof *list);
+    char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)channels + 1, sizeof *names);
+    double *row = yk_allocate(context, (size_t)(copies * width) + 1, sizeof *row);
+    yk_status status = list && names && row ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) {
+        for (int i = 0; i < channels; i++) {
+            list[i] = given->channels[i];
+            if (!r) continue;
+            snprintf(names[i], FIGURE_NAME, "error.%s", given->channels[i].name);
+            list[channels + i] = given->channels[i];
+            list[channels + i].name = names[i];
+        }
+        yk_record_header header = *given;
+        header.channels = list, header.channel_count = copies * channels;
+        status = yk_recorder_begin(recorder, &header);
+    }
+
+    for (size_t i = 0; status >= 0 && i < yk_record_rows(record); i++) {
+        int at = 0;
+        for (int c = 0; c < channels; c++)
+            for (int k = 0; k < given->channels[c].components; k++, at++) {
+                row[at] = yk_record_column(record, c, k)[i];
+                if (r) row[width + at] = r->bars[at][i];
+            }
+        status = yk_recorder_sample(recorder, yk_record_time(record)[i], row);
+    }
+    if (status >= 0) status = end_record(context, record, r, recorder);
+    yk_release(context, row);
+    yk_release(context, names);
+    yk_release(context, list);
+    return status;
+}

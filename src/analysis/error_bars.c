@@ -1,0 +1,192 @@
+#include "analysis/error_bars.h"
+
+#include <float.h>
+#include <math.h>
+
+/* A ratio of differences above this is no order: half an order. */
+static const double RATIO_REGULAR = 0.7;
+/* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order than 2, which costs
+ * nothing, and a series that hardly falls ends somewhere. */
+static const double RATIO_LEAST = 0.25, RATIO_MOST = 0.9;
+/* Of two runs alone: order 1. */
+static const double RATIO_ASSUMED = 0.5;
+/* On the rest of the series. */
+static const double MARGIN = 1.5;
+/* A jump is wrong for a short time: the mean difference is small beside the largest; and where samples are rare, so is what
+ * lasts for as many of them. */
+static const double JUMP_MEAN = 0.2, JUMP_LASTING = 0.25;
+enum { JUMP_SAMPLES = 4 };
+/* Part of the range from which a difference that does not last is a jump, and not the ripple of a fast oscillation. */
+static const double LOST_TO_JUMPS = 0.01;
+/* Part of the range from which a signal that does not converge is not known any more. */
+static const double LOST = 0.3;
+/* The same of the mean over a part of the run: what jumps differs for shorter times. */
+static const double LOST_MEAN = 0.1;
+enum { PARTS = 16 };
+/* Differences, by the size of the signal, that are rounding and say nothing. */
+static const double ROUNDING = 1e-13;
+
+/* What the finest run is still wrong by, from its difference to the run before. */
+static double rest_of_series(double difference, double ratio)
+{
+    double theta = fmin(fmax(ratio, RATIO_LEAST), RATIO_MOST);
+    return MARGIN * difference * theta / (1 - theta);
+}
+
+static double ratio_of(double later, double earlier)
+{
+    if (earlier > 0) return later / earlier;
+    return later > 0 ? INFINITY : 0;
+}
+
+/* Sums and extremes over the whole run, of all components together. */
+typedef struct totals {
+    double largest[2], mean[2]; /* differences of the last three runs: coarse, fine */
+    double off, lasting;        /* of the run from the finest one: largest, and that lasts for some samples */
+    double off_mean;            /* the mean of it */
+    double range, size;         /* of the finest run */
+    double deviation;           /* mean of its distance from its mean */
+} totals;
+
+static totals sum_up(const yk_error_input *in)
+{
+    totals t = {0};
+    int finest = in->runs - 1;
+    for (int c = 0; c < in->components; c++) {
+        const double *y = in->columns[c];
+        const double *fine = in->columns[finest * in->components + c];
+        const double *before = in->columns[(finest - 1) * in->components + c];
+        const double *coarse = in->runs > 2 ? in->columns[(finest - 2) * in->components + c] : before;
+
+        double low = INFINITY, high = -INFINITY, mean = 0;
+        for (size_t i = 0; i < in->rows; i++) {
+            double d[2] = {fabs(coarse[i] - before[i]), fabs(before[i] - fine[i])};
+            for (int k = 0; k < 2; k++) {
+                if (!(d[k] <= t.largest[k])) t.largest[k] = d[k];
+                t.mean[k] += d[k];
+            }
+            t.off_mean += fabs(y[i] - fine[i]);
+            t.size = fmax(t.size, fabs(fine[i]));
+            low = fmin(low, fine[i]);
+            high = fmax(high, fine[i]);
+            mean += fine[i] / (double)in->rows;
+        }
+        t.range = fmax(t.range, high - low);
+        for (size_t i = 0; i < in->rows; i++) t.deviation += fabs(fine[i] - mean);
+        for (size_t i = 0; i < in->rows; i++) {
+            double lasting = fabs(y[i] - fine[i]);
+            t.off = fmax(t.off, lasting);
+            for (size_t k = 1; k < JUMP_SAMPLES && i + k < in->rows; k++)
+                lasting = fmin(lasting, fabs(y[i + k] - fine[i + k]));
+            if (i + JUMP_SAMPLES <= in->rows) t.lasting = fmax(t.lasting, lasting);
+        }
+    }
+    return t;
+}
+
+/* Whether there is a part of the run in which the runs differ by as much as the signal moves, and finer ones no less. */
+static bool is_lost(const yk_error_input *in, const totals *t)
+{
+    int finest = in->runs - 1;
+    for (size_t part = 0; part < PARTS; part++) {
+        size_t begin = part * in->rows / PARTS, end = (part + 1) * in->rows / PARTS;
+        double sums[2] = {0};
+        for (int c = 0; c < in->components; c++)
+            for (size_t i = begin; i < end; i++) {
+                double before = in->columns[(finest - 1) * in->components + c][i];
+                sums[0] += fabs(in->columns[(finest - 2) * in->components + c][i] - before);
+                sums[1] += fabs(in->columns[finest * in->components + c][i] - before);
+            }
+        bool falls = sums[1] < RATIO_REGULAR * sums[0];
+        if (!falls && sums[1] > LOST_MEAN * t->range * (double)(end - begin)) return true;
+    }
+    return false;
+}
+
+static yk_accuracy classify(const yk_error_input *in, const totals *t)
+{
+    if (!isfinite(t->largest[0] + t->largest[1])) return YK_ACCURACY_LOST;
+    if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size) return YK_ACCURACY_ROUNDING;
+    if (in->runs < 3) return YK_ACCURACY_ASSUMED;
+    if (is_lost(in, t)) return YK_ACCURACY_LOST;
+    if (in->rows > 4 * JUMP_SAMPLES && t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range)
+        return YK_ACCURACY_JUMPS;
+    if (t->largest[1] < RATIO_REGULAR * t->largest[0]) return YK_ACCURACY_REGULAR;
+
+    double mean = t->mean[1] / (double)(in->rows * (size_t)in->components);
+    bool falls = t->mean[1] < RATIO_REGULAR * t->mean[0];
+    if (falls && mean < JUMP_MEAN * t->largest[1]) return YK_ACCURACY_JUMPS;
+    return YK_ACCURACY_IRREGULAR;
+}
+
+/* The ratio that holds up to a time, from the largest differences up to there. Early ratios are of few samples, so that of
+ * the whole run, where it has one, is not gone below. */
+static double ratio_up_to(const double largest[2], const totals *t, yk_accuracy kind)
+{
+    if (kind == YK_ACCURACY_ASSUMED) return RATIO_ASSUMED;
+    if (kind == YK_ACCURACY_JUMPS) return ratio_of(t->mean[1], t->mean[0]);
+    double here = ratio_of(largest[1], largest[0]);
+    if (kind != YK_ACCURACY_REGULAR) return here;
+    return fmax(here, ratio_of(t->largest[1], t->largest[0]));
+}
+
+void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars, yk_signal_error *error)
+{
+    totals t = sum_up(in);
+    yk_accuracy kind = classify(in, &t);
+    int finest = in->runs - 1;
+    double count = (double)(in->rows * (size_t)in->components);
+
+    /* How fast the differences fall, up to each time: from the largest of all components. */
+    double largest[2] = {0};
+    for (size_t i = 0; i < in->rows; i++) {
+        for (int c = 0; c < in->components; c++) {
+            double fine = in->columns[finest * in->components + c][i];
+            double before = in->columns[(finest - 1) * in->components + c][i];
+            double coarse = in->runs > 2 ? in->columns[(finest - 2) * in->components + c][i] : before;
+            largest[0] = fmax(largest[0], fabs(coarse - before));
+            largest[1] = fmax(largest[1], fabs(before - fine));
+        }
+        ratios[i] = ratio_up_to(largest, &t, kind);
+    }
+
+    /* The bars: the largest difference from the finest run up to each time, and what that run is wrong by. Before a jump the
+     * truth may have jumped already. */
+    size_t ahead = kind == YK_ACCURACY_REGULAR ? 0 : JUMP_SAMPLES;
+    double worst = 0, horizon = INFINITY;
+    for (int c = 0; c < in->components; c++) {
+        const double *fine = in->columns[finest * in->components + c];
+        const double *before = in->columns[(finest - 1) * in->components + c];
+        double off = 0, step = 0;
+        for (size_t i = 0, seen = 0; i < in->rows; i++) {
+            for (; seen < in->rows && seen <= i + ahead; seen++) {
+                off = fmax(off, fabs(in->columns[c][seen] - fine[seen]));
+                step = fmax(step, fabs(before[seen] - fine[seen]));
+            }
+            double bar = off + fmin(rest_of_series(step, ratios[i]), t.range) + 16 * DBL_EPSILON * t.size;
+            if (kind == YK_ACCURACY_LOST && bar > LOST * t.range) {
+                horizon = fmin(horizon, in->time[i]);
+                bar = fmax(bar, t.range);
+            }
+            bars[c][i] = bar;
+            worst = fmax(worst, bar);
+        }
+    }
+
+    /* Of the whole. */
+    double mean_ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.mean[1], t.mean[0]);
+    /* Between samples it is not seen how the time of a jump moves: it is at least of half an order. */
+    double series = kind == YK_ACCURACY_JUMPS ? fmin(mean_ratio, RATIO_REGULAR) : mean_ratio;
+    double mean = (t.off_mean + rest_of_series(t.mean[1], series)) / count;
+    bool lost = !isfinite(t.largest[0] + t.largest[1]);
+    error->accuracy = kind;
+    error->range = t.range;
+    error->largest = lost ? INFINITY : worst;
+    error->relative = error->largest / t.range;
+    error->mean = lost ? INFINITY : mean * count / t.deviation;
+    error->error = kind == YK_ACCURACY_JUMPS ? error->mean : fmax(error->relative, error->mean);
+    error->horizon = horizon;
+    error->order = NAN;
+    if (kind == YK_ACCURACY_REGULAR) error->order = -log2(t.largest[1] / t.largest[0]);
+    if (kind == YK_ACCURACY_JUMPS) error->order = -log2(mean_ratio);
+}

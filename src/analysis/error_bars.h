@@ -1,0 +1,37 @@
+/* Error bars on one recorded signal, from runs of one scenario with h, h/2, h/4, ...
+ *
+ * Richardson's idea: of a method of order p the differences of successive runs, d1 = |y(h) - y(h/2)| and
+ * d2 = |y(h/2) - y(h/4)|, stand in the ratio theta = d2/d1 = 2^-p, and what the finest run is still wrong by is the rest of
+ * the geometric series, d2 theta / (1 - theta). The ratio is measured, never assumed where there are three runs. The bar is
+ * then what the run differs from the finest one, plus that rest with a margin.
+ *
+ * What it takes to hold on real runs:
+ *
+ *   zero crossings   differences vanish where curves cross, and errors do not: the largest difference up to the time counts,
+ *                    of all components of a vector together for the ratio, of each on its own for the bar
+ *   irregular        a ratio near 1 or above says that the steps are not small enough for a series: the rest is then
+ *                    nine times the last difference, and at most the range of the signal
+ *   jumps            a velocity that jumps at an impact is wrong by the whole jump between the times at which two runs
+ *                    have it. The largest difference does not fall then, and the mean does: the mean is what counts
+ *   chaos            neither falls, and they are as large as the motion: the signal is not predictable from there on */
+#ifndef YK_ANALYSIS_ERROR_BARS_H
+#define YK_ANALYSIS_ERROR_BARS_H
+
+#include "yoke/analysis.h"
+
+/* Runs that a bar can be made of: h, h/2, h/4, h/8. */
+enum { YK_ERROR_RUNS_MAX = 4 };
+
+typedef struct yk_error_input {
+    int runs;       /* 2 or more */
+    int components; /* of the signal */
+    size_t rows;
+    const double *time;
+    const double *const *columns; /* columns[run * components + component][row] */
+} yk_error_input;
+
+/* Fills the bars, bars[component][row], and of `error` all but name, unit and exempt. `ratios` is workspace for one number
+ * per row. */
+void yk_error_bars(const yk_error_input *input, double *ratios, double *const *bars, yk_signal_error *error);
+
+#endif

@@ -1,0 +1,273 @@
+/* Error bars: on made-up signals whose error is known, and on runs with closed forms. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/error_bars.h"
+#include "context.h"
+#include "test.h"
+#include "yoke/analysis.h"
+
+enum { ROWS = 400 };
+
+/* Made-up runs ----------------------------------------------------------------------------------------------------- */
+
+/* Bars of the runs made by `value` with steps h, h/2, h/4; tells how often and how far they hold. */
+typedef struct outcome {
+    yk_signal_error error;
+    double covered; /* part of the samples whose error lies inside the bar */
+    double ratio;   /* largest bar by largest error */
+} outcome;
+
+static outcome judge(double (*value)(double t, double h), double h, int runs)
+{
+    static double columns[YK_ERROR_RUNS_MAX][ROWS], time[ROWS], bars[ROWS], ratios[ROWS];
+    const double *list[YK_ERROR_RUNS_MAX];
+    for (int run = 0; run < runs; run++) {
+        list[run] = columns[run];
+        for (int i = 0; i < ROWS; i++) time[i] = 0.01 * i, columns[run][i] = value(time[i], h / (1 << run));
+    }
+    outcome o = {.covered = 0};
+    yk_error_input input = {.runs = runs, .components = 1, .rows = ROWS, .time = time, .columns = list};
+    double *bar = bars;
+    yk_error_bars(&input, ratios, &bar, &o.error);
+    double largest = 0;
+    for (int i = 0; i < ROWS; i++) {
+        double error = fabs(columns[0][i] - value(time[i], 0));
+        o.covered += error <= bars[i];
+        largest = fmax(largest, error);
+    }
+    o.covered /= ROWS;
+    o.ratio = o.error.largest / largest;
+    return o;
+}
+
+static double first_order(double t, double h)
+{
+    return sin(5 * t * (1 + h));
+}
+
+static double second_order(double t, double h)
+{
+    return sin(5 * t * (1 + h * h)) * exp(-h * h * t);
+}
+
+/* Two orders whose errors have opposite signs. */
+static double mixed_orders(double t, double h)
+{
+    return cos(3 * t) + t * (2 * h * h - 0.05 * h);
+}
+
+static void orders_are_measured_and_bars_hold(void **state)
+{
+    (void)state;
+    static const double steps[] = {0.1, 0.03, 0.01, 0.001};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        outcome one = judge(first_order, steps[i], 3), two = judge(second_order, steps[i], 3);
+        assert_true(one.covered == 1 && one.ratio < 1.6);
+        assert_true(two.covered == 1 && two.ratio < 1.3);
+        if (steps[i] > 0.03) continue; /* phases are too far apart there for an order */
+        assert_near(one.error.order, 1, 0.1);
+        assert_near(two.error.order, 2, 0.1);
+        assert_int_equal(one.error.accuracy, YK_ACCURACY_REGULAR);
+    }
+    outcome mixed = judge(mixed_orders, 0.1, 3);
+    assert_true(mixed.covered == 1 && mixed.ratio < 2);
+}
+
+static void two_runs_take_order_one(void **state)
+{
+    (void)state;
+    outcome one = judge(first_order, 0.01, 2), two = judge(second_order, 0.01, 2);
+    assert_int_equal(one.error.accuracy, YK_ACCURACY_ASSUMED);
+    assert_true(one.covered == 1 && one.ratio < 1.5);
+    assert_true(two.covered == 1 && two.ratio < 2.2);
+}
+
+/* A velocity that changes sign at an impact, whose time is wrong by a few steps. */
+static double impact(double t, double h)
+{
+    return t < 2 + 3 * h ? 1 : -1;
+}
+
+static void a_jump_counts_by_its_mean(void **state)
+{
+    (void)state;
+    outcome o = judge(impact, 0.008, 3);
+    assert_int_equal(o.error.accuracy, YK_ACCURACY_JUMPS);
+    assert_true(o.covered == 1);
+    assert_true(o.error.relative >= 1 && o.error.error < 0.05);
+    assert_true(o.error.error >= 3 * 0.008 * 2 / 4); /* the true mean error */
+}
+
+/* The logistic map: nearby starts part by a factor of about 60 per second, whatever the step. */
+static double chaos(double t, double h)
+{
+    double x = 0.4 + 1e-3 * sin(1e5 * h);
+    for (int n = 0; n < (int)(8 * t + 1e-9); n++) x = 3.97 * x * (1 - x);
+    return x;
+}
+
+static void chaos_is_told_with_its_time(void **state)
+{
+    (void)state;
+    outcome o = judge(chaos, 0.01, 3);
+    assert_int_equal(o.error.accuracy, YK_ACCURACY_LOST);
+    assert_true(o.error.horizon > 0.5 && o.error.horizon < 3);
+    assert_true(o.error.relative >= 1);
+    assert_true(o.covered >= 0.95);
+}
+
+static double exact(double t, double h)
+{
+    return sin(t) + 1e-16 * (h > 0.004);
+}
+
+static void rounding_is_no_error(void **state)
+{
+    (void)state;
+    outcome o = judge(exact, 0.01, 3);
+    assert_int_equal(o.error.accuracy, YK_ACCURACY_ROUNDING);
+    assert_true(o.covered == 1 && o.error.relative < 1e-13);
+}
+
+/* Scenarios -------------------------------------------------------------------------------------------------------- */
+
+typedef struct loaded {
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario;
+    yk_scenario_def def;
+} loaded;
+
+static loaded load(yk_context *context, const char *path, const char *const *overrides, int count, double refinement)
+{
+    loaded l = {.def = yk_scenario_default()};
+    l.def.path = path;
+    l.def.overrides = overrides, l.def.override_count = count;
+    l.def.refinement = refinement;
+    assert_int_equal(yk_diagnostics_create(context, &l.diagnostics), YK_OK);
+    assert_int_equal(yk_scenario_load(context, &l.def, l.diagnostics, &l.scenario), YK_OK);
+    return l;
+}
+
+static void unload(loaded *l)
+{
+    yk_scenario_destroy(l->scenario);
+    yk_diagnostics_destroy(l->diagnostics);
+}
+
+static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
+
+static void refinement_divides_all_steps(void **state)
+{
+    static const char *const sets[] = {"time.tolerance=1e-4", "time.smallest=1e-6", "record.every=5",
+                                       "coupling.scheme=tight"};
+    loaded l = load(*state, oscillator, sets, 4, 4);
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    assert_near(info->step, 2.5e-5, 1e-18);
+    assert_near(info->control.smallest, 2.5e-7, 1e-20);
+    assert_near(info->control.tolerance, 1e-4 / 64, 1e-18);
+    assert_near(info->scheme.tolerance, 1e-6 / 4, 1e-18);
+    assert_int_equal(info->record_every, 20);
+    assert_int_equal(info->steps, 20000);
+    unload(&l);
+}
+
+static yk_error_report *estimate(yk_context *context, const loaded *l, yk_record *record)
+{
+    yk_run_def run = {.recorder = yk_record_recorder(record)};
+    assert_int_equal(yk_run(context, l->scenario, &run, NULL), YK_OK);
+    yk_error_def def = {.scenario = l->def, .loaded = l->scenario, .record = record, .jobs = 1};
+    yk_error_report *report;
+    assert_int_equal(yk_error_estimate(context, &def, &report), YK_OK);
+    return report;
+}
+
+/* x = v0/omega sin(omega t), with every scheme and with steps from coarse to fine. */
+static void the_oscillator_lies_inside_its_bars(void **state)
+{
+    static const char *const variants[][2] = {{"coupling.scheme=explicit", "time.step=2e-3"},
+                                              {"coupling.scheme=explicit", "time.step=1e-4"},
+                                              {"coupling.scheme=tight", "time.step=1e-3"},
+                                              {"coupling.scheme=monolithic", "time.step=5e-3"},
+                                              {"coupling.scheme=monolithic", "time.step=2e-4"}};
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        const char *const sets[] = {variants[v][0], variants[v][1], "parameters.right_mass=0.3",
+                                    "coupling.relaxation=aitken"};
+        loaded l = load(*state, oscillator, sets, 4, 0);
+        yk_record *record;
+        assert_int_equal(yk_record_create(*state, &record), YK_OK);
+        yk_error_report *report = estimate(*state, &l, record);
+        assert_true(report->known && report->worst >= 0 && *report->text);
+        double omega = sqrt(5000 / 1.3), largest = 0;
+        int channel = yk_record_find(record, "left.mass.position");
+        assert_int_equal(channel, 0);
+        for (size_t i = 0; i < yk_record_rows(record); i++) {
+            double error =
+                fabs(yk_record_column(record, channel, 0)[i] - 0.1 / omega * sin(omega * yk_record_time(record)[i]));
+            assert_true(error <= report->bars[0][i]);
+            largest = fmax(largest, error);
+        }
+        assert_true(report->signals[channel].largest < 2.5 * largest);
+        yk_error_report_destroy(*state, report);
+        yk_record_destroy(record);
+        unload(&l);
+    }
+}
+
+/* Original inputs with equal masses blow up, the sooner the smaller the step: what the coarse run gives is no answer. */
+static void finer_runs_that_fail_leave_nothing_known(void **state)
+{
+    static const char *const sets[] = {"coupling.inputs=original", "time.step=5e-3", "parameters.right_mass=1.5",
+                                       "time.end=0.1"};
+    loaded l = load(*state, oscillator, sets, 4, 0);
+    yk_record *record;
+    assert_int_equal(yk_record_create(*state, &record), YK_OK);
+    yk_error_report *report = estimate(*state, &l, record);
+    assert_true(!report->known || report->error > 1);
+    yk_error_report_destroy(*state, report);
+    yk_record_destroy(record);
+    unload(&l);
+}
+
+static void bars_go_to_the_record(void **state)
+{
+    static const char *const sets[] = {"time.end=0.1"};
+    loaded l = load(*state, oscillator, sets, 1, 0);
+    yk_record *record, *copy;
+    assert_int_equal(yk_record_create(*state, &record), YK_OK);
+    assert_int_equal(yk_record_create(*state, &copy), YK_OK);
+    yk_error_report *report = estimate(*state, &l, record);
+    assert_int_equal(yk_error_record(*state, record, report, yk_record_recorder(copy)), YK_OK);
+    assert_int_equal(yk_record_get_header(copy)->channel_count, 2 * yk_record_get_header(record)->channel_count);
+    int bar = yk_record_find(copy, "error.left.mass.velocity"), signal = yk_record_find(copy, "left.mass.velocity");
+    assert_true(bar >= 0 && signal >= 0);
+    size_t last = yk_record_rows(copy) - 1;
+    assert_true(last + 1 == yk_record_rows(record));
+    assert_true(yk_record_column(copy, bar, 0)[last] == report->signals[1].largest);
+    bool told = false;
+    const yk_record_summary *summary = yk_record_get_summary(copy);
+    for (int i = 0; i < summary->count; i++)
+        told = told || (strcmp(summary->values[i].name, "error") == 0 && summary->values[i].value == report->error);
+    assert_true(told);
+    yk_error_report_destroy(*state, report);
+    yk_record_destroy(record);
+    yk_record_destroy(copy);
+    unload(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_are_measured_and_bars_hold),
+        cmocka_unit_test(two_runs_take_order_one),
+        cmocka_unit_test(a_jump_counts_by_its_mean),
+        cmocka_unit_test(chaos_is_told_with_its_time),
+        cmocka_unit_test(rounding_is_no_error),
+        cmocka_unit_test(refinement_divides_all_steps),
+        cmocka_unit_test(the_oscillator_lies_inside_its_bars),
+        cmocka_unit_test(finer_runs_that_fail_leave_nothing_known),
+        cmocka_unit_test(bars_go_to_the_record),
+    };
+    return cmocka_run_group_tests_name("error", tests, create_context, destroy_context);
+}
