@@ -38,7 +38,11 @@ static void report_unknown(const option_row *rows, const char *argument, const c
     for (const option_row *row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++) names[count++] = row->name;
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)length, name);
+
+    /* A single letter is taken for the option that begins with it. */
     const char *nearest = yk_text_nearest(word, names);
+    for (int i = 0; !nearest && length == 1 && i < count; i++)
+        if (names[i][0] == word[0]) nearest = names[i];
     fprintf(stderr, "yoke: unknown option '%s'", argument);
     if (nearest) fprintf(stderr, ", did you mean '%s%s'?", nearest[1] ? "--" : "-", nearest);
     fprintf(stderr, "\n");

@@ -68,21 +68,28 @@ static bool report_missing(const picture *p, int file, const char *word)
     return false;
 }
 
-/* "left.mass.position" or, for one component, "tip.position:y". */
+/* "left.mass.position" or, for one component, "tip.position.y" or "tip.position:y". */
 static bool add_signal(picture *p, int file, const char *word)
 {
     int channel = yk_record_find(p->records[file], word);
     if (channel >= 0) return add_components(p, file, channel, -1);
-    const char *colon = strrchr(word, ':');
-    if (!colon) return report_missing(p, file, word);
+
+    /* The component stands behind the last mark. */
+    size_t length = strlen(word);
+    while (length > 0 && word[length] != ':' && word[length] != '.') length--;
+    if (length == 0) return report_missing(p, file, word);
+    const char *component = word + length + 1;
     char name[256];
-    snprintf(name, sizeof name, "%.*s", (int)(colon - word), word);
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
     channel = yk_record_find(p->records[file], name);
-    if (channel < 0) return report_missing(p, file, name);
+    if (channel < 0) return report_missing(p, file, word);
+
     const yk_record_channel *c = &yk_record_get_header(p->records[file])->channels[channel];
     for (int i = 0; i < c->components; i++)
-        if (strcmp(c->labels[i], colon + 1) == 0) return add_components(p, file, channel, i);
-    fprintf(stderr, "yoke: signal '%s' has no component '%s'\n", name, colon + 1);
+        if (strcmp(c->labels[i], component) == 0) return add_components(p, file, channel, i);
+    fprintf(stderr, "yoke: signal '%s' has no component '%s'; it has", name, component);
+    for (int i = 0; i < c->components; i++) fprintf(stderr, "%s %s", i ? "," : "", c->labels[i]);
+    fprintf(stderr, "\n");
     return false;
 }
 
@@ -107,7 +114,7 @@ int command_plot(int argc, char **argv)
     option_list signals = {0};
     const char *base = "plot", *title = NULL;
     const option_row rows[] = {
-        {"signal", OPTION_LIST, &signals, "NAME", "a recorded signal, or a component of it (tip.position:y) [all]"},
+        {"signal", OPTION_LIST, &signals, "NAME", "a recorded signal, or a component of it (tip.position.y) [all]"},
         {"o", OPTION_TEXT, &base, "BASE", "pictures BASE.svg and BASE.png [plot]"},
         {"title", OPTION_TEXT, &title, "TEXT", "title of the picture [that of the record]"},
         {.kind = OPTION_END},

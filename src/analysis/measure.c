@@ -57,6 +57,8 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *me
     }
     if (yk_measure_of_step(measure) && !*at) return YK_OK;
     if (*at == '(') at = take_word(at + 1, ",)", measure->signal, sizeof measure->signal);
+    for (char *c = measure->signal; *c; c++)
+        if (*c == ':') *c = '.'; /* records know the component as .x */
     if (measure->kind == LINE && *at == ',') at = take_number(at + 1, &measure->frequency);
     if (*at == ',') at = take_number(at + 1, &measure->from);
     if (*at == ',') at = take_number(at + 1, &measure->to);

@@ -81,9 +81,29 @@ int yk_text_distance(const char *a, const char *b, int limit)
     return last[length_b] > limit ? limit + 1 : last[length_b];
 }
 
+/* The only one of `words` that begins with the word: "pos" for "position". */
+static const char *only_longer(const char *word, const char *const *words)
+{
+    const char *found = NULL;
+    size_t length = strlen(word);
+    for (; *words; words++) {
+        size_t i = 0;
+        while (i < length && lower(word[i]) == lower((*words)[i])) i++;
+        if (i < length) continue;
+        if (found) return NULL;
+        found = *words;
+    }
+    return found;
+}
+
 const char *yk_text_nearest(const char *word, const char *const *words)
 {
     size_t length = strlen(word);
+
+    /* An abbreviation is not near by its letters, but can mean one word only. */
+    const char *longer = length > 0 ? only_longer(word, words) : NULL;
+    if (longer) return longer;
+
     int limit = length <= 1 ? 0 : length <= 3 ? 1 : length <= 6 ? 2 : 3;
     const char *nearest = NULL;
     for (; *words; words++) {

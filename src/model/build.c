@@ -132,17 +132,17 @@ const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
     return names;
 }
 
-enum { SUGGESTED_MAX = 1000 };
-
-int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference, const char *what)
+int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference, const char *what,
+                    const char *also)
 {
     name_entry wanted = {reference->text, 0};
     const name_entry *found =
         bsearch(&wanted, names->entries, (size_t)names->count, sizeof *names->entries, compare_entries);
     if (found) return found->index;
-    const char *list[SUGGESTED_MAX];
-    int count = names->count < SUGGESTED_MAX ? names->count : SUGGESTED_MAX;
-    for (int i = 0; i < count; i++) list[i] = names->entries[i].name;
+    const char *list[YK_SUGGESTED_MAX];
+    int count = 0;
+    if (also) list[count++] = also;
+    for (int i = 0; i < names->count && count < YK_SUGGESTED_MAX; i++) list[count++] = names->entries[i].name;
     yk_builder_error(builder, reference, "there is no %s '%.60s'; %s", what, reference->text,
                      yk_suggestion(reference->text, list, count).text);
     return -1;

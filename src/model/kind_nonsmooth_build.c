@@ -40,7 +40,7 @@ static int added(maker *m, const yk_node *item, int result)
 static int find_body(maker *m, const yk_node *reference)
 {
     if (strcmp(reference->text, "ground") == 0) return YK_WORLD;
-    int body = yk_builder_find(m->builder, m->bodies, reference, "body");
+    int body = yk_builder_find(m->builder, m->bodies, reference, "body", "ground");
     if (body < 0) note(m, YK_ERROR_INPUT);
     return body;
 }
@@ -49,7 +49,7 @@ static yk_material material_of(maker *m, const yk_node *item)
 {
     const yk_node *name = yk_node_get(item, "material");
     if (!name) return (yk_material){0};
-    int index = yk_builder_find(m->builder, m->materials, name, "material");
+    int index = yk_builder_find(m->builder, m->materials, name, "material", NULL);
     if (index < 0) {
         note(m, YK_ERROR_INPUT);
         return (yk_material){0};

@@ -248,14 +248,13 @@ static void sort_names(maker *m)
 
 static int find_node(maker *m, const yk_node *reference)
 {
-    enum { SUGGESTED = 500 };
     if (strcmp(reference->text, "ground") == 0) return YK_SMOOTH_GROUND;
     node_name wanted = {reference->text, 0};
     const node_name *found = bsearch(&wanted, m->names, (size_t)m->name_count, sizeof *m->names, compare_names);
     if (found) return found->index;
-    const char *list[SUGGESTED];
-    int count = m->name_count < SUGGESTED ? m->name_count : SUGGESTED;
-    for (int i = 0; i < count; i++) list[i] = m->names[i].name;
+    const char *list[YK_SUGGESTED_MAX] = {"ground"};
+    int count = 1;
+    for (int i = 0; i < m->name_count && count < YK_SUGGESTED_MAX; i++) list[count++] = m->names[i].name;
     fail(m, yk_builder_error(m->builder, reference, "there is no body or node '%.60s'; %s", reference->text,
                              yk_suggestion(reference->text, list, count).text));
     return YK_SMOOTH_GROUND;

@@ -22,8 +22,10 @@ yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char 
 /* The items of a named collection (NULL: none), for references to them; NULL when out of memory. */
 typedef struct yk_names yk_names;
 const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection);
-/* Index of the item whose name is the node's text; -1 after a message that there is no such `what` ("body"). */
-int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference, const char *what);
+/* Index of the item whose name is the node's text; -1 after a message that there is no such `what` ("body"). `also`: another word
+ * that could stand there ("ground"), for the message; may be NULL. */
+int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference, const char *what,
+                    const char *also);
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 

@@ -1,6 +1,7 @@
 /* Items that stand for many: an item of a list or of a named collection with `repeat` is replaced by copies of it, one
  * for each value of its index. In the copies, {index} and expressions of it in braces become numbers, in values and
- * names alike: name: link_{i}, position: ['({i} - 0.5)*length', 0, 0]. */
+ * names alike: name: link_{i}, position: ['({i} - 0.5)*length', 0, 0]. Expressions of the parameters alone are filled in wherever
+ * a value or a name stands: on: "n_{2*elements}". */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,9 @@ const yk_section yk_repeat_section = {
     "An item of a list or of named items with `repeat` stands for many: it is copied for each value of an index, and "
     "expressions of the index in braces become numbers, in values and in names: `{name: \"link_{i}\", repeat: n, "
     "position: "
-    "[\"{i}*length\", 0, 0]}`. `repeat: n` is short for `repeat: {index: i, from: 1, to: n}`.",
+    "[\"{i}*length\", 0, 0]}`. `repeat: n` is short for `repeat: {index: i, from: 1, to: n}`. Without `repeat`, "
+    "expressions of the parameters in braces "
+    "become numbers too, wherever a name or a value stands: `on: \"n_{2*elements}\"`.",
     repeat_fields};
 static const yk_field repeat_field = {"repeat", YK_TYPE_SECTION, .section = &yk_repeat_section, .text = ""};
 
@@ -33,7 +36,7 @@ typedef struct brace_group {
 
 typedef struct repetition {
     yk_resolver *r;
-    const char *index;
+    const char *index; /* "": there is none, only parameters are filled in */
     double value;
     brace_group groups[COMPILED_MAX];
     int group_count;
@@ -78,7 +81,8 @@ static yk_expression *compile(const repetition *p, const char *start, size_t len
     yk_expression_names(inner, check_name, &check);
     if (check.unknown) return NULL;
     yk_scope scope = p->r->scope;
-    scope.variables = &p->index, scope.variable_count = 1;
+    scope.variables = &p->index;
+    scope.variable_count = *p->index ? 1 : 0;
     yk_expression_error error;
     yk_expression *expression;
     yk_status status = yk_expression_create(p->r->store->context, inner, &scope, &error, &expression);
@@ -228,9 +232,22 @@ static bool has_repeat(const yk_node *collection)
     return false;
 }
 
+const char *yk_fill_parameters(yk_resolver *r, const char *text)
+{
+    if (!strchr(text, '{')) return text;
+    repetition p = {.r = r, .index = ""};
+    const char *filled = fill_in(&p, text);
+    for (int i = 0; i < p.group_count; i++) yk_expression_destroy(p.groups[i].expression);
+    return filled && !p.exhausted ? filled : text;
+}
+
 bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
 {
-    if (collection->kind == YK_NODE_SCALAR || !has_repeat(collection)) return true;
+    if (collection->kind == YK_NODE_SCALAR) return true;
+    for (yk_node *item = collection->first; item; item = item->next)
+        if (item->key && !yk_node_get(item, "repeat")) item->key = yk_fill_parameters(r, item->key);
+    if (!has_repeat(collection)) return true;
+
     yk_node *item = collection->first;
     collection->first = collection->last = NULL;
     collection->count = 0;

@@ -6,6 +6,7 @@
 
 #include "model/resolve.h"
 #include "model/schema_words.h"
+#include "model/synonyms.h"
 
 static bool exhausted(const yk_resolver *r)
 {
@@ -29,7 +30,7 @@ static void report_unknown(yk_resolver *r, const yk_node *node, yk_place place, 
                            const char *const *valid)
 {
     char path[YK_PATH_MAX], list[400] = "";
-    const char *nearest = yk_text_nearest(word, valid);
+    const char *nearest = yk_word_meant(word, valid);
     size_t used = 0;
     for (; *valid && used < sizeof list; valid++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *valid);
@@ -609,5 +610,8 @@ static const resolve_function_type resolvers[] = {
 
 void yk_resolve(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (!exhausted(r)) resolvers[field->type](r, node, field);
+    if (exhausted(r)) return;
+    if (node->kind == YK_NODE_SCALAR && field->type != YK_TYPE_PARAMETERS)
+        node->text = yk_fill_parameters(r, node->text);
+    resolvers[field->type](r, node, field);
 }

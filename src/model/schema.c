@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/schema_words.h"
+#include "model/synonyms.h"
 
 static void add(yk_phrase *phrase, const char *format, ...) YK_PRINTF(2, 3);
 
@@ -110,13 +111,9 @@ yk_phrase yk_found(const yk_node *node)
 yk_phrase yk_suggestion(const char *word, const char *const *names, int count)
 {
     yk_phrase phrase = {""};
-    const char *nearest = NULL;
-    size_t length = strlen(word);
-    int limit = length <= 1 ? 0 : length <= 3 ? 1 : 3;
-    for (int i = 0; i < count; i++) {
-        int distance = yk_text_distance(word, names[i], limit);
-        if (distance <= limit) nearest = names[i], limit = distance - 1;
-    }
+    const char *valid[YK_SUGGESTED_MAX + 1] = {NULL};
+    for (int i = 0; i < count && i < YK_SUGGESTED_MAX; i++) valid[i] = names[i];
+    const char *nearest = yk_word_meant(word, valid);
     if (nearest) {
         add(&phrase, "did you mean '%s'?", nearest);
         return phrase;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/scenario.h"
+#include "model/synonyms.h"
 #include "yoke/record.h"
 
 /* Quantities of a port, as runs of doubles in yk_port_value. */
@@ -65,7 +66,7 @@ static void add_candidate(candidates *c, const char *word)
 
 static void report_unknown(request *q, const char *what, const char *word, const candidates *c)
 {
-    const char *nearest = yk_text_nearest(word, c->words);
+    const char *nearest = yk_word_meant(word, c->words);
     char list[400] = "";
     size_t used = 0;
     for (int i = 0; i < c->count && used < sizeof list; i++)
@@ -239,7 +240,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
     if (port >= 0) {
         candidates own = {.count = 0};
         add_quantities(&own, ports[port].kind);
-        bool channel = beyond[0] && !yk_text_nearest(beyond, own.words) && yk_text_nearest(text, c.words);
+        bool channel = beyond[0] && !yk_word_meant(beyond, own.words) && yk_word_meant(text, c.words);
         if (channel)
             report_unknown(q, "port or channel", text, &c);
         else
@@ -319,10 +320,21 @@ static void read_name(request *q, const char *text)
 
 /* The list ------------------------------------------------------------------------------------------------------- */
 
+/* The name as records have it, "tip.position.x"; "tip.position:x" is the same. NULL when out of memory. */
+static const char *record_name(yk_scenario *scenario, const char *name)
+{
+    if (!strchr(name, ':')) return name;
+    char *copy = yk_store_text(scenario->resolver.store, name, strlen(name));
+    for (char *at = copy; at && *at; at++)
+        if (*at == ':') *at = '.';
+    return copy;
+}
+
 bool yk_scenario_find_signal(yk_scenario *scenario, const char *name, const yk_node *node, yk_signal_row *row)
 {
     request q = {.scenario = scenario, .node = node};
-    read_name(&q, name);
+    name = record_name(scenario, name);
+    if (name) read_name(&q, name);
     *row = q.row;
     return q.found;
 }
@@ -331,6 +343,8 @@ bool yk_scenario_find_signal(yk_scenario *scenario, const char *name, const yk_n
 static void add_signal(yk_scenario *scenario, const char *name, const yk_node *node)
 {
     request q = {.scenario = scenario, .node = node};
+    name = record_name(scenario, name);
+    if (!name) return;
     read_name(&q, name);
     if (!q.found) return;
     yk_scenario_info *info = &scenario->info;

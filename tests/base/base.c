@@ -109,6 +109,7 @@ static void nearest_word_is_the_one_that_was_meant(void **state)
     assert_string_equal(yk_text_nearest("shceme", words), "scheme");
     assert_string_equal(yk_text_nearest("Toleranse", words), "tolerance");
     assert_string_equal(yk_text_nearest("iteration", words), "iterations");
+    assert_string_equal(yk_text_nearest("tol", words), "tolerance");
     assert_null(yk_text_nearest("gravity", words));
     assert_null(yk_text_nearest("z", (const char *[]){"x", "y", NULL}));
     assert_int_equal(yk_text_distance("abcd", "acbd", 3), 1);

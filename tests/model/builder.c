@@ -86,15 +86,15 @@ static void references_by_name(void **state)
     building b;
     begin(&b);
     const yk_names *names = yk_builder_names(&b.builder, b.collection);
-    assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "body"), "body"), 0);
+    assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "body"), "body", NULL), 0);
     assert_int_equal(yk_diagnostics_count(b.diagnostics), 0);
-    assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "other"), "body"), -1);
+    assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "other"), "body", NULL), -1);
     const yk_diagnostic *first = yk_diagnostics_get(b.diagnostics, 0);
     assert_string_equal(first->message, "there is no body 'crnak'; did you mean 'crank'?");
     assert_string_equal(first->path, "other");
     assert_int_equal(first->line, 8);
     const yk_names *none = yk_builder_names(&b.builder, NULL);
-    assert_int_equal(yk_builder_find(&b.builder, none, yk_node_get(b.root, "body"), "body"), -1);
+    assert_int_equal(yk_builder_find(&b.builder, none, yk_node_get(b.root, "body"), "body", NULL), -1);
     assert_string_equal(yk_diagnostics_get(b.diagnostics, 1)->message, "there is no body 'rod'; there are none");
     end(&b);
 }

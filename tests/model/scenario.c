@@ -389,6 +389,56 @@ static void the_reference_in_docs_is_up_to_date(void **state)
     yk_context_destroy(context);
 }
 
+static void parameters_fill_in_names(void **state)
+{
+    (void)state;
+    loading l = load_good("parameters: {last: 4, mass: 2}\n"
+                          "time: {end: 1, step: 1e-3}\n"
+                          "subsystems:\n"
+                          "  part_{last/2}:\n"
+                          "    solver: smooth\n"
+                          "    bodies:\n"
+                          "      - {name: \"b_{i}\", repeat: last, mass: mass, position: [\"{i}\", 0, 0]}\n"
+                          "    joints:\n"
+                          "      stop: {type: clamp, between: [ground, \"b_{last}\"], at: [\"{last}\", 0, 0]}\n"
+                          "    ports:\n"
+                          "      end: {on: \"b_{last - 1}\"}\n"
+                          "record: {signals: [\"part_2.b_{last-1}.position:x\"]}\n");
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    assert_string_equal(info->names[0], "part_2");
+    assert_string_equal(info->signals[0].name, "part_2.b_3.position.x");
+
+    yk_system *system;
+    double value;
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    yk_scenario_sample(l.scenario, &value);
+    assert_near(value, 3, 0);
+    unload(&l);
+}
+
+static void components_may_stand_behind_a_colon(void **state)
+{
+    (void)state;
+    static const char text[] = "time: {end: 1, step: 1e-3}\n"
+                               "subsystems: {a: {solver: smooth, bodies: {b: {mass: 1, position: [1, 2, 3]}}}}\n"
+                               "record: {signals: [a.b.position:y, a.b.position.z, a.b.orientation:w]}\n";
+    loading l = load_good(text);
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    assert_int_equal(info->sample_size, 3);
+    assert_string_equal(info->signals[0].name, "a.b.position.y");
+
+    yk_system *system;
+    double values[3];
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    yk_scenario_sample(l.scenario, values);
+    assert_near(values[0], 2, 0);
+    assert_near(values[1], 3, 0);
+    assert_near(values[2], 1, 0);
+    unload(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +455,8 @@ int main(void)
         cmocka_unit_test(subsystems_and_interfaces_may_be_lists_or_maps),
         cmocka_unit_test(files_are_found_from_the_folder_of_the_scenario),
         cmocka_unit_test(the_resolved_text_reads_back_the_same),
+        cmocka_unit_test(parameters_fill_in_names),
+        cmocka_unit_test(components_may_stand_behind_a_colon),
         cmocka_unit_test(every_default_is_valid),
         cmocka_unit_test(the_reference_in_docs_is_up_to_date),
     };
