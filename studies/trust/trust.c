@@ -1,0 +1,656 @@
+/* The trust suite: what the program says of runs, counted against the truth.
+ *
+ * A case is a scenario of a kind that users write, with its values (cases.txt). Every case is run under many variants of the
+ * coupling and three macro steps, and three things are judged:
+ *
+ *   run        the run's findings. The truth is the error of the recorded signals against a fine reference: monolithic
+ *              where the parts can be merged, else the tightest scheme that runs. A run that is good and is called not to
+ *              be trusted is a false alarm, one that is wrong and is not, a miss.
+ *   stability  the verdict of `yoke stability`. The truth is a long run beside the reference with the same step: it runs
+ *              away, or it stays with the reference.
+ *   advise     the block that `yoke advise` prints. It is pasted, run from start to end, and compared with the reference.
+ *
+ * Each case is worked on in a process of its own, so that one that hangs or crashes is counted as such and the others go on.
+ *
+ *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|stability|advise] [--jobs N] [--verbose] */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "yoke/analysis.h"
+
+enum { CASES_MAX = 256, OVERRIDES_MAX = 24, LINE_MAX_LENGTH = 1024 };
+
+/* Errors, by the range of the signal, up to which a run is good, and from which on it is wrong; between them no verdict is
+ * counted. */
+static const double GOOD = 0.03, WRONG = 0.2;
+/* A step with which the reference scheme itself is not better than this says nothing of the coupling. */
+static const double TOO_COARSE = 0.1;
+/* A long run has run away, or has stayed, if its signals reach so many times as far as those of the reference. */
+static const double RAN_AWAY = 20, STAYED = 2;
+enum { LONG_RUN_STEPS = 4000 };
+
+/* Seconds on the clock that a single run, a verdict, an advice and a whole case may take. */
+static const double RUN_SECONDS = 30, ADVICE_SECONDS = 15;
+enum { CASE_SECONDS = 1800 };
+
+/* Macro steps by that of the scenario; samples fall on multiples of the largest. */
+static const double step_factors[] = {4, 1, 0.25};
+enum { STEP_COUNT = 3, FINE_PARTS = 16, COARSE_FACTOR = 4 };
+
+typedef struct variant {
+    const char *name;
+    const char *overrides[4];
+} variant;
+
+static const variant variants[] = {
+    {"explicit", {"coupling={scheme: explicit}"}},
+    {"explicit-original", {"coupling={scheme: explicit, inputs: original}"}},
+    {"explicit-jacobi", {"coupling={scheme: explicit, order: jacobi}"}},
+    {"loose", {"coupling={scheme: loose}"}},
+    {"tight", {"coupling={scheme: tight}"}},
+    {"tight-plain", {"coupling={scheme: tight, relaxation: none}"}},
+    {"tight-aitken", {"coupling={scheme: tight, relaxation: aitken}"}},
+    {"index1", {"coupling={scheme: index1}"}},
+    {"index1-degree-1", {"coupling={scheme: index1, degree: 1}"}},
+    {"rim", {"coupling={scheme: rim}"}},
+    {"relaxed", {"coupling={scheme: relaxed}"}},
+    {"monolithic", {"coupling={scheme: monolithic}"}},
+};
+enum { VARIANT_COUNT = sizeof variants / sizeof *variants };
+
+/* What may serve as the truth, best first. */
+static const variant references[] = {
+    {"monolithic", {"coupling={scheme: monolithic}"}},
+    {"tight", {"coupling={scheme: tight, relaxation: quasi-newton, iterations: 60, tolerance: 0, relative_tolerance: 1e-9}"}},
+    {"index1", {"coupling={scheme: index1, tolerance: 0, relative_tolerance: 1e-9}"}},
+};
+enum { REFERENCE_COUNT = sizeof references / sizeof *references };
+
+typedef enum motion { MOTION_LINEAR, MOTION_GROWS, MOTION_ANY } motion;
+
+typedef struct trust_case {
+    char name[64];
+    int set;
+    char scenario[64];
+    motion motion;
+    char text[LINE_MAX_LENGTH]; /* holds the overrides */
+    const char *overrides[OVERRIDES_MAX];
+    int override_count;
+} trust_case;
+
+typedef enum question { ASK_RUN, ASK_STABILITY, ASK_ADVISE, QUESTION_COUNT } question;
+
+static const char *const question_names[] = {"run", "stability", "advise"};
+
+typedef enum judgement { RIGHT, FALSE_ALARM, MISS, UNDECIDED, NOT_COUNTED, BROKEN, JUDGEMENT_COUNT } judgement;
+
+static const char *const judgement_names[] = {"right", "false alarm", "miss", "undecided", "not counted", "broken"};
+
+/* One answer of the program and what it was worth; what a worker sends to the parent. */
+typedef struct row {
+    int case_index;
+    question question;
+    int variant; /* -1: none */
+    double step; /* s */
+    judgement judgement;
+    double error; /* of the signals by their range; of stability: how far it ran by how far the reference did */
+    char said[200];
+} row;
+
+typedef struct options {
+    int set; /* 0: all */
+    const char *only_case;
+    bool asked[QUESTION_COUNT];
+    int jobs;
+    bool verbose;
+    const char *folder;
+} options;
+
+/* Cases ------------------------------------------------------------------------------------------------------------ */
+
+static bool parse_case(char *line, trust_case *c)
+{
+    static const char *const words[] = {"linear", "grows", "any"};
+    *c = (trust_case){0};
+    snprintf(c->text, sizeof c->text, "%s", line);
+
+    const char *fields[4 + OVERRIDES_MAX];
+    int count = 0;
+    for (char *word = strtok(c->text, " \t\n"); word && count < 4 + OVERRIDES_MAX; word = strtok(NULL, " \t\n"))
+        fields[count++] = word;
+    if (count < 4) return false;
+
+    snprintf(c->name, sizeof c->name, "%s", fields[0]);
+    snprintf(c->scenario, sizeof c->scenario, "%s", fields[2]);
+    c->set = atoi(fields[1]);
+    c->motion = MOTION_ANY;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(fields[3], words[i]) == 0) c->motion = (motion)i;
+    for (int i = 4; i < count; i++) c->overrides[c->override_count++] = fields[i];
+    return true;
+}
+
+static int read_cases(const options *asked, trust_case *cases)
+{
+    char path[512], line[LINE_MAX_LENGTH];
+    snprintf(path, sizeof path, "%s/cases.txt", asked->folder);
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        fprintf(stderr, "yoke-trust: cannot read %s: %s\n", path, strerror(errno));
+        return -1;
+    }
+
+    int count = 0;
+    while (count < CASES_MAX && fgets(line, sizeof line, file)) {
+        trust_case *c = &cases[count];
+        if (*line == '#' || *line == '\n') continue;
+        if (!parse_case(line, c)) {
+            fprintf(stderr, "yoke-trust: %s: cannot read the case '%s'\n", path, line);
+            continue;
+        }
+        bool wanted = asked->only_case ? strstr(c->name, asked->only_case) != NULL : true;
+        if (wanted && (asked->set == 0 || asked->set == c->set)) count++;
+    }
+    fclose(file);
+    return count;
+}
+
+/* Runs ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct outcome {
+    yk_status status;
+    yk_context *context;
+    yk_record *record;
+    yk_run_report report;
+    char message[512];
+    double step, end; /* s, that the scenario has */
+} outcome;
+
+static bool within_time(void *user, const yk_run_progress *progress)
+{
+    (void)user;
+    return progress->seconds < RUN_SECONDS;
+}
+
+static void release(outcome *o)
+{
+    yk_record_destroy(o->record);
+    if (o->context) yk_context_destroy(o->context);
+    *o = (outcome){0};
+}
+
+/* Loads a case with more overrides on top; NULL if it is refused, with the reason in o->message. */
+static yk_scenario *load(const options *asked, const trust_case *c, const variant *v, double step, double end, int every,
+                         outcome *o)
+{
+    *o = (outcome){.status = YK_ERROR_MEMORY};
+    yk_context_def context_def = yk_context_default();
+    context_def.threads = 1;
+    o->context = yk_context_create(&context_def);
+    if (!o->context) return NULL;
+
+    char path[512], texts[3][64];
+    const char *overrides[OVERRIDES_MAX + 8];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/scenarios/%s.yaml", asked->folder, c->scenario);
+    for (int i = 0; i < c->override_count; i++) overrides[count++] = c->overrides[i];
+    for (int i = 0; v && i < 4 && v->overrides[i]; i++) overrides[count++] = v->overrides[i];
+    if (step > 0) {
+        snprintf(texts[0], sizeof texts[0], "time.step=%.17g", step);
+        overrides[count++] = texts[0];
+    }
+    if (end > 0) {
+        snprintf(texts[1], sizeof texts[1], "time.end=%.17g", end);
+        overrides[count++] = texts[1];
+    }
+    if (every > 0) {
+        snprintf(texts[2], sizeof texts[2], "record.every=%d", every);
+        overrides[count++] = texts[2];
+    }
+
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path;
+    def.overrides = overrides;
+    def.override_count = count;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    o->status = yk_diagnostics_create(o->context, &diagnostics);
+    if (o->status >= 0) o->status = yk_scenario_load(o->context, &def, diagnostics, &scenario);
+    if (o->status < 0) {
+        const char *why = yk_diagnostics_count(diagnostics) ? yk_diagnostics_get(diagnostics, 0)->message
+                                                             : yk_last_message(o->context);
+        snprintf(o->message, sizeof o->message, "%s", why);
+    }
+    yk_diagnostics_destroy(diagnostics);
+    if (scenario) {
+        o->step = yk_scenario_get(scenario)->step;
+        o->end = yk_scenario_get(scenario)->end;
+    }
+    return scenario;
+}
+
+/* False if the scenario is refused under this variant. */
+static bool run(const options *asked, const trust_case *c, const variant *v, double step, double end, int every,
+                outcome *o)
+{
+    yk_scenario *scenario = load(asked, c, v, step, end, every, o);
+    if (!scenario) return false;
+    yk_system *system = NULL;
+    yk_status status = yk_scenario_system(scenario, &system);
+    if (status >= 0) status = yk_record_create(o->context, &o->record);
+    bool accepted = status >= 0;
+    if (accepted) {
+        yk_run_def def = {.recorder = yk_record_recorder(o->record), .progress = within_time};
+        status = yk_run(o->context, scenario, &def, &o->report);
+    }
+    o->status = status;
+    if (status != YK_OK) snprintf(o->message, sizeof o->message, "%s", yk_last_message(o->context));
+    yk_scenario_destroy(scenario);
+    return accepted;
+}
+
+/* Largest and smallest value of a channel's components over the rows of a record. */
+static double channel_range(const yk_record *record, int channel, int components)
+{
+    double widest = 0;
+    for (int k = 0; k < components; k++) {
+        const double *x = yk_record_column(record, channel, k);
+        double low = INFINITY, high = -INFINITY;
+        for (size_t i = 0; i < yk_record_rows(record); i++) {
+            low = fmin(low, x[i]);
+            high = fmax(high, x[i]);
+        }
+        if (high - low > widest) widest = high - low;
+    }
+    return widest;
+}
+
+/* Largest difference of the signals of two records at the times that both have, by the range of the signal in the
+ * reference; infinite if the record ends before the reference does. */
+static double distance(const yk_record *record, const yk_record *reference)
+{
+    const yk_record_header *header = yk_record_get_header(reference);
+    const double *t = yk_record_time(record), *u = yk_record_time(reference);
+    size_t rows = yk_record_rows(record), others = yk_record_rows(reference);
+    if (rows == 0 || others < 2 || t[rows - 1] < u[others - 1] - 0.5 * (u[1] - u[0])) return INFINITY;
+
+    double worst = 0;
+    for (int channel = 0; channel < header->channel_count; channel++) {
+        int components = header->channels[channel].components;
+        double range = channel_range(reference, channel, components);
+        if (!(range > 0)) continue;
+        for (int k = 0; k < components; k++) {
+            const double *x = yk_record_column(record, channel, k), *y = yk_record_column(reference, channel, k);
+            for (size_t i = 0, j = 0; i < rows && j < others;) {
+                double lag = t[i] - u[j];
+                if (fabs(lag) < 1e-9 * (1 + fabs(u[j]))) {
+                    double error = fabs(x[i] - y[j]) / range;
+                    if (!(error <= worst)) worst = error;
+                    i++;
+                    j++;
+                } else if (lag < 0) {
+                    i++;
+                } else {
+                    j++;
+                }
+            }
+        }
+    }
+    return isnan(worst) ? INFINITY : worst;
+}
+
+/* How far the signals of a run reach by how far those of the reference do. */
+static double reach(const yk_record *record, const yk_record *reference)
+{
+    const yk_record_header *header = yk_record_get_header(reference);
+    double most = 0;
+    for (int channel = 0; channel < header->channel_count; channel++) {
+        int components = header->channels[channel].components;
+        double range = channel_range(reference, channel, components);
+        double here = channel_range(record, channel, components);
+        if (range > 0 && !(here / range <= most)) most = here / range;
+    }
+    return isnan(most) ? INFINITY : most;
+}
+
+/* Judgements ------------------------------------------------------------------------------------------------------- */
+
+typedef struct work {
+    const options *asked;
+    const trust_case *c;
+    int case_index;
+    FILE *out;
+    double step, end;     /* s, of the scenario */
+    int reference;        /* index of the scheme that tells the truth */
+    outcome fine;         /* the truth */
+    double coarse_errors[STEP_COUNT]; /* of the reference scheme with the steps of the runs */
+} work;
+
+static void report(work *w, row r)
+{
+    r.case_index = w->case_index;
+    fwrite(&r, sizeof r, 1, w->out);
+    fflush(w->out);
+}
+
+static bool find_reference(work *w)
+{
+    outcome o;
+    yk_scenario *scenario = load(w->asked, w->c, NULL, 0, 0, 0, &o);
+    w->step = o.step;
+    w->end = o.end;
+    yk_scenario_destroy(scenario);
+    release(&o);
+    if (!(w->step > 0)) return false;
+
+    for (w->reference = 0; w->reference < REFERENCE_COUNT; w->reference++) {
+        const variant *v = &references[w->reference];
+        int every = COARSE_FACTOR * FINE_PARTS;
+        bool accepted = run(w->asked, w->c, v, w->step / FINE_PARTS, 0, every, &w->fine);
+        if (accepted && w->fine.status >= 0 && w->fine.status != YK_INTERRUPTED) return true;
+        release(&w->fine);
+    }
+    return false;
+}
+
+static bool is_told(const outcome *o, char *said, size_t size)
+{
+    snprintf(said, size, "%.190s", o->status < 0 ? o->message : "");
+    if (o->status < 0) return true;
+    for (int i = 0; i < o->report.finding_count; i++)
+        if (o->report.findings[i].serious) {
+            snprintf(said, size, "%.190s", o->report.findings[i].text);
+            return true;
+        }
+    return false;
+}
+
+static void judge_runs(work *w)
+{
+    for (int i = 0; i < STEP_COUNT; i++) {
+        outcome o;
+        double step = w->step * step_factors[i];
+        int every = (int)lround(COARSE_FACTOR / step_factors[i]);
+        w->coarse_errors[i] = INFINITY;
+        if (run(w->asked, w->c, &references[w->reference], step, 0, every, &o) && o.status >= 0)
+            w->coarse_errors[i] = distance(o.record, w->fine.record);
+        release(&o);
+    }
+
+    for (int v = 0; v < VARIANT_COUNT; v++)
+        for (int i = 0; i < STEP_COUNT; i++) {
+            outcome o;
+            double step = w->step * step_factors[i];
+            int every = (int)lround(COARSE_FACTOR / step_factors[i]);
+            row r = {.question = ASK_RUN, .variant = v, .step = step};
+            if (!run(w->asked, w->c, &variants[v], step, 0, every, &o)) {
+                r.judgement = NOT_COUNTED;
+                r.error = NAN;
+                snprintf(r.said, sizeof r.said, "refused: %.180s", o.message);
+            } else {
+                bool told = is_told(&o, r.said, sizeof r.said);
+                r.error = o.status < 0 ? INFINITY : distance(o.record, w->fine.record);
+                bool coarse = w->coarse_errors[i] > TOO_COARSE && r.error < 10;
+                if (o.status == YK_INTERRUPTED) {
+                    r.judgement = BROKEN;
+                    snprintf(r.said, sizeof r.said, "took longer than %g s", RUN_SECONDS);
+                } else if (coarse || (r.error > GOOD && r.error < WRONG)) {
+                    r.judgement = NOT_COUNTED;
+                } else if (r.error <= GOOD) {
+                    r.judgement = told ? FALSE_ALARM : RIGHT;
+                } else {
+                    r.judgement = told ? RIGHT : MISS;
+                }
+            }
+            release(&o);
+            report(w, r);
+        }
+}
+
+static void judge_stability(work *w)
+{
+    static const char *const words[] = {[YK_VERDICT_STABLE] = "stable",
+                                        [YK_VERDICT_MODEL] = "motion",
+                                        [YK_VERDICT_COUPLING] = "UNSTABLE",
+                                        [YK_VERDICT_FAILED] = "failed"};
+    double end = fmax(w->end, LONG_RUN_STEPS * w->step);
+    outcome base;
+    bool known = run(w->asked, w->c, &references[w->reference], w->step, end, COARSE_FACTOR, &base);
+    known = known && base.status >= 0 && base.status != YK_INTERRUPTED;
+
+    for (int v = 0; known && v < VARIANT_COUNT; v++) {
+        row r = {.question = ASK_STABILITY, .variant = v, .step = w->step, .judgement = NOT_COUNTED, .error = NAN};
+        outcome o;
+
+        /* The truth: does a long run stay with the reference? */
+        if (!run(w->asked, w->c, &variants[v], w->step, end, COARSE_FACTOR, &o)) {
+            release(&o);
+            continue;
+        }
+        r.error = o.status < 0 ? INFINITY : reach(o.record, base.record);
+        bool interrupted = o.status == YK_INTERRUPTED;
+        release(&o);
+        bool away = r.error > RAN_AWAY, stays = r.error < STAYED;
+        if (interrupted || (!away && !stays)) {
+            report(w, r);
+            continue;
+        }
+
+        /* The answer. */
+        yk_scenario *scenario = load(w->asked, w->c, &variants[v], w->step, 0, 0, &o);
+        yk_stability_report verdict;
+        yk_stability_def def = yk_stability_default();
+        yk_status status = scenario ? yk_stability(o.context, scenario, &def, &verdict) : YK_ERROR_INPUT;
+        if (status < 0) {
+            r.judgement = BROKEN;
+            snprintf(r.said, sizeof r.said, "%.190s", o.context ? yk_last_message(o.context) : "");
+        } else {
+            bool blamed = verdict.verdict == YK_VERDICT_COUPLING || verdict.verdict == YK_VERDICT_FAILED;
+            bool model = verdict.verdict == YK_VERDICT_MODEL;
+            r.judgement = RIGHT;
+            if (away && !blamed) r.judgement = MISS;
+            if (stays && blamed) r.judgement = FALSE_ALARM;
+            if (stays && model && w->c->motion == MOTION_LINEAR) r.judgement = FALSE_ALARM;
+            if (stays && !model && w->c->motion == MOTION_GROWS && !blamed) r.judgement = MISS;
+            snprintf(r.said, sizeof r.said, "%s, radius %.6g, %s", words[verdict.verdict], verdict.radius,
+                     away ? "ran away" : "stayed");
+        }
+        yk_scenario_destroy(scenario);
+        release(&o);
+        report(w, r);
+    }
+    release(&base);
+}
+
+static void judge_advice(work *w)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/scenarios/%s.yaml", w->asked->folder, w->c->scenario);
+    yk_advise_def def = yk_advise_default();
+    def.scenario.path = path;
+    def.scenario.overrides = w->c->overrides;
+    def.scenario.override_count = w->c->override_count;
+    def.seconds = ADVICE_SECONDS;
+    def.jobs = 1;
+
+    row r = {.question = ASK_ADVISE, .variant = -1, .judgement = BROKEN, .error = NAN};
+    yk_context_def context_def = yk_context_default();
+    yk_context *context = yk_context_create(&context_def);
+    yk_advice *advice = calloc(1, sizeof *advice);
+    yk_diagnostics *diagnostics = NULL;
+    if (context && advice && yk_diagnostics_create(context, &diagnostics) >= 0) {
+        yk_status status = yk_advise(context, &def, diagnostics, advice);
+        if (status < 0) {
+            snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(context));
+        } else if (advice->best < 0) {
+            r.judgement = UNDECIDED;
+            snprintf(r.said, sizeof r.said, "no scheme meets the tolerance");
+        } else {
+            const yk_advice_row *best = &advice->rows[advice->best];
+            char block[256];
+            const char *braces = strchr(best->block, '{');
+            snprintf(block, sizeof block, "coupling=%.200s", braces ? braces : "{}");
+            variant pasted = {"pasted", {block}};
+            outcome o;
+            r.step = best->step;
+            bool accepted = run(w->asked, w->c, &pasted, best->step, 0, 1, &o);
+            r.error = accepted && o.status >= 0 ? distance(o.record, w->fine.record) : INFINITY;
+            r.judgement = r.error <= def.tolerance ? RIGHT : MISS;
+            snprintf(r.said, sizeof r.said, "%.150s, step %g s", block, best->step);
+            release(&o);
+        }
+    }
+    free(advice);
+    yk_diagnostics_destroy(diagnostics);
+    if (context) yk_context_destroy(context);
+    report(w, r);
+}
+
+static void judge_case(const options *asked, const trust_case *c, int index, FILE *out)
+{
+    work w = {.asked = asked, .c = c, .case_index = index, .out = out};
+    if (!find_reference(&w)) {
+        row r = {.variant = -1, .judgement = BROKEN, .error = NAN, .said = "no scheme gives a reference"};
+        report(&w, r);
+        return;
+    }
+    if (asked->asked[ASK_RUN]) judge_runs(&w);
+    if (asked->asked[ASK_STABILITY]) judge_stability(&w);
+    if (asked->asked[ASK_ADVISE]) judge_advice(&w);
+    release(&w.fine);
+}
+
+/* All cases -------------------------------------------------------------------------------------------------------- */
+
+typedef struct tally {
+    int counts[QUESTION_COUNT][JUDGEMENT_COUNT];
+    int good[VARIANT_COUNT], tried[VARIANT_COUNT]; /* runs within GOOD of the truth, and runs */
+} tally;
+
+static void print_row(const trust_case *cases, const row *r)
+{
+    printf("  %-11s %-20s %-10s %-18s h = %-9.3g error %-9.3g %s\n", judgement_names[r->judgement],
+           cases[r->case_index].name, question_names[r->question], r->variant < 0 ? "" : variants[r->variant].name,
+           r->step, r->error, r->said);
+}
+
+static void count_rows(const options *asked, const trust_case *cases, FILE *in, tally *all)
+{
+    row r;
+    rewind(in);
+    while (fread(&r, sizeof r, 1, in) == 1) {
+        all->counts[r.question][r.judgement]++;
+        if (r.question == ASK_RUN && r.variant >= 0) {
+            all->tried[r.variant]++;
+            all->good[r.variant] += r.error <= GOOD;
+        }
+        bool worth = r.judgement == FALSE_ALARM || r.judgement == MISS || r.judgement == BROKEN;
+        if (worth || asked->verbose) print_row(cases, &r);
+    }
+    fflush(stdout);
+}
+
+static void judge_all(const options *asked, const trust_case *cases, int count, tally *all)
+{
+    FILE *files[CASES_MAX];
+    pid_t workers[CASES_MAX];
+    int begun = 0, running = 0, done = 0;
+    for (int i = 0; i < count; i++) files[i] = tmpfile();
+
+    while (done < count) {
+        while (begun < count && running < asked->jobs) {
+            fflush(stdout);
+            pid_t child = fork();
+            if (child == 0) {
+                alarm(CASE_SECONDS);
+                judge_case(asked, &cases[begun], begun, files[begun]);
+                _exit(0);
+            }
+            workers[begun++] = child;
+            running++;
+        }
+
+        int status;
+        pid_t ended = wait(&status);
+        if (ended < 0) break;
+        for (int i = 0; i < begun; i++) {
+            if (workers[i] != ended) continue;
+            done++;
+            running--;
+            if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%d of %d cases ", done, count);
+            count_rows(asked, cases, files[i], all);
+            if (!WIFEXITED(status)) {
+                printf("  broken      %-20s the process ended by signal %d\n", cases[i].name, WTERMSIG(status));
+                all->counts[ASK_RUN][BROKEN]++;
+            }
+        }
+    }
+    for (int i = 0; i < count; i++) fclose(files[i]);
+}
+
+static void print_tally(const options *asked, const tally *all)
+{
+    printf("\n| question | right | false alarm | miss | undecided | not counted | broken |\n|---|---|---|---|---|---|---|\n");
+    for (int q = 0; q < QUESTION_COUNT; q++) {
+        if (!asked->asked[q]) continue;
+        printf("| %s |", question_names[q]);
+        for (int j = 0; j < JUDGEMENT_COUNT; j++) printf(" %d |", all->counts[q][j]);
+        printf("\n");
+    }
+    if (!asked->asked[ASK_RUN]) return;
+    printf("\n| variant | runs | within %g %% |\n|---|---|---|\n", 100 * GOOD);
+    for (int v = 0; v < VARIANT_COUNT; v++) printf("| %s | %d | %d |\n", variants[v].name, all->tried[v], all->good[v]);
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: yoke-trust [--set N] [--case NAME] [--only run|stability|advise] [--jobs N] [--folder F] "
+                    "[--verbose]\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    options asked = {.jobs = 2, .asked = {true, true, true}, .folder = "studies/trust"};
+    for (int i = 1; i < argc; i++) {
+        bool more = i + 1 < argc;
+        if (strcmp(argv[i], "--verbose") == 0) {
+            asked.verbose = true;
+        } else if (strcmp(argv[i], "--set") == 0 && more) {
+            asked.set = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--case") == 0 && more) {
+            asked.only_case = argv[++i];
+        } else if (strcmp(argv[i], "--jobs") == 0 && more) {
+            asked.jobs = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--folder") == 0 && more) {
+            asked.folder = argv[++i];
+        } else if (strcmp(argv[i], "--only") == 0 && more) {
+            i++;
+            for (int q = 0; q < QUESTION_COUNT; q++) asked.asked[q] = strcmp(argv[i], question_names[q]) == 0;
+        } else {
+            return usage();
+        }
+    }
+    if (asked.jobs < 1) return usage();
+
+    static trust_case cases[CASES_MAX];
+    int count = read_cases(&asked, cases);
+    if (count < 0) return 2;
+    if (count == 0) {
+        fprintf(stderr, "yoke-trust: no case fits\n");
+        return 2;
+    }
+
+    tally all = {0};
+    judge_all(&asked, cases, count, &all);
+    print_tally(&asked, &all);
+    return 0;
+}
