@@ -15,11 +15,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "math/polynomial.h"
 
 /* Limit of corrections where the scheme must iterate although one correction was asked for. */
 enum { FIRST_ITERATIONS = 20 };
+/* Corrections of a step that may be taken back because they led away. */
+enum { RETREATS = 6 };
 /* A correction that shrinks less than this is not Newton's any more: the Jacobian is renewed. */
 static const double SLOW = 0.3;
 /* Factor by which the corrections of a kept Jacobian may shrink, in the mean, before the next step renews it: several
@@ -39,14 +42,35 @@ static const double ROUNDING = 1e-7, WIRED = 1e-6;
 
 /* Prediction ------------------------------------------------------------------------------------------------------- */
 
-/* The polynomials of the last step, of size H, on a step of size h that follows it. */
-static void extrapolate(yk_index1_link *link, double ratio)
+/* A polynomial of the last step, of size H, on a step of size h that follows it. */
+static yk_index1_multiplier extrapolated(const yk_index1_multiplier *last, double ratio)
 {
-    for (int row = 0; row < link->constraint.row_count; row++) {
-        double *c = link->multiplier[row].power, scale = 1;
-        yk_poly_shift(c, YK_SIGNAL_DEGREE_MAX, 1);
-        for (int power = 1; power <= YK_SIGNAL_DEGREE_MAX; power++) c[power] *= scale *= ratio;
-    }
+    yk_index1_multiplier next = *last;
+    double scale = 1;
+    yk_poly_shift(next.power, YK_SIGNAL_DEGREE_MAX, 1);
+    for (int power = 1; power <= YK_SIGNAL_DEGREE_MAX; power++) next.power[power] *= scale *= ratio;
+    return next;
+}
+
+/* The same bends again: a solver of first order misses the place at the end of every step, and efforts that bring it there
+ * bend in every step alike, however small it is. Cubics continue where the last one ended, others follow the means. */
+static yk_index1_multiplier repeated(const yk_index1_link *link, int row, double ratio)
+{
+    yk_index1_multiplier next = link->last[row];
+    if (link->basis->degree == 3)
+        next.power[0] = yk_poly_value(next.power, YK_SIGNAL_DEGREE_MAX, 1);
+    else
+        next.power[0] += ratio * link->trend[row];
+    return next;
+}
+
+/* One row of the prediction, by what foretold the last step better. */
+static yk_index1_multiplier predicted(const yk_index1_link *link, int row, double ratio, bool repeat)
+{
+    yk_index1_multiplier next = repeat ? repeated(link, row, ratio) : extrapolated(&link->last[row], ratio);
+    /* A shorter polynomial cannot hold the last terms of a longer one. */
+    for (int power = link->basis->degree + 1; power < YK_SIGNAL_COEFFICIENTS; power++) next.power[power] = 0;
+    return next;
 }
 
 static void predict(yk_system *system)
@@ -57,17 +81,47 @@ static void predict(yk_system *system)
     for (int i = 0; i < system->link_count; i++) {
         yk_index1_link *link = &x->links[i];
         link->basis = system->links[i].law && x->basis->degree > 2 ? &x->bases[2] : x->basis;
-        if (x->last_step > 0) extrapolate(link, system->h / x->last_step);
-        /* A shorter polynomial cannot hold the last terms of a longer one. */
-        for (int row = 0; row < link->constraint.row_count; row++)
-            for (int power = link->basis->degree + 1; power < YK_SIGNAL_COEFFICIENTS; power++)
-                link->multiplier[row].power[power] = 0;
+        memcpy(link->last, link->multiplier, sizeof link->last);
+        for (int row = 0; x->last_step > 0 && row < link->constraint.row_count; row++)
+            link->multiplier[row] = predicted(link, row, system->h / x->last_step, link->repeats);
     }
     for (int i = 0; i < system->link_count; i++)
         if (system->links[i].law) yk_index1_predict_law(system, i);
     yk_index1_predict_wires(system);
     yk_index1_predict_directions(system);
     yk_index1_set_inputs(system);
+}
+
+static double mean_of(const yk_index1_multiplier *multiplier)
+{
+    double mean = 0;
+    for (int power = 0; power < YK_SIGNAL_COEFFICIENTS; power++) mean += multiplier->power[power] / (power + 1);
+    return mean;
+}
+
+/* Which prediction would have been the better one of the step that is done. */
+static void compare_predictions(yk_system *system)
+{
+    const struct yk_index1 *x = system->index1;
+    for (int i = 0; i < system->link_count; i++) {
+        yk_index1_link *link = &x->links[i];
+        double error[2] = {0, 0};
+        for (int row = 0; row < link->constraint.row_count; row++) {
+            for (int repeat = 0; x->last_step > 0 && repeat < 2; repeat++) {
+                yk_index1_multiplier next = predicted(link, row, system->h / x->last_step, repeat);
+                for (int node = 0; node <= link->basis->degree; node++) {
+                    double tau = link->basis->node[node];
+                    double value = yk_poly_value(link->multiplier[row].power, link->basis->degree, tau);
+                    double off = fabs(value - yk_poly_value(next.power, link->basis->degree, tau));
+                    error[repeat] = fmax(error[repeat], off);
+                }
+            }
+            double ratio = x->last_step > 0 ? x->last_step / system->h : 0;
+            double change = mean_of(&link->multiplier[row]) - mean_of(&link->last[row]);
+            link->trend[row] = x->last_step > 0 ? 2 * change / (1 + ratio) : 0;
+        }
+        link->repeats = error[1] < error[0];
+    }
 }
 
 /* Runs of all subsystems ------------------------------------------------------------------------------------------- */
@@ -228,9 +282,11 @@ static effort_change measure(yk_system *system, const double *correction)
     return result;
 }
 
-static void apply(yk_system *system, const double *correction)
+static void apply(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
+    const double *correction = x->correction;
+    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -correction[i];
     for (int i = 0; i < system->link_count; i++) {
         yk_index1_link *link = &x->links[i];
         int rows = link->constraint.row_count;
@@ -251,6 +307,7 @@ static void apply(yk_system *system, const double *correction)
 /* A step on its way to convergence. */
 typedef struct newton {
     int corrections, limit;
+    int retreats;  /* corrections that were taken back, or half of them */
     bool single;   /* one correction, as it comes */
     bool renewed;  /* the Jacobian is of this step */
     bool response; /* the next run brings a new one */
@@ -291,7 +348,6 @@ static yk_status solve(yk_system *system, newton *n)
     if (status < 0) return status;
     n->residual = evaluate(system, x->correction);
     yk_jacobian_solve(x->jacobian, x->correction);
-    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -x->correction[i];
     n->last_change = n->now.change;
     n->now = measure(system, x->correction);
     if (n->corrections == 0)
@@ -330,6 +386,13 @@ static bool is_slow(const yk_system *system, const newton *n)
            has_weight(system, n->now.change, n->now.size);
 }
 
+/* Whether the last correction led farther away: the next one would be larger than it was. */
+static bool is_worse(const yk_system *system, const newton *n)
+{
+    return n->corrections > 0 && !(n->now.change <= n->last_change) &&
+           (has_weight(system, n->now.change, n->now.size) || !isfinite(n->now.change));
+}
+
 /* The last iterate is taken where it is near; efforts that are far off would tear the subsystems apart. */
 static yk_status give_up(const yk_system *system, const newton *n)
 {
@@ -342,20 +405,52 @@ static yk_status give_up(const yk_system *system, const newton *n)
         system->t + system->h, (long long)system->step_count + 1, n->corrections, n->now.change, n->now.size);
 }
 
+/* Takes a part of the last correction back. A Jacobian that was kept is then renewed where it began to fail; with a new one
+ * the efforts are tried at half of the way, and at most a few times: contacts that open and close make every way bent. */
+static void retreat(yk_system *system, newton *n)
+{
+    struct yk_index1 *x = system->index1;
+    double part = n->renewed ? 0.5 : 1;
+    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) {
+        x->correction[i] = part * x->way[i];
+        x->way[i] -= x->correction[i];
+    }
+    n->response = !n->renewed;
+    n->retreats++;
+    n->now.change = n->renewed ? n->last_change : INFINITY; /* what the next one is compared with */
+    apply(system);
+}
+
 static yk_status iterate(yk_system *system, newton *n)
 {
+    struct yk_index1 *x = system->index1;
     for (;; n->corrections++) {
+        /* Efforts that are far off may be too much for a subsystem; those halfway there need not be. */
+        bool last = n->corrections == n->limit, can_retreat = n->corrections > 0 && n->retreats < RETREATS && !last;
         yk_status status = run_all(system, n->corrections > 0, n->response);
+        if (status < 0 && can_retreat && !n->single && yk_step_can_be_mended(status)) {
+            retreat(system, n);
+            continue;
+        }
         if (status < 0) return status;
+
+        /* What the run taught, and the correction that follows from it. */
         if (n->corrections == 0) keep_predicted(system);
         if (n->single && n->corrections == 1) return YK_OK;
         learn(system, n);
         status = solve(system, n);
         if (status < 0) return status;
         if (!n->single && has_converged(system, n)) return YK_OK;
-        if (n->corrections == n->limit || !isfinite(n->now.change)) return give_up(system, n);
+        if (last) return give_up(system, n);
+        if (!n->single && is_worse(system, n) && can_retreat) {
+            retreat(system, n);
+            continue;
+        }
+        if (!isfinite(n->now.change)) return give_up(system, n);
+
         n->response = !n->single && !n->renewed && is_slow(system, n);
-        apply(system, system->index1->correction);
+        for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->way[i] = -x->correction[i];
+        apply(system);
     }
 }
 
@@ -405,6 +500,7 @@ yk_status yk_index1_step(yk_system *system, yk_step_report *report)
     report->effort_change = n.now.change;
     x->last_rate = n.rate;
     if (system->scheme.index1.reuse) yk_jacobian_turn(x->jacobian, turn_of, system);
+    compare_predictions(system);
     keep_history(system);
     return status;
 }
@@ -430,7 +526,11 @@ void yk_index1_estimate(const yk_system *system, double *speed, double *spin)
 void yk_index1_jump(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
-    for (int i = 0; i < system->link_count && x->last_step > 0; i++) extrapolate(&x->links[i], 0);
+    for (int i = 0; i < system->link_count && x->last_step > 0; i++) {
+        yk_index1_link *link = &x->links[i];
+        for (int row = 0; row < link->constraint.row_count; row++)
+            link->multiplier[row] = extrapolated(&link->multiplier[row], 0);
+    }
     x->jumped = true;
     x->last_step = 0;
 }

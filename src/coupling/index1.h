@@ -39,6 +39,9 @@ typedef struct yk_index1_link {
     yk_constraint constraint;
     const yk_index1_basis *basis;                          /* of the present step */
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];    /* over the present step, or the last one */
+    yk_index1_multiplier last[YK_JOINT_ROWS_MAX];          /* over the last step, while the present one is made */
+    double trend[YK_JOINT_ROWS_MAX];                       /* change of their means from the last step but one to it */
+    bool repeats;                                          /* they are predicted as what they were (see predict) */
     yk_effort unit[2][YK_INDEX1_NODES][YK_JOINT_ROWS_MAX]; /* effort of a unit multiplier at each node */
     yk_motion earlier[2];                                  /* of both sides at the start of the last step */
     yk_effort mean[2];                                     /* on both sides over their present substep ... */
@@ -71,7 +74,9 @@ struct yk_index1 {
     yk_jacobian *jacobian;       /* its links: interfaces, then wires */
     yk_jacobian *start_jacobian; /* accelerations by constant multipliers */
     double **sensitivity;        /* per member: room for what it tells; NULL: finite differences */
-    double *correction, *applied;
+    double *correction;          /* of the parameters, to be subtracted from them */
+    double *applied;             /* their change between the last run and the present one */
+    double *way;                 /* their change since the last iterate that was no worse than the one before */
     /* Part of the state. */
     double last_step;     /* 0: nothing to extrapolate from */
     double jacobian_step; /* size of the step that the responses were computed in; 0: none */

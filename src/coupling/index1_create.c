@@ -90,7 +90,8 @@ yk_status yk_index1_create(yk_system *system)
     size_t size = (size_t)yk_jacobian_size(x->jacobian);
     x->correction = yk_allocate(context, size, sizeof *x->correction);
     x->applied = yk_allocate(context, size, sizeof *x->applied);
-    return x->correction && x->applied ? YK_OK : YK_ERROR_MEMORY;
+    x->way = yk_allocate(context, size, sizeof *x->way);
+    return x->correction && x->applied && x->way ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_index1_destroy(yk_system *system)
@@ -105,6 +106,7 @@ void yk_index1_destroy(yk_system *system)
     yk_release(system->context, x->wires);
     yk_release(system->context, x->correction);
     yk_release(system->context, x->applied);
+    yk_release(system->context, x->way);
     yk_release(system->context, x);
 }
 
@@ -120,7 +122,7 @@ yk_state_layout yk_index1_layout(const yk_system *system)
     yk_state_layout layout = {.words = SCALARS + (size_t)x->wire_count};
     for (int i = 0; i < system->link_count; i++) {
         layout.continuous += (size_t)x->links[i].constraint.row_count * YK_SIGNAL_COEFFICIENTS + MEAN_WORDS;
-        layout.words += EARLIER_WORDS;
+        layout.words += EARLIER_WORDS + (size_t)x->links[i].constraint.row_count + 1;
     }
     if (system->scheme.index1.reuse) layout.words += yk_jacobian_words(x->jacobian);
     layout.words += layout.continuous;
@@ -137,6 +139,8 @@ void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
         memcpy(continuous + words, link->last_mean, sizeof link->last_mean);
         memcpy(opaque, link->earlier, sizeof link->earlier);
         continuous += words + MEAN_WORDS, opaque += EARLIER_WORDS;
+        for (int row = 0; row < link->constraint.row_count; row++) *opaque++ = link->trend[row];
+        *opaque++ = link->repeats;
     }
     opaque[LAST_STEP] = x->last_step, opaque[JACOBIAN_STEP] = x->jacobian_step;
     opaque[JACOBIAN_DEGREE] = x->jacobian_degree, opaque[LAST_RATE] = x->last_rate;
@@ -156,6 +160,8 @@ void yk_index1_set(yk_system *system, const double *continuous, const double *op
         memcpy(link->last_mean, continuous + words, sizeof link->last_mean);
         memcpy(link->earlier, opaque, sizeof link->earlier);
         continuous += words + MEAN_WORDS, opaque += EARLIER_WORDS;
+        for (int row = 0; row < link->constraint.row_count; row++) link->trend[row] = *opaque++;
+        link->repeats = *opaque++ != 0;
     }
     x->last_step = opaque[LAST_STEP], x->jacobian_step = opaque[JACOBIAN_STEP];
     x->jacobian_degree = (int)opaque[JACOBIAN_DEGREE], x->last_rate = opaque[LAST_RATE];

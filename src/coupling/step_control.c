@@ -236,8 +236,7 @@ static yk_status take_predicted(yk_system *system, double t, double h, yk_step_r
     return YK_OK;
 }
 
-/* What a smaller step may mend. */
-static bool can_be_mended(yk_status status)
+bool yk_step_can_be_mended(yk_status status)
 {
     return status == YK_NOT_CONVERGED || status == YK_ERROR_SINGULAR || status == YK_ERROR_NOT_FINITE ||
            status == YK_ERROR_DIVERGED || status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SUBSYSTEM;
@@ -293,7 +292,7 @@ static yk_status controlled_step(yk_system *system, double t, double room, doubl
     for (;;) {
         attempt a = {0};
         yk_status status = try_step(system, t, h, report, &a);
-        if (status < 0 && !can_be_mended(status)) return status;
+        if (status < 0 && !yk_step_can_be_mended(status)) return status;
         bool good = status == YK_OK && a.error <= 1, smallest = h <= c->def.smallest * (1 + SLIVER);
         double next = h * factor_for(&a, status != YK_OK);
         if (smallest && status < 0) return status;

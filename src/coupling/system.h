@@ -186,6 +186,8 @@ yk_status yk_controller_start(yk_system *system);
 void yk_controller_destroy(yk_system *system);
 /* From system->t over system->h by the scheme; all outputs are finite afterwards. */
 yk_status yk_system_scheme_step(yk_system *system, yk_step_report *report);
+/* Whether a failed step may succeed with a smaller size, or with other efforts. */
+bool yk_step_can_be_mended(yk_status status);
 /* Raises speed and spin to the differences of two motions, those in place as what makes them in the time h. */
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b, double *speed, double *spin);
 const char *yk_system_scheme_name(const yk_system *system);

@@ -297,14 +297,17 @@ static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_
 #define RHO_TEXT                                                                                                   \
     "spectral radius at infinite frequency: 1 no numerical damping, 0 most; with joints 0.9 at most (except form " \
     "ode), for errors of their reactions grow where nothing damps them"
+#define NEWTON_TEXT                                                                                            \
+    "iterations stop when what remains is this share of the step's local error; at most 1e-8 where steps are " \
+    "repeated "                                                                                                \
+    "and compared: schemes tight and index1, and time.tolerance"
 static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
     {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE, .refines = 3,
      .text =
          "local error of an internal step, of nodes and of what flexible bodies deform, which then has variable size; "
          "0: the macro step is the step"},
-    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1,
-     .text = "iterations stop when what remains is this share of the step's local error"},
+    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1, .text = NEWTON_TEXT},
     {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .refines = 3, .text = "and below this"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1), .text = "largest number in a step"},
     {0},
@@ -323,8 +326,7 @@ static const yk_field generalised_alpha_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
     {"stabilisation", YK_TYPE_NUMBER, "1/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "beta of the form ode, the rate at which gaps of joints close; 0: one over the step"},
-    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1,
-     .text = "iterations stop when what remains is this share of the step's local error"},
+    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1, .text = NEWTON_TEXT},
     {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .refines = 3, .text = "and below this"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1), .text = "largest number in a step"},
     {0},

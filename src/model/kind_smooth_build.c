@@ -510,11 +510,16 @@ static void read_integrator(const yk_node *node, yk_smooth_options *options)
     options->newton_iterations = yk_node_integer(node, "iterations");
 }
 
+/* What Newton's method may leave of a step's local error where steps are repeated and compared: the coupling takes the
+ * rest for an answer to its efforts, and step control for an error that no smaller step removes. */
+static const double REPEATED_NEWTON = 1e-8;
+
 static void read_options(maker *m)
 {
     yk_smooth_options *options = &m->def.options;
     const yk_node *damping = yk_node_get(m->section, "damping");
     read_integrator(yk_node_get(m->section, "integrator"), options);
+    if (m->builder->repeats) options->newton_relative = fmin(options->newton_relative, REPEATED_NEWTON);
     if (m->builder->precise) options->newton_relative = 1e-12, options->newton_absolute = 1e-14;
     options->static_start = yk_node_boolean(m->section, "static_start");
     if (!damping) return;

@@ -144,6 +144,8 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
                                    .positions = (yk_rim_positions)yk_node_choice(coupling, "positions"),
                                    .exchanges = yk_node_integer(coupling, "exchanges")};
     check_weights(scenario, coupling);
+    bool iterates = scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0;
+    scenario->builder.repeats = iterates || scheme->kind == YK_SCHEME_INDEX1 || scenario->info.control.tolerance > 0;
     if (relaxed && (scheme->iterations < 1 || scheme->tolerance <= 0))
         yk_node_error(scenario->resolver.diagnostics,
                       yk_node_get(coupling, scheme->iterations < 1 ? "iterations" : "tolerance"),
