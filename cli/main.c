@@ -72,6 +72,12 @@ static int help(int argc, char **argv)
     return run_command(2, asked);
 }
 
+#ifdef __clang__
+static const char compiler[] = __VERSION__; /* begins with its name */
+#else
+static const char compiler[] = "gcc " __VERSION__;
+#endif
+
 int main(int argc, char **argv)
 {
     signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error of the write */
@@ -83,7 +89,7 @@ int main(int argc, char **argv)
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
         return finish(help(argc - 1, argv + 1));
     if (strcmp(word, "--version") == 0) {
-        printf("yoke %s\n", yk_version());
+        printf("yoke %s, compiled by %s\n", yk_version(), compiler);
         return finish(EXIT_GOOD);
     }
     return finish(run_command(argc - 1, argv + 1));

@@ -1,4 +1,5 @@
 /* yoke run: a scenario from start to end, with a progress bar and a summary that tells whether to trust it. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,7 @@ static void print_steps(const yk_run_report *report, yk_system *system)
     if (all.jacobians)
         printf("  %lld coupling Jacobians, %lld calls of subsystems for their finite differences\n",
                (long long)all.jacobians, (long long)all.difference_runs);
+    printf("  state hash %016" PRIx64 "\n", report->state_hash);
 }
 
 /* Times of short steps are taken now and then and made up to the whole, which they may exceed then. */

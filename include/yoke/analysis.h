@@ -67,6 +67,7 @@ typedef struct yk_run_report {
     double energy_created; /* J, by all interfaces */
     double mass_ratio;     /* motion side by effort side at the start, largest of all interfaces; NaN if not known */
     bool recorded;         /* the record has its end */
+    uint64_t state_hash;   /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
     int finding_count;
     yk_finding findings[YK_FINDINGS_MAX];
 } yk_run_report;

@@ -273,6 +273,8 @@ yk_interface_error yk_system_interface_error(const yk_system *system, int interf
 yk_state_layout yk_system_state_layout(const yk_system *system);
 void yk_system_state_get(const yk_system *system, double *image);
 yk_status yk_system_state_set(yk_system *system, const double *image);
+/* A fingerprint of that image, or of the outputs where there is none: equal states have equal hashes, to the last bit. */
+yk_status yk_system_state_hash(yk_system *system, uint64_t *hash);
 
 typedef struct yk_subsystem_statistics {
     int64_t calls;

@@ -1,5 +1,6 @@
 /* A scenario from start to end: steps, samples, and what is worth knowing afterwards. */
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -26,6 +27,7 @@ typedef struct run {
     int64_t stride, next_look;  /* steps */
     double largest_kinetic, lowest_potential, highest_potential;
     bool converged;
+    char hash[20]; /* of the final state, in words */
 } run;
 
 /* Record --------------------------------------------------------------------------------------------------------- */
@@ -127,7 +129,7 @@ static void add_findings(summary *s, const run *r)
     }
 }
 
-static void fill_summary(summary *s, const run *r)
+static void fill_summary(summary *s, run *r)
 {
     yk_system_statistics all = yk_system_statistics_get(r->system);
     add_figure(s, "", "steps", (double)all.steps, "");
@@ -145,6 +147,11 @@ static void fill_summary(summary *s, const run *r)
     }
     for (int i = 0; i < r->info->interface_count; i++) add_interface_figures(s, r, i);
     add_findings(s, r);
+
+    /* As text: a double does not hold 64 bits. */
+    add_figure(s, "", "state_hash", NAN, "");
+    snprintf(r->hash, sizeof r->hash, "%016" PRIx64, r->report->state_hash);
+    s->values[s->count - 1].text = r->hash;
 }
 
 /* Also after a failure: what was computed until then is kept, and the record says why there is no more. */
@@ -153,7 +160,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     if (!r->def->recorder) return YK_OK;
     yk_context *context = r->context;
     summary s = {.context = context,
-                 .capacity = 11 + 2 * r->info->subsystem_count + 6 * r->info->interface_count + YK_FINDINGS_MAX};
+                 .capacity = 12 + 2 * r->info->subsystem_count + 6 * r->info->interface_count + YK_FINDINGS_MAX};
     s.values = yk_allocate(context, (size_t)s.capacity, sizeof *s.values);
     s.names = yk_allocate(context, (size_t)s.capacity, sizeof *s.names);
     yk_status status = YK_ERROR_MEMORY;
@@ -227,6 +234,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         status = step_to_end(&r);
         r.report->time = yk_system_time(r.system);
         r.report->seconds = yk_clock_seconds() - r.begun;
+        yk_status hashed = yk_system_state_hash(r.system, &r.report->state_hash);
+        if (status >= 0 && hashed < 0) status = hashed;
         yk_watch_conclude(&r.watch, r.report);
         /* The message of a failed step must survive whatever ending the record has to say. */
         char *failure = status == YK_OK ? NULL : yk_text_copy(context, yk_last_message(context));

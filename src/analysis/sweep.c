@@ -13,6 +13,7 @@
 
 #include "analysis/measure.h"
 #include "analysis/trial.h"
+#include "base/hash.h"
 #include "base/pool.h"
 #include "base/text.h"
 #include "yoke/analysis.h"
@@ -50,16 +51,15 @@ const char *yk_sweep_value(const yk_sweep_def *def, int run, int axis)
 
 /* Journal ---------------------------------------------------------------------------------------------------------- */
 
-/* FNV-1a over 64 bits. */
+/* With the terminator, so that texts in a row do not run into each other. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return hash * UINT64_C(1099511628211);
+    return yk_hash_bytes(hash, text, strlen(text) + 1);
 }
 
 static uint64_t fingerprint(const sweep *s, const char *scenario)
 {
-    uint64_t hash = mix(UINT64_C(14695981039346656037), scenario);
+    uint64_t hash = mix(YK_HASH_START, scenario);
     for (int i = 0; i < s->def->measure_count; i++) hash = mix(hash, s->def->measures[i]);
     const yk_stability_def *stability = s->def->stability;
     char text[96];

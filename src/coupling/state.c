@@ -7,6 +7,7 @@
  * the last macro step and the motion before it. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "coupling/index1.h"
 #include "coupling/rim.h"
 
@@ -159,5 +160,27 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     if (system->rim) yk_rim_set(system, continuous, opaque++);
     system->control.proposal = *opaque++, system->control.speed = *opaque++, system->control.spin = *opaque++;
     memcpy(&system->step_count, opaque, sizeof *opaque);
+    return YK_OK;
+}
+
+yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
+{
+    *hash = YK_HASH_START;
+
+    /* Where a subsystem has no image, what its ports show stands for its state. */
+    if (system->layout.words == 0) {
+        for (int i = 0; i < system->member_count; i++) {
+            const yk_member *m = &system->members[i];
+            *hash = yk_hash_bytes(*hash, m->values, (size_t)m->port_count * sizeof *m->values);
+        }
+        *hash = yk_hash_bytes(*hash, &system->step_count, sizeof system->step_count);
+        return YK_OK;
+    }
+
+    double *image = yk_allocate(system->context, system->layout.words, sizeof *image);
+    if (!image) return YK_ERROR_MEMORY;
+    yk_system_state_get(system, image);
+    *hash = yk_hash_bytes(*hash, image, system->layout.words * sizeof *image);
+    yk_release(system->context, image);
     return YK_OK;
 }
