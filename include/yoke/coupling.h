@@ -137,9 +137,10 @@ typedef struct yk_scheme_def {
     yk_scheme_kind kind;
     yk_order order;   /* explicit, rim, relaxed */
     yk_inputs inputs; /* explicit only */
-    double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged;
-                         relaxed: of a velocity, as a share of the typical velocity */
-    double relative_tolerance; /* tight, index1: the same, relative to the effort */
+    double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged */
+    double
+        relative_tolerance; /* tight, index1: the same, relative to the effort; relaxed: largest change of a velocity,
+                                  relative to the typical velocity */
     int iterations; /* tight, index1, relaxed: limit of repetitions in a macro step; 0: tight is the loose scheme */
     yk_relaxation relaxation;   /* tight, relaxed */
     yk_tight_velocity velocity; /* tight */
@@ -155,7 +156,7 @@ yk_scheme_def yk_scheme_default(void);
 /* Whether one step of a subsystem follows efforts of any degree that the scheme index1 applies. Those that do not need several
  * substeps in a macro step of it. */
 bool yk_follows_polynomials(const yk_subsystem *subsystem);
-/* Whether a scheme merges the subsystems to one: they then have no units, substeps or channels of their own. */
+/* Whether a scheme merges the subsystems that interfaces join to one: they then make no substeps of their own. */
 bool yk_scheme_merges(yk_scheme_kind kind);
 /* Whether both sides of an interface are at one place, with one velocity, at the end of every step: the books of its work
  * balance, whatever grows. */
@@ -165,15 +166,7 @@ double yk_scheme_resolved_turn(yk_scheme_kind kind);
 /* What else may steady a coupling that ran away, of what is not set already: to follow "a smaller time.step"; may be "". */
 const char *yk_scheme_steadier(const yk_scheme_def *scheme);
 
-/* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
- * subsystem calls x is at position + orientation(length * x). Paper tight (20). */
-typedef struct yk_placement {
-    yk_vec3 position;    /* m */
-    yk_quat orientation; /* from the subsystem's axes to the system's */
-    double length;       /* m per unit of length: 1e-3 for millimetres */
-    double mass;         /* kg per unit of mass: 1e-3 for grams */
-} yk_placement;
-
+/* The units and axes of the system: SI. */
 yk_placement yk_placement_default(void);
 
 /* Macro steps of variable size. `step` of the system is then the largest, and its multiples stay the times at which
@@ -239,7 +232,7 @@ const yk_port_value *yk_system_output(const yk_system *system, int subsystem, in
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values);
 /* What a wire carries at the present time. */
 double yk_system_wire(const yk_system *system, int wire);
-/* False if the subsystem does not tell; parts of a merged system report the whole in the first. */
+/* False if the subsystem does not tell; of parts that were merged the first reports the whole. */
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);
 
 /* Where the energy of a subsystem came from, in J, since the start:

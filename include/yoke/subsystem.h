@@ -161,12 +161,31 @@ typedef struct yk_shape {
 
 typedef struct yk_subsystem yk_subsystem;
 
+/* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
+ * subsystem calls x is at position + orientation(length * x). Paper tight (20). */
+typedef struct yk_placement {
+    yk_vec3 position;    /* m */
+    yk_quat orientation; /* from the subsystem's axes to the system's */
+    double length;       /* m per unit of length: 1e-3 for millimetres */
+    double mass;         /* kg per unit of mass: 1e-3 for grams */
+} yk_placement;
+
 /* A rigid connection between two ports of the parts that are merged (see merge). */
 typedef struct yk_merge_joint {
     int part_a, port_a;
     int part_b, port_b;
     unsigned constrained; /* YK_AXIS mask in the frame of b; scalar ports: YK_AXIS_X */
 } yk_merge_joint;
+
+/* What is merged to one subsystem (see merge). */
+typedef struct yk_merge_def {
+    yk_subsystem *const *parts;
+    int part_count;
+    const yk_placement *placements; /* of the parts in the whole; NULL: all have its units and axes */
+    const yk_merge_joint *joints;
+    int joint_count;
+    int relaxed; /* non-zero: the parts of the whole are to be relaxed one by one, see relax */
+} yk_merge_def;
 
 /* A mechanism as its partners feel it over the next step (see interface_model): the velocities w of its connected
  * effort ports, all of them coupled, under efforts f that stay over the time tau <= h,
@@ -227,10 +246,9 @@ typedef struct yk_subsystem_ops {
     /* Fills at most `capacity` shapes, returns how many there are. */
     int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
     /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the parts in order, all
-     * unconnected, and so are its channels, with others of its own after them. The parts stay as they are. The reference
-     * of every coupling scheme. */
-    yk_status (*merge)(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
-                       yk_subsystem **merged);
+     * unconnected, in the units and axes of the whole. So are its channels, in the units and axes of their part, with
+     * others of its own after them. The parts stay as they are. The reference of every coupling scheme. */
+    yk_status (*merge)(const yk_merge_def *def, yk_subsystem **merged);
     /* As step, and the derivatives of the motions at t + h of all ports that take an effort, by the coefficients 0 to
      * `degree` of their inputs. Row-major. Rows: per such port, in the order of the ports, position 3, rotation 3 (a
      * rotation vector in global axes), velocity 3, angular velocity 3, acceleration 3, angular acceleration 3; of a

@@ -118,21 +118,26 @@ void yk_ledger_add_substep(yk_member *m, double h)
 
 /* Balance ---------------------------------------------------------------------------------------------------------- */
 
-bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
+static bool member_energy(const yk_member *m, yk_energy *energy)
 {
     *energy = (yk_energy){0};
-    if (system->merged && subsystem > 0) return true;
-    const yk_subsystem *part = system->members[subsystem].subsystem;
-    if (!part->ops->energy) return false;
+    if (!m->subsystem->ops->energy) return false;
     energy->port_work = NAN;
-    part->ops->energy(part, energy);
-    if (system->members[subsystem].placement) yk_placement_energy(system->members[subsystem].placement, energy);
+    m->subsystem->ops->energy(m->subsystem, energy);
+    if (m->placement) yk_placement_energy(m->placement, energy);
     return true;
+}
+
+bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
+{
+    const yk_system_part *part = &system->parts[subsystem];
+    *energy = (yk_energy){0};
+    return !part->shows || member_energy(&system->members[part->member], energy);
 }
 
 void yk_ledger_start(yk_system *system)
 {
-    for (int i = 0; i < system->member_count; i++) yk_system_energy(system, i, &system->members[i].start_energy);
+    for (int i = 0; i < system->member_count; i++) member_energy(&system->members[i], &system->members[i].start_energy);
 }
 
 /* Whether the ports of a subsystem can do work. */
@@ -146,8 +151,8 @@ static bool has_power(const yk_member *m)
 yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
 {
     yk_energy_balance balance = {.known = true};
-    if (system->merged && subsystem > 0) return balance;
-    const yk_member *m = &system->members[subsystem];
+    if (!system->parts[subsystem].shows) return balance;
+    const yk_member *m = &system->members[system->parts[subsystem].member];
     for (int i = 0; i < system->link_count; i++) {
         const yk_link *link = &system->links[i];
         if (link->def.effort_subsystem == subsystem) balance.interfaces += link->statistics.work[0];
@@ -155,7 +160,7 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
     }
     yk_energy now;
     const yk_energy *start = &m->start_energy;
-    balance.known = yk_system_energy(system, subsystem, &now);
+    balance.known = member_energy(m, &now);
     if (!balance.known) {
         /* What a subsystem that does not tell its energy gives or takes comes from outside; without ports it has none. */
         balance.known = !has_power(m);

@@ -1,67 +1,55 @@
-/* The monolithic reference: the subsystems merged to one, with the interface joints as constraints inside it. */
+/* The monolithic reference: subsystems that interfaces join are merged to one, with the interfaces as constraints inside
+ * (merging.c). What is left steps side by side; wires that go in a circle are repeated until they settle, so that the
+ * reference has no delay of its own. */
+#include <math.h>
+
 #include "coupling/system.h"
 
-static yk_status merge_parts(const yk_system *system, const yk_system_def *def, yk_merge_joint *joints,
-                             yk_subsystem **merged)
+/* Relative change of a wire that counts as none. */
+static const double SETTLED = 1e-10;
+
+/* Whether a wire runs against the order of the members, so that its target steps before its source. */
+static bool runs_back(const yk_system *system)
 {
-    const yk_subsystem_ops *ops = def->subsystems[0]->ops;
-    for (int i = 0; i < def->subsystem_count; i++) {
-        const yk_subsystem_ops *part = def->subsystems[i]->ops;
-        if (!part->merge)
-            return yk_fail(
-                system->context, YK_ERROR_CAPABILITY,
-                "scheme %s: subsystems of the kind %s ('%s') cannot be merged with others to one system. Choose "
-                "the scheme explicit or tight",
-                yk_system_scheme_name(system), part->kind, def->names[i]);
-        if (part != ops)
-            return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                           "scheme %s: '%s' (%s) and '%s' (%s) cannot be merged to one system; it needs subsystems of "
-                           "one kind that can. Choose the scheme explicit or tight",
-                           yk_system_scheme_name(system), def->names[0], ops->kind, def->names[i], part->kind);
+    for (int i = 0; i < system->wire_count; i++) {
+        int place[2] = {0, 0};
+        const yk_wire_def *def = &system->wires[i].def;
+        if (def->hold) continue;
+        for (int k = 0; k < system->member_count; k++) {
+            if (system->sequence[k] == def->target_subsystem) place[0] = k;
+            if (system->sequence[k] == def->source_subsystem) place[1] = k;
+        }
+        if (place[0] <= place[1]) return true;
     }
-    for (int i = 0; i < def->interface_count; i++) {
-        const yk_interface_def *face = &def->interfaces[i];
-        joints[i] = (yk_merge_joint){.part_a = face->effort_subsystem,
-                                     .port_a = face->effort_port,
-                                     .part_b = face->motion_subsystem,
-                                     .port_b = face->motion_port,
-                                     .constrained = face->constrained};
-    }
-    return ops->merge(def->subsystems, def->subsystem_count, joints, def->interface_count, merged);
+    return false;
 }
 
-yk_status yk_monolithic_copy(const yk_system *system, const yk_system_def *def, yk_subsystem **merged)
+static yk_status advance_all(yk_system *system, bool again, double *change)
 {
-    *merged = NULL;
-    yk_merge_joint *joints = yk_allocate(system->context, (size_t)def->interface_count, sizeof *joints);
-    yk_status status = joints ? merge_parts(system, def, joints, merged) : YK_ERROR_MEMORY;
-    yk_release(system->context, joints);
-    return status;
-}
-
-yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def)
-{
-    yk_context *context = system->context;
-    system->port_offsets = yk_allocate(context, (size_t)def->subsystem_count, sizeof *system->port_offsets);
-    system->channel_offsets = yk_allocate(context, (size_t)def->subsystem_count, sizeof *system->channel_offsets);
-    if (!system->port_offsets || !system->channel_offsets) return YK_ERROR_MEMORY;
-    yk_status status = yk_monolithic_copy(system, def, &system->merged);
-    if (status < 0) return status;
-    int port = 0, channel = 0;
-    for (int i = 0; i < def->subsystem_count; i++) {
-        const yk_subsystem *part = def->subsystems[i];
-        const yk_port *ports;
-        const yk_channel *channels;
-        system->port_offsets[i] = port;
-        system->channel_offsets[i] = channel;
-        port += part->ops->ports(part, &ports);
-        channel += part->ops->channels ? part->ops->channels(part, &channels) : 0;
+    *change = 0;
+    for (int place = 0; place < system->member_count; place++) {
+        int member = system->sequence[place];
+        *change = fmax(*change, yk_system_feed(system, member));
+        yk_status status = again ? yk_system_rewind(system, member) : YK_OK;
+        if (status >= 0) status = yk_system_advance(system, member);
+        if (status < 0) return yk_system_blame(system, member);
     }
     return YK_OK;
 }
 
 yk_status yk_monolithic_step(yk_system *system, yk_step_report *report)
 {
+    double change;
+    bool repeats = runs_back(system) && system->layout.words > 0;
+    if (repeats) yk_system_mark(system);
+
+    yk_status status = advance_all(system, false, &change);
     report->iterations = 1;
-    return yk_system_advance(system, 0) < 0 ? yk_system_blame(system, 0) : YK_OK;
+    while (repeats && status >= 0) {
+        status = advance_all(system, true, &change);
+        report->iterations++;
+        if (status < 0 || change <= SETTLED) break;
+        if (report->iterations > system->scheme.iterations) return YK_NOT_CONVERGED;
+    }
+    return status;
 }

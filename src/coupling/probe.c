@@ -153,7 +153,7 @@ static void try_axis(yk_system *system, const yk_link *link, int axis, const dou
 yk_status yk_system_probe(yk_system *system, int interface, yk_interface_probe *probe)
 {
     *probe = (yk_interface_probe){.axis = -1, .effort_mass = NAN, .motion_mass = NAN, .ratio = NAN};
-    if (system->merged || interface < 0 || interface >= system->link_count || system->layout.words == 0) return YK_OK;
+    if (system->merging || interface < 0 || interface >= system->link_count || system->layout.words == 0) return YK_OK;
     yk_context *context = system->context;
     size_t members = (size_t)system->member_count;
     double *image = yk_allocate(context, system->layout.words, sizeof *image);

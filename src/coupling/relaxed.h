@@ -4,9 +4,10 @@
 
 #include "coupling/system.h"
 
-typedef struct yk_relaxed {
-    int part_count;
-    const char **names;
+/* One merged member. */
+typedef struct yk_relaxed_group {
+    int part_count;         /* 0: the member is not merged */
+    const char **names;     /* of the parts */
     yk_subsystem **workers; /* Jacobi: one per part, the merged subsystem itself and copies of it */
     int worker_count;
     size_t *offset;   /* of each part in `words` */
@@ -14,15 +15,23 @@ typedef struct yk_relaxed {
     double *words;    /* what the parts exchange */
     double *change;   /* that the last sweep made in each part, as a share of the typical velocity */
     yk_status *status;
-    int blamed;    /* part that changed most in the last step that did not converge */
     double *image; /* of the merged subsystem at the start of a step */
     /* Acceleration of the sweeps: all unknowns before a sweep, after it, and before the next; NULL: none. */
     yk_accelerator *accelerator;
     double *before, *after, *next;
+} yk_relaxed_group;
+
+typedef struct yk_relaxed {
+    yk_relaxed_group *groups; /* one per member */
+    int sweeps;               /* the most that a member took in this macro step */
+    yk_status outcome;        /* of this macro step: YK_NOT_CONVERGED if a member's sweeps did not converge */
+    int blamed;               /* subsystem that changed most in the last step that did not converge */
 } yk_relaxed;
 
 yk_status yk_relaxed_create(yk_system *system, const yk_system_def *def);
 yk_status yk_relaxed_start(yk_system *system);
 void yk_relaxed_destroy(yk_system *system);
+/* The sweeps of a merged member from system->t over system->h; its step then accepts what they reached. */
+yk_status yk_relaxed_sweep(yk_system *system, yk_member *member);
 
 #endif

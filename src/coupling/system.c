@@ -7,6 +7,7 @@
 #include "coupling/index1.h"
 #include "coupling/interface.h"
 #include "coupling/ledger.h"
+#include "coupling/merging.h"
 #include "coupling/placement.h"
 #include "coupling/relaxed.h"
 #include "coupling/rim.h"
@@ -32,10 +33,10 @@ typedef struct scheme_row {
 static const scheme_row schemes[] = {
     [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step, .feeds = true, .resolved = 0.25},
     [YK_SCHEME_TIGHT] = {"tight", yk_tight_step, .feeds = true, .resolved = 0.25},
-    [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step, .merges = true, .resolved = 0.25},
+    [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step, .feeds = true, .merges = true, .resolved = 0.25},
     [YK_SCHEME_INDEX1] = {"index1", yk_index1_step, .feeds = true, .closes = true, .resolved = 0.1},
     [YK_SCHEME_RIM] = {"rim", yk_rim_step, .feeds = true, .resolved = 0.25},
-    [YK_SCHEME_RELAXED] = {"relaxed", yk_relaxed_step, .merges = true, .resolved = 0.25},
+    [YK_SCHEME_RELAXED] = {"relaxed", yk_relaxed_step, .feeds = true, .merges = true, .resolved = 0.25},
 };
 
 yk_scheme_def yk_scheme_default(void)
@@ -157,6 +158,10 @@ static yk_status step_in_parts(yk_system *system, yk_member *m)
 static yk_status step_member(yk_system *system, yk_member *m)
 {
     if (m->moments) yk_index1_begin_moments(m);
+    if (system->relaxed) {
+        yk_status status = yk_relaxed_sweep(system, m);
+        if (status < 0) return status;
+    }
     if (m->substeps > 1) return step_in_parts(system, m);
     if (m->sensitivity)
         return m->subsystem->ops->step_sensitivity(m->subsystem, system->t, system->h, own_inputs(system, m, 0),
@@ -499,21 +504,35 @@ int64_t yk_system_steps(const yk_system *system)
     return system->step_count;
 }
 
+static const yk_member *member_of(const yk_system *system, int subsystem)
+{
+    return &system->members[system->parts[subsystem].member];
+}
+
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port)
 {
-    if (system->merged) return &system->members[0].values[system->port_offsets[subsystem] + port];
-    return &system->members[subsystem].values[port];
+    return &member_of(system, subsystem)->values[system->parts[subsystem].port + port];
 }
 
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values)
 {
-    const yk_subsystem *shown = system->merged ? system->merged : system->members[subsystem].subsystem;
-    shown->ops->channel_read(shown, (system->merged ? system->channel_offsets[subsystem] : 0) + channel, values);
+    const yk_subsystem *shown = member_of(system, subsystem)->subsystem;
+    shown->ops->channel_read(shown, system->parts[subsystem].channel + channel, values);
+}
+
+/* Joints inside a merged member hold, or close as fast as its stabilisation makes them. */
+static yk_interface_error joint_gap(const yk_system *system, const yk_interface_def *def)
+{
+    const yk_system_part *a = &system->parts[def->effort_subsystem], *b = &system->parts[def->motion_subsystem];
+    const yk_member *m = &system->members[a->member];
+    int port = a->port + def->effort_port;
+    return yk_interface_gap(m->ports[port].kind, def->constrained, &m->values[port].motion,
+                            &m->values[b->port + def->motion_port].motion);
 }
 
 yk_interface_error yk_system_interface_error(const yk_system *system, int interface)
 {
-    if (system->merged) return (yk_interface_error){0};
+    if (system->merging) return joint_gap(system, &system->merging->interfaces[interface]);
     return yk_system_gap(system, &system->links[interface], yk_system_time(system));
 }
 
@@ -526,14 +545,15 @@ yk_system_statistics yk_system_statistics_get(const yk_system *system)
 
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem)
 {
-    if (system->merged && subsystem > 0) return (yk_subsystem_statistics){0};
-    yk_subsystem_statistics s = system->members[subsystem].statistics;
-    int64_t timed = system->members[subsystem].timed_calls;
+    if (!system->parts[subsystem].shows) return (yk_subsystem_statistics){0};
+    const yk_member *m = member_of(system, subsystem);
+    yk_subsystem_statistics s = m->statistics;
+    int64_t timed = m->timed_calls;
     if (timed > 0) s.seconds *= (double)s.calls / (double)timed;
     return s;
 }
 
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface)
 {
-    return system->merged ? (yk_interface_statistics){0} : system->links[interface].statistics;
+    return system->merging ? (yk_interface_statistics){0} : system->links[interface].statistics;
 }

@@ -79,6 +79,12 @@ typedef struct yk_link {
     yk_interface_statistics kept; /* before a step that may be taken back */
 } yk_link;
 
+/* A subsystem of the def as the system has it: its member, and where its ports and channels begin there. */
+typedef struct yk_system_part {
+    int member, port, channel;
+    bool shows; /* the member's energy and statistics are told as its own: it is the first of those that were merged */
+} yk_system_part;
+
 /* Step control at work; the first three are part of the state image. */
 typedef struct yk_controller {
     yk_step_control def;
@@ -107,9 +113,8 @@ struct yk_system {
     struct yk_index1 *index1;   /* index1 only */
     struct yk_rim *rim;         /* rim only */
     struct yk_relaxed *relaxed; /* relaxed only */
-    yk_subsystem *merged;       /* monolithic and relaxed: the one member, which the system owns */
-    int *port_offsets;          /* likewise: first port of each part in the merged subsystem */
-    int *channel_offsets;       /* and first channel */
+    struct yk_merging *merging; /* monolithic and relaxed only */
+    yk_system_part *parts;      /* one per subsystem of the def */
     yk_pool *pool;              /* with several threads only: explicit and relaxed Jacobi, index1 */
     yk_controller control;
     yk_state_layout layout;
@@ -212,9 +217,5 @@ void yk_index1_estimate(const yk_system *system, double *speed, double *spin);
 bool yk_index1_has_history(const yk_system *system);
 /* The efforts may jump now: nothing is extrapolated from what was before. */
 void yk_index1_jump(yk_system *system);
-/* Another subsystem merged from the parts of the def. */
-yk_status yk_monolithic_copy(const yk_system *system, const yk_system_def *def, yk_subsystem **merged);
-/* Replaces the parts of the def by the one merged member. */
-yk_status yk_monolithic_merge(yk_system *system, const yk_system_def *def);
 
 #endif

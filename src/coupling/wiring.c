@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "coupling/index1.h"
+#include "coupling/merging.h"
 #include "coupling/relaxed.h"
 #include "coupling/rim.h"
 #include "math/vec3.h"
@@ -316,10 +317,10 @@ static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
     if (scheme->kind == YK_SCHEME_INDEX1 && (scheme->index1.degree < 0 || scheme->index1.degree > YK_SIGNAL_DEGREE_MAX))
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the degree of the efforts is %d, must be 0 to 3",
                        scheme->index1.degree);
-    if (scheme->kind == YK_SCHEME_RELAXED && (scheme->iterations < 1 || !(scheme->tolerance > 0)))
+    if (scheme->kind == YK_SCHEME_RELAXED && (scheme->iterations < 1 || !(scheme->relative_tolerance > 0)))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "scheme relaxed: %d iterations to a tolerance of %g m, both must be positive",
-                       scheme->iterations, scheme->tolerance);
+                       "scheme relaxed: %d sweeps to a relative tolerance of %g, both must be positive",
+                       scheme->iterations, scheme->relative_tolerance);
     if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the limit of iterations is %d, must be 1 or more",
                        scheme->iterations);
@@ -338,27 +339,33 @@ static yk_status check_def(yk_context *context, const yk_system_def *def)
     return check_scheme(context, &def->scheme);
 }
 
-static yk_status build(yk_system *system, const yk_system_def *def)
+/* Without merging every subsystem is a member of its own. */
+static yk_status create_parts(yk_system *system, const yk_system_def *def)
+{
+    system->parts = yk_allocate(system->context, (size_t)def->subsystem_count, sizeof *system->parts);
+    if (!system->parts) return YK_ERROR_MEMORY;
+    for (int i = 0; i < def->subsystem_count; i++) system->parts[i] = (yk_system_part){.member = i, .shows = true};
+    return yk_scheme_merges(def->scheme.kind) ? yk_merging_create(system, def) : YK_OK;
+}
+
+static yk_status build(yk_system *system, const yk_system_def *asked)
 {
     yk_context *context = system->context;
-    bool merging = yk_scheme_merges(def->scheme.kind) && def->subsystem_count > 1;
-    if (merging) {
-        yk_status status = yk_monolithic_merge(system, def);
-        if (status < 0) return status;
-    }
-    system->member_count = merging ? 1 : def->subsystem_count;
-    system->link_count = merging ? 0 : def->interface_count;
+    yk_status status = create_parts(system, asked);
+    if (status < 0) return status;
+    const yk_system_def *def = system->merging ? &system->merging->reduced : asked;
+
+    system->member_count = def->subsystem_count;
+    system->link_count = def->interface_count;
     system->members = yk_allocate(context, (size_t)system->member_count, sizeof *system->members);
     system->links = yk_allocate(context, (size_t)system->link_count, sizeof *system->links);
     system->sequence = yk_allocate(context, (size_t)system->member_count, sizeof *system->sequence);
     if (!system->members || !system->links || !system->sequence) return YK_ERROR_MEMORY;
-    yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < system->member_count; i++) {
-        status = create_member(system, &system->members[i], merging ? system->merged : def->subsystems[i],
-                               merging ? "merged" : def->names[i]);
+        status = create_member(system, &system->members[i], def->subsystems[i], def->names[i]);
         if (status == YK_OK)
-            status = place_member(system, &system->members[i], def->placements && !merging ? &def->placements[i] : NULL,
-                                  def->substeps && !merging ? def->substeps[i] : 1);
+            status = place_member(system, &system->members[i], def->placements ? &def->placements[i] : NULL,
+                                  def->substeps ? def->substeps[i] : 1);
     }
     for (int i = 0; status == YK_OK && i < system->link_count; i++)
         status = create_link(system, i, &def->interfaces[i]);
@@ -367,12 +374,12 @@ static yk_status build(yk_system *system, const yk_system_def *def)
     bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
     if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_efforts(system);
     if (status == YK_OK && def->scheme.kind == YK_SCHEME_RIM) status = yk_rim_create(system);
-    if (status == YK_OK && def->scheme.kind == YK_SCHEME_RELAXED) status = yk_relaxed_create(system, def);
+    if (status == YK_OK && def->scheme.kind == YK_SCHEME_RELAXED) status = yk_relaxed_create(system, asked);
     if (status == YK_OK) status = yk_controller_create(system, &def->control);
     if (status == YK_OK) status = yk_system_check_rollback(system);
     bool ordered = def->scheme.kind == YK_SCHEME_EXPLICIT || def->scheme.kind == YK_SCHEME_RELAXED;
     bool jacobi = ordered && def->scheme.order == YK_ORDER_JACOBI;
-    bool parallel = (jacobi || index1) && def->scheme.threads != 1 && def->subsystem_count > 1;
+    bool parallel = (jacobi || index1) && def->scheme.threads != 1 && asked->subsystem_count > 1;
     if (status == YK_OK && parallel) status = yk_pool_create(context, def->scheme.threads, &system->pool);
     return status;
 }
@@ -435,12 +442,11 @@ void yk_system_destroy(yk_system *system)
         yk_accelerator_destroy(context, m->start_accelerator);
     }
     yk_wires_destroy(system);
-    if (system->merged) system->merged->ops->destroy(system->merged);
+    yk_merging_destroy(system);
     yk_release(context, system->members);
     yk_release(context, system->links);
     yk_release(context, system->sequence);
-    yk_release(context, system->port_offsets);
-    yk_release(context, system->channel_offsets);
+    yk_release(context, system->parts);
     yk_release(context, system->scratch);
     yk_release(context, system);
 }

@@ -165,15 +165,24 @@ static bool read_placement(const yk_node *node, yk_placement *placement)
     return units || frame;
 }
 
-/* Merging joins the parts as they are. */
-static void check_merging(yk_scenario *scenario, const yk_node *node, bool placed)
+/* Whether an interface joins the subsystem to another: schemes that merge make one of both. */
+static bool is_joined(const yk_scenario *scenario, const char *name)
 {
-    bool merged = yk_scheme_merges(scenario->info.scheme.kind) && node->parent->count > 1;
+    const yk_node *list = yk_node_get(scenario->root, "interfaces");
+    size_t length = strlen(name);
+    for (const yk_node *item = list && list->kind != YK_NODE_SCALAR ? list->first : NULL; item; item = item->next) {
+        const yk_node *between = yk_node_get(item, "between");
+        if (!between || !between->valid) continue;
+        for (const yk_node *side = between->first; side; side = side->next)
+            if (strncmp(side->text, name, length) == 0 && side->text[length] == '.') return true;
+    }
+    return false;
+}
+
+static void check_merging(yk_scenario *scenario, const yk_node *node)
+{
     const yk_node *substeps = yk_node_get(node, "substeps");
-    if (merged && placed)
-        yk_node_key_error(scenario->resolver.diagnostics, node,
-                          "this scheme merges the subsystems: remove 'units' and 'frame', or choose another "
-                          "scheme");
+    bool merged = yk_scheme_merges(scenario->info.scheme.kind) && is_joined(scenario, yk_node_name(node));
     if (merged && substeps && substeps->value > 1)
         yk_node_warning(scenario->resolver.diagnostics, substeps,
                         "is not used: this scheme merges the subsystems, which then make the same steps");
@@ -225,7 +234,7 @@ static void place_one(yk_scenario *scenario, int index, const yk_node *node)
     bool placed = read_placement(node, &scenario->placements[index]);
     scenario->substeps[index] = read_substeps(scenario, node, scenario->subsystems[index]);
     scenario->placed = scenario->placed || placed || scenario->substeps[index] > 1;
-    check_merging(scenario, node, placed);
+    check_merging(scenario, node);
 }
 
 static void build_one(yk_scenario *scenario, int index, const yk_node *node)

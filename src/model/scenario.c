@@ -105,6 +105,9 @@ static void check_weights(yk_scenario *scenario, const yk_node *coupling)
                       "one of alpha, beta and gamma must be greater than 0");
 }
 
+/* Of the scheme relaxed where the scenario does not say: change of a velocity, relative to the typical one. */
+static const double RELAXED_TOLERANCE = 1e-10;
+
 void yk_scenario_read_coupling(yk_scenario *scenario)
 {
     yk_scheme_def *scheme = &scenario->info.scheme;
@@ -122,13 +125,14 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scheme->inputs = read_inputs(coupling, scenario->info.step > 0 ? scenario->info.step : 1);
     bool relaxed = scheme->kind == YK_SCHEME_RELAXED;
     double refinement = scenario->resolver.refinement > 0 ? scenario->resolver.refinement : 1;
-    scheme->tolerance = yk_node_get(coupling, "tolerance") ? yk_node_number(coupling, "tolerance")
-                        : relaxed                          ? 1e-10 / refinement
-                                                           : scheme->tolerance / refinement;
+    scheme->tolerance =
+        yk_node_get(coupling, "tolerance") ? yk_node_number(coupling, "tolerance") : scheme->tolerance / refinement;
     scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
+    if (relaxed && scheme->relative_tolerance == 0) scheme->relative_tolerance = RELAXED_TOLERANCE / refinement;
     if (scenario->builder.precise && scheme->kind == YK_SCHEME_INDEX1)
         scheme->tolerance = 0, scheme->relative_tolerance = 1e-13;
     scheme->iterations = loose ? 0 : yk_node_integer(coupling, "iterations");
+    if (relaxed) scheme->iterations = yk_node_integer(coupling, "sweeps");
     scheme->relaxation = yk_node_get(coupling, "relaxation") ? (yk_relaxation)yk_node_choice(coupling, "relaxation")
                          : relaxed                           ? YK_RELAXATION_QUASI_NEWTON
                                                              : YK_RELAXATION_NONE;
@@ -146,10 +150,6 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     check_weights(scenario, coupling);
     bool iterates = scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0;
     scenario->builder.repeats = iterates || scheme->kind == YK_SCHEME_INDEX1 || scenario->info.control.tolerance > 0;
-    if (relaxed && (scheme->iterations < 1 || scheme->tolerance <= 0))
-        yk_node_error(scenario->resolver.diagnostics,
-                      yk_node_get(coupling, scheme->iterations < 1 ? "iterations" : "tolerance"),
-                      "the scheme relaxed repeats every step to a tolerance: both must be greater than 0");
     if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
         yk_node_error(scenario->resolver.diagnostics, yk_node_get(coupling, "iterations"),
                       "the scheme index1 corrects every step: it needs 1 iteration or more");

@@ -44,7 +44,7 @@ static const yk_section units_section = {"units",
                                          units_fields};
 static const yk_field frame_fields[] = {
     {"position", YK_TYPE_NUMBERS, "m", "[0, 0, 0]", .least = 3, .most = 3,
-     .text = "where the subsystem's origin is in the whole system"},
+     .text = "where the subsystem's origin is in the whole system, in metres whatever the subsystem's units are"},
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "rotation from the subsystem's axes to those of the whole system"},
     {0},
@@ -154,7 +154,8 @@ static const yk_section wire_section = {
     "as measured at the start of the step. The scheme tight repeats wires with the interfaces, index1 solves for them "
     "with the efforts where both ends are "
     "differenced; rim carries wires "
-    "between fast subsystems at every exchange; monolithic and relaxed, which merge the subsystems, have none.",
+    "between fast subsystems at every exchange; monolithic and relaxed repeat the step until wires that go in a circle "
+    "have settled.",
     wire_fields};
 static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};
 
@@ -165,12 +166,13 @@ static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_sec
 static const yk_word scheme_words[] = {
     {"explicit", "each subsystem is called once per macro step"},
     {"tight", "the macro step is repeated until the interface efforts converge"},
-    {"monolithic", "all subsystems as one, with the joints as constraints: the reference; for subsystems of one kind"},
+    {"monolithic", "subsystems that interfaces join as one, with the joints as constraints: the reference; for "
+                   "interfaces between subsystems of one kind"},
     {"index1", "efforts on both sides as polynomials in time, constraints held on position, velocity and acceleration "
                "level; of high order"},
     {"rim", "fast subsystems in small steps against reduced models of the slow ones, nothing repeated"},
     {"relaxed", "the subsystems in turn by ordinary differential equations that know all constraints, repeated until "
-                "nothing changes; for subsystems of one kind"},
+                "nothing changes; for interfaces between smooth subsystems"},
     [YK_SCHEME_WORD_LOOSE] = {"loose", "the scheme tight with `iterations` 0: nothing is repeated"},
     {NULL, NULL},
 };
@@ -244,14 +246,15 @@ static const yk_field coupling_fields[] = {
     {"inputs", YK_TYPE_FORM, .fallback = "index-1", .words = inputs_words, .section = &inputs_section,
      .text = "explicit: what is prescribed to the sides that receive a motion"},
     {"tolerance", YK_TYPE_NUMBER, "N, N m", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "tight, index1: largest change of an interface effort that counts as converged, 1e-6 where it is absent; "
-             "relaxed: largest change of a velocity, as a share of the typical velocity, 1e-10 where it is absent"},
+     .text = "tight, index1: largest change of an interface effort that counts as converged, 1e-6 where it is absent"},
     {"relative_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "tight, index1: the same, relative to the effort"},
+     .text = "tight, index1: the same, relative to the effort; relaxed: largest change of a velocity, relative to the "
+             "typical velocity, 1e-10 where it is 0"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "20", .range = YK_NOT_NEGATIVE,
-     .text =
-         "tight, index1, relaxed: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 "
-         "the single Newton step of its paper"},
+     .text = "tight, index1: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 the "
+             "single Newton step of its paper. monolithic: of wires that go in a circle"},
+    {"sweeps", YK_TYPE_INTEGER, .fallback = "200", .range = YK_AT_LEAST(1),
+     .text = "relaxed: largest number of sweeps over the subsystems in a macro step"},
     {"relaxation", YK_TYPE_CHOICE, .words = relaxation_words,
      .text =
          "tight: how new efforts, relaxed: how the accelerations of all subsystems follow from the last repetitions; "

@@ -104,10 +104,6 @@ void yk_scenario_read_wires(yk_scenario *scenario)
     int count = list ? list->count : 0;
     scenario->wires = yk_resolver_take(r, (size_t)count * sizeof *scenario->wires);
     if (!scenario->wires) return;
-    if (count > 0 && yk_scheme_merges(scenario->info.scheme.kind))
-        yk_node_key_error(r->diagnostics, list,
-                          "this scheme merges the subsystems and carries no wires; "
-                          "remove them or choose another scheme");
     for (const yk_node *node = list ? list->first : NULL; node; node = node->next) {
         if (yk_diagnostics_full(r->diagnostics)) return;
         if (yk_node_name(node)) {

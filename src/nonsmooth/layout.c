@@ -84,7 +84,7 @@ static void find_round_bodies(yk_nonsmooth *self, const int32_t *parts_of_body)
             part->round = 1;
             continue;
         }
-        const yk_placement *placement = &self->placements[part->placement];
+        const yk_shape_place *placement = &self->placements[part->placement];
         yk_mat3 j = self->tensors[body->tensor].body;
         yk_mat3 rest = yk_m3_sub(j, yk_m3_scale(j.m[0][0], yk_m3_identity()));
         double off = 0;

@@ -281,7 +281,7 @@ static yk_status add_points(yk_nonsmooth *self, const yk_vec3 *points, int count
     return YK_OK;
 }
 
-static yk_status add_part(yk_nonsmooth *self, const yk_part *part, const yk_placement *placement)
+static yk_status add_part(yk_nonsmooth *self, const yk_part *part, const yk_shape_place *placement)
 {
     if (MAKE_ROOM(self, parts, part_count, part_capacity, 1) < 0) return YK_ERROR_MEMORY;
     self->parts[self->part_count] = *part;
@@ -296,7 +296,7 @@ static yk_status add_part(yk_nonsmooth *self, const yk_part *part, const yk_plac
 
 /* Triangles sit at their middle, so that their balls are small. */
 static yk_status add_mesh(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def, const yk_part *part,
-                          const yk_placement *placement)
+                          const yk_shape_place *placement)
 {
     for (int i = 0; i < def->triangle_count; i++) {
         yk_vec3 corners[3], middle = {0, 0, 0};
@@ -305,7 +305,7 @@ static yk_status add_mesh(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def,
             middle = yk_v3_axpy(1.0 / 3, corners[k], middle);
         }
         for (int k = 0; k < 3; k++) corners[k] = yk_v3_sub(corners[k], middle);
-        yk_placement placed = *placement;
+        yk_shape_place placed = *placement;
         placed.position = yk_v3_add(placed.position, yk_q_rotate(placed.orientation, middle));
         placed.point_count = 3;
         if (add_points(self, corners, 3, &placed.first_point) < 0) return YK_ERROR_MEMORY;
@@ -326,12 +326,12 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
                     .material = material_index(self, &def->material),
                     .kind = (uint8_t)def->kind,
                     .placement = -1};
-    yk_placement placement = {.position = def->position,
-                              .orientation = yk_q_unit(def->orientation),
-                              .size = def->size,
-                              .open = def->open,
-                              .group = def->group,
-                              .mask = def->mask};
+    yk_shape_place placement = {.position = def->position,
+                                .orientation = yk_q_unit(def->orientation),
+                                .size = def->size,
+                                .open = def->open,
+                                .group = def->group,
+                                .mask = def->mask};
     if (part.material < 0) return part.material;
     if (def->kind == YK_SOLID_TRIANGLE) {
         status = add_mesh(self, def, &part, &placement);

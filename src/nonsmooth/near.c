@@ -37,7 +37,7 @@ yk_solid yk_world_solid(const yk_nonsmooth *self, size_t index)
         solid.size.x = self->models[part->body].radius;
         return solid;
     }
-    const yk_placement *placement = &self->placements[part->placement];
+    const yk_shape_place *placement = &self->placements[part->placement];
     solid.rotation = yk_q_matrix(part_orientation(self, part));
     solid.size = placement->size;
     solid.open = placement->open;
@@ -72,8 +72,8 @@ static bool may_touch(const void *user, size_t a, size_t b)
     if (pa->body == pb->body) return false;
     if (!yk_world_is_dynamic(self, pa->body) && !yk_world_is_dynamic(self, pb->body)) return false;
     if (pa->placement < 0 && pb->placement < 0) return true;
-    const yk_placement *qa = pa->placement < 0 ? NULL : &self->placements[pa->placement];
-    const yk_placement *qb = pb->placement < 0 ? NULL : &self->placements[pb->placement];
+    const yk_shape_place *qa = pa->placement < 0 ? NULL : &self->placements[pa->placement];
+    const yk_shape_place *qb = pb->placement < 0 ? NULL : &self->placements[pb->placement];
     unsigned group_a = qa ? qa->group : 1, mask_a = qa ? qa->mask : ~0u;
     unsigned group_b = qb ? qb->group : 1, mask_b = qb ? qb->mask : ~0u;
     return (mask_a & group_b) && (mask_b & group_a);

@@ -69,13 +69,13 @@ typedef struct yk_part {
 } yk_part;
 
 /* Where a part sits on its body. */
-typedef struct yk_placement {
+typedef struct yk_shape_place {
     yk_vec3 position;
     yk_quat orientation;
     yk_vec3 size;
     unsigned open, group, mask;
     int32_t first_point, point_count;
-} yk_placement;
+} yk_shape_place;
 
 /* A contact point: which solids and which of their features. General ones have their geometry in touches. */
 typedef struct yk_contact_key {
@@ -201,7 +201,7 @@ struct yk_nonsmooth {
     size_t part_count, part_capacity, finite_count;
     yk_part *parts; /* finite ones first after start */
     size_t placement_count, placement_capacity;
-    yk_placement *placements;
+    yk_shape_place *placements;
     size_t point_count, point_capacity;
     yk_vec3 *points;
     size_t material_count, material_capacity;

@@ -32,7 +32,13 @@ enum {
 typedef struct oscillator_part {
     double mass, stiffness, damping;
     yk_function force;
+    double force_unit; /* of the function, in units of the oscillator */
 } oscillator_part;
+
+static double part_force(const oscillator_part *part, double t)
+{
+    return part->force_unit * yk_function_value(part->force, t);
+}
 
 /* The exact step for one step size: (x, v) at the end from (x, v) and the input's value and derivatives. */
 typedef struct exact_map {
@@ -68,7 +74,7 @@ static const yk_subsystem_ops oscillator_ops;
 static double external_force(const oscillator *self, double t)
 {
     double sum = 0;
-    for (int i = 0; i < self->part_count; i++) sum += yk_function_value(self->parts[i].force, t);
+    for (int i = 0; i < self->part_count; i++) sum += part_force(&self->parts[i], t);
     return sum;
 }
 
@@ -362,7 +368,7 @@ static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_v
     if (self->part_count == 1) return;
     /* A part of a merged oscillator: what it needs from the others. */
     const oscillator_part *part = &self->parts[port];
-    double force = yk_function_value(part->force, s->time);
+    double force = part_force(part, s->time);
     value->effort.force.x = part->mass * s->a + part->damping * s->v + part->stiffness * s->x - force;
 }
 
@@ -508,7 +514,7 @@ yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def
     oscillator *self = NULL;
     yk_status status = create_with_parts(context, def, 1, &self);
     if (status != YK_OK) return status;
-    self->parts[0] = (oscillator_part){def->mass, def->stiffness, def->damping, def->force};
+    self->parts[0] = (oscillator_part){def->mass, def->stiffness, def->damping, def->force, 1};
     *out = &self->subsystem;
     return YK_OK;
 }
@@ -530,42 +536,57 @@ static bool all_connected(int part_count, const yk_merge_joint *joints, int join
     return count == part_count;
 }
 
-static yk_status check_merge(yk_subsystem *const *parts, int count, const yk_merge_joint *joints, int joint_count)
+/* A part in the units of the whole; axes do not matter to one coordinate. */
+static yk_oscillator_def placed_def(const yk_merge_def *merge, int part)
 {
-    const oscillator *first = (const oscillator *)parts[0];
-    yk_context *context = first->context;
-    for (int i = 1; i < count; i++) {
-        const yk_oscillator_def *a = &first->def, *b = &((const oscillator *)parts[i])->def;
-        double gap = fabs(a->position - b->position), slip = fabs(a->velocity - b->velocity);
-        if (gap > 1e-9 * (1 + fabs(a->position)) || slip > 1e-9 * (1 + fabs(a->velocity)))
+    yk_oscillator_def def = ((const oscillator *)merge->parts[part])->def;
+    if (!merge->placements) return def;
+    double length = merge->placements[part].length, mass = merge->placements[part].mass;
+    def.mass *= mass, def.stiffness *= mass, def.damping *= mass;
+    def.position *= length, def.velocity *= length;
+    return def;
+}
+
+static yk_status check_merge(const yk_merge_def *merge)
+{
+    yk_context *context = ((const oscillator *)merge->parts[0])->context;
+    size_t count = (size_t)merge->part_count;
+    yk_oscillator_def a = placed_def(merge, 0);
+    for (int i = 1; i < merge->part_count; i++) {
+        yk_oscillator_def b = placed_def(merge, i);
+        double gap = fabs(a.position - b.position), slip = fabs(a.velocity - b.velocity);
+        if (gap > 1e-9 * (1 + fabs(a.position)) || slip > 1e-9 * (1 + fabs(a.velocity)))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "joined oscillators must start together, but differ by %g m and %g m/s", gap, slip);
     }
-    bool *reached = yk_allocate(context, (size_t)count, sizeof *reached);
+    bool *reached = yk_allocate(context, count, sizeof *reached);
     if (!reached) return YK_ERROR_MEMORY;
-    bool connected = all_connected(count, joints, joint_count, reached);
+    bool connected = all_connected(merge->part_count, merge->joints, merge->joint_count, reached);
     yk_release(context, reached);
     if (!connected) return yk_fail(context, YK_ERROR_ARGUMENT, "the interfaces do not join all oscillators to one");
     return YK_OK;
 }
 
-static yk_status oscillator_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints,
-                                  int joint_count, yk_subsystem **merged)
+static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merged)
 {
     *merged = NULL;
-    yk_status status = check_merge(parts, part_count, joints, joint_count);
+    yk_status status = check_merge(merge);
     if (status != YK_OK) return status;
     /* The first part names the integrator: the reference runs with the method of the side that takes the effort. */
-    yk_oscillator_def sum = ((const oscillator *)parts[0])->def;
+    yk_oscillator_def sum = placed_def(merge, 0);
     sum.mass = sum.stiffness = sum.damping = 0;
-    for (int i = 0; i < part_count; i++) {
-        const yk_oscillator_def *def = &((const oscillator *)parts[i])->def;
-        sum.mass += def->mass, sum.stiffness += def->stiffness, sum.damping += def->damping;
+    for (int i = 0; i < merge->part_count; i++) {
+        yk_oscillator_def def = placed_def(merge, i);
+        sum.mass += def.mass, sum.stiffness += def.stiffness, sum.damping += def.damping;
     }
     oscillator *self = NULL;
-    status = create_with_parts(((const oscillator *)parts[0])->context, &sum, part_count, &self);
+    status = create_with_parts(((const oscillator *)merge->parts[0])->context, &sum, merge->part_count, &self);
     if (status != YK_OK) return status;
-    for (int i = 0; i < part_count; i++) self->parts[i] = ((const oscillator *)parts[i])->parts[0];
+    for (int i = 0; i < merge->part_count; i++) {
+        yk_oscillator_def def = placed_def(merge, i);
+        double unit = merge->placements ? merge->placements[i].mass * merge->placements[i].length : 1;
+        self->parts[i] = (oscillator_part){def.mass, def.stiffness, def.damping, def.force, unit};
+    }
     *merged = &self->subsystem;
     return YK_OK;
 }

@@ -188,6 +188,7 @@ yk_drive yk_smooth_drive(const yk_smooth *model, const joint_model *joint, doubl
     }
     yk_drive result = {.value = drive->value(drive->user, model, t)};
     if (with_rates) difference(model, drive, t, model->drive_step > 0 ? model->drive_step : 1e-4, &result);
+    result.value *= joint->drive_unit, result.rate *= joint->drive_unit, result.second *= joint->drive_unit;
     return result;
 }
 
@@ -365,7 +366,7 @@ static inline void force_pass(yk_smooth *model, const force_model *force, const 
     double load = both ? 0 : 1;
     if (force->load.value && mode != SINK_RECORD) {
         model->first_channel = force->first_channel;
-        load = force->load.value(force->load.user, model, model->t);
+        load = force->load_unit * force->load.value(force->load.user, model, model->t);
         model->first_channel = 0;
     }
     yk_force_load result;

@@ -198,6 +198,7 @@ static yk_status compile_joints(yk_smooth *model)
         yk_joint made = joint_of_def(joint);
         add_joint(model, joint->name, made, yk_smooth_frame_of(model, joint->node[0]),
                   yk_smooth_frame_of(model, joint->node[1]), joint->drive, -1);
+        model->joints[model->joint_count - 1].drive_unit = joint->drive_unit;
     }
     int driver = model->node_count + 1;
     yk_smooth_function none = {NULL, NULL};
@@ -244,7 +245,8 @@ static yk_status compile_forces(yk_smooth *model)
                               .first_channel = force->first_channel,
                               .node = {yk_smooth_frame_of(model, both ? force->node[0] : YK_SMOOTH_GROUND),
                                        yk_smooth_frame_of(model, force->node[1])},
-                              .load = force->load};
+                              .load = force->load,
+                              .load_unit = force->load_unit};
         made->chained = model->nodes[made->node[0]].place >= 0 || model->nodes[made->node[1]].place >= 0;
         yk_force_law *law = &made->law;
         law->kind = force->kind;

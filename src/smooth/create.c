@@ -29,13 +29,15 @@ yk_smooth_body_def yk_smooth_body_default(void)
 yk_smooth_joint_def yk_smooth_joint_default(void)
 {
     return (yk_smooth_joint_def){.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
-                                 .marker = {yk_marker_default(), yk_marker_default()}};
+                                 .marker = {yk_marker_default(), yk_marker_default()},
+                                 .drive_unit = 1};
 }
 
 yk_smooth_force_def yk_smooth_force_default(void)
 {
     return (yk_smooth_force_def){.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
-                                 .marker = {yk_marker_default(), yk_marker_default()}};
+                                 .marker = {yk_marker_default(), yk_marker_default()},
+                                 .load_unit = 1};
 }
 
 yk_smooth_beam_def yk_smooth_beam_default(void)
@@ -386,7 +388,10 @@ void yk_smooth_destroy(yk_smooth *model)
     yk_release(context, model->port_list);
     yk_release(context, model->own_inputs);
     yk_release(context, model->channels);
+    yk_release(context, model->quantities);
     yk_release(context, model->channel_order);
+    yk_release(context, model->part_placements);
+    yk_release(context, model->part_channels);
     yk_release(context, model->channel_names);
     yk_release(context, model);
 }

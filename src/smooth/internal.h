@@ -48,6 +48,7 @@
 
 #include "math/sparse.h"
 #include "math/two_step.h"
+#include "smooth/place_part.h"
 #include "smooth/smooth.h"
 #include "smooth/turn.h"
 
@@ -113,6 +114,7 @@ typedef struct joint_model {
     unsigned stiffness_mask;
     bool chained; /* an end is a place of a flexible body */
     yk_smooth_function drive;
+    double drive_unit;
     int port; /* motion port that made it, or -1 */
 } joint_model;
 
@@ -122,6 +124,7 @@ typedef struct force_model {
     int node[2];
     bool chained;
     yk_smooth_function load;
+    double load_unit;
     int first_channel;
 } force_model;
 
@@ -294,10 +297,15 @@ struct yk_smooth {
     port_model *ports;
     yk_port *port_list;
     yk_channel *channels;
+    yk_smooth_quantity *quantities; /* of the channels */
     int channel_count;
     int *channel_order; /* of a merged model: channels of the first part, the second, ..; then of what joins them */
     int first_channel;  /* that the function knows which is being evaluated */
-    int place_channel;  /* first channel of the places of flexible bodies, and of these bodies after them */
+    /* Of a merged model whose parts have units or axes of their own: their placements, and the first channel behind each;
+     * NULL: all are as the whole. */
+    yk_placement *part_placements;
+    int *part_channels;
+    int place_channel; /* first channel of the places of flexible bodies, and of these bodies after them */
     char *channel_names;
     int row_count;
     int coordinate_count, coordinate_first;
@@ -519,7 +527,7 @@ int yk_smooth_channels(const yk_smooth *model, const yk_channel **list);
 void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values);
 yk_status yk_smooth_make_channels(yk_smooth *model);
 /* Of a merged model: its channels in the order of the parts. */
-yk_status yk_smooth_order_channels(yk_smooth *model, yk_subsystem *const *parts, int part_count);
+yk_status yk_smooth_order_channels(yk_smooth *model, const yk_merge_def *merge);
 void yk_smooth_joint_wrench(const yk_smooth *model, const joint_model *joint, int side, yk_effort *effort);
 
 /* interface.c: a velocity of a port that takes efforts: coefficients of the velocities of one or two frames, and its rate at
@@ -547,8 +555,7 @@ int yk_smooth_part_count(const yk_smooth *model);
 void yk_smooth_release_relaxation(yk_smooth *model);
 
 /* merge.c */
-yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
-                          yk_subsystem **merged);
+yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged);
 
 /* query.c: power that the damping of beams takes out, at the trial as it stands. Read off the converged motion, not the
  * iterate before it: a predicted motion has strain rates of high modes that the step does not. */

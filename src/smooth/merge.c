@@ -101,6 +101,20 @@ static void copy_part(const yk_smooth_def *def, const totals *at, int all_nodes,
     }
 }
 
+/* The part that was copied, from its own units and axes to those of the whole. */
+static void place_part(const yk_smooth_def *def, const totals *at, const yk_placement *placement, arrays *to)
+{
+    for (int i = 0; i < def->node_count; i++) yk_smooth_convert_node(placement, &to->nodes[at->nodes + i]);
+    for (int i = 0; i < def->body_count; i++) yk_smooth_convert_body(placement, &to->bodies[at->bodies + i]);
+    for (int i = 0; i < def->joint_count; i++) yk_smooth_convert_joint(placement, &to->joints[at->joints + i]);
+    for (int i = 0; i < def->force_count; i++) yk_smooth_convert_force(placement, &to->forces[at->forces + i]);
+    for (int i = 0; i < def->beam_count; i++) yk_smooth_convert_beam(placement, &to->beams[at->beams + i]);
+    for (int i = 0; i < def->flexible_count; i++)
+        yk_smooth_convert_flexible(placement, &to->flexibles[at->flexibles + i]);
+    for (int i = 0; i < def->shape_count; i++) yk_smooth_convert_shape(placement, &to->shapes[at->shapes + i]);
+    for (int i = 0; i < def->port_count; i++) yk_smooth_convert_port(placement, &to->ports[at->ports + i]);
+}
+
 /* Constrained motions are named in the axes of b, so b's marker comes first. */
 static yk_status connect_parts(yk_context *context, yk_subsystem *const *parts, int part_count,
                                const yk_merge_joint *joint, arrays *to, char *name, yk_smooth_joint_def *made)
@@ -160,39 +174,60 @@ static void release_arrays(yk_context *context, arrays *to)
     yk_release(context, to->names);
 }
 
-static bool same_integration(const yk_smooth_options *a, const yk_smooth_options *b)
+static yk_vec3 gravity_of(const yk_merge_def *merge, int part)
 {
-    return a->integrator == b->integrator && a->form == b->form && a->rho_inf == b->rho_inf &&
-           a->stabilisation == b->stabilisation && a->damping == b->damping && a->damping_start == b->damping_start &&
-           a->damping_end == b->damping_end && a->static_start == b->static_start;
+    yk_vec3 gravity = def_of(merge->parts[part])->gravity;
+    return merge->placements ? yk_smooth_convert_gravity(&merge->placements[part], gravity) : gravity;
 }
 
-/* The whole has one gravity and one integrator. */
-static yk_status check_parts(yk_context *context, yk_subsystem *const *parts, int part_count)
+/* The whole has one gravity, one artificial damping and one way to begin. */
+static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
 {
-    const yk_smooth_def *first = def_of(parts[0]);
-    for (int i = 1; i < part_count; i++) {
-        const yk_smooth_def *def = def_of(parts[i]);
-        if (yk_v3_norm(yk_v3_sub(def->gravity, first->gravity)) > 0)
+    const yk_smooth_def *first = def_of(merge->parts[0]);
+    yk_vec3 gravity = gravity_of(merge, 0);
+    for (int i = 0; i < merge->part_count; i++) {
+        const yk_smooth_def *def = def_of(merge->parts[i]);
+        const yk_smooth_options *a = &first->options, *b = &def->options;
+        double difference = yk_v3_norm(yk_v3_sub(gravity_of(merge, i), gravity));
+        if (difference > 1e-9 * yk_v3_norm(gravity))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "'%s' and '%s' have different gravity and cannot be merged: give both the same, or choose "
                            "the scheme tight or index1",
                            first->name, def->name);
-        if (!same_integration(&def->options, &first->options))
+        if (a->damping != b->damping || a->damping_start != b->damping_start || a->damping_end != b->damping_end ||
+            a->static_start != b->static_start)
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "'%s' and '%s' have different integrators and cannot be merged: give both the same "
-                           "integrator, damping and static_start, or choose the scheme tight or index1",
+                           "'%s' and '%s' have different damping or static_start and cannot be merged: give both the "
+                           "same, or choose the scheme tight or index1",
                            first->name, def->name);
+        const yk_placement *at = merge->placements ? &merge->placements[i] : NULL;
+        if (at && def->flexible_count > 0 && (at->length != 1 || at->mass != 1))
+            return yk_fail(context, YK_ERROR_CAPABILITY,
+                           "'%s' has flexible bodies in other units than '%s' and cannot be merged with it: give both "
+                           "the same units, or choose the scheme tight or index1",
+                           def->name, first->name);
     }
     return YK_OK;
 }
 
-/* What the parts have in common, and the strictest of their tolerances. */
-static yk_smooth_options common_options(yk_subsystem *const *parts, int part_count)
+static bool same_integrator(const yk_smooth_options *a, const yk_smooth_options *b)
 {
-    yk_smooth_options options = def_of(parts[0])->options;
-    for (int i = 1; i < part_count; i++) {
-        const yk_smooth_options *other = &def_of(parts[i])->options;
+    return a->integrator == b->integrator && a->form == b->form && a->rho_inf == b->rho_inf &&
+           a->stabilisation == b->stabilisation;
+}
+
+/* The whole has one integrator: that of the first part, or of the first that is not explicit; the strictest of all
+ * tolerances. Parts that are relaxed need their equations as ordinary differential equations, paper relaxed section 3. */
+static yk_smooth_options common_options(yk_context *context, const yk_merge_def *merge)
+{
+    int chosen = 0;
+    while (chosen < merge->part_count - 1 && def_of(merge->parts[chosen])->options.integrator == YK_SMOOTH_RUNGE_KUTTA)
+        chosen++;
+    yk_smooth_options options = def_of(merge->parts[chosen])->options;
+    bool same = true;
+    for (int i = 0; i < merge->part_count; i++) {
+        const yk_smooth_options *other = &def_of(merge->parts[i])->options;
+        same = same && same_integrator(&options, other);
         options.newton_relative = fmin(options.newton_relative, other->newton_relative);
         options.newton_absolute = fmin(options.newton_absolute, other->newton_absolute);
         options.newton_iterations =
@@ -201,6 +236,17 @@ static yk_smooth_options common_options(yk_subsystem *const *parts, int part_cou
         bool controlled = other->error_tolerance > 0;
         if (controlled && !(options.error_tolerance > 0 && options.error_tolerance < other->error_tolerance))
             options.error_tolerance = other->error_tolerance;
+    }
+
+    if (merge->relaxed) {
+        if (options.integrator != YK_SMOOTH_GENERALISED_ALPHA || options.form != YK_SMOOTH_ODE)
+            options.stabilisation = 0;
+        options.integrator = YK_SMOOTH_GENERALISED_ALPHA;
+        options.form = YK_SMOOTH_ODE;
+        options.error_tolerance = 0;
+    } else if (!same) {
+        yk_log(context, YK_LOG_WARNING, "the merged parts have different integrators: all take that of '%s'",
+               def_of(merge->parts[chosen])->name);
     }
     return options;
 }
@@ -217,31 +263,36 @@ static void show_joints(yk_smooth *whole, yk_subsystem *const *parts, const yk_m
     }
 }
 
-yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_merge_joint *joints, int joint_count,
-                          yk_subsystem **merged)
+yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
 {
     *merged = NULL;
+    yk_subsystem *const *parts = merge->parts;
     yk_context *context = ((const yk_smooth *)parts[0])->context;
-    totals sum = totals_before(parts, part_count);
+    totals sum = totals_before(parts, merge->part_count);
     arrays to = {0};
-    yk_status status = check_parts(context, parts, part_count);
-    if (status == YK_OK) status = allocate_arrays(context, &sum, joint_count, &to);
-    for (int i = 0; i < part_count && status == YK_OK; i++) {
+    yk_status status = check_parts(context, merge);
+    if (status == YK_OK) status = allocate_arrays(context, &sum, merge->joint_count, &to);
+
+    for (int i = 0; i < merge->part_count && status == YK_OK; i++) {
+        const yk_smooth_def *part = def_of(parts[i]);
         totals at = totals_before(parts, i);
-        copy_part(def_of(parts[i]), &at, sum.nodes, &to);
-        for (int k = 0; k < def_of(parts[i])->node_count; k++) to.nodes[at.nodes + k].part = i;
-        for (int k = 0; k < def_of(parts[i])->flexible_count; k++) to.flexibles[at.flexibles + k].part = i;
+        copy_part(part, &at, sum.nodes, &to);
+        if (merge->placements) place_part(part, &at, &merge->placements[i], &to);
+        for (int k = 0; k < part->node_count; k++) to.nodes[at.nodes + k].part = i;
+        for (int k = 0; k < part->flexible_count; k++) to.flexibles[at.flexibles + k].part = i;
     }
-    for (int i = 0; i < joint_count && status == YK_OK; i++)
-        status = connect_parts(context, parts, part_count, &joints[i], &to, to.names + (size_t)i * NAME_LENGTH,
-                               &to.joints[sum.joints + i]);
+    for (int i = 0; i < merge->joint_count && status == YK_OK; i++)
+        status = connect_parts(context, parts, merge->part_count, &merge->joints[i], &to,
+                               to.names + (size_t)i * NAME_LENGTH, &to.joints[sum.joints + i]);
+
     if (status == YK_OK) {
         yk_smooth_def def = *def_of(parts[0]);
-        def.options = common_options(parts, part_count);
+        def.gravity = gravity_of(merge, 0);
+        def.options = common_options(context, merge);
         def.nodes = to.nodes, def.node_count = sum.nodes;
-        def.part_count = part_count;
+        def.part_count = merge->part_count;
         def.bodies = to.bodies, def.body_count = sum.bodies;
-        def.joints = to.joints, def.joint_count = sum.joints + joint_count;
+        def.joints = to.joints, def.joint_count = sum.joints + merge->joint_count;
         def.forces = to.forces, def.force_count = sum.forces;
         def.beams = to.beams, def.beam_count = sum.beams;
         def.flexibles = to.flexibles, def.flexible_count = sum.flexibles;
@@ -250,9 +301,9 @@ yk_status yk_smooth_merge(yk_subsystem *const *parts, int part_count, const yk_m
         def.ports = to.ports, def.port_count = sum.ports;
         yk_smooth *whole = NULL;
         status = yk_smooth_create(context, &def, &whole);
-        if (status == YK_OK) status = yk_smooth_order_channels(whole, parts, part_count);
+        if (status == YK_OK) status = yk_smooth_order_channels(whole, merge);
         if (status == YK_OK) {
-            show_joints(whole, parts, joints, joint_count);
+            show_joints(whole, parts, merge->joints, merge->joint_count);
             *merged = yk_smooth_subsystem(whole);
         } else {
             yk_smooth_destroy(whole);

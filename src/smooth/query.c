@@ -135,19 +135,37 @@ double yk_smooth_beam_loss(const yk_smooth *model)
 typedef struct channel_kind {
     const char *suffix, *unit;
     int components;
+    yk_smooth_quantity quantity;
 } channel_kind;
 
-static const channel_kind node_channels[] = {{"position", "m", 3},        {"orientation", "1", 4},
-                                             {"velocity", "m/s", 3},      {"angular_velocity", "rad/s", 3},
-                                             {"acceleration", "m/s2", 3}, {"angular_acceleration", "rad/s2", 3}};
-static const channel_kind joint_channels[] = {{"force", "N", 3}, {"torque", "N m", 3}};
-static const channel_kind force_channels[] = {{"stretch", "m or rad", 1}, {"stretch_rate", "m/s or rad/s", 1}};
+static const channel_kind node_channels[] = {
+    {"position", "m", 3, YK_QUANTITY_POINT},
+    {"orientation", "1", 4, YK_QUANTITY_ORIENTATION},
+    {"velocity", "m/s", 3, YK_QUANTITY_VELOCITY},
+    {"angular_velocity", "rad/s", 3, YK_QUANTITY_ANGULAR_VELOCITY},
+    {"acceleration", "m/s2", 3, YK_QUANTITY_VELOCITY},
+    {"angular_acceleration", "rad/s2", 3, YK_QUANTITY_ANGULAR_VELOCITY},
+};
+/* The last four: of the second marker about and along z of the first, what a sensor in the joint tells. */
+static const channel_kind joint_channels[] = {
+    {"force", "N", 3, YK_QUANTITY_FORCE},         {"torque", "N m", 3, YK_QUANTITY_TORQUE},
+    {"angle", "rad", 1, YK_QUANTITY_NUMBER},      {"angle_rate", "rad/s", 1, YK_QUANTITY_NUMBER},
+    {"displacement", "m", 1, YK_QUANTITY_LENGTH}, {"displacement_rate", "m/s", 1, YK_QUANTITY_LENGTH},
+};
+static const channel_kind length_channels[] = {{"stretch", "m", 1, YK_QUANTITY_LENGTH},
+                                               {"stretch_rate", "m/s", 1, YK_QUANTITY_LENGTH}};
+static const channel_kind angle_channels[] = {{"stretch", "rad", 1, YK_QUANTITY_NUMBER},
+                                              {"stretch_rate", "rad/s", 1, YK_QUANTITY_NUMBER}};
 static const channel_kind beam_channels[] = {
-    {"force_1", "N", 3}, {"moment_1", "N m", 3}, {"force_2", "N", 3}, {"moment_2", "N m", 3}};
-static const channel_kind strain_channel = {"strain_energy", "J", 1};
-static const channel_kind model_channels[] = {{"energy", "J", 4}};
+    {"force_1", "N", 3, YK_QUANTITY_OWN_FORCE},
+    {"moment_1", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+    {"force_2", "N", 3, YK_QUANTITY_OWN_FORCE},
+    {"moment_2", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+};
+static const channel_kind strain_channel = {"strain_energy", "J", 1, YK_QUANTITY_ENERGY};
+static const channel_kind model_channels[] = {{"energy", "J", 4, YK_QUANTITY_ENERGY}};
 
-enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 2, FORCE_CHANNELS = 2, BEAM_CHANNELS = 4, MODEL_CHANNELS = 1 };
+enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 6, FORCE_CHANNELS = 2, BEAM_CHANNELS = 4, MODEL_CHANNELS = 1 };
 
 /* First round with store NULL: the bytes that the names take. */
 static size_t name_channels(yk_smooth *model, const char *owner, const channel_kind *kinds, int count, char *store,
@@ -157,6 +175,7 @@ static size_t name_channels(yk_smooth *model, const char *owner, const channel_k
         size_t bytes = strlen(owner) + strlen(kinds[k].suffix) + 2;
         if (store) {
             snprintf(store + used, bytes, "%s%s%s", owner, owner[0] ? "." : "", kinds[k].suffix);
+            model->quantities[model->channel_count] = kinds[k].quantity;
             model->channels[model->channel_count++] =
                 (yk_channel){.name = store + used, .unit = kinds[k].unit, .components = kinds[k].components};
         }
@@ -177,7 +196,7 @@ static size_t name_flexible(yk_smooth *model, const yk_smooth_flexible_def *flex
     for (int k = 0; k < amplitudes_of(flexible); k++) {
         char suffix[24];
         snprintf(suffix, sizeof suffix, "amplitude_%d", k + 1);
-        channel_kind amplitude = {suffix, "1", 1};
+        channel_kind amplitude = {suffix, "1", 1, YK_QUANTITY_NUMBER};
         used = name_channels(model, flexible->name, &amplitude, 1, store, used);
     }
     return used;
@@ -191,8 +210,10 @@ static size_t name_all(yk_smooth *model, char *store)
         used = name_channels(model, def->nodes[i].name, node_channels, NODE_CHANNELS, store, used);
     for (int i = 0; i < def->joint_count; i++)
         used = name_channels(model, def->joints[i].name, joint_channels, JOINT_CHANNELS, store, used);
-    for (int i = 0; i < def->force_count; i++)
-        used = name_channels(model, def->forces[i].name, force_channels, FORCE_CHANNELS, store, used);
+    for (int i = 0; i < def->force_count; i++) {
+        const channel_kind *kinds = def->forces[i].kind == YK_FORCE_TORSION ? angle_channels : length_channels;
+        used = name_channels(model, def->forces[i].name, kinds, FORCE_CHANNELS, store, used);
+    }
     for (int i = 0; i < def->beam_count; i++)
         used = name_channels(model, def->beams[i].name, beam_channels, BEAM_CHANNELS, store, used);
     model->place_channel = model->channel_count;
@@ -222,28 +243,45 @@ static int count_channels(const yk_smooth_def *def, int count[CHANNEL_GROUPS])
 }
 
 /* Each part shows the energy of the whole as its own. */
-yk_status yk_smooth_order_channels(yk_smooth *model, yk_subsystem *const *parts, int part_count)
+yk_status yk_smooth_order_channels(yk_smooth *model, const yk_merge_def *merge)
 {
     int count[CHANNEL_GROUPS], own[CHANNEL_GROUPS], next[CHANNEL_GROUPS], end[CHANNEL_GROUPS], at = 0;
-    size_t total = (size_t)count_channels(&model->def, count) + (size_t)part_count * MODEL_CHANNELS;
+    size_t parts = (size_t)merge->part_count;
+    size_t total = (size_t)count_channels(&model->def, count) + parts * MODEL_CHANNELS;
     int *order = model->channel_order = yk_allocate(model->context, total, sizeof *order);
     yk_channel *channels = yk_allocate(model->context, total, sizeof *channels);
-    if (!order || !channels) {
+    yk_smooth_quantity *quantities = yk_allocate(model->context, total, sizeof *quantities);
+    if (merge->placements) {
+        model->part_placements = yk_allocate(model->context, parts, sizeof *model->part_placements);
+        model->part_channels = yk_allocate(model->context, parts, sizeof *model->part_channels);
+    }
+    bool placed = !merge->placements || (model->part_placements && model->part_channels);
+    if (!order || !channels || !quantities || !placed) {
         yk_release(model->context, channels);
+        yk_release(model->context, quantities);
         return YK_ERROR_MEMORY;
     }
+
+    /* Of every group those of the first part, then of the second; what joins the parts comes last. */
     for (int g = 0; g < CHANNEL_GROUPS; g++) end[g] = (g ? end[g - 1] : 0) + count[g], next[g] = end[g] - count[g];
-    for (int p = 0; p < part_count; p++) {
-        count_channels(&((const yk_smooth *)parts[p])->def, own);
+    for (size_t p = 0; p < parts; p++) {
+        count_channels(&((const yk_smooth *)merge->parts[p])->def, own);
         for (int i = 0; i < own[0]; i++) order[at++] = i;
         for (int g = 1; g < CHANNEL_GROUPS; g++)
             for (int i = 0; i < own[g]; i++) order[at++] = next[g]++;
+        if (!merge->placements) continue;
+        model->part_placements[p] = merge->placements[p];
+        model->part_channels[p] = at;
     }
     for (int g = 1; g < CHANNEL_GROUPS; g++)
         while (next[g] < end[g]) order[at++] = next[g]++;
+
     for (int i = 0; i < at; i++) channels[i] = model->channels[order[i]];
+    for (int i = 0; i < at; i++) quantities[i] = model->quantities[order[i]];
     yk_release(model->context, model->channels);
+    yk_release(model->context, model->quantities);
     model->channels = channels;
+    model->quantities = quantities;
     model->channel_count = at;
     return YK_OK;
 }
@@ -253,8 +291,9 @@ yk_status yk_smooth_make_channels(yk_smooth *model)
     int groups[CHANNEL_GROUPS];
     size_t count = (size_t)count_channels(&model->def, groups);
     model->channels = yk_allocate(model->context, count, sizeof *model->channels);
+    model->quantities = yk_allocate(model->context, count, sizeof *model->quantities);
     model->channel_names = yk_allocate(model->context, name_all(model, NULL), 1);
-    if (!model->channels || !model->channel_names) return YK_ERROR_MEMORY;
+    if (!model->channels || !model->quantities || !model->channel_names) return YK_ERROR_MEMORY;
     name_all(model, model->channel_names);
     return YK_OK;
 }
@@ -300,10 +339,38 @@ static void read_flexible(const yk_smooth *model, int index, double *values)
     values[0] = index ? model->flexibles[i].value[index - 1] : yk_smooth_strain_energy(model, i);
 }
 
-void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
+/* What a sensor in a joint tells: angle of the second marker about z of the first, its way along it, and their rates. */
+static double sense_joint(const yk_smooth *model, const joint_model *joint, int kind)
+{
+    enum { ANGLE, ANGLE_RATE, DISPLACEMENT };
+    yk_joint_place place;
+    yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame, NULL,
+                      &place);
+    const yk_marker_frame *a = &place.a, *b = &place.b;
+    yk_vec3 z = a->axis[2], turn = model->trial[joint->node[0]].frame.angular_velocity;
+    if (kind == ANGLE) return atan2(yk_v3_dot(a->axis[1], b->axis[0]), yk_v3_dot(a->axis[0], b->axis[0]));
+    if (kind == ANGLE_RATE) return yk_v3_dot(z, yk_v3_sub(model->trial[joint->node[1]].frame.angular_velocity, turn));
+    if (kind == DISPLACEMENT) return yk_v3_dot(z, place.d);
+    yk_vec3 speed = yk_v3_sub(b->velocity, a->velocity);
+    return yk_v3_dot(z, speed) + yk_v3_dot(yk_v3_cross(turn, z), place.d);
+}
+
+static void read_joint(const yk_smooth *model, int joint, int kind, double *values)
+{
+    enum { FORCE, TORQUE, SENSED };
+    if (kind >= SENSED) {
+        values[0] = sense_joint(model, &model->joints[joint], kind - SENSED);
+        return;
+    }
+    yk_effort reaction;
+    yk_smooth_reaction(model, joint, &reaction);
+    put_vec3(values, kind == TORQUE ? reaction.torque : reaction.force);
+}
+
+/* A channel by its number in the order of name_all. */
+static void read_channel(const yk_smooth *model, int channel, double *values)
 {
     const yk_smooth_def *def = &model->def;
-    if (model->channel_order) channel = model->channel_order[channel];
     if (channel >= model->place_channel) {
         read_flexible(model, channel - model->place_channel, values);
         return;
@@ -322,9 +389,7 @@ void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
     }
     index -= NODE_CHANNELS * def->node_count;
     if (index < JOINT_CHANNELS * def->joint_count) {
-        yk_effort reaction;
-        yk_smooth_reaction(model, index / JOINT_CHANNELS, &reaction);
-        put_vec3(values, index % JOINT_CHANNELS ? reaction.torque : reaction.force);
+        read_joint(model, index / JOINT_CHANNELS, index % JOINT_CHANNELS, values);
         return;
     }
     index -= JOINT_CHANNELS * def->joint_count;
@@ -341,6 +406,18 @@ void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
     yk_force_stretch(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, &stretch[0],
                      &stretch[1]);
     values[0] = stretch[index % FORCE_CHANNELS];
+}
+
+void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
+{
+    read_channel(model, model->channel_order ? model->channel_order[channel] : channel, values);
+    if (!model->part_placements) return;
+
+    int part = 0;
+    while (part < model->def.part_count && channel >= model->part_channels[part]) part++;
+    if (part == model->def.part_count) return; /* of a joint between parts */
+    yk_smooth_quantity_of_part(&model->part_placements[part], model->quantities[channel],
+                               model->channels[channel].components, values);
 }
 
 int yk_smooth_channel_find(const yk_smooth *model, const char *name)

@@ -61,6 +61,7 @@ typedef struct yk_smooth_joint_def {
     unsigned
         constrained; /* relative motions that YK_JOINT_AXES suppresses: YK_AXIS bits, in axes of the first marker */
     yk_smooth_function drive; /* what driven kinds prescribe; a distance may have one */
+    double drive_unit;        /* of its values, in units of the model */
 } yk_smooth_joint_def;
 
 typedef struct yk_smooth_force_def {
@@ -73,6 +74,7 @@ typedef struct yk_smooth_force_def {
     double bushing_damping[6][6];
     yk_vec3 vector;          /* of a force or torque */
     yk_smooth_function load; /* factor of the vector (1 if absent); added to the tension of a spring (0 if absent) */
+    double load_unit;        /* of its values, in units of the model */
     int first_channel;       /* of a merged model: where the channels begin that the load knows */
 } yk_smooth_force_def;
 

@@ -1,6 +1,7 @@
 /* Wires: what arrives, when the source goes first and when it does not, and what is refused.
  *
  * The source tells t^2 as a signal port and as a channel; the target integrates what it is fed, exactly. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,25 +311,29 @@ static void wrong_wires_are_refused(void **state)
     expect_refusal(*state, &p.def, "carries a signal without power; join it by a wire");
 }
 
-static void the_merged_system_has_no_wires(void **state)
+/* Two masses that are merged beside the source and the target of the wire, which stay as they are. */
+static void wires_run_beside_what_is_merged(void **state)
 {
-    yk_oscillator_def def = yk_oscillator_default();
+    static const char *const names[] = {"left", "target", "right", "source"};
+    pair p;
+    set_up(&p);
+    yk_oscillator_def mass = yk_oscillator_default();
+    mass.integrator = YK_OSCILLATOR_EXACT, mass.stiffness = 3, mass.position = 0.1;
     yk_subsystem *masses[2];
-    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(*state, &def, &masses[i]), YK_OK);
-    static const char *const names[] = {"left", "right"};
-    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_wire_def wire = {.name = "line"};
-    yk_system_def system = {.subsystems = masses,
-                            .names = names,
-                            .subsystem_count = 2,
-                            .interfaces = &joint,
-                            .interface_count = 1,
-                            .wires = &wire,
-                            .wire_count = 1,
-                            .scheme = yk_scheme_default(),
-                            .step = 0.1};
-    system.scheme.kind = YK_SCHEME_MONOLITHIC;
-    expect_refusal(*state, &system, "scheme monolithic does not carry wires");
+    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(*state, &mass, &masses[i]), YK_OK);
+    yk_subsystem *list[4] = {masses[0], p.list[0], masses[1], p.list[1]};
+    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 2, .constrained = YK_AXIS_X};
+    p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
+    p.def.interfaces = &joint, p.def.interface_count = 1;
+    p.wire.source_subsystem = 3, p.wire.target_subsystem = 1;
+    p.def.scheme.kind = YK_SCHEME_MONOLITHIC;
+    assert_int_equal(yk_system_create(*state, &p.def, &p.system), YK_OK);
+    assert_int_equal(yk_system_start(p.system), YK_OK);
+    for (int i = 0; i < 4; i++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    assert_near(yk_system_output(p.system, 1, 0)->motion.position.x, LINES, 1e-15);
+    assert_near(yk_system_output(p.system, 2, 0)->motion.position.x, 0.1 * cos(sqrt(3.0)), 1e-14);
+    assert_near(yk_system_interface_error(p.system, 0).position, 0, 0);
+    yk_system_destroy(p.system);
     for (int i = 0; i < 2; i++) masses[i]->ops->destroy(masses[i]);
 }
 
@@ -342,7 +347,7 @@ int main(void)
         cmocka_unit_test(substeps_see_their_part_of_the_line),
         cmocka_unit_test(a_restored_state_brings_back_the_wires),
         cmocka_unit_test(wrong_wires_are_refused),
-        cmocka_unit_test(the_merged_system_has_no_wires),
+        cmocka_unit_test(wires_run_beside_what_is_merged),
     };
     return cmocka_run_group_tests_name("wire", tests, create_context, destroy_context);
 }

@@ -145,7 +145,9 @@ static void merged_oscillators_move_as_one_mass(void **state)
     sum.mass = 2, sum.stiffness = 700, sum.damping = 4;
     yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
     yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
-    assert_int_equal(parts[0]->ops->merge(parts, 2, &joint, 1, &merged), YK_OK);
+    assert_int_equal(parts[0]->ops->merge(
+                         &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1}, &merged),
+                     YK_OK);
     merged->ops->start(merged, 0, 0.02, NULL);
     for (int i = 0; i < 30; i++) merged->ops->step(merged, i * 0.02, 0.02, NULL);
     yk_port_value ports[2] = {{.motion.orientation.w = 1}, {.motion.orientation.w = 1}};
@@ -163,13 +165,16 @@ static void merging_what_does_not_fit_is_refused(void **state)
     (void)state;
     yk_oscillator_def a = damped(YK_OSCILLATOR_EXACT), b = a;
     yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
-    assert_int_equal(parts[0]->ops->merge(parts, 2, NULL, 0, &merged), YK_ERROR_ARGUMENT);
+    assert_int_equal(parts[0]->ops->merge(&(yk_merge_def){.parts = parts, .part_count = 2}, &merged),
+                     YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "do not join all"));
     parts[1]->ops->destroy(parts[1]);
     b.position += 0.1;
     parts[1] = make(&b, YK_UNCONNECTED);
     yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
-    assert_int_equal(parts[0]->ops->merge(parts, 2, &joint, 1, &merged), YK_ERROR_ARGUMENT);
+    assert_int_equal(parts[0]->ops->merge(
+                         &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1}, &merged),
+                     YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "0.1 m"));
     for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
 }

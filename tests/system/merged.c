@@ -56,8 +56,8 @@ static void channels_show_the_parts(void **state)
         "mechanism.slider.orientation, mechanism.slider.acceleration, mechanism.guide.force]",
         NULL};
     static const char *const schemes[] = {
-        "coupling={scheme: monolithic}", "coupling={scheme: relaxed, tolerance: 1e-11}",
-        "coupling={scheme: relaxed, order: jacobi, tolerance: 1e-11, iterations: 60}"};
+        "coupling={scheme: monolithic}", "coupling={scheme: relaxed, relative_tolerance: 1e-11}",
+        "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-11, sweeps: 60}"};
     run whole = open_run("slider-crank/scenario.yaml", whole_set);
     run_to(&whole, 0.2);
     for (int k = 0; k < 3; k++) {
@@ -77,9 +77,185 @@ static void channels_show_the_parts(void **state)
     close_run(&whole);
 }
 
+/* A double pendulum whose second link has a spring, a bushing, a rolled cable and loads of every kind. */
+#define UPPER                                                                          \
+    "time: {end: 0.5, step: 1e-3}\n"                                                   \
+    "subsystems:\n"                                                                    \
+    "  upper:\n"                                                                       \
+    "    solver: smooth\n"                                                             \
+    "    gravity: [0, -9.81, 0]\n"                                                     \
+    "    integrator: {type: two-step}\n"                                               \
+    "    bodies: {bar: {mass: 1, inertia: [0.01, 0.1, 0.1], position: [0.5, 0, 0]}}\n" \
+    "    joints: {pin: {type: spherical, between: [ground, bar], at: [0, 0, 0]}}\n"    \
+    "    ports: {end: {on: bar, offset: [0.5, 0, 0]}}\n"
+
+static const char in_metres[] = UPPER
+    "  lower:\n"
+    "    solver: smooth\n"
+    "    gravity: [0, -9.81, 0]\n"
+    "    integrator: {type: two-step}\n"
+    "    bodies:\n"
+    "      bob: {mass: 0.5, inertia: [0.01, 0.02, 0.025], centre: [0.02, 0, 0.01], position: [1.5, 0, 0],\n"
+    "            velocity: [0, 0.25, 0], angular_velocity: [0, 0, 0.5]}\n"
+    "    joints:\n"
+    "      rope: {type: distance, between: [ground, bob], length: '2 + 0.1*sin(3*t)^2',\n"
+    "             markers: [{offset: [1.5, 0, 2]}, {offset: [0, 0, 0]}]}\n"
+    "    forces:\n"
+    "      spring: {type: spring, between: [ground, bob], markers: [{offset: [1.5, 2, 0.4]}, {offset: [0.1, 0, 0]}],\n"
+    "               stiffness: 20, damping: 0.5, free_length: 1, load: 3*sin(t)}\n"
+    "      twist: {type: torsion, between: [ground, bob], at: [1.5, 0, 0], orientation: [1, 0, 0, 0], stiffness: 0.3, "
+    "damping: "
+    "0.1,\n"
+    "              free_angle: 0.2, load: 0.1*t}\n"
+    "      pad: {type: bushing, between: [ground, bob], at: [1.5, 0, 0],\n"
+    "            stiffness: [3, 2, 1, 0.3, 0.2, 0.1], damping: [0.1, 0.1, 0.1, 0.01, 0.01, 0.01]}\n"
+    "      wind: {type: force, on: bob, offset: [0, 0.1, 0], vector: [0, 0.7, 0.2], load: 1 + t}\n"
+    "      motor: {type: torque, on: bob, vector: [0.01, 0.02, 0.03],\n"
+    "              feedback: {inputs: {v: bob.velocity.y, z: bob.position.x}, value: 1 - v + z}}\n"
+    "      jet: {type: force, on: bob, vector: [0.1, 0, 0.05], follows: true}\n"
+    "    ports: {start: {on: bob, offset: [-0.5, 0, 0]}}\n"
+    "interfaces: {hinge: {between: [upper.end, lower.start], joint: spherical}}\n"
+    "coupling: {scheme: monolithic}\n"
+    "record: {signals: [upper.end.position, lower.start.position, lower.start.velocity, lower.start.wrench, "
+    "lower.energy, upper.energy, lower.rope.force, lower.bob.position, lower.bob.angular_velocity, "
+    "lower.spring.stretch, lower.rope.displacement]}\n";
+
+/* The same in millimetres and grams, seen from a frame that is shifted by (0.1, -0.2, 0.3) m and turned by a quarter about
+ * z: x of the subsystem is y of the whole, its y is -x of the whole. Forces in g mm/s2, torques in g mm2/s2. */
+static const char in_millimetres[] = UPPER
+    "  lower:\n"
+    "    solver: smooth\n"
+    "    units: {length: mm, mass: g}\n"
+    "    frame: {position: [0.1, -0.2, 0.3], orientation: [0.70710678118654757, 0, 0, 0.70710678118654757]}\n"
+    "    gravity: [-9810, 0, 0]\n"
+    "    integrator: {type: two-step}\n"
+    "    bodies:\n"
+    "      bob: {mass: 500, inertia: [1e7, 2e7, 2.5e7], centre: [20, 0, 10], position: [200, -1400, -300],\n"
+    "            orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
+    "            velocity: [250, 0, 0], angular_velocity: [0, 0, 0.5]}\n"
+    "    joints:\n"
+    "      rope: {type: distance, between: [ground, bob], length: '2000 + 100*sin(3*t)^2',\n"
+    "             markers: [{offset: [200, -1400, 1700], orientation: [0.70710678118654757, 0, 0, "
+    "-0.70710678118654757]},\n"
+    "                       {offset: [0, 0, 0]}]}\n"
+    "    forces:\n"
+    "      spring: {type: spring, between: [ground, bob], markers: [{offset: [2200, -1400, 100]}, {offset: [100, 0, "
+    "0]}],\n"
+    "               stiffness: 20e3, damping: 500, free_length: 1000, load: 3e6*sin(t)}\n"
+    "      twist: {type: torsion, between: [ground, bob], at: [200, -1400, -300], stiffness: 0.3e9,\n"
+    "              orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
+    "              damping: 0.1e9, free_angle: 0.2, load: 0.1e9*t}\n"
+    "      pad: {type: bushing, between: [ground, bob], at: [200, -1400, -300],\n"
+    "            orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
+    "            stiffness: [3e3, 2e3, 1e3, 0.3e9, 0.2e9, 0.1e9], damping: [100, 100, 100, 0.01e9, 0.01e9, 0.01e9]}\n"
+    "      wind: {type: force, on: bob, offset: [0, 100, 0], vector: [0.7e6, 0, 0.2e6], load: 1 + t}\n"
+    "      motor: {type: torque, on: bob, vector: [0.02e9, -0.01e9, 0.03e9],\n"
+    "              feedback: {inputs: {v: bob.velocity.x, z: bob.position.y}, value: 1 - v/1000 + 0.1 - z/1000}}\n"
+    "      jet: {type: force, on: bob, vector: [0.1e6, 0, 0.05e6], follows: true}\n"
+    "    ports: {start: {on: bob, offset: [-500, 0, 0]}}\n"
+    "interfaces: {hinge: {between: [upper.end, lower.start], joint: spherical}}\n"
+    "coupling: {scheme: monolithic}\n"
+    "record: {signals: [upper.end.position, lower.start.position, lower.start.velocity, lower.start.wrench, "
+    "lower.energy, upper.energy, lower.rope.force, lower.bob.position, lower.bob.angular_velocity, "
+    "lower.spring.stretch, lower.rope.displacement]}\n";
+
+static run run_pendulum(const char *scenario, const char *scheme, const char *integrator)
+{
+    char set[3][80];
+    snprintf(set[0], sizeof set[0], "coupling.scheme=%s", scheme);
+    snprintf(set[1], sizeof set[1], "subsystems.upper.integrator.type=%s", integrator);
+    snprintf(set[2], sizeof set[2], "subsystems.lower.integrator.type=%s", integrator);
+    const char *const overrides[] = {set[0], set[1], set[2], NULL};
+    run r = open_text("pendulum", scenario, overrides);
+    run_to(&r, 0.5);
+    return r;
+}
+
+/* From what a vector, or a point, is in the subsystem to what it is in the whole. */
+static void to_metres(double *v, const double shift[3], double unit)
+{
+    double own[3] = {v[0], v[1], v[2]};
+    v[0] = shift[0] - unit * own[1], v[1] = shift[1] + unit * own[0], v[2] = shift[2] + unit * own[2];
+}
+
+static void units_and_frames_are_converted(void **state)
+{
+    (void)state;
+    enum { PORTS = 3 + 3 + 3 + 6 + 4 + 4, ROPE = PORTS, BOB = ROPE + 3, SPIN = BOB + 3, STRETCH = SPIN + 3 };
+    static const char *const variants[][2] = {
+        {"monolithic", "two-step"}, {"monolithic", "generalised-alpha"}, {"relaxed", "two-step"}};
+    const double none[3] = {0, 0, 0}, origin[3] = {0.1, -0.2, 0.3};
+    for (int k = 0; k < 3; k++) {
+        run a = run_pendulum(in_metres, variants[k][0], variants[k][1]);
+        run b = run_pendulum(in_millimetres, variants[k][0], variants[k][1]);
+        to_metres(&b.sample[ROPE], none, 1e-6);
+        to_metres(&b.sample[BOB], origin, 1e-3);
+        to_metres(&b.sample[SPIN], none, 1);
+        b.sample[STRETCH] *= 1e-3, b.sample[STRETCH + 1] *= 1e-3;
+        for (int i = 0; i < a.info->sample_size; i++) {
+            double difference = fabs(a.sample[i] - b.sample[i]);
+            if (!(difference < 1e-6))
+                print_error("%s, value %d: %g and %g\n", variants[k][0], i, a.sample[i], b.sample[i]);
+            assert_true(difference < 1e-6);
+        }
+        close_run(&a);
+        close_run(&b);
+    }
+}
+
+static void oscillators_with_units_are_merged(void **state)
+{
+    (void)state;
+    static const char masses[] =
+        "time: {end: 1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  left: {solver: oscillator, integrator: {type: exact}, mass: 2000, stiffness: 5000, position: 100, force: "
+        "1e6*t,\n"
+        "         units: {mass: g, length: mm}}\n"
+        "  right: {solver: oscillator, mass: 1, stiffness: 7, damping: 0.1, position: 0.1, force: 2 - t}\n"
+        "interfaces: {joint: {between: [left.mass, right.mass]}}\n"
+        "coupling: {scheme: monolithic}\n"
+        "record: {signals: [left.mass.position, right.mass.velocity]}\n";
+    run r = open_text("masses", masses, NULL);
+    run_to(&r, 1);
+    /* 3 x'' + 0.1 x' + 12 x = 2 from x = 0.1 at rest. */
+    double d = 0.1 / 6, w = sqrt(4 - d * d), x = 0.1 - 1.0 / 6;
+    double wave = exp(-d) * x * (cos(w) + d / w * sin(w));
+    assert_near(r.sample[0], 1.0 / 6 + wave, 1e-7);
+    assert_near(r.sample[1], -exp(-d) * x * 4 / w * sin(w), 1e-7);
+    close_run(&r);
+}
+
+/* The relaxed scheme chooses what it needs itself, and is of second order: against the merged model at a fine step. */
+static void relaxed_needs_no_preparation(void **state)
+{
+    (void)state;
+    double error[2];
+    const char *const fine[] = {"coupling.scheme=monolithic", "time.step=1e-4", NULL};
+    run exact = open_text("pendulum", in_metres, fine);
+    run_to(&exact, 0.5);
+    for (int k = 0; k < 2; k++) {
+        char step_set[40];
+        snprintf(step_set, sizeof step_set, "time.step=%g", 2e-3 / (1 << k));
+        const char *const set[] = {"coupling.scheme=relaxed", step_set, "subsystems.lower.integrator.type=runge-kutta",
+                                   NULL};
+        run r = open_text("pendulum", in_metres, set);
+        run_to(&r, 0.5);
+        assert_int_equal(yk_system_statistics_get(r.system).steps_not_converged, 0);
+        error[k] = 0;
+        for (int i = 0; i < 6; i++) error[k] = fmax(error[k], fabs(r.sample[i] - exact.sample[i]));
+        close_run(&r);
+    }
+    close_run(&exact);
+    assert_true(error[1] < 1e-5);
+    assert_in_range((int)(error[0] / error[1] * 100), 330, 470);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_feedback_reads_its_own_subsystem),
-                                       cmocka_unit_test(channels_show_the_parts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_and_frames_are_converted), cmocka_unit_test(oscillators_with_units_are_merged),
+        cmocka_unit_test(relaxed_needs_no_preparation), cmocka_unit_test(each_feedback_reads_its_own_subsystem),
+        cmocka_unit_test(channels_show_the_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ static double slider(const char *rod, const char *scheme)
     char file[64];
     const char *const overrides[] = {scheme,
                                      "parameters.h=1e-5",
-                                     "coupling.tolerance=1e-10",
+                                     "coupling.relative_tolerance=1e-10",
                                      "subsystems.bodies.integrator.newton_relative=1e-9",
                                      "subsystems.rod.integrator.newton_relative=1e-9",
                                      "record.signals=[bodies.slider.position.x]",
@@ -25,7 +25,7 @@ static double slider(const char *rod, const char *scheme)
 static void check(const char *rod)
 {
     double relaxed = slider(rod, "coupling.scheme=relaxed"), merged = slider(rod, "coupling.scheme=monolithic");
-    double jacobi = slider(rod, "coupling={scheme: relaxed, order: jacobi, tolerance: 1e-10, iterations: 60}");
+    double jacobi = slider(rod, "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-10, sweeps: 60}");
     assert_near(merged, 0.2000960, 1e-6); /* it began with 0.24 m/s at 0.2 m */
     assert_near(relaxed, merged, 1e-12);
     assert_near(jacobi, merged, 1e-12);
@@ -49,8 +49,9 @@ static yk_system_statistics unconverged(const char *remedy)
 {
     const char *const overrides[] = {"parameters.h=1e-4",
                                      "parameters.share=1",
-                                     "coupling.tolerance=1e-10",
+                                     "coupling.relative_tolerance=1e-10",
                                      "coupling.relaxation=none",
+                                     "coupling.sweeps=20",
                                      "record.signals=[bodies.slider.position.x]",
                                      remedy,
                                      NULL};
@@ -76,7 +77,7 @@ static void what_does_not_converge_is_told_with_remedies_that_help(void **state)
     assert_int_equal(unconverged("coupling.relaxation=quasi-newton").steps_not_converged, 0);
     assert_int_equal(unconverged("parameters.share=0.1").steps_not_converged, 0);
     assert_int_equal(unconverged("parameters.h=5e-5").steps_not_converged, 0);
-    assert_int_equal(unconverged("coupling.iterations=60").steps_not_converged, 0);
+    assert_int_equal(unconverged("coupling.sweeps=60").steps_not_converged, 0);
 }
 
 int main(void)

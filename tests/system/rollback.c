@@ -20,7 +20,7 @@ typedef struct rollback_case {
 #define FLOATING "../studies/relaxed/floating.yaml"
 #define ABSOLUTE "../studies/relaxed/absolute.yaml"
 #define JACOBI(threads) \
-    "coupling={scheme: relaxed, order: jacobi, tolerance: 1e-7, iterations: 60, threads: " #threads "}"
+    "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-7, sweeps: 60, threads: " #threads "}"
 
 static const rollback_case cases[] = {
     {"two-step", "slider-crank/scenario.yaml", 500, 300, {"time.step=1e-3"}},
@@ -66,7 +66,7 @@ static const rollback_case cases[] = {
      {"coupling={scheme: index1, degree: 2}", "record.signals=[upper.end.position, hinge.force]"}},
     {"monolithic", RELAXED, 300, 200, {"time.step=1e-3", "coupling.scheme=monolithic"}},
     {"relaxed", RELAXED, 300, 200, {"time.step=1e-3"}},
-    {"relaxed, loose tolerance", RELAXED, 300, 200, {"time.step=1e-3", "coupling.tolerance=1e-3"}},
+    {"relaxed, loose tolerance", RELAXED, 300, 200, {"time.step=1e-3", "coupling.relative_tolerance=1e-3"}},
     {"relaxed, jacobi", RELAXED, 300, 200, {"time.step=1e-3", JACOBI(1)}},
     {"relaxed, jacobi, two threads", RELAXED, 300, 200, {"time.step=1e-3", JACOBI(2)}},
     {"relaxed, modes", FLOATING, 150, 100, {"parameters.h=5e-5"}},

@@ -1,0 +1,167 @@
+/* A part of a merged model in the units and axes of the whole, paper tight (20): a point that the part calls x is at
+ * p + Q (l x) of the whole, and its unit of mass is m. Everything that the def names in global axes turns by Q; what it
+ * names in the axes of a node does not. The channels of the part are read in its own units and axes again. */
+#include "smooth/place_part.h"
+
+#include "math/so3.h"
+
+static yk_vec3 vector_of(const yk_placement *at, double unit, yk_vec3 v)
+{
+    return yk_v3_scale(unit, yk_q_rotate(at->orientation, v));
+}
+
+static yk_vec3 point_of(const yk_placement *at, yk_vec3 x)
+{
+    return yk_v3_add(at->position, vector_of(at, at->length, x));
+}
+
+/* Markers are fixed to a node, whose axes turn with the part, or to the ground, whose do not. */
+static void place_marker(const yk_placement *at, int node, yk_marker *marker)
+{
+    if (node != YK_SMOOTH_GROUND) {
+        marker->offset = yk_v3_scale(at->length, marker->offset);
+        return;
+    }
+    marker->offset = point_of(at, marker->offset);
+    marker->orientation = yk_q_mul(at->orientation, marker->orientation);
+}
+
+/* Stiffness or damping between six motions and six loads, translations first. */
+static void scale_pairs(double force_by_length, double force, double torque, double matrix[6][6])
+{
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 6; j++) {
+            double unit = force;
+            if (i < 3 && j < 3) unit = force_by_length;
+            if (i >= 3 && j >= 3) unit = torque;
+            matrix[i][j] *= unit;
+        }
+    }
+}
+
+void yk_smooth_convert_node(const yk_placement *at, yk_smooth_node_def *node)
+{
+    node->position = point_of(at, node->position);
+    node->orientation = yk_q_mul(at->orientation, node->orientation);
+    node->velocity = vector_of(at, at->length, node->velocity);
+    node->angular_velocity = vector_of(at, 1, node->angular_velocity);
+}
+
+void yk_smooth_convert_body(const yk_placement *at, yk_smooth_body_def *body)
+{
+    body->mass *= at->mass;
+    body->centre = yk_v3_scale(at->length, body->centre);
+    body->inertia = yk_m3_scale(at->mass * at->length * at->length, body->inertia);
+}
+
+void yk_smooth_convert_joint(const yk_placement *at, yk_smooth_joint_def *joint)
+{
+    for (int side = 0; side < 2; side++) place_marker(at, joint->node[side], &joint->marker[side]);
+    joint->length *= at->length;
+
+    bool angle = joint->kind == YK_JOINT_DRIVEN_ROTATION || joint->kind == YK_JOINT_DRIVEN_SPIN;
+    if (!angle) joint->drive_unit *= at->length;
+}
+
+void yk_smooth_convert_force(const yk_placement *at, yk_smooth_force_def *force)
+{
+    double newton = at->mass * at->length, newton_metre = newton * at->length;
+    for (int side = 0; side < 2; side++) place_marker(at, force->node[side], &force->marker[side]);
+
+    switch (force->kind) {
+    case YK_FORCE_SPRING:
+        force->stiffness *= at->mass;
+        force->damping *= at->mass;
+        force->free *= at->length;
+        force->load_unit *= newton;
+        break;
+    case YK_FORCE_TORSION:
+        force->stiffness *= newton_metre;
+        force->damping *= newton_metre;
+        force->load_unit *= newton_metre;
+        break;
+    case YK_FORCE_BUSHING:
+        scale_pairs(at->mass, newton, newton_metre, force->bushing_stiffness);
+        scale_pairs(at->mass, newton, newton_metre, force->bushing_damping);
+        break;
+    case YK_FORCE_VECTOR: force->vector = vector_of(at, newton, force->vector); break;
+    case YK_FORCE_TORQUE: force->vector = vector_of(at, newton_metre, force->vector); break;
+    case YK_FORCE_FOLLOWER: force->vector = yk_v3_scale(newton, force->vector); break;
+    case YK_FORCE_FOLLOWER_TORQUE: force->vector = yk_v3_scale(newton_metre, force->vector); break;
+    case YK_FORCE_KINDS: break;
+    }
+}
+
+/* Resultants of a section from strains without unit and from curvatures per length. */
+void yk_smooth_convert_beam(const yk_placement *at, yk_smooth_beam_def *beam)
+{
+    double newton = at->mass * at->length, newton_metre = newton * at->length;
+    for (int i = 0; i < YK_BEAM_NODES; i++) beam->offset[i] = yk_v3_scale(at->length, beam->offset[i]);
+    for (int i = 0; i < YK_BEAM_POINTS; i++) {
+        yk_beam_section *section = &beam->section[i];
+        scale_pairs(newton, newton_metre, newton_metre * at->length, section->stiffness);
+        scale_pairs(newton, newton_metre, newton_metre * at->length, section->damping);
+        section->mass *= at->mass / at->length;
+        section->centre = yk_v3_scale(at->length, section->centre);
+        section->inertia = yk_m3_scale(newton, section->inertia);
+    }
+}
+
+void yk_smooth_convert_flexible(const yk_placement *at, yk_smooth_flexible_def *flexible)
+{
+    flexible->position = point_of(at, flexible->position);
+    flexible->orientation = yk_q_mul(at->orientation, flexible->orientation);
+    flexible->velocity = vector_of(at, at->length, flexible->velocity);
+    flexible->angular_velocity = vector_of(at, 1, flexible->angular_velocity);
+}
+
+void yk_smooth_convert_shape(const yk_placement *at, yk_smooth_shape_def *shape)
+{
+    place_marker(at, shape->node, &shape->place);
+    shape->size = yk_v3_scale(at->length, shape->size);
+}
+
+void yk_smooth_convert_port(const yk_placement *at, yk_smooth_port_def *port)
+{
+    for (int side = 0; side < 2; side++) place_marker(at, port->node[side], &port->marker[side]);
+}
+
+yk_vec3 yk_smooth_convert_gravity(const yk_placement *at, yk_vec3 gravity)
+{
+    return vector_of(at, at->length, gravity);
+}
+
+/* Back to the part ------------------------------------------------------------------------------------------------- */
+
+static void turn_back(const yk_placement *at, double unit, double *values)
+{
+    yk_vec3 v = yk_q_rotate_back(at->orientation, yk_v3(values[0], values[1], values[2]));
+    values[0] = v.x / unit, values[1] = v.y / unit, values[2] = v.z / unit;
+}
+
+void yk_smooth_quantity_of_part(const yk_placement *at, yk_smooth_quantity quantity, int components, double *values)
+{
+    double newton = at->mass * at->length, newton_metre = newton * at->length, unit = 1;
+    switch (quantity) {
+    case YK_QUANTITY_POINT:
+        values[0] -= at->position.x, values[1] -= at->position.y, values[2] -= at->position.z;
+        turn_back(at, at->length, values);
+        return;
+    case YK_QUANTITY_ORIENTATION: {
+        yk_quat q = {values[0], values[1], values[2], values[3]};
+        q = yk_q_mul(yk_q_conjugate(at->orientation), q);
+        values[0] = q.w, values[1] = q.x, values[2] = q.y, values[3] = q.z;
+        return;
+    }
+    case YK_QUANTITY_VELOCITY: turn_back(at, at->length, values); return;
+    case YK_QUANTITY_ANGULAR_VELOCITY: turn_back(at, 1, values); return;
+    case YK_QUANTITY_FORCE: turn_back(at, newton, values); return;
+    case YK_QUANTITY_TORQUE: turn_back(at, newton_metre, values); return;
+    case YK_QUANTITY_LENGTH: unit = at->length; break;
+    case YK_QUANTITY_OWN_FORCE: unit = newton; break;
+    case YK_QUANTITY_OWN_TORQUE:
+    case YK_QUANTITY_ENERGY: unit = newton_metre; break;
+    case YK_QUANTITY_NUMBER: break;
+    }
+    for (int i = 0; i < components; i++) values[i] /= unit;
+}
