@@ -1,4 +1,4 @@
-/* Left-looking supernodal LU on a symmetric pattern (Demmel, Gilbert, Li 1999; Chen, Davis, Hager, Rajamanickam 2008),
+/* Left-looking supernodal LU on a symmetric pattern (Demmel, Eisenstat, Gilbert, Li, Liu 1999; Chen, Davis, Hager, Rajamanickam 2008),
  * with block rows of W as the vertices of the graph.
  *
  * A supernode is a range of columns [first, first + width) of the permuted matrix with common rows below:

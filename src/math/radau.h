@@ -1,6 +1,6 @@
 /* One step of the Radau IIA method with three stages for small stiff systems y' = f(t, y).
  *
- * Order 5, stiffly accurate and L-stable (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.5, IV.8).
+ * Order 5, stiffly accurate and L-stable (Hairer, Wanner 1996, IV.5, IV.8).
  * The stages are solved together by Newton's method with the Jacobian at each of them, so that kinks of f cost an
  * iteration, not the step. The stage values are handed back: with the weights of the last stage they integrate
  * anything along the way to the same order. */

@@ -1,5 +1,5 @@
-/* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5 and 3 (Hairer, Norsett
- * and Wanner, Solving Ordinary Differential Equations I, II.5 and II.10), on the accelerations of rates.c.
+/* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5 and 3 (Hairer, Norsett,
+ * Wanner 1993, II.5 and II.10), on the accelerations of rates.c.
  *
  * Rotations are integrated in the chart phi = log(R R_0^T) around the beginning of each internal step, where the method
  * keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are integrated beside them. After each internal
