@@ -74,6 +74,16 @@ typedef struct yk_inputs {
 #define YK_INPUTS_INDEX_2 ((yk_inputs){true, 1, 1, 0})
 #define YK_INPUTS_INDEX_3 ((yk_inputs){true, 1, 0, 0})
 
+/* What crosses an interface in schemes that call every subsystem once (explicit, loose, rim). */
+typedef enum yk_exchange {
+    YK_EXCHANGE_MOTION, /* a motion to one side, the effort that it took to the other: the papers' schemes */
+    /* One effort to both sides, found from what they say of their next step (step_model) so that the joint holds at its end.
+     * Where a subsystem does not say that, or the scheme rim makes small steps of it, as above. */
+    YK_EXCHANGE_AUTO,
+    /* The same, also where a subsystem tells an interface model only, whose step may not be so smooth: contact. */
+    YK_EXCHANGE_FORCES
+} yk_exchange;
+
 /* How an iteration uses those before it. Tight: what is relaxed are all efforts on one subsystem together; with none,
  * effort sides make one iteration of their own solver per sweep where they can; with the others, whole steps. Relaxed:
  * the unknowns of all parts together. */
@@ -135,8 +145,9 @@ typedef struct yk_rim_options {
 
 typedef struct yk_scheme_def {
     yk_scheme_kind kind;
-    yk_order order;   /* explicit, rim, relaxed */
-    yk_inputs inputs; /* explicit only */
+    yk_order order;       /* explicit, rim, relaxed */
+    yk_inputs inputs;     /* explicit only */
+    yk_exchange exchange; /* explicit, tight without iterations (loose), rim */
     double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged */
     double
         relative_tolerance; /* tight, index1: the same, relative to the effort; relaxed: largest change of a velocity,

@@ -204,6 +204,25 @@ typedef struct yk_interface_model {
     double lead;
 } yk_interface_model;
 
+/* The next step of a mechanism as its own method makes it (see step_model), linear in the efforts f at its connected
+ * effort ports:
+ *
+ *   w(t + h) = velocity + mobility (f - f0)      displacement over the step = displacement + lead h mobility (f - f0)
+ *
+ * f0: the efforts of the inputs. Rows and columns as in yk_interface_model, which is the mechanism without the method: a
+ * method with a memory answers to an effort of one step over several. Displacements of markers: position 3, and the
+ * rotation vector (global axes) 3 from the orientation at t to that at t + h. */
+typedef struct yk_step_model {
+    int size; /* set by the caller, as are the arrays */
+    double *velocity;
+    double *displacement;
+    double *mobility; /* size x size, row-major */
+    double lead;
+    /* Where in the step a constant effort acts, as far as positions tell: 1, at its end (implicit methods that evaluate
+     * forces there), 1/2, all over it; 0, at its start (semi-implicit Euler). */
+    double sample;
+} yk_step_model;
+
 typedef struct yk_subsystem_ops {
     size_t size;      /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
     const char *kind; /* "oscillator", "smooth", ... */
@@ -283,6 +302,10 @@ typedef struct yk_subsystem_ops {
     double (*next_event)(const yk_subsystem *self, double t);
     /* The degree of polynomials in time up to which one step follows an effort; NULL: 0, one value or the mean counts. */
     int (*input_degree)(const yk_subsystem *self);
+    /* What the step from t to t + h with these inputs will do to the ports that take an effort, without taking it: the
+     * equations of the step, linear around the solver's prediction. Costs a part of a step. State and outputs stay as
+     * they are. */
+    yk_status (*step_model)(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_step_model *model);
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

@@ -14,6 +14,7 @@ typedef struct form {
 
 static const form forms[] = {
     {"monolithic", {"coupling.scheme=monolithic"}},
+    {"explicit, forces", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.exchange=auto"}},
     {"explicit, index-1", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=index-1"}},
     {"explicit, index-2", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=index-2"}},
     {"explicit, index-3", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=index-3"}},

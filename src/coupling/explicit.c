@@ -2,7 +2,9 @@
  *
  * paper explicit 3.1, figure 2. Gauss-Seidel: the motion side of an interface goes first with the motion that its
  * partner predicts, the effort side follows with the effort that this took. Jacobi: all go at once, effort sides with
- * the effort of the last step. The inputs of motion sides are those of (20), or of (25), (26). */
+ * the effort of the last step. The inputs of motion sides are those of (20), or of (25), (26). Interfaces that are
+ * balanced get their efforts before any subsystem moves (balance.h); the order does not matter to them. */
+#include "coupling/balance.h"
 #include "coupling/interface.h"
 #include "coupling/system.h"
 
@@ -38,7 +40,8 @@ static yk_status gauss_seidel(yk_system *system)
         int member = system->sequence[place];
         for (int i = 0; i < system->link_count; i++) {
             yk_link *link = &system->links[i];
-            if (link->def.motion_subsystem == member) yk_explicit_motion_input(system, link, link->a_place < place);
+            if (link->def.motion_subsystem == member && !link->balanced)
+                yk_explicit_motion_input(system, link, link->a_place < place);
         }
         if (system->members[member].effort_size) set_effort_inputs(system, member);
         yk_system_feed(system, member);
@@ -70,7 +73,8 @@ static yk_status jacobi(yk_system *system)
         if (system->members[i].effort_size) set_effort_inputs(system, i);
         yk_system_feed(system, i);
     }
-    for (int i = 0; i < system->link_count; i++) yk_explicit_motion_input(system, &system->links[i], false);
+    for (int i = 0; i < system->link_count; i++)
+        if (!system->links[i].balanced) yk_explicit_motion_input(system, &system->links[i], false);
     if (system->pool)
         yk_pool_run(system->pool, (size_t)system->member_count, 1, advance_range, system);
     else
@@ -83,5 +87,7 @@ static yk_status jacobi(yk_system *system)
 yk_status yk_explicit_step(yk_system *system, yk_step_report *report)
 {
     report->iterations = 1;
+    yk_status status = system->balance ? yk_balance_solve(system) : YK_OK;
+    if (status < 0) return status;
     return system->scheme.order == YK_ORDER_JACOBI ? jacobi(system) : gauss_seidel(system);
 }

@@ -66,6 +66,42 @@ void yk_placement_variation(const yk_placement *placement, yk_port_kind kind, do
     }
 }
 
+/* Three numbers `stride` apart. */
+static void turn(const yk_placement *placement, double unit, double *v, int stride)
+{
+    yk_vec3 out = outward(placement, unit, yk_v3(v[0], v[stride], v[2 * stride]));
+    v[0] = out.x, v[stride] = out.y, v[2 * stride] = out.z;
+}
+
+void yk_placement_rates(const yk_placement *placement, yk_port_kind kind, double *rates)
+{
+    if (kind == YK_PORT_SCALAR) {
+        rates[0] *= placement->length;
+        return;
+    }
+    turn(placement, placement->length, rates, 1);
+    turn(placement, 1, rates + 3, 1);
+}
+
+void yk_placement_response(const yk_placement *placement, yk_port_kind kind, int offset, int size, double *matrix)
+{
+    double length = placement->length, force = force_unit(placement);
+    for (int k = 0; k < size; k++) {
+        double *row = &matrix[offset * size + k], *column = &matrix[k * size + offset];
+        if (kind == YK_PORT_SCALAR) {
+            row[0] *= length;
+            column[0] /= force;
+            continue;
+        }
+        turn(placement, length, row, size);
+        turn(placement, 1, row + 3 * size, size);
+    }
+    for (int k = 0; kind != YK_PORT_SCALAR && k < size; k++) {
+        turn(placement, 1 / force, &matrix[k * size + offset], 1);
+        turn(placement, 1 / (force * length), &matrix[k * size + offset + 3], 1);
+    }
+}
+
 void yk_placement_energy(const yk_placement *placement, yk_energy *energy)
 {
     double unit = force_unit(placement) * placement->length;

@@ -154,6 +154,8 @@ yk_status yk_system_probe(yk_system *system, int interface, yk_interface_probe *
 {
     *probe = (yk_interface_probe){.axis = -1, .effort_mass = NAN, .motion_mass = NAN, .ratio = NAN};
     if (system->merging || interface < 0 || interface >= system->link_count || system->layout.words == 0) return YK_OK;
+    /* One effort on both sides: no ratio of masses limits that, and no loop is left open. */
+    if (system->links[interface].balanced) return YK_OK;
     yk_context *context = system->context;
     size_t members = (size_t)system->member_count;
     double *image = yk_allocate(context, system->layout.words, sizeof *image);

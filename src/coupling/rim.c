@@ -20,12 +20,16 @@
  * In place of the model, velocities can be held or extrapolated from the macro steps before, with everything else the
  * same: the schemes that the paper compares with.
  *
+ * Slow members that are joined to each other are balanced where they can be (balance.h); the efforts between them then
+ * stay over the macro step, also in the models.
+ *
  * Interfaces of another kind: between fast members both sides exchange at every exchange, between slow ones once per
  * macro step as in the explicit scheme; where the fast side takes the effort it is held over the macro step. */
 #include "coupling/rim.h"
 
 #include <string.h>
 
+#include "coupling/balance.h"
 #include "coupling/interface.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
@@ -241,7 +245,7 @@ static void set_slow_motions(yk_system *system, int member, int place)
 {
     for (int i = 0; i < system->link_count; i++) {
         yk_link *link = &system->links[i];
-        if (link->def.motion_subsystem != member) continue;
+        if (link->def.motion_subsystem != member || link->balanced) continue;
         const yk_member *a = yk_link_a(system, link);
         if (system->rim->links[i].role == YK_RIM_SLOW) {
             yk_explicit_motion_input(system, link, place >= 0 && link->a_place < place);
@@ -255,25 +259,41 @@ static void set_slow_motions(yk_system *system, int member, int place)
     }
 }
 
-/* What acts on the models until their partners tell, and their velocities. */
+/* One port of a model at the start of the macro step: its velocities, and what acts on it until a partner tells. */
+static void begin_port(yk_rim_member *own, yk_port_kind kind, int port, const yk_motion *motion,
+                       const yk_effort *effort)
+{
+    int offset = own->offsets[port];
+    double *now = own->now + offset, *start = own->start + offset;
+    yk_effort_pack(kind, effort, own->efforts + offset);
+    if (kind == YK_PORT_SCALAR) {
+        now[0] = start[0] = motion->velocity.x;
+        return;
+    }
+    put3(now, motion->velocity), put3(start, motion->velocity);
+    put3(now + 3, motion->angular_velocity), put3(start + 3, motion->angular_velocity);
+}
+
 static yk_status begin_models(yk_system *system)
 {
+    for (int i = 0; i < system->member_count; i++) {
+        yk_rim_member *own = &system->rim->members[i];
+        if (own->size > 0) memset(own->way, 0, (size_t)own->size * sizeof *own->way);
+    }
     for (int i = 0; i < system->link_count; i++) {
         const yk_link *link = &system->links[i];
-        yk_rim_member *a = &system->rim->members[link->def.effort_subsystem];
-        if (a->size == 0) continue;
-        memset(a->way, 0, (size_t)a->size * sizeof *a->way);
-        double *now = a->now + a->offsets[link->def.effort_port], *start = a->start + (now - a->now);
-        const yk_motion *motion = &yk_link_a(system, link)->before[link->def.effort_port];
-        const yk_port_value *b = &yk_link_b(system, link)->values[link->def.motion_port];
-        yk_effort effort = yk_effort_opposite(link->kind, b, motion->position);
-        yk_effort_pack(link->kind, &effort, a->efforts + (now - a->now));
-        if (link->kind == YK_PORT_SCALAR) {
-            now[0] = start[0] = motion->velocity.x;
-            continue;
+        for (int side = 0; side < (link->balanced ? 2 : 1); side++) {
+            int member = side == 0 ? link->def.effort_subsystem : link->def.motion_subsystem;
+            int port = side == 0 ? link->def.effort_port : link->def.motion_port;
+            const yk_member *m = &system->members[member];
+            yk_rim_member *own = &system->rim->members[member];
+            if (own->size == 0) continue;
+            const yk_motion *motion = &m->before[port];
+            const yk_port_value *b = &yk_link_b(system, link)->values[link->def.motion_port];
+            yk_effort effort = {m->inputs[port].linear[0], m->inputs[port].angular[0]};
+            if (!link->balanced) effort = yk_effort_opposite(link->kind, b, motion->position);
+            begin_port(own, link->kind, port, motion, &effort);
         }
-        put3(now, motion->velocity), put3(start, motion->velocity);
-        put3(now + 3, motion->angular_velocity), put3(start + 3, motion->angular_velocity);
     }
     for (int i = 0; i < system->member_count; i++) {
         if (system->rim->members[i].size == 0) continue;
@@ -360,7 +380,8 @@ yk_status yk_rim_step(yk_system *system, yk_step_report *report)
 {
     report->iterations = 1;
     bool jacobi = system->scheme.order == YK_ORDER_JACOBI;
-    yk_status status = begin_models(system);
+    yk_status status = system->balance ? yk_balance_solve(system) : YK_OK;
+    if (status == YK_OK) status = begin_models(system);
     if (status < 0) return status;
     /* In order jacobi slow members take the efforts of the macro step before, at the places where they were then. */
     if (jacobi) {

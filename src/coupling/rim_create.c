@@ -9,7 +9,9 @@ enum { LINK_WORDS = 6 * YK_RIM_PAST };
 static bool takes_effort(const yk_system *system, int member)
 {
     for (int i = 0; i < system->link_count; i++)
-        if (system->links[i].def.effort_subsystem == member) return true;
+        if (system->links[i].def.effort_subsystem == member ||
+            (system->links[i].def.motion_subsystem == member && system->links[i].balanced))
+            return true;
     return false;
 }
 
@@ -41,7 +43,8 @@ static yk_status choose_fast(yk_system *system)
         members[i].fast = takes_motion(system, i) && !takes_effort(system, i);
         any = any || members[i].fast;
     }
-    if (any) return YK_OK;
+    /* Interfaces in balance need no fast side. */
+    if (any || system->balance) return YK_OK;
     return yk_fail(
         system->context, YK_ERROR_ARGUMENT,
         "scheme rim needs a fast subsystem, and all take efforts: name those that are fast in coupling.fast");
@@ -63,7 +66,7 @@ static yk_status choose_exchanges(yk_system *system)
     int common = 0;
     for (int i = 0; i < system->member_count; i++)
         if (rim->members[i].fast) common = common_divisor(common, system->members[i].substeps);
-    rim->exchanges = system->scheme.rim.exchanges > 0 ? system->scheme.rim.exchanges : common;
+    rim->exchanges = system->scheme.rim.exchanges > 0 ? system->scheme.rim.exchanges : common > 0 ? common : 1;
     if (system->scheme.rim.exchanges < 0)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "scheme rim: %d exchanges in a macro step",
                        system->scheme.rim.exchanges);
@@ -104,8 +107,11 @@ static void number_velocities(yk_system *system, int member)
     const yk_member *m = &system->members[member];
     yk_rim_member *own = &system->rim->members[member];
     for (int port = 0; port < m->port_count; port++) own->offsets[port] = -1;
-    for (int i = 0; i < system->link_count; i++)
-        if (system->links[i].def.effort_subsystem == member) own->offsets[system->links[i].def.effort_port] = 0;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        if (link->def.effort_subsystem == member) own->offsets[link->def.effort_port] = 0;
+        if (link->def.motion_subsystem == member && link->balanced) own->offsets[link->def.motion_port] = 0;
+    }
     own->size = 0;
     for (int port = 0; port < m->port_count; port++) {
         if (own->offsets[port] < 0) continue;

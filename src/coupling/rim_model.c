@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "coupling/interface.h"
+#include "coupling/placement.h"
 #include "coupling/rim.h"
-#include "math/vec3.h"
 
 static bool can_return(const yk_member *m)
 {
@@ -39,40 +39,14 @@ yk_status yk_rim_check_model(yk_system *system, int member)
 
 /* Units ------------------------------------------------------------------------------------------------------------ */
 
-/* Three numbers `stride` apart, turned to the system's axes and scaled. */
-static void turn(const yk_placement *placement, double scale, double *v, int stride)
-{
-    yk_vec3 own = {v[0], v[stride], v[2 * stride]};
-    yk_vec3 out = yk_v3_scale(scale, yk_q_rotate(placement->orientation, own));
-    v[0] = out.x, v[stride] = out.y, v[2 * stride] = out.z;
-}
-
-static void scale_port(const yk_placement *placement, yk_port_kind kind, int offset, yk_interface_model *model)
-{
-    int n = model->size;
-    double length = placement->length, force = placement->mass * length;
-    double *w = model->inverse_mass, *rate = model->rate + offset;
-    if (kind == YK_PORT_SCALAR) {
-        rate[0] *= length;
-        for (int k = 0; k < n; k++) w[offset * n + k] *= length, w[k * n + offset] /= force;
-        return;
-    }
-    turn(placement, length, rate, 1);
-    turn(placement, 1, rate + 3, 1);
-    for (int k = 0; k < n; k++) {
-        turn(placement, length, &w[offset * n + k], n);
-        turn(placement, 1, &w[(offset + 3) * n + k], n);
-    }
-    for (int k = 0; k < n; k++) {
-        turn(placement, 1 / force, &w[k * n + offset], 1);
-        turn(placement, 1 / (force * length), &w[k * n + offset + 3], 1);
-    }
-}
-
 static void to_system_units(const yk_member *m, yk_rim_member *own)
 {
-    for (int port = 0; port < m->port_count; port++)
-        if (own->offsets[port] >= 0) scale_port(m->placement, m->ports[port].kind, own->offsets[port], &own->model);
+    for (int port = 0; port < m->port_count; port++) {
+        int offset = own->offsets[port];
+        if (offset < 0) continue;
+        yk_placement_rates(m->placement, m->ports[port].kind, own->model.rate + offset);
+        yk_placement_response(m->placement, m->ports[port].kind, offset, own->size, own->model.inverse_mass);
+    }
 }
 
 /* Identification --------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "coupling/balance.h"
 #include "coupling/index1.h"
 #include "coupling/rim.h"
 
@@ -67,6 +68,10 @@ yk_status yk_system_prepare_states(yk_system *system)
     if (system->index1) {
         yk_state_layout own = yk_index1_layout(system);
         system->layout.words += own.words, system->layout.continuous += own.continuous;
+    }
+    if (system->balance) {
+        size_t words = yk_balance_words(system);
+        system->layout.words += words, system->layout.continuous += words;
     }
     if (system->rim) {
         yk_state_layout own = yk_rim_layout(system);
@@ -130,6 +135,7 @@ void yk_system_state_get(const yk_system *system, double *image)
         yk_index1_get(system, continuous, opaque);
         opaque += own.words - own.continuous;
     }
+    if (system->balance) continuous = yk_balance_get(system, continuous);
     if (system->rim) yk_rim_get(system, continuous, opaque++);
     *opaque++ = system->control.proposal, *opaque++ = system->control.speed, *opaque++ = system->control.spin;
     memcpy(opaque, &system->step_count, sizeof *opaque);
@@ -157,6 +163,7 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         yk_index1_set(system, continuous, opaque);
         opaque += own.words - own.continuous;
     }
+    if (system->balance) continuous = yk_balance_set(system, continuous);
     if (system->rim) yk_rim_set(system, continuous, opaque++);
     system->control.proposal = *opaque++, system->control.speed = *opaque++, system->control.spin = *opaque++;
     memcpy(&system->step_count, opaque, sizeof *opaque);

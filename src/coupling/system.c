@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "coupling/balance.h"
 #include "coupling/index1.h"
 #include "coupling/interface.h"
 #include "coupling/ledger.h"
@@ -18,7 +19,7 @@ static const double SHORT_STEP = 5e-6;
 enum { TIMING_STRIDE = 64 };
 
 /* Iterations that a consistent start may take, and what counts as consistent. */
-enum { START_ITERATIONS = 100 };
+enum { START_ITERATIONS = 100, START_ROUNDS = 3 };
 static const double START_TOLERANCE = 1e-12;
 
 typedef struct scheme_row {
@@ -297,7 +298,7 @@ void yk_system_pack_efforts(yk_system *system, int member)
     double *fresh = m->fresh, *applied = m->applied;
     for (int i = 0; i < system->link_count; i++) {
         yk_link *link = &system->links[i];
-        if (link->def.effort_subsystem != member) continue;
+        if (link->def.effort_subsystem != member || link->balanced) continue;
         const yk_port_value *b = &yk_link_b(system, link)->values[link->def.motion_port];
         yk_effort effort = yk_effort_opposite(link->kind, b, link->origin);
         fresh = yk_effort_pack(link->kind, &effort, fresh);
@@ -309,7 +310,7 @@ void yk_system_apply_efforts(yk_system *system, int member, const double *effort
 {
     for (int i = 0; i < system->link_count; i++) {
         yk_link *link = &system->links[i];
-        if (link->def.effort_subsystem != member) continue;
+        if (link->def.effort_subsystem != member || link->balanced) continue;
         efforts = yk_effort_unpack(link->kind, efforts, &link->applied);
         yk_input_constant(link->kind, &link->applied, &system->members[member].inputs[link->def.effort_port]);
     }
@@ -367,7 +368,7 @@ static yk_status start_sweep(yk_system *system, double *change)
         yk_member *m = &system->members[member];
         for (int i = 0; i < system->link_count; i++) {
             yk_link *link = &system->links[i];
-            if (link->def.motion_subsystem != member) continue;
+            if (link->def.motion_subsystem != member || link->balanced) continue;
             const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
             link->origin = a->position;
             yk_input_taylor(link->kind, a, &m->inputs[link->def.motion_port]);
@@ -405,6 +406,7 @@ static yk_status start_consistently(yk_system *system)
 {
     for (int i = 0; i < system->link_count; i++) {
         yk_link *link = &system->links[i];
+        if (link->balanced) continue;
         link->applied = (yk_effort){{0, 0, 0}, {0, 0, 0}};
         yk_input_constant(link->kind, &link->applied, &yk_link_a(system, link)->inputs[link->def.effort_port]);
     }
@@ -419,6 +421,20 @@ static yk_status start_consistently(yk_system *system)
     yk_log(system->context, YK_LOG_WARNING,
            "the initial efforts and signals did not settle (relative change %g); the first steps are less accurate",
            change);
+    return YK_OK;
+}
+
+/* The same where some interfaces are balanced: theirs are found with the others as they are, and the others with these. */
+static yk_status start_in_balance(yk_system *system)
+{
+    bool others = system->wire_count > 0;
+    for (int i = 0; i < system->link_count; i++) others = others || !system->links[i].balanced;
+    yk_balance_clear(system);
+    for (int round = 0; round < (others ? START_ROUNDS : 1); round++) {
+        yk_status status = others ? start_consistently(system) : YK_OK;
+        if (status == YK_OK) status = yk_balance_start(system);
+        if (status < 0) return status;
+    }
     return YK_OK;
 }
 
@@ -480,6 +496,8 @@ yk_status yk_system_start(yk_system *system)
     for (int i = 0; status == YK_OK && i < system->link_count; i++) status = check_start_gap(system, &system->links[i]);
     if (status == YK_OK && system->index1 && system->link_count > 0)
         status = yk_index1_start(system);
+    else if (status == YK_OK && system->balance)
+        status = start_in_balance(system);
     else if (status == YK_OK && system->link_count + system->wire_count > 0)
         status = start_consistently(system);
     if (status == YK_OK && system->relaxed) status = yk_relaxed_start(system);

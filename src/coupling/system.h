@@ -71,6 +71,7 @@ typedef struct yk_link {
     yk_interface_def def;
     yk_port_kind kind;
     bool law;             /* index1: side B cannot take an effort, and is told the motion of A */
+    bool balanced;        /* one effort on both sides, see balance.h */
     int a_place, b_place; /* of the two sides in the Gauss-Seidel sequence */
     yk_effort applied;    /* on A in this macro step */
     yk_vec3 origin;       /* of A's marker where B's effort belongs: the place at t + h that B was told */
@@ -110,6 +111,7 @@ struct yk_system {
     yk_link *links;
     int wire_count;
     yk_wire *wires;
+    struct yk_balance *balance; /* where interfaces are balanced */
     struct yk_index1 *index1;   /* index1 only */
     struct yk_rim *rim;         /* rim only */
     struct yk_relaxed *relaxed; /* relaxed only */
@@ -131,7 +133,8 @@ static inline yk_member *yk_link_a(const yk_system *system, const yk_link *link)
 /* What side B of a link takes. */
 static inline yk_causality yk_link_takes(const yk_system *system, const yk_link *link)
 {
-    return system->scheme.kind == YK_SCHEME_INDEX1 && !link->law ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
+    bool index1 = system->scheme.kind == YK_SCHEME_INDEX1 && !link->law;
+    return index1 || link->balanced ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
 }
 
 static inline yk_member *yk_link_b(const yk_system *system, const yk_link *link)

@@ -5,6 +5,7 @@
  * make one iteration of their own solver per sweep; the others are rewound and step again. Efforts that have converged
  * are applied as they are, so that what one side gives the other receives; others may be accelerated (acceleration.h).
  * No repetition at all is the loose scheme (figure 4). A step that does not converge can be cut in halves. */
+#include "coupling/balance.h"
 #include "coupling/interface.h"
 #include "coupling/system.h"
 
@@ -59,7 +60,7 @@ static void set_effort_inputs(yk_system *system, int member, sweep *now)
     const double *fresh = m->fresh;
     for (int i = 0; i < system->link_count; i++) {
         yk_link *link = &system->links[i];
-        if (link->def.effort_subsystem != member) continue;
+        if (link->def.effort_subsystem != member || link->balanced) continue;
         yk_effort effort;
         fresh = yk_effort_unpack(link->kind, fresh, &effort);
         settled = has_settled(system, link, &effort, now) && settled;
@@ -88,7 +89,8 @@ static yk_status run_sweep(yk_system *system, sweep *now)
     for (int place = 0; place < system->member_count; place++) {
         int member = system->sequence[place];
         for (int i = 0; i < system->link_count; i++)
-            if (system->links[i].def.motion_subsystem == member) set_motion_input(system, &system->links[i], now);
+            if (system->links[i].def.motion_subsystem == member && !system->links[i].balanced)
+                set_motion_input(system, &system->links[i], now);
         if (system->members[member].effort_size) set_effort_inputs(system, member, now);
         bool settled = yk_system_feed(system, member) <= SIGNAL_TOLERANCE;
         /* Behind the last effort side nothing is left that could be repeated for it. */
@@ -157,5 +159,8 @@ static yk_status take(yk_system *system, double t, double h, int halvings, yk_st
 
 yk_status yk_tight_step(yk_system *system, yk_step_report *report)
 {
+    /* Balanced interfaces are those of the loose scheme, whose one sweep takes their efforts as they are. */
+    yk_status status = system->balance ? yk_balance_solve(system) : YK_OK;
+    if (status < 0) return status;
     return take(system, system->t, system->h, system->scheme.halvings, report);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "coupling/balance.h"
 #include "coupling/index1.h"
 #include "coupling/merging.h"
 #include "coupling/relaxed.h"
@@ -178,6 +179,7 @@ static yk_status create_link(yk_system *system, int number, const yk_interface_d
     link->def = *def;
     if (!link->def.name) link->def.name = "unnamed";
     link->law = is_law(system, def);
+    link->balanced = yk_balance_serves(system, def);
     yk_status status = check_side(system, link->def.name, def->effort_subsystem, def->effort_port, YK_TAKES_EFFORT);
     if (status == YK_OK)
         status =
@@ -218,6 +220,7 @@ static bool can_follow(const yk_system *system, int member, const bool *placed, 
 {
     for (int i = 0; i < system->link_count && level < NOTHING; i++) {
         const yk_interface_def *def = &system->links[i].def;
+        if (system->links[i].balanced) continue;
         if (def->effort_subsystem == member && !placed[def->motion_subsystem]) return false;
     }
     for (int i = 0; i < system->wire_count && level < NO_WIRES; i++) {
@@ -272,6 +275,7 @@ static yk_status prepare_efforts(yk_system *system)
     const yk_scheme_def *scheme = &system->scheme;
     for (int i = 0; i < system->link_count; i++) {
         const yk_link *link = &system->links[i];
+        if (link->balanced) continue;
         yk_link_a(system, link)->effort_size += link->kind == YK_PORT_SCALAR ? 1 : 6;
         if (link->a_place > system->last_effort_place) system->last_effort_place = link->a_place;
     }
@@ -373,6 +377,7 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
     if (status == YK_OK) status = find_sequence(system);
     bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
     if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_efforts(system);
+    if (status == YK_OK) status = yk_balance_create(system);
     if (status == YK_OK && def->scheme.kind == YK_SCHEME_RIM) status = yk_rim_create(system);
     if (status == YK_OK && def->scheme.kind == YK_SCHEME_RELAXED) status = yk_relaxed_create(system, asked);
     if (status == YK_OK) status = yk_controller_create(system, &def->control);
@@ -423,6 +428,7 @@ void yk_system_destroy(yk_system *system)
     yk_rim_destroy(system);
     yk_relaxed_destroy(system);
     yk_index1_destroy(system);
+    yk_balance_destroy(system);
     yk_controller_destroy(system);
     for (int i = 0; system->members && i < system->member_count; i++) {
         yk_member *m = &system->members[i];

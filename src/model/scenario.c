@@ -92,9 +92,18 @@ static yk_inputs read_inputs(const yk_node *coupling, double h)
 {
     static const yk_inputs by_word[] = {{false, 0, 0, 0}, {true, 2, 2, 1}, {true, 1, 1, 0}, {true, 1, 0, 0}};
     const yk_node *inputs = yk_node_get(coupling, "inputs");
+    if (!inputs) return YK_INPUTS_INDEX_1;
     if (inputs->choice >= 0) return by_word[inputs->choice];
     return (yk_inputs){true, yk_node_number(inputs, "alpha") * h * h, yk_node_number(inputs, "beta") * h,
                        yk_node_number(inputs, "gamma")};
+}
+
+/* Who asks for inputs by name wants a motion to be prescribed. */
+static yk_exchange read_exchange(const yk_node *coupling, yk_scheme_kind kind)
+{
+    if (yk_node_get(coupling, "exchange")) return (yk_exchange)yk_node_choice(coupling, "exchange");
+    bool by_name = kind == YK_SCHEME_EXPLICIT && yk_node_get(coupling, "inputs");
+    return by_name ? YK_EXCHANGE_MOTION : YK_EXCHANGE_AUTO;
 }
 
 static void check_weights(yk_scenario *scenario, const yk_node *coupling)
@@ -123,6 +132,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scheme->kind = loose ? YK_SCHEME_TIGHT : (yk_scheme_kind)word;
     scheme->order = (yk_order)yk_node_choice(coupling, "order");
     scheme->inputs = read_inputs(coupling, scenario->info.step > 0 ? scenario->info.step : 1);
+    scheme->exchange = read_exchange(coupling, scheme->kind);
     bool relaxed = scheme->kind == YK_SCHEME_RELAXED;
     double refinement = scenario->resolver.refinement > 0 ? scenario->resolver.refinement : 1;
     scheme->tolerance =

@@ -161,7 +161,7 @@ static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_sec
 
 /* Coupling ------------------------------------------------------------------------------------------------------- */
 
-/* In the order of yk_scheme_kind (and one more), yk_order, yk_relaxation, yk_extrapolation, yk_rim_positions; of the
+/* In the order of yk_scheme_kind (and one more), yk_order, yk_exchange, yk_relaxation, yk_extrapolation, yk_rim_positions; of the
  * Jacobian: kept, fresh, by differences. */
 static const yk_word scheme_words[] = {
     {"explicit", "each subsystem is called once per macro step"},
@@ -186,6 +186,14 @@ static const yk_word inputs_words[] = {
     {"index-1", "modified inputs with alpha = 2/h², beta = 2/h, gamma = 1"},
     {"index-2", "modified inputs with alpha = 1/h, beta = 1, gamma = 0"},
     {"index-3", "modified inputs with alpha = 1, beta = gamma = 0"},
+    {NULL, NULL},
+};
+static const yk_word exchange_words[] = {
+    {"motion", "a motion to the second side, and the effort that it took to the first: the schemes of the papers"},
+    {"auto",
+     "one effort to both sides, so that the joint holds at the end of the step whatever their masses, where both "
+     "say what their next step will do (smooth mechanisms, oscillators); else motion"},
+    {"forces", "the same, also where a subsystem tells an interface model only (nonsmooth)"},
     {NULL, NULL},
 };
 static const yk_word relaxation_words[] = {
@@ -243,8 +251,12 @@ static const yk_field coupling_fields[] = {
      .text = "explicit, rim, relaxed: order of the subsystems; with rim, whether slow ones take the mean effort of the "
              "present "
              "macro step or of the last"},
-    {"inputs", YK_TYPE_FORM, .fallback = "index-1", .words = inputs_words, .section = &inputs_section,
-     .text = "explicit: what is prescribed to the sides that receive a motion"},
+    {"exchange", YK_TYPE_CHOICE, .words = exchange_words,
+     .text =
+         "explicit, loose, rim: what crosses an interface; auto where it is absent, but motion where `inputs` of the "
+         "scheme explicit are given"},
+    {"inputs", YK_TYPE_FORM, .words = inputs_words, .section = &inputs_section,
+     .text = "explicit: what is prescribed to the sides that receive a motion; index-1 where it is absent"},
     {"tolerance", YK_TYPE_NUMBER, "N, N m", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "tight, index1: largest change of an interface effort that counts as converged, 1e-6 where it is absent"},
     {"relative_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE, .refines = 1,

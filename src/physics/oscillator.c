@@ -53,6 +53,7 @@ typedef struct integrator_row {
     void (*step_effort)(oscillator *self, double t, double h, const yk_signal *input);
     void (*step_motion)(oscillator *self, double t, double h, const yk_signal *input);
     void (*response)(const oscillator *self, double h, int power, double response[3]);
+    double sample; /* see yk_step_model */
 } integrator_row;
 
 struct oscillator {
@@ -266,9 +267,9 @@ static void exact_response(const oscillator *self, double h, int power, double r
 }
 
 static const integrator_row integrators[] = {
-    [YK_OSCILLATOR_TWO_STEP] = {two_step_effort, two_step_motion, two_step_response},
-    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_effort, semi_implicit_motion, semi_implicit_response},
-    [YK_OSCILLATOR_EXACT] = {exact_effort, exact_motion, exact_response},
+    [YK_OSCILLATOR_TWO_STEP] = {two_step_effort, two_step_motion, two_step_response, 1},
+    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_effort, semi_implicit_motion, semi_implicit_response, 0},
+    [YK_OSCILLATOR_EXACT] = {exact_effort, exact_motion, exact_response, 0.5},
 };
 
 /* Operations ----------------------------------------------------------------------------------------------------- */
@@ -355,6 +356,28 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
         for (int row = 0; row < 3; row++) matrix[row * (degree + 1) + power] = response[row];
     }
     return oscillator_step(subsystem, t, h, inputs);
+}
+
+/* A linear system answers for the step by taking it, and returning. */
+static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs,
+                                       yk_step_model *model)
+{
+    oscillator *self = (oscillator *)subsystem;
+    if (self->causality != YK_TAKES_EFFORT || model->size != 1)
+        return yk_fail(self->context, YK_ERROR_ARGUMENT, "oscillator: the model of a step has one velocity, not %d",
+                       model->size);
+    oscillator_state before = self->now;
+    double response[3];
+    if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h) exact_prepare(self, h);
+    self->integrator->response(self, h, 0, response);
+    self->integrator->step_effort(self, t, h, inputs);
+    model->velocity[0] = self->now.v;
+    model->displacement[0] = self->now.x - before.x;
+    model->mobility[0] = response[1];
+    model->lead = response[0] / (h * response[1]);
+    model->sample = self->integrator->sample;
+    self->now = before;
+    return YK_OK;
 }
 
 static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_value *value)
@@ -611,4 +634,5 @@ static const yk_subsystem_ops oscillator_ops = {
     .step_sensitivity = oscillator_step_sensitivity,
     .next_event = oscillator_next_event,
     .input_degree = oscillator_input_degree,
+    .step_model = oscillator_step_model,
 };

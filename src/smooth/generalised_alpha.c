@@ -246,22 +246,6 @@ static yk_status iterate(yk_smooth *model, double t, double h, yk_iteration *rep
     return YK_OK;
 }
 
-/* The trial moved along the motion of the start by a time s. */
-static void drift(yk_smooth *model, double s)
-{
-    for (int i = 0; i < model->node_count; i++) {
-        yk_smooth_predict_taylor(model, i, s, &model->trial[i]);
-    }
-    for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &model->state.coordinate_now[k];
-        model->coordinates[k].value = now->value + s * (now->rate + 0.5 * s * now->acceleration);
-        model->coordinates[k].rate = now->rate + s * now->acceleration;
-    }
-    model->t = model->state.clock->t + s;
-    model->input_time = s;
-    yk_smooth_input_frames(model);
-}
-
 /* Method accelerations of the start, at (alpha_m - alpha_f) h beside it. */
 static yk_status begin(yk_smooth *model)
 {
@@ -274,7 +258,7 @@ static yk_status begin(yk_smooth *model)
     int column = 0;
     yk_status status = yk_sparse_factor(model->matrix, &column);
     if (status == YK_OK) {
-        drift(model, shift);
+        yk_smooth_move_along(model, shift);
         status = yk_smooth_rates(model, false);
         memcpy(model->state.method, model->right, (size_t)model->motion_count * sizeof *model->state.method);
     }
@@ -303,6 +287,12 @@ static yk_status begin(yk_smooth *model)
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
+static double stiffening(const yk_smooth *model)
+{
+    yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
+    return m.velocity / (m.position * model->h);
+}
+
 const integrator yk_smooth_generalised_alpha = {.begin = begin,
                                                 .advance = advance,
                                                 .iterate = iterate,
@@ -310,4 +300,6 @@ const integrator yk_smooth_generalised_alpha = {.begin = begin,
                                                 .momenta = yk_smooth_momenta,
                                                 .update = update,
                                                 .remembers = true,
-                                                .vary = advance};
+                                                .vary = advance,
+                                                .open = open_newton,
+                                                .stiffening = stiffening};

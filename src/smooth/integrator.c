@@ -28,3 +28,17 @@ void yk_smooth_predict_taylor(const yk_smooth *model, int i, double h, trial_nod
     node->acceleration = now->acceleration;
     node->angular_acceleration = now->angular_acceleration;
 }
+
+void yk_smooth_move_along(yk_smooth *model, double s)
+{
+    for (int i = 0; i < model->node_count; i++) yk_smooth_predict_taylor(model, i, s, &model->trial[i]);
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const coordinate_state *now = &model->state.coordinate_now[k];
+        model->coordinates[k].value = now->value + s * (now->rate + 0.5 * s * now->acceleration);
+        model->coordinates[k].rate = now->rate + s * now->acceleration;
+    }
+
+    model->t = model->state.clock->t + s;
+    model->input_time = s;
+    yk_smooth_input_frames(model);
+}

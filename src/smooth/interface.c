@@ -1,4 +1,5 @@
-/* The reduced interface model of a mechanism with joints: paper rim (5)-(7), at the level of accelerations.
+/* The reduced interface model of a mechanism with joints: paper rim (5)-(7), at the level of accelerations; and the model
+ * of its next step, which is the mechanism as the integrator moves it.
  *
  * With the rows B of the port velocities and the matrix of the masses and joints of the consistent start,
  *
@@ -6,9 +7,14 @@
  *   | G   0  | | l | = | -(dG/dt) v         |      rate of the ports: B a + (dB/dt) v
  *
  * one solution gives the rate without efforts, one per port velocity a column of the inverse effective mass. The
- * matrix has factors of its own, so that those of the step stay as they are. */
+ * matrix has factors of its own, so that those of the step stay as they are.
+ *
+ * The model of a step is one correction of Newton's method from the integrator's prediction, and one solution per port
+ * velocity with the same factors. Methods that evaluate accelerations (Runge-Kutta) answer by those in the middle of the
+ * step. */
 #include <string.h>
 
+#include "math/so3.h"
 #include "smooth/internal.h"
 
 /* As at the start: keeps the matrix regular where joints are redundant. */
@@ -19,7 +25,8 @@ struct smooth_interface {
     port_row *rows;
     int row_count;
     double *right;
-    bool pivoted; /* the matrix has been factored once: its pivots are kept, so that the next times cost less */
+    yk_port_value *begin; /* of every port, at the start of the step */
+    bool pivoted;         /* the matrix has been factored once: its pivots are kept, so that the next times cost less */
 };
 
 int yk_smooth_port_size(const port_model *port)
@@ -89,9 +96,10 @@ static yk_status create_interface(yk_smooth *model)
     for (int i = 0; i < model->def.port_count; i++) made->row_count += yk_smooth_port_size(&model->ports[i]);
     made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
     made->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *made->right);
+    made->begin = yk_allocate(context, (size_t)model->def.port_count, sizeof *made->begin);
     yk_sparse_entry *entries = yk_allocate(context, model->place_count, sizeof *entries);
     int *place = yk_allocate(context, model->place_count, sizeof *place);
-    yk_status status = made->rows && made->right && entries && place ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = made->rows && made->right && made->begin && entries && place ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) {
         yk_smooth_pattern(model, entries);
         status = yk_sparse_create(context, model->unknown_count, entries, model->place_count, place, &made->matrix);
@@ -107,23 +115,15 @@ void yk_smooth_release_interface(yk_smooth *model)
     yk_sparse_destroy(model->interface->matrix);
     yk_release(model->context, model->interface->rows);
     yk_release(model->context, model->interface->right);
+    yk_release(model->context, model->interface->begin);
     yk_release(model->context, model->interface);
     model->interface = NULL;
 }
 
-/* Both matrices have the same pattern, so their values have the same places. */
-static yk_status factor(yk_smooth *model)
+/* The assembled matrix, in factors of its own. Both matrices have the same pattern, so their values have the same places. */
+static yk_status factor_own(yk_smooth *model)
 {
     struct smooth_interface *interface = model->interface;
-    double compliance = model->compliance, loss = model->loss, potential = model->potential;
-    double supply = model->supply, port_supply = model->port_supply;
-    const yk_signal *inputs = model->inputs;
-    model->inputs = NULL;
-    model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
-    model->inputs = inputs;
-    model->compliance = compliance, model->loss = loss, model->potential = potential;
-    model->supply = supply, model->port_supply = port_supply;
     size_t count = yk_sparse_nonzeros(model->matrix);
     memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(model->matrix), count * sizeof(double));
     int column = 0;
@@ -134,6 +134,20 @@ static yk_status factor(yk_smooth *model)
     char owner[128];
     return yk_fail(model->context, status, "%s: the interface model at t = %g has no unique solution at %s",
                    model->def.name, model->t, yk_smooth_owner(model, column, owner, sizeof owner));
+}
+
+static yk_status factor(yk_smooth *model)
+{
+    double compliance = model->compliance, loss = model->loss, potential = model->potential;
+    double supply = model->supply, port_supply = model->port_supply;
+    const yk_signal *inputs = model->inputs;
+    model->inputs = NULL;
+    model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
+    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    model->inputs = inputs;
+    model->compliance = compliance, model->loss = loss, model->potential = potential;
+    model->supply = supply, model->port_supply = port_supply;
+    return factor_own(model);
 }
 
 static void solve(yk_smooth *model, double *right)
@@ -171,18 +185,25 @@ static double rate_of(const yk_smooth *model, const port_row *row, const double 
     return rate;
 }
 
-yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out)
+/* Memory at the first call, and whether the caller's arrays have the right size. */
+static yk_status prepare(yk_smooth *model, int size)
 {
     yk_status status = model->interface ? YK_OK : create_interface(model);
     if (status != YK_OK) {
         yk_smooth_release_interface(model);
         return status;
     }
+    if (size == model->interface->row_count) return YK_OK;
+    return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d",
+                   model->def.name, model->interface->row_count, size);
+}
+
+yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out)
+{
+    yk_status status = prepare(model, out->size);
+    if (status != YK_OK) return status;
     struct smooth_interface *interface = model->interface;
     int n = interface->row_count;
-    if (out->size != n)
-        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d",
-                       model->def.name, n, out->size);
     out->lead = 0.5;
     if (n == 0) return YK_OK;
     status = factor(model);
@@ -200,4 +221,137 @@ yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out)
             out->inverse_mass[i * n + j] = rate_of(model, &interface->rows[i], interface->right, false);
     }
     return YK_OK;
+}
+
+/* The next step ---------------------------------------------------------------------------------------------------- */
+
+static double *put(double *to, yk_vec3 v)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    return to + 3;
+}
+
+/* Velocities of the ports as the trial has them, and their displacements since the start of the step. */
+static void read_ports(yk_smooth *model, double *velocity, double *displacement)
+{
+    yk_smooth_show_places(model);
+    for (int i = 0; i < model->def.port_count; i++) {
+        const yk_motion *from = &model->interface->begin[i].motion;
+        int size = yk_smooth_port_size(&model->ports[i]);
+        if (size == 0) continue;
+        yk_port_value value;
+        model->base.ops->output(&model->base, i, &value);
+        const yk_motion *to = &value.motion;
+        if (size == 1) {
+            *velocity++ = to->velocity.x;
+            *displacement++ = to->position.x - from->position.x;
+            continue;
+        }
+        velocity = put(put(velocity, to->velocity), to->angular_velocity);
+        displacement = put(displacement, yk_v3_sub(to->position, from->position));
+        displacement = put(displacement, yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation))));
+    }
+}
+
+/* An implicit step: one correction of Newton's method from its prediction. */
+static yk_status model_by_newton(yk_smooth *model, double t, double h, yk_step_model *out)
+{
+    struct smooth_interface *interface = model->interface;
+    int n = interface->row_count;
+    size_t bytes = (size_t)model->unknown_count * sizeof *interface->right;
+    model->integrator->open(model, t, h);
+    model->input_time = h;
+    yk_smooth_input_frames(model);
+
+    /* Factors of this very place: joints make a mechanism stiff in some directions and light in others, and what an old
+     * direction mixes of the two would be multiplied by their ratio. */
+    yk_smooth_step_momenta(model);
+    yk_smooth_assemble(model, LEVEL_STEP, true);
+    yk_status status = factor_own(model);
+    if (status != YK_OK) return status;
+
+    /* Columns: the equations of nodes are multiplied by c^2 (internal.h). */
+    double stiffening = model->integrator->stiffening(model);
+    yk_smooth_port_rows(model, interface->rows);
+    for (int j = 0; j < n; j++) {
+        memset(interface->right, 0, bytes);
+        yk_smooth_push(model, &interface->rows[j], interface->right);
+        for (int i = 0; i < model->unknown_count; i++) interface->right[i] *= model->c * model->c;
+        solve(model, interface->right);
+        for (int i = 0; i < n; i++)
+            out->mobility[i * n + j] = stiffening * rate_of(model, &interface->rows[i], interface->right, false);
+    }
+
+    /* The step itself, with the efforts of the inputs. */
+    solve(model, model->right);
+    yk_smooth_step_update(model);
+    read_ports(model, out->velocity, out->displacement);
+    out->lead = 1 / (stiffening * h);
+    out->sample = 1;
+    return YK_OK;
+}
+
+static double acceleration_of(const yk_motion *motion, int k)
+{
+    const yk_vec3 *v = k < 3 ? &motion->acceleration : &motion->angular_acceleration;
+    return k % 3 == 0 ? v->x : k % 3 == 1 ? v->y : v->z;
+}
+
+/* A step by evaluations: velocities by the accelerations in its middle, displacements by a straight line through these
+ * and those at its start. */
+static yk_status model_by_rates(yk_smooth *model, double h, yk_step_model *out)
+{
+    struct smooth_interface *interface = model->interface;
+    int n = interface->row_count;
+    read_ports(model, out->velocity, out->displacement);
+    yk_smooth_move_along(model, 0.5 * h);
+    model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
+    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    yk_status status = factor_own(model);
+    if (status != YK_OK) return status;
+
+    yk_smooth_port_rows(model, interface->rows);
+    memcpy(interface->right, model->right, (size_t)model->unknown_count * sizeof *interface->right);
+    solve(model, interface->right);
+    int i = 0;
+    for (int port = 0; port < model->def.port_count; port++) {
+        int size = yk_smooth_port_size(&model->ports[port]);
+        for (int k = 0; k < size; k++, i++) {
+            double begin = acceleration_of(&interface->begin[port].motion, k);
+            double middle = rate_of(model, &interface->rows[i], interface->right, true) + interface->rows[i].bias;
+            out->displacement[i] = h * (out->velocity[i] + h * (begin + 2 * middle) / 6);
+            out->velocity[i] += h * middle;
+        }
+    }
+    for (int j = 0; j < n; j++) {
+        memset(interface->right, 0, (size_t)model->unknown_count * sizeof *interface->right);
+        yk_smooth_push(model, &interface->rows[j], interface->right);
+        solve(model, interface->right);
+        for (i = 0; i < n; i++)
+            out->mobility[i * n + j] = h * rate_of(model, &interface->rows[i], interface->right, false);
+    }
+    out->lead = 0.5;
+    out->sample = 0.5;
+    return YK_OK;
+}
+
+yk_status yk_smooth_step_model(yk_smooth *model, double t, double h, yk_step_model *out)
+{
+    yk_status status = prepare(model, out->size);
+    if (status != YK_OK || out->size == 0) return status;
+    double loss = model->loss, potential = model->potential;
+    double supply = model->supply, port_supply = model->port_supply;
+    for (int i = 0; i < model->def.port_count; i++)
+        model->base.ops->output(&model->base, i, &model->interface->begin[i]);
+
+    if (model->integrator->open)
+        status = model_by_newton(model, t, h, out);
+    else
+        status = model_by_rates(model, h, out);
+
+    model->stabilisation = 0;
+    model->loss = loss, model->potential = potential;
+    model->supply = supply, model->port_supply = port_supply;
+    yk_smooth_trial_from_state(model);
+    return status;
 }

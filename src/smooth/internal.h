@@ -259,6 +259,10 @@ typedef struct integrator {
     size_t (*scratch_words)(const yk_smooth *model);
     /* As advance, and the derivatives of the port motions into the columns of model->variation (variation.h). */
     yk_status (*vary)(yk_smooth *model, double t, double h);
+    /* Newton's method: opens the trial of a step at its prediction; and how much a velocity at its end changes per change of
+     * a position (1/s). NULL: accelerations are evaluated, and nothing is solved for. */
+    void (*open)(yk_smooth *model, double t, double h);
+    double (*stiffening)(const yk_smooth *model);
 } integrator;
 
 typedef struct variation variation;
@@ -495,6 +499,8 @@ void yk_smooth_project_velocities(yk_smooth *model);
 /* integrator.c */
 /* Size of the next internal step: what was chosen, or the rest of the whole in equal parts when that is near. */
 double yk_smooth_next_size(double chosen, double left);
+/* The trial moved along the motion of the accepted state by a time s, with its inputs there. */
+void yk_smooth_move_along(yk_smooth *model, double s);
 /* From position, velocity and acceleration alone, for methods without a past. */
 void yk_smooth_predict_taylor(const yk_smooth *model, int node, double h, trial_node *trial);
 const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind);
@@ -545,6 +551,8 @@ void yk_smooth_push(const yk_smooth *model, const port_row *row, double *right);
 /* See yk_interface_model. */
 yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out);
 void yk_smooth_release_interface(yk_smooth *model);
+/* See yk_step_model; with model->inputs set. */
+yk_status yk_smooth_step_model(yk_smooth *model, double t, double h, yk_step_model *out);
 
 /* variation.c: the derivatives of a step; made when they are first asked for. */
 yk_status yk_smooth_step_sensitivity(yk_smooth *model, double t, double h, int degree, double *matrix);

@@ -293,6 +293,16 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
     return yk_smooth_interface_model(model, result);
 }
 
+static yk_status step_model(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_step_model *result)
+{
+    yk_smooth *model = model_of(self);
+    if (!model->started) return not_started(model);
+    model->inputs = inputs;
+    yk_status status = yk_smooth_step_model(model, t, h, result);
+    model->inputs = NULL;
+    return status;
+}
+
 static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change)
 {
     yk_smooth *model = model_of(self);
@@ -348,7 +358,8 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .part_words = part_words,
                                             .part_get = part_get,
                                             .part_set = part_set,
-                                            .input_degree = input_degree};
+                                            .input_degree = input_degree,
+                                            .step_model = step_model};
 
 const yk_subsystem_ops *yk_smooth_ops(void)
 {

@@ -447,5 +447,15 @@ static yk_status begin(yk_smooth *model)
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
-const integrator yk_smooth_two_step = {
-    .begin = begin, .advance = advance, .iterate = iterate, .predict = predict_node, .vary = vary};
+static double stiffening(const yk_smooth *model)
+{
+    return 1 / model->c;
+}
+
+const integrator yk_smooth_two_step = {.begin = begin,
+                                       .advance = advance,
+                                       .iterate = iterate,
+                                       .predict = predict_node,
+                                       .vary = vary,
+                                       .open = open_trial,
+                                       .stiffening = stiffening};

@@ -248,6 +248,59 @@ static void monolithic_reference_is_never_unstable(void **state)
 }
 
 /* Without relaxation the fixed point of the tight scheme diverges for a heavy second mass: said, not hidden. */
+/* One effort on both sides: for one implicit method the coupled masses are those of the method applied to the whole, at
+ * any ratio of masses and any step. */
+static void forces_bear_any_ratio_of_masses(void **state)
+{
+    (void)state;
+    for (int exponent = -3; exponent <= 3; exponent++) {
+        for (double omega_h = 1e-3; omega_h < 50; omega_h *= 3) {
+            for (int stiff = 0; stiff < 2; stiff++) {
+                yk_two_mass model = yk_two_mass_default();
+                model.mass_ratio = pow(10, exponent);
+                model.omega_h = omega_h;
+                model.frequency_ratio = stiff ? 2 : 0;
+                model.integrators[0] = model.integrators[1] = YK_TWO_MASS_TWO_STEP;
+                model.scheme.exchange = YK_EXCHANGE_AUTO;
+                double coupled, whole;
+                assert_int_equal(yk_two_mass_radius(context, &model, &coupled), YK_OK);
+                model.scheme.kind = YK_SCHEME_MONOLITHIC;
+                assert_int_equal(yk_two_mass_radius(context, &model, &whole), YK_OK);
+                assert_near(coupled, whole, 1e-7);
+                model.scheme.kind = YK_SCHEME_EXPLICIT;
+                model.scheme.order = YK_ORDER_JACOBI;
+                assert_int_equal(yk_two_mass_radius(context, &model, &whole), YK_OK);
+                assert_near(coupled, whole, 0);
+            }
+        }
+    }
+}
+
+/* Methods that take a force at different points of the step: no growth beyond the fourth power of the step, as long as
+ * an explicit method resolves its own mass. */
+static void forces_between_methods_add_no_energy(void **state)
+{
+    (void)state;
+    static const yk_two_mass_integrator kinds[] = {YK_TWO_MASS_TWO_STEP, YK_TWO_MASS_SEMI_IMPLICIT, YK_TWO_MASS_EXACT};
+    for (int pair = 0; pair < 9; pair++) {
+        for (int exponent = -3; exponent <= 3; exponent++) {
+            for (double omega_h = 0.01; omega_h < 0.2; omega_h *= 2) {
+                yk_two_mass model = yk_two_mass_default();
+                model.mass_ratio = pow(10, exponent);
+                model.omega_h = omega_h;
+                model.frequency_ratio = 0.5;
+                model.integrators[0] = kinds[pair / 3], model.integrators[1] = kinds[pair % 3];
+                model.scheme.exchange = YK_EXCHANGE_AUTO;
+                double radius;
+                assert_int_equal(yk_two_mass_radius(context, &model, &radius), YK_OK);
+                if (radius > 1 + 1e-6 + pow(omega_h, 4))
+                    print_error("pair %d, ratio 1e%d, omega h %g: %g\n", pair, exponent, omega_h, radius);
+                assert_true(radius <= 1 + 1e-6 + pow(omega_h, 4));
+            }
+        }
+    }
+}
+
 static void iterations_that_do_not_converge_are_reported(void **state)
 {
     (void)state;
@@ -284,6 +337,8 @@ int main(void)
         cmocka_unit_test(printed_numbers_are_reproduced),
         cmocka_unit_test(stable_shares_are_reproduced),
         cmocka_unit_test(monolithic_reference_is_never_unstable),
+        cmocka_unit_test(forces_bear_any_ratio_of_masses),
+        cmocka_unit_test(forces_between_methods_add_no_energy),
         cmocka_unit_test(iterations_that_do_not_converge_are_reported),
         cmocka_unit_test(axes_have_their_ends),
     };

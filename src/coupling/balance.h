@@ -1,0 +1,89 @@
+/* Interfaces in balance: one effort on both sides, found before any subsystem moves.
+ *
+ * A motion that is prescribed to one side comes back as an effort of its mass times the error of the motion; the other
+ * side makes an error of that effort over its own mass. So an exchange of motion and effort multiplies errors by the
+ * ratio of masses, whatever the step. Here both sides take the effort, and every subsystem says what its next step will do
+ * (step_model of the contract, linear in the efforts):
+ *
+ *   w = w0 + Y (f - f0)        x = x0 + lead h Y (f - f0)         at the end of the step
+ *
+ * The joints' equations g hold at the end of the step, on position and velocity level together,
+ *
+ *   g' + g / h = 0             of all balanced interfaces at once
+ *
+ * which is one small linear system for the multipliers. Y of both sides adds up in it, so an error of a model is divided
+ * by the sum of both and multiplied by one of them: the ratio of masses does not matter. For linear subsystems that step
+ * by one implicit method, the outcome is that of the method applied to the joined whole.
+ *
+ * What is left of g after the step is a term of higher order, and is closed by the next step. Each subsystem is called
+ * once; all of them may run at the same time.
+ *
+ * Methods take a constant effort at different points of the step (`sample`). An effort of the earlier of both sides is
+ * carried on to the later side along its last change: without that, the sides would act on each other with a delay,
+ * which adds energy to every swing. */
+#ifndef YK_COUPLING_BALANCE_H
+#define YK_COUPLING_BALANCE_H
+
+#include "coupling/constraint.h"
+#include "coupling/jacobian.h"
+#include "coupling/system.h"
+
+/* One subsystem with balanced interfaces. */
+typedef struct yk_balance_member {
+    int size;             /* velocities of its effort ports that are connected, balanced or not; 0: none is balanced */
+    int *offsets;         /* per port: its first velocity, or -1 */
+    yk_step_model model;  /* in the system's units and axes */
+    double *inverse_mass; /* room for an interface model, where it tells no other */
+    double *rate;
+} yk_balance_member;
+
+typedef struct yk_balance_link {
+    int link; /* of the system */
+    yk_constraint constraint;
+    yk_effort unit[2][YK_JOINT_ROWS_MAX]; /* effort of a unit multiplier on either side */
+    double shift[2];                      /* by how much of its last change the effort of a side is carried on */
+    yk_constraint_gradient gradient;      /* at the end of the step */
+    /* Part of the state: of the last step. */
+    double multiplier[YK_JOINT_ROWS_MAX];
+    yk_effort effort[2]; /* before they were carried on */
+} yk_balance_link;
+
+struct yk_balance {
+    yk_balance_member *members;
+    int count;
+    yk_balance_link *links;
+    yk_jacobian *jacobian; /* of all conditions by all multipliers */
+    double *residual;
+};
+
+/* balance_create.c: whether an interface is to be balanced: what the scheme and both subsystems allow. */
+bool yk_balance_serves(const yk_system *system, const yk_interface_def *def);
+yk_status yk_balance_create(yk_system *system);
+void yk_balance_destroy(yk_system *system);
+/* Its part of the state image, all of it continuous; get and set return the word behind. */
+size_t yk_balance_words(const yk_system *system);
+double *yk_balance_get(const yk_system *system, double *words);
+const double *yk_balance_set(yk_system *system, const double *words);
+
+/* balance_start.c: no efforts; and efforts with which the accelerations of both sides fit each other. */
+void yk_balance_clear(yk_system *system);
+yk_status yk_balance_start(yk_system *system);
+
+/* balance.c: the efforts of the step that follows, as inputs of both sides. */
+yk_status yk_balance_solve(yk_system *system);
+/* Unit efforts where both sides are at a time, from their motions there. */
+void yk_balance_directions(yk_balance_link *own, double t, const yk_motion *a, const yk_motion *b);
+/* The efforts of the multipliers, carried on, as inputs of both sides. */
+void yk_balance_apply(yk_system *system, yk_balance_link *own);
+
+static inline int yk_balance_port(const yk_link *link, int side)
+{
+    return side == 0 ? link->def.effort_port : link->def.motion_port;
+}
+
+static inline yk_member *yk_balance_side(const yk_system *system, const yk_link *link, int side)
+{
+    return side == 0 ? yk_link_a(system, link) : yk_link_b(system, link);
+}
+
+#endif

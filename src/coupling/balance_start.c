@@ -1,0 +1,143 @@
+/* A consistent start of balanced interfaces: multipliers with which the joints hold on acceleration level.
+ *
+ * Initial accelerations depend linearly on the multipliers, so one Newton step from zero solves it; the second removes
+ * rounding. The derivatives come from starts with one multiplier changed at a time. */
+#include <math.h>
+#include <string.h>
+
+#include "coupling/balance.h"
+#include "coupling/interface.h"
+
+enum { CORRECTIONS = 3 };
+static const double CHANGE = 1; /* N, N m */
+/* Relative accelerations that are left (m/s^2, rad/s^2), against the largest, and worth a word. */
+static const double NOTABLE = 1e-6;
+static const double CONDITION[1][YK_LEVELS] = {{0, 0, 1}};
+
+static yk_motion motion_of(const yk_system *system, const yk_link *link, int side)
+{
+    return yk_balance_side(system, link, side)->values[yk_balance_port(link, side)].motion;
+}
+
+static const yk_constraint_gradient *gradient_of(void *user, int link)
+{
+    const yk_system *system = user;
+    return &system->balance->links[link].gradient;
+}
+
+void yk_balance_clear(yk_system *system)
+{
+    for (int i = 0; i < system->balance->count; i++) {
+        yk_balance_link *own = &system->balance->links[i];
+        const yk_link *link = &system->links[own->link];
+        yk_motion a = motion_of(system, link, 0), b = motion_of(system, link, 1);
+        memset(own->multiplier, 0, sizeof own->multiplier);
+        memset(own->effort, 0, sizeof own->effort);
+        own->shift[0] = own->shift[1] = 0;
+        yk_balance_directions(own, system->start, &a, &b);
+        yk_balance_apply(system, own);
+    }
+}
+
+/* Accelerations of a member's ports by each multiplier. */
+static yk_status start_with_response(yk_system *system, int member)
+{
+    struct yk_balance *balance = system->balance;
+    yk_response *r = yk_jacobian_response(balance->jacobian, member);
+    memset(r->matrix, 0, (size_t)r->rows * (size_t)r->columns * sizeof *r->matrix);
+    for (int i = 0; i < r->connection_count; i++) {
+        yk_balance_link *pushed = &balance->links[r->connections[i].link];
+        for (int row = 0; row < pushed->constraint.row_count; row++) {
+            pushed->multiplier[row] += CHANGE;
+            yk_balance_apply(system, pushed);
+            yk_status status = yk_system_start_member(system, member);
+            pushed->multiplier[row] -= CHANGE;
+            yk_balance_apply(system, pushed);
+            if (status < 0) return status;
+            for (int j = 0; j < r->connection_count; j++) {
+                const yk_connection *of = &r->connections[j];
+                yk_motion *kept = &r->motion[(r->connections[i].column + row) * r->connection_count + j];
+                *kept = motion_of(system, &system->links[balance->links[of->link].link], of->side);
+            }
+        }
+    }
+    yk_status status = yk_system_start_member(system, member);
+    if (status < 0) return status;
+    for (int column = 0; column < r->columns; column++) {
+        for (int j = 0; j < r->connection_count; j++) {
+            const yk_connection *of = &r->connections[j];
+            const yk_link *link = &system->links[balance->links[of->link].link];
+            yk_motion now = motion_of(system, link, of->side);
+            yk_motion_difference(link->kind, &now, &r->motion[column * r->connection_count + j], 1 / CHANGE,
+                                 r->matrix + of->row * r->columns + column, r->columns);
+        }
+    }
+    return YK_OK;
+}
+
+/* Relative accelerations into the residual; returns the largest, against those of the sides. */
+static double evaluate(yk_system *system)
+{
+    struct yk_balance *balance = system->balance;
+    double largest = 0, scale = 1e-300, *residual = balance->residual;
+    for (int i = 0; i < balance->count; i++) {
+        yk_balance_link *own = &balance->links[i];
+        const yk_link *link = &system->links[own->link];
+        yk_motion a = motion_of(system, link, 0), b = motion_of(system, link, 1);
+        yk_constraint_place place;
+        double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
+        yk_constraint_place_at(&own->constraint, system->start, &a, &b, &place);
+        yk_constraint_value(&own->constraint, &place, g);
+        yk_constraint_differentiate(&own->constraint, &place, &own->gradient);
+        for (int side = 0; side < 2; side++) {
+            const yk_motion *m = side == 0 ? &a : &b;
+            scale = fmax(scale, link->kind == YK_PORT_SCALAR ? fabs(m->acceleration.x) : yk_v3_norm(m->acceleration));
+            if (link->kind == YK_PORT_MARKER) scale = fmax(scale, yk_v3_norm(m->angular_acceleration));
+        }
+        for (int row = 0; row < own->constraint.row_count; row++) {
+            largest = fmax(largest, fabs(g[2][row]));
+            *residual++ = g[2][row];
+        }
+    }
+    return largest / scale;
+}
+
+yk_status yk_balance_start(yk_system *system)
+{
+    struct yk_balance *balance = system->balance;
+    double left = 0;
+    for (int i = 0; i <= CORRECTIONS; i++) {
+        for (int member = 0; member < system->member_count; member++) {
+            if (balance->members[member].size == 0) continue;
+            yk_status status = i == 0 ? start_with_response(system, member) : yk_system_start_member(system, member);
+            if (status < 0) return status;
+        }
+        left = evaluate(system);
+        if (i == CORRECTIONS) break;
+        yk_conditions conditions = {CONDITION, CONDITION, 1};
+        if (i == 0) yk_jacobian_renew(balance->jacobian);
+        if (i == 0 && yk_jacobian_assemble(balance->jacobian, gradient_of, system, &conditions) < 0) break;
+
+        yk_jacobian_solve(balance->jacobian, balance->residual);
+        const double *correction = balance->residual;
+        for (int k = 0; k < balance->count; k++) {
+            yk_balance_link *own = &balance->links[k];
+            for (int row = 0; row < own->constraint.row_count; row++) own->multiplier[row] -= *correction++;
+            yk_balance_apply(system, own);
+        }
+    }
+    if (!(left <= NOTABLE))
+        yk_log(system->context, YK_LOG_WARNING,
+               "the accelerations at the interfaces do not fit each other at the start; the first steps are less "
+               "accurate");
+
+    for (int i = 0; i < balance->count; i++) {
+        yk_balance_link *own = &balance->links[i];
+        const yk_link *link = &system->links[own->link];
+        for (int side = 0; side < 2; side++) {
+            const yk_signal *input = &yk_balance_side(system, link, side)->inputs[yk_balance_port(link, side)];
+            own->effort[side] = (yk_effort){input->linear[0], input->angular[0]};
+        }
+    }
+    return YK_OK;
+}
