@@ -1,5 +1,7 @@
 #include "mechanics/inertia.h"
 
+#include <stdio.h>
+
 /* m (|b|^2 I - b b^T), what a point mass at b adds to a tensor about the origin. */
 static yk_mat3 point_tensor(double mass, yk_vec3 b)
 {
@@ -22,8 +24,8 @@ void yk_inertia_add(yk_inertia *sum, const yk_inertia *part)
     sum->tensor = yk_m3_add(sum->tensor, part->tensor);
 }
 
-/* By the trigonometric solution of the characteristic equation of a symmetric matrix. */
-static double least_eigenvalue(yk_mat3 a)
+/* Eigenvalues of a symmetric matrix in ascending order, by the trigonometric solution of its characteristic equation. */
+static void principal_moments(yk_mat3 a, double moment[3])
 {
     double mean = (a.m[0][0] + a.m[1][1] + a.m[2][2]) / 3;
     for (int i = 0; i < 3; i++) a.m[i][i] -= mean;
@@ -31,9 +33,11 @@ static double least_eigenvalue(yk_mat3 a)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) square += a.m[i][j] * a.m[i][j];
     double p = sqrt(square / 6);
-    if (p == 0) return mean;
-    double r = fmax(-1, fmin(1, yk_m3_determinant(yk_m3_scale(1 / p, a)) / 2));
-    return mean + 2 * p * cos(acos(r) / 3 + 2 * YK_PI / 3);
+    double r = p > 0 ? fmax(-1, fmin(1, yk_m3_determinant(yk_m3_scale(1 / p, a)) / 2)) : 0;
+    for (int i = 0; i < 3; i++) moment[i] = mean + 2 * p * cos(acos(r) / 3 + 2 * YK_PI / 3 * (i + 1));
+    double middle = moment[1];
+    moment[1] = fmin(middle, moment[2]);
+    moment[2] = fmax(middle, moment[2]);
 }
 
 double yk_inertia_least(const yk_inertia *inertia)
@@ -41,7 +45,51 @@ double yk_inertia_least(const yk_inertia *inertia)
     yk_mat3 central = inertia->tensor;
     if (inertia->mass > 0)
         central = yk_m3_sub(central, point_tensor(inertia->mass, yk_v3_scale(1 / inertia->mass, inertia->moment)));
-    return least_eigenvalue(central);
+    double moment[3];
+    principal_moments(central, moment);
+    return moment[0];
+}
+
+bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
+{
+    static const double rounded_digits = 5e-3;
+    double largest = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            largest = fmax(largest, isfinite(central->m[i][j]) ? fabs(central->m[i][j]) : HUGE_VAL);
+    if (!isfinite(largest)) {
+        snprintf(why, size, "it has a number that is not finite");
+        return false;
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < i; j++)
+            if (fabs(central->m[i][j] - central->m[j][i]) > 1e-9 * largest) {
+                snprintf(why, size, "it is not symmetric: %g in row %d and %g in row %d", central->m[j][i], j + 1,
+                         central->m[i][j], i + 1);
+                return false;
+            }
+
+    /* Equal moments come out with half of the digits. */
+    double moment[3], rounding = 1e-7 * largest;
+    principal_moments(*central, moment);
+    if (moment[0] < -rounding) {
+        snprintf(why, size,
+                 "its smallest principal moment is %.4g kg m^2, below zero: give it about the centre of mass",
+                 moment[0]);
+        return false;
+    }
+
+    /* A = sum m (y^2 + z^2) and so on: B + C - A = 2 sum m x^2. */
+    double most = moment[0] + moment[1];
+    if (moment[2] - most > rounded_digits * moment[2] + rounding) {
+        snprintf(
+            why, size,
+            "its largest principal moment, %.4g kg m^2, exceeds the sum of the other two, %.4g: a flat plate has as "
+            "much as both together and no body more; for motion in a plane alone give the others half of it, %.4g",
+            moment[2], most, 0.5 * moment[2]);
+        return false;
+    }
+    return true;
 }
 
 void yk_inertia_turn(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia_global *global)

@@ -14,6 +14,9 @@
 #ifndef YK_MECHANICS_INERTIA_H
 #define YK_MECHANICS_INERTIA_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "mechanics/frame.h"
 
 typedef struct yk_inertia {
@@ -40,6 +43,10 @@ yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_q
 void yk_inertia_add(yk_inertia *sum, const yk_inertia *part);
 /* Smallest eigenvalue of the tensor about the centre of mass: negative for a tensor that no body has. */
 double yk_inertia_least(const yk_inertia *inertia);
+/* Whether a distribution of mass can have this tensor about its centre of mass: symmetric, no principal moment negative
+ * and none larger than the sum of the other two, which is the limit of a flat plate. Half a per cent more is taken for
+ * digits that were rounded. Otherwise `why` says what is wrong and what would be right. */
+bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size);
 
 void yk_inertia_turn(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia_global *global);
 yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity, yk_vec3 angular_velocity);

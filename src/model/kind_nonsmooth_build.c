@@ -177,7 +177,7 @@ static void read_mass(maker *m, const yk_node *item, yk_nonsmooth_body_def *body
     }
     body->mass = yk_node_number(item, "mass");
     if (inertia)
-        memcpy(body->inertia.m, inertia->values, sizeof body->inertia.m);
+        note(m, yk_read_inertia(m->builder, inertia, &body->inertia));
     else
         note(m, yk_builder_error(m->builder, item, "a body with 'mass' needs its 'inertia'"));
 }

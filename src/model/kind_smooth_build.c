@@ -281,7 +281,8 @@ static void make_bodies(maker *m)
         body->mass = yk_node_number(item, "mass");
         body->centre = yk_node_vector(item, "centre");
         body->axes = yk_node_orientation(item, "axes");
-        memcpy(body->inertia.m, yk_node_get(item, "inertia")->values, sizeof body->inertia.m);
+        yk_status status = yk_read_inertia(m->builder, yk_node_get(item, "inertia"), &body->inertia);
+        if (status != YK_OK) fail(m, status);
     }
     m->def.bodies = m->bodies;
     m->def.body_count = count;

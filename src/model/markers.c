@@ -1,5 +1,8 @@
-/* Markers of pairs, in the spellings that mechanical models share. */
+/* Markers of pairs and inertia of bodies, in the spellings that mechanical models share. */
+#include <string.h>
+
 #include "math/so3.h"
+#include "mechanics/inertia.h"
 #include "model/mechanics_words.h"
 
 /* A frame that is given globally, as a marker of the body. */
@@ -37,4 +40,12 @@ yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_bod
         }
     }
     return status;
+}
+
+yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *tensor)
+{
+    char why[240];
+    memcpy(tensor->m, inertia->values, sizeof tensor->m);
+    if (yk_inertia_possible(tensor, why, sizeof why)) return YK_OK;
+    return yk_builder_error(builder, inertia, "no body has this inertia tensor: %s", why);
 }

@@ -23,4 +23,7 @@ typedef struct yk_body_place {
 yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_place places[2],
                           yk_marker markers[2]);
 
+/* The `inertia` of a rigid body; an error with its place where no distribution of mass has it. */
+yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *tensor);
+
 #endif

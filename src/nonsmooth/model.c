@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "mechanics/inertia.h"
 #include "nonsmooth/world.h"
 
 yk_nonsmooth_def yk_nonsmooth_default(void)
@@ -149,15 +150,21 @@ static yk_status check_motion(yk_nonsmooth *self, const yk_nonsmooth_body_def *d
 
 static yk_status check_inertia(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
 {
+    const char *name = def->name ? def->name : "no name";
     const yk_mat3 *j = &def->inertia;
+    char why[240];
+    if (!yk_inertia_possible(j, why, sizeof why))
+        return yk_fail(self->context, YK_ERROR_ARGUMENT, "body %zu (%s): no body has its inertia tensor: %s",
+                       self->body_count, name, why);
+
+    /* Velocities follow impulses through the inverse, so a point mass or a line without thickness is not enough. */
     double minor = j->m[0][0] * j->m[1][1] - j->m[0][1] * j->m[1][0];
-    if (isfinite(def->mass) && def->mass > 0 && j->m[0][0] > 0 && minor > 0 && yk_m3_determinant(*j) > 0 &&
-        isfinite(yk_m3_determinant(*j)))
-        return YK_OK;
+    double determinant = yk_m3_determinant(*j);
+    if (isfinite(def->mass) && def->mass > 0 && j->m[0][0] > 0 && minor > 0 && determinant > 0) return YK_OK;
     return yk_fail(self->context, YK_ERROR_ARGUMENT,
                    "body %zu (%s): mass must be positive and the inertia tensor positive definite; set `fixed` for a "
                    "body that never moves",
-                   self->body_count, def->name ? def->name : "no name");
+                   self->body_count, name);
 }
 
 static yk_status add_tensor(yk_nonsmooth *self, const yk_mat3 *inertia, int32_t *index)

@@ -97,26 +97,16 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_def *def)
         if (body->node < 0 || body->node >= def->node_count)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: body '%s' is on node %d, but there are %d nodes", def->name,
                            name, body->node, def->node_count);
-        if (!(body->mass > 0))
+        if (!(body->mass > 0 && isfinite(body->mass)))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the mass of body '%s' must be positive, not %g", def->name,
                            name, body->mass);
         if (!quat_usable(body->axes) || !yk_v3_finite(body->centre))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: centre or axes of body '%s' are not usable", def->name,
                            name);
-        yk_inertia inertia = yk_inertia_of_body(body->mass, body->centre, body->inertia, body->axes);
-        yk_mat3 sum = body->inertia;
-        double trace = sum.m[0][0] + sum.m[1][1] + sum.m[2][2];
-        for (int k = 0; k < 3; k++)
-            for (int l = 0; l < k; l++)
-                if (fabs(sum.m[k][l] - sum.m[l][k]) > 1e-9 * trace)
-                    return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the inertia tensor of body '%s' is not symmetric",
-                                   def->name, name);
-        yk_inertia central = yk_inertia_of_body(1, yk_v3(0, 0, 0), body->inertia, body->axes);
-        if (!(yk_inertia_least(&central) >= -1e-9 * trace) || !isfinite(inertia.tensor.m[0][0]))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: the inertia tensor of body '%s' has a negative principal moment: give it about the "
-                           "centre of mass",
-                           def->name, name);
+        char why[240];
+        if (!yk_inertia_possible(&body->inertia, why, sizeof why))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: no body has the inertia tensor of body '%s': %s", def->name,
+                           name, why);
     }
     return YK_OK;
 }

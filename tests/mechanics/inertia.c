@@ -1,5 +1,7 @@
 #include "mechanics/inertia.h"
 
+#include <string.h>
+
 #include "bodies.h"
 #include "test.h"
 
@@ -29,6 +31,37 @@ static void offset_body_moves_with_its_centre(void **state)
     double expected = yk_v3_norm2(centre) + 0.5 * yk_v3_dot(spin, yk_m3_apply(central, spin));
     assert_near(energy, expected, 1e-13);
     assert_near(yk_inertia_least(&inertia), 0.29, 0.02);
+}
+
+static void assert_tensor(yk_mat3 central, yk_vec3 turn, const char *expected)
+{
+    char why[240] = "";
+    yk_mat3 axes = yk_so3_exp_matrix(turn);
+    yk_mat3 turned = yk_m3_mul(axes, yk_m3_mul(central, yk_m3_transpose(axes)));
+    bool possible = yk_inertia_possible(&turned, why, sizeof why);
+    if (possible != !expected || (expected && !strstr(why, expected)))
+        fail_msg("expected '%s', not '%s'", expected, why);
+}
+
+/* In any axes: rods, plates and points are the limits of what a body can be. */
+static void impossible_tensors_are_refused(void **state)
+{
+    (void)state;
+    static const yk_vec3 turns[3] = {{0, 0, 0}, {0.4, -1.1, 0.3}, {2, 1, -1}};
+    for (int k = 0; k < 3; k++) {
+        assert_tensor(yk_m3_diagonal(1, 1, 100), turns[k], "exceeds the sum");
+        assert_tensor(yk_m3_diagonal(1e-9, 1e-9, 2.1e-9), turns[k], "exceeds the sum");
+        assert_tensor(yk_m3_diagonal(0, 0, 1), turns[k], "exceeds the sum");
+        assert_tensor(yk_m3_diagonal(1, -0.1, 1), turns[k], "below zero");
+        assert_tensor(yk_m3_diagonal(3, 1, 2), turns[k], NULL);
+        assert_tensor(yk_m3_diagonal(0, 2, 2), turns[k], NULL);
+        assert_tensor(yk_m3_diagonal(0, 0, 0), turns[k], NULL);
+        assert_tensor(yk_m3_diagonal(1e-12, 1.23, 1.23), turns[k], NULL);
+        assert_tensor(yk_m3_diagonal(0.0123, 0.0123, 0.0247), turns[k], NULL); /* a disc, rounded to three digits */
+    }
+    yk_mat3 skewed = {{{1, 0.1, 0}, {0, 1, 0}, {0, 0, 1}}};
+    assert_tensor(skewed, turns[0], "not symmetric");
+    assert_tensor(yk_m3_diagonal(1, NAN, 1), turns[0], "not finite");
 }
 
 /* (p', l' + v x p) with p' = p / c when dv = dx / c: against differences. */
@@ -76,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(offset_body_moves_with_its_centre),
+        cmocka_unit_test(impossible_tensors_are_refused),
         cmocka_unit_test(tangent_is_the_derivative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void contradictions_are_reported_at_their_place(void **state)
                    "file.yaml", "are named 'a'");
     assert_mistake(HEAD "    bodies:\n"
                         "      a: {mass: 1, inertia: [1, 1, -1]}\n",
-                   "file.yaml", "negative principal moment");
+                   "file.yaml:6:", "below zero");
     assert_mistake(HEAD
                    "    bodies:\n"
                    "      a: {mass: 1}\n"
