@@ -107,7 +107,7 @@ static void cantilever(bench *run)
 static void flexible_crank(bench *run)
 {
     int slider, crank, middle;
-    beam_model_def *m = flexible_slider_crank(&slider, &crank, &middle);
+    beam_model_def *m = flexible_slider_crank(5, &slider, &crank, &middle);
     beside_mbdyn(run, run_model(run, &m->def, 1e-3, 1000), 89);
 }
 

@@ -1,4 +1,4 @@
-/* Three-node finite-volume beam (see beam.h).
+/* Three-node beam from its strain energy (see beam.h).
  *
  * All linear algebra is done in the global frame, where no change of basis between the nodes is needed. With the
  * section frames S_i = R_i B_i, the line points p_i = x_i + o_i, o_i = R_i f_i, and ' the derivative by reference arc
@@ -11,13 +11,18 @@
  *   gamma = S^T e - gamma_0,  kappa = S^T k - kappa_0
  *   t = S N,  m = S M                         resultants of the section, global components
  *
- * A portion feels t, m at its right end and -t, -m at its left end. Variations (delta_i the rotation of node i):
+ * Variations (delta_i the rotation of node i):
  *
  *   rotation of S:  sum G_i delta_i,  G_i = N_i T(psi) T(psi_i)^-1 for i = 1, 3,  G_2 = I - G_1 - G_3
  *   S d(kappa)  =   sum K_i delta_i,  K_i = G_i' = (N_i T'(psi; psi') + N_i' T(psi)) T(psi_i)^-1,  K_2 = - K_1 - K_3
  *   S d(gamma)  =   sum N_i' (dx_i + delta_i x o_i) + e x sum G_i delta_i
  *
- * Strain rates are the same expressions with velocities in the place of variations. */
+ * Strain rates are the same expressions with velocities in the place of variations. The nodes feel minus the derivatives
+ * of the energy, sums over both points with their weights w:
+ *
+ *   f_i = - sum w N_i' t
+ *   m_i = - c_i - sum w N_i' o_i x t          with a = t x e and
+ *   c_i = T(psi_i)^-T sum w (N_i (T^T a + T'^T m) + N_i' T^T m)  for i = 1, 3,   c_2 = sum w a - c_1 - c_3 */
 #include "smooth/beam.h"
 
 #include <string.h>
@@ -29,12 +34,10 @@
 enum { FIRST, MIDDLE, LAST };
 static const int end_node[2] = {FIRST, LAST};
 
-/* Derivatives of a vector by the rotations of the three nodes side by side: nine columns, and one so that rows are
- * aligned. Loops along the rows become vector instructions; what is computed so is only read so, or number by number,
- * because reading pairs of numbers that were just written one by one stalls the processor. */
-enum { TURNS = 9, TURN_COLUMNS = 10 };
+/* Derivatives of a vector by the rotations of the three nodes side by side. */
+enum { TURN_COLUMNS = 9 };
 typedef struct by_turns {
-    _Alignas(16) double m[3][TURN_COLUMNS];
+    double m[3][TURN_COLUMNS];
 } by_turns;
 
 typedef struct element_state {
@@ -44,9 +47,10 @@ typedef struct element_state {
     yk_vec3 psi[2];               /* of the first and the last node */
     yk_tangent tangent[2];        /* at psi, from here on: Jacobian and damping only */
     yk_mat3 inverse[2];           /* T(psi)^-1 */
-    by_turns psi_by_turns[2];     /* derivative of psi, as seen from the middle node: inverse times (delta - delta_2) */
-    yk_vec3 spin[2];              /* angular velocity relative to the middle node */
-    yk_vec3 psi_rate[2];          /* as seen from the middle node: inverse * spin */
+    /* damping only: */
+    by_turns psi_by_turns[2]; /* derivative of psi, as seen from the middle node: inverse times (delta - delta_2) */
+    yk_vec3 spin[2];          /* angular velocity relative to the middle node */
+    yk_vec3 psi_rate[2];      /* as seen from the middle node: inverse * spin */
 } element_state;
 
 typedef struct point_state {
@@ -94,6 +98,16 @@ static inline yk_vec3 interpolate_ends(const double weight[YK_BEAM_NODES], const
     return yk_v3_axpy(weight[LAST], v[1], yk_v3_scale(weight[FIRST], v[0]));
 }
 
+/* arcsin(sqrt(x)) / sqrt(x) for x below 0.02, to rounding. */
+static inline double arc_by_sine(double x)
+{
+    static const double c[9] = {1,           1.0 / 6,       3.0 / 40,      5.0 / 112,      35.0 / 1152,
+                                63.0 / 2816, 231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};
+    double sum = c[8];
+    for (int k = 7; k >= 0; k--) sum = c[k] + x * sum;
+    return sum;
+}
+
 /* The rotation vector of a rotation matrix, by the sine from its skew part and the cosine from its trace; near half a
  * turn, where the sine says nothing, by the careful way. */
 static inline yk_vec3 relative_rotation(const yk_mat3 *r)
@@ -101,8 +115,10 @@ static inline yk_vec3 relative_rotation(const yk_mat3 *r)
     yk_vec3 sine = {0.5 * (r->m[2][1] - r->m[1][2]), 0.5 * (r->m[0][2] - r->m[2][0]), 0.5 * (r->m[1][0] - r->m[0][1])};
     double cosine = 0.5 * (r->m[0][0] + r->m[1][1] + r->m[2][2] - 1);
     if (cosine < -0.7) return yk_so3_log_matrix(*r);
-    double norm = yk_v3_norm(sine);
-    return norm > 1e-8 ? yk_v3_scale(atan2(norm, cosine) / norm, sine) : sine;
+    double square = yk_v3_norm2(sine);
+    if (square < 0.02 && cosine > 0) return yk_v3_scale(arc_by_sine(square), sine);
+    double norm = sqrt(square);
+    return yk_v3_scale(atan2(norm, cosine) / norm, sine);
 }
 
 static void place_nodes(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES], element_state *element)
@@ -126,13 +142,6 @@ static void prepare_tangents(element_state *element)
     for (int i = 0; i < 2; i++) {
         element->tangent[i] = yk_tangent_at(element->psi[i]);
         element->inverse[i] = yk_tangent_inverse(&element->tangent[i]);
-        by_turns *psi = &element->psi_by_turns[i];
-        memset(psi, 0, sizeof *psi);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) {
-                psi->m[r][3 * end_node[i] + c] = element->inverse[i].m[r][c];
-                psi->m[r][3 * MIDDLE + c] = -element->inverse[i].m[r][c];
-            }
     }
 }
 
@@ -141,6 +150,19 @@ static void prepare_rates(const yk_frame *const node[YK_BEAM_NODES], element_sta
     for (int i = 0; i < 2; i++) {
         element->spin[i] = yk_v3_sub(node[end_node[i]]->angular_velocity, node[MIDDLE]->angular_velocity);
         element->psi_rate[i] = yk_m3_apply(element->inverse[i], element->spin[i]);
+    }
+}
+
+static void prepare_turns(element_state *element)
+{
+    for (int i = 0; i < 2; i++) {
+        by_turns *psi = &element->psi_by_turns[i];
+        memset(psi, 0, sizeof *psi);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                psi->m[r][3 * end_node[i] + c] = element->inverse[i].m[r][c];
+                psi->m[r][3 * MIDDLE + c] = -element->inverse[i].m[r][c];
+            }
     }
 }
 
@@ -216,17 +238,39 @@ static void evaluate_point(const yk_beam *beam, int index, const element_state *
     state->torque = yk_m3_apply(state->frame, yk_v3(resultant[3], resultant[4], resultant[5]));
 }
 
-/* The portion on the left of the point is pulled by +resultant, the one on the right by -resultant. */
-static void load_nodes(int index, const point_state *state, const yk_frame *const node[], yk_beam_loads *loads)
+/* What a point contributes to c_1 and c_3 before T(psi_i)^-T, and to the sum of all c. */
+typedef struct moment_sums {
+    yk_vec3 end[2];
+    yk_vec3 all;
+} moment_sums;
+
+static inline void load_point(const yk_beam_point *point, const point_state *state, yk_beam_loads *loads,
+                              moment_sums *sums)
 {
-    for (int side = 0; side < 2; side++) {
-        int i = index + side;
-        double sign = side == 0 ? 1 : -1;
-        yk_vec3 arm = yk_v3_sub(state->place, node[i]->position);
-        yk_vec3 torque = yk_v3_add(state->torque, yk_v3_cross(arm, state->force));
-        loads->force[i] = yk_v3_axpy(sign, state->force, loads->force[i]);
-        loads->torque[i] = yk_v3_axpy(sign, torque, loads->torque[i]);
+    yk_vec3 swept = yk_v3_cross(state->force, state->line), by_psi, by_slope;
+    yk_tangent_back_pair(&state->tangent, state->psi_slope, swept, state->torque, &by_psi, &by_slope);
+
+    for (int i = 0; i < YK_BEAM_NODES; i++)
+        loads->force[i] = yk_v3_axpy(-point->length * point->slope[i], state->force, loads->force[i]);
+    for (int k = 0; k < 2; k++) {
+        int i = end_node[k];
+        yk_vec3 part = yk_v3_axpy(point->slope[i], by_slope, yk_v3_scale(point->shape[i], by_psi));
+        sums->end[k] = yk_v3_axpy(point->length, part, sums->end[k]);
     }
+    sums->all = yk_v3_axpy(point->length, swept, sums->all);
+}
+
+/* Torques on the nodes: minus c_i, and the forces' moments about nodes that are off the line. Returns c_1 and c_3. */
+static void load_nodes(const yk_beam *beam, const element_state *element, const moment_sums *sums, yk_vec3 c[2],
+                       yk_beam_loads *loads)
+{
+    for (int k = 0; k < 2; k++) {
+        c[k] = yk_back_inverse(element->psi[k], sums->end[k]);
+        loads->torque[end_node[k]] = yk_v3_neg(c[k]);
+    }
+    loads->torque[MIDDLE] = yk_v3_sub(yk_v3_add(c[0], c[1]), sums->all);
+    for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++)
+        loads->torque[i] = yk_v3_add(loads->torque[i], yk_v3_cross(element->arm[i], loads->force[i]));
 }
 
 /* Jacobian ------------------------------------------------------------------------------------------------------- */
@@ -268,18 +312,275 @@ static inline yk_mat3 section_block(const double matrix[6][6], int r, int c)
     return m;
 }
 
-/* S D S^T; the blocks off the diagonal are left out where they are zero. */
-static void rotate_section(const double matrix[6][6], bool coupled, const yk_mat3 *frame, section_blocks *rotated)
+/* S D S^T of one block; of a diagonal one only half of the products are there. */
+static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool diagonal, const yk_mat3 *frame,
+                                   const yk_mat3 *transposed)
+{
+    if (!diagonal) {
+        yk_mat3 block = section_block(matrix, r, c), half = multiply(frame, &block);
+        return multiply(&half, transposed);
+    }
+    yk_mat3 half, rotated;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) half.m[i][k] = frame->m[i][k] * matrix[3 * r + k][3 * c + k];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++)
+            rotated.m[i][j] = rotated.m[j][i] =
+                half.m[i][0] * frame->m[j][0] + half.m[i][1] * frame->m[j][1] + half.m[i][2] * frame->m[j][2];
+    return rotated;
+}
+
+/* The blocks off the diagonal are left out where they are zero. */
+static void rotate_section(const double matrix[6][6], bool coupled, bool diagonal, const yk_mat3 *frame,
+                           section_blocks *rotated)
 {
     yk_mat3 transposed = yk_m3_transpose(*frame);
     for (int r = 0; r < 2; r++)
-        for (int c = 0; c < 2; c++) {
-            if (r != c && !coupled) continue;
-            yk_mat3 block = section_block(matrix, r, c);
-            yk_mat3 half = multiply(frame, &block);
-            rotated->block[r][c] = multiply(&half, &transposed);
-        }
+        for (int c = 0; c < 2; c++)
+            if (r == c || coupled) rotated->block[r][c] = rotate_block(matrix, r, c, diagonal, frame, &transposed);
 }
+
+/* a^T b */
+static inline yk_mat3 multiply_back(const yk_mat3 *a, const yk_mat3 *b)
+{
+    yk_mat3 c;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            c.m[i][j] = a->m[0][i] * b->m[0][j] + a->m[1][i] * b->m[1][j] + a->m[2][i] * b->m[2][j];
+    return c;
+}
+
+/* m skew(a) */
+static inline yk_mat3 cross_rows(const yk_mat3 *m, yk_vec3 a)
+{
+    yk_mat3 r;
+    for (int i = 0; i < 3; i++) {
+        const double *row = m->m[i];
+        r.m[i][0] = row[1] * a.z - row[2] * a.y;
+        r.m[i][1] = row[2] * a.x - row[0] * a.z;
+        r.m[i][2] = row[0] * a.y - row[1] * a.x;
+    }
+    return r;
+}
+
+static inline void add_times(yk_mat3 *sum, double factor, const yk_mat3 *m)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) sum->m[i][j] += factor * m->m[i][j];
+}
+
+/* Second derivatives of the energy per length at given resultants, as they are seen from the middle node: by psi, by its
+ * slope and by the line; and those of a = t x e, and of t by a rotation that turns the line. */
+typedef struct point_hessian {
+    yk_mat3 psi_psi, psi_slope, slope_slope, psi_line, slope_line, line_line;
+    yk_mat3 a_by_psi, a_by_slope, a_by_line;
+    yk_mat3 line_turn;
+} point_hessian;
+
+/* Not inlined for each point: twice the code would not fit the processor's instruction cache. */
+__attribute__((noinline)) static void differentiate_point(const yk_beam_point *point, const point_state *state,
+                                                          point_hessian *h)
+{
+    yk_vec3 line = state->line, back_line = yk_v3_neg(line), force = state->force;
+    yk_mat3 forward = yk_tangent_forward(&state->tangent);
+    yk_mat3 along = yk_tangent_along(&state->tangent, state->psi_slope);
+    yk_mat3 force_skew = yk_m3_skew(force), torque_skew = yk_m3_skew(state->torque);
+    section_blocks section;
+    rotate_section(point->stiffness, point->coupled, point->diagonal, &state->frame, &section);
+    h->line_line = section.block[0][0];
+
+    /* Resultants by a rotation of the section, by psi and by its slope; by the line they are the stiffness itself. */
+    h->line_turn = cross_rows(&section.block[0][0], line);
+    subtract_from(&h->line_turn, &force_skew);
+    yk_mat3 torque_by_turn = point->coupled ? cross_rows(&section.block[1][0], line) : yk_m3_zero();
+    subtract_from(&torque_by_turn, &torque_skew);
+    yk_mat3 force_by_psi = multiply(&h->line_turn, &forward);
+    yk_mat3 torque_by_psi = multiply(&torque_by_turn, &forward);
+    yk_mat3 torque_by_slope = multiply(&section.block[1][1], &forward);
+    yk_mat3 curved = multiply(&section.block[1][1], &along);
+    add_to(&torque_by_psi, &curved);
+
+    /* T^T a + T'^T m by psi, by its slope and by the line; T^T m by the slope */
+    yk_tangent reversed = yk_tangent_reversed(&state->tangent);
+    yk_mat3 turned_a = yk_tangent_by_psi(&reversed, yk_v3_cross(force, line));
+    yk_mat3 turned_torque = yk_tangent_by_psi(&reversed, state->torque);
+    h->psi_psi = yk_tangent_second(&reversed, state->torque, state->psi_slope);
+    subtract_from(&h->psi_psi, &turned_a);
+    h->psi_slope = multiply_back(&along, &torque_by_slope);
+    subtract_from(&h->psi_slope, &turned_torque);
+    h->slope_slope = multiply_back(&forward, &torque_by_slope);
+    if (point->coupled) {
+        yk_mat3 coupled = multiply(&section.block[0][1], &along);
+        yk_mat3 force_by_slope = multiply(&section.block[0][1], &forward);
+        add_to(&force_by_psi, &coupled);
+        h->a_by_slope = cross_columns(back_line, &force_by_slope);
+        coupled = multiply_back(&forward, &h->a_by_slope);
+        add_to(&h->psi_slope, &coupled);
+        h->slope_line = multiply_back(&forward, &section.block[1][0]);
+    }
+    h->a_by_psi = cross_columns(back_line, &force_by_psi);
+    h->a_by_line = cross_columns(back_line, &section.block[0][0]);
+    add_to(&h->a_by_line, &force_skew);
+    h->psi_line = multiply_back(&forward, &h->a_by_line);
+    if (point->coupled) {
+        yk_mat3 coupled = multiply_back(&along, &section.block[1][0]);
+        add_to(&h->psi_line, &coupled);
+    }
+    yk_mat3 by_a = multiply_back(&forward, &h->a_by_psi), by_torque = multiply_back(&along, &torque_by_psi);
+    add_to(&h->psi_psi, &by_a);
+    add_to(&h->psi_psi, &by_torque);
+}
+
+enum { TORQUE = 3 }; /* unknowns of a node: where its rotation begins */
+
+static inline void put_block(double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS], int row, int column, const yk_mat3 *m)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) matrix[row + i][column + j] = -m->m[i][j];
+}
+
+/* psi = sum of N_i psi_i: the block of two ends from both points. */
+static inline yk_mat3 end_block(const yk_beam *beam, const point_hessian h[YK_BEAM_POINTS], int first, int second)
+{
+    yk_mat3 sum = yk_m3_zero();
+    for (int p = 0; p < YK_BEAM_POINTS; p++) {
+        const yk_beam_point *point = &beam->point[p];
+        double shape = point->length * point->shape[first], slope = point->length * point->slope[first];
+        double both = shape * point->shape[second], mixed = shape * point->slope[second];
+        double other = slope * point->shape[second], slopes = slope * point->slope[second];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                sum.m[i][j] += both * h[p].psi_psi.m[i][j] + mixed * h[p].psi_slope.m[i][j] +
+                               other * h[p].psi_slope.m[j][i] + slopes * h[p].slope_slope.m[i][j];
+    }
+    return sum;
+}
+
+/* factor[0] m[0] + factor[1] m[1] */
+static inline yk_mat3 combine_blocks(const double factor[2], const yk_mat3 *first, const yk_mat3 *second)
+{
+    yk_mat3 sum;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) sum.m[i][j] = factor[0] * first->m[i][j] + factor[1] * second->m[i][j];
+    return sum;
+}
+
+/* From psi to the rotations of the nodes, psi_i turning by T(psi_i)^-1 (delta_i - delta_2), and from derivatives seen
+ * from the middle node, where the line turns by -delta_2, to global ones. */
+static void put_hessian(const yk_beam *beam, const element_state *element, const point_state state[YK_BEAM_POINTS],
+                        const moment_sums *values, const yk_vec3 c[2], const point_hessian h[YK_BEAM_POINTS],
+                        double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+{
+    static const int middle = 6 * MIDDLE + TORQUE;
+    const double length[2] = {beam->point[0].length, beam->point[1].length};
+    yk_mat3 skew = yk_m3_skew(yk_v3_neg(values->all)), all_turn = skew, line_turn[YK_BEAM_NODES];
+
+    /* f_n = - sum w N_n' t, and sum w a, by positions and by the rotation of the middle node alone */
+    for (int p = 0; p < YK_BEAM_POINTS; p++) {
+        yk_mat3 turned = cross_rows(&h[p].a_by_line, state[p].line);
+        add_times(&all_turn, length[p], &turned);
+    }
+    for (int n = 0; n < YK_BEAM_NODES; n++) {
+        const double slope[2] = {length[0] * beam->point[0].slope[n], length[1] * beam->point[1].slope[n]};
+        yk_mat3 block = combine_blocks(slope, &h[0].a_by_line, &h[1].a_by_line);
+        put_block(matrix, middle, 6 * n, &block);
+        line_turn[n] = combine_blocks(slope, &h[0].line_turn, &h[1].line_turn);
+        for (int k = 0; k <= n; k++) {
+            const double both[2] = {slope[0] * beam->point[0].slope[k], slope[1] * beam->point[1].slope[k]};
+            block = combine_blocks(both, &h[0].line_line, &h[1].line_line);
+            put_block(matrix, 6 * n, 6 * k, &block);
+            if (k < n) put_block(matrix, 6 * k, 6 * n, &block); /* symmetric, as the section is */
+        }
+    }
+
+    /* c_1 and c_3, and what the others change with their psi */
+    yk_mat3 by_middle[2];
+    for (int e = 0; e < 2; e++) {
+        int i = end_node[e], torque = 6 * i + TORQUE;
+        by_middle[e] = yk_m3_skew(yk_v3_neg(c[e]));
+        yk_mat3 part[YK_BEAM_POINTS], all_psi = yk_m3_zero();
+        for (int p = 0; p < YK_BEAM_POINTS; p++) {
+            double shape = length[p] * beam->point[p].shape[i], slope = length[p] * beam->point[p].slope[i];
+            yk_mat3 by_line = yk_m3_scale(shape, h[p].psi_line);
+            add_times(&all_psi, shape, &h[p].a_by_psi);
+            if (beam->point[p].coupled) {
+                add_times(&by_line, slope, &h[p].slope_line);
+                add_times(&all_psi, slope, &h[p].a_by_slope);
+            }
+            part[p] = multiply_back(&element->inverse[e], &by_line);
+            yk_mat3 turned = cross_rows(&part[p], state[p].line);
+            add_to(&by_middle[e], &turned);
+        }
+        for (int n = 0; n < YK_BEAM_NODES; n++) {
+            const double slope[2] = {beam->point[0].slope[n], beam->point[1].slope[n]};
+            yk_mat3 block = combine_blocks(slope, &part[0], &part[1]), transposed = yk_m3_transpose(block);
+            put_block(matrix, torque, 6 * n, &block);
+            put_block(matrix, 6 * n, torque, &transposed);
+            subtract_from(&line_turn[n], &transposed);
+        }
+        yk_mat3 all_end = multiply(&all_psi, &element->inverse[e]);
+        put_block(matrix, middle, torque, &all_end);
+        subtract_from(&all_turn, &all_end);
+
+        /* c = T^-T v: dc = T^-T (dv - d(T^T c)/dpsi dpsi) */
+        yk_tangent reversed = yk_tangent_reversed(&element->tangent[e]);
+        yk_mat3 own = end_block(beam, h, i, i), curved = yk_tangent_by_psi(&reversed, c[e]);
+        add_to(&own, &curved);
+        own = multiply_back(&element->inverse[e], &own);
+        own = multiply(&own, &element->inverse[e]);
+        put_block(matrix, torque, torque, &own);
+        subtract_from(&by_middle[e], &own);
+    }
+    yk_mat3 across = end_block(beam, h, FIRST, LAST);
+    across = multiply_back(&element->inverse[0], &across);
+    across = multiply(&across, &element->inverse[1]);
+    yk_mat3 across_back = yk_m3_transpose(across);
+    put_block(matrix, 6 * FIRST + TORQUE, 6 * LAST + TORQUE, &across);
+    put_block(matrix, 6 * LAST + TORQUE, 6 * FIRST + TORQUE, &across_back);
+    subtract_from(&by_middle[0], &across);
+    subtract_from(&by_middle[1], &across_back);
+    for (int e = 0; e < 2; e++) put_block(matrix, 6 * end_node[e] + TORQUE, middle, &by_middle[e]);
+    for (int n = 0; n < YK_BEAM_NODES; n++) put_block(matrix, 6 * n, middle, &line_turn[n]);
+    put_block(matrix, middle, middle, &all_turn);
+
+    /* c_2 = sum of w a - c_1 - c_3 */
+    for (int r = 0; r < 3; r++)
+        for (int k = 0; k < YK_BEAM_UNKNOWNS; k++)
+            matrix[middle + r][k] -= matrix[6 * FIRST + TORQUE + r][k] + matrix[6 * LAST + TORQUE + r][k];
+
+    /* The line at node n moves with the node's rotation where it is off the node. */
+    for (int n = 0; n < YK_BEAM_NODES && beam->has_offset; n++) {
+        yk_vec3 arm = element->arm[n];
+        for (int r = 0; r < YK_BEAM_UNKNOWNS; r++) {
+            const double *by = &matrix[r][6 * n];
+            double *turn = &matrix[r][6 * n + TORQUE];
+            turn[0] -= by[1] * arm.z - by[2] * arm.y;
+            turn[1] -= by[2] * arm.x - by[0] * arm.z;
+            turn[2] -= by[0] * arm.y - by[1] * arm.x;
+        }
+    }
+}
+
+/* Torques about nodes that are off the line: the rows of o_i x f_i, and what turning the arm adds at given forces. */
+static void add_arms(const element_state *element, const yk_vec3 *force,
+                     double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+{
+    for (int n = 0; n < YK_BEAM_NODES; n++) {
+        yk_vec3 arm = element->arm[n];
+        double(*by)[YK_BEAM_UNKNOWNS] = &matrix[6 * n], (*torque)[YK_BEAM_UNKNOWNS] = &matrix[6 * n + TORQUE];
+        for (int j = 0; j < YK_BEAM_UNKNOWNS; j++) {
+            torque[0][j] += arm.y * by[2][j] - arm.z * by[1][j];
+            torque[1][j] += arm.z * by[0][j] - arm.x * by[2][j];
+            torque[2][j] += arm.x * by[1][j] - arm.y * by[0][j];
+        }
+        if (!force) continue;
+        yk_mat3 arm_skew = yk_m3_skew(arm), swept = cross_columns(force[n], &arm_skew);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) torque[i][6 * n + TORQUE + j] += swept.m[i][j];
+    }
+}
+
+/* Damping -------------------------------------------------------------------------------------------------------- */
 
 /* to += a x v */
 static inline void add_cross(by_turns *to, yk_vec3 a, const by_turns *v)
@@ -342,8 +643,8 @@ static void vary_point(const yk_beam *beam, const yk_beam_point *point, const el
     }
 }
 
-/* Derivatives of force (0) and torque (1) of the section, global components: by the rotations of the nodes, and by the
- * position of node i after division by slope_i. */
+/* Derivatives of the viscous force (0) and torque (1) of the section, as it sees them: by the rotations of the nodes, and
+ * by the position of node i after division by slope_i. */
 typedef struct resultant_variation {
     by_turns by_rotation[2];
     yk_mat3 by_position[2];
@@ -367,13 +668,6 @@ static void strain_terms(const yk_beam_point *point, const section_blocks *secti
     add_section(point, section, &v->strain, &v->curvature, r);
     r->by_position[0] = section->block[0][0];
     if (point->coupled) r->by_position[1] = section->block[1][0];
-}
-
-/* The resultants turn with the section. */
-static void turning_terms(const point_state *state, const point_variation *v, resultant_variation *r)
-{
-    add_cross(&r->by_rotation[0], yk_v3_neg(state->force), &v->rotation);
-    add_cross(&r->by_rotation[1], yk_v3_neg(state->torque), &v->rotation);
 }
 
 /* Variation of the rotational rates at given angular velocities of the nodes: of the angular velocity of the section,
@@ -439,79 +733,126 @@ static void damping_terms(const yk_beam *beam, const yk_beam_point *point, const
     }
 }
 
-/* A share of the rows of a node: set, or added to those of the point before. */
-static inline void put_number(double *to, double sign, bool add, double value)
+/* Derivatives by the rotations and by the positions of the three nodes, three columns each. */
+typedef struct by_nodes {
+    by_turns rotation, position;
+} by_nodes;
+
+/* Of the moment sums. */
+typedef struct moment_variations {
+    by_nodes end[2], all;
+} moment_variations;
+
+static inline void add_scaled(by_turns *to, double factor, const by_turns *v)
 {
-    *to = add ? *to + value : sign * value;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < TURN_COLUMNS; j++) to->m[i][j] += factor * v->m[i][j];
 }
 
-/* The six rows of node n beside the point: force, and torque about the node. The arm of the torque changes as point and
- * node move by (dp - dx) x t; that term has no share in the derivatives by rates, where `force` is zero. */
-static inline void put_rows(const yk_beam *beam, int index, int n, const element_state *element, yk_vec3 arm,
-                            yk_vec3 force, const resultant_variation *r, double sign, bool add,
-                            double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+/* A block that belongs to the sum of slope_i dx_i. */
+static inline void add_position(by_turns *to, double factor, const yk_beam_point *point, const yk_mat3 *m)
 {
-    const yk_beam_point *point = &beam->point[index];
-    by_turns torque = r->by_rotation[1];
-    add_cross(&torque, arm, &r->by_rotation[0]);
-    yk_mat3 by_position = cross_columns(arm, &r->by_position[0]), force_skew = yk_m3_skew(force);
-    add_to(&by_position, &r->by_position[1]);
-    for (int i = 0; i < YK_BEAM_NODES; i++) {
-        double slope = point->slope[i], share = (i == n ? 1 : 0) - point->shape[i];
+    for (int i = 0; i < 3; i++)
+        for (int n = 0; n < YK_BEAM_NODES; n++)
+            for (int j = 0; j < 3; j++) to->m[i][3 * n + j] += factor * point->slope[n] * m->m[i][j];
+}
+
+/* Rows of the forces, and what the point contributes to the moment sums, at a given placement. */
+static void vary_loads(const yk_beam_point *point, const point_state *state, const resultant_variation *r,
+                       moment_variations *sums, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+{
+    /* a = t x e, T^T a + T'^T m, T^T m */
+    yk_vec3 back_line = yk_v3_neg(state->line);
+    yk_tangent reversed = yk_tangent_reversed(&state->tangent);
+    yk_mat3 back = yk_tangent_forward(&reversed);
+    yk_mat3 back_along = yk_m3_scale(-1, yk_tangent_along(&reversed, state->psi_slope));
+    by_turns a = {{{0}}}, by_psi = {{{0}}}, by_slope = {{{0}}};
+    add_cross(&a, back_line, &r->by_rotation[0]);
+    add_product(&by_psi, &back, &a);
+    add_product(&by_psi, &back_along, &r->by_rotation[1]);
+    add_product(&by_slope, &back, &r->by_rotation[1]);
+    yk_mat3 a_position = cross_columns(back_line, &r->by_position[0]);
+    yk_mat3 psi_position = multiply(&back, &a_position), slope_position = multiply(&back, &r->by_position[1]);
+    yk_mat3 along_position = multiply(&back_along, &r->by_position[1]);
+    add_to(&psi_position, &along_position);
+
+    /* The sums of both points. */
+    add_scaled(&sums->all.rotation, point->length, &a);
+    add_position(&sums->all.position, point->length, point, &a_position);
+    for (int k = 0; k < 2; k++) {
+        double shape = point->length * point->shape[end_node[k]], slope = point->length * point->slope[end_node[k]];
+        add_scaled(&sums->end[k].rotation, shape, &by_psi);
+        add_scaled(&sums->end[k].rotation, slope, &by_slope);
+        add_position(&sums->end[k].position, shape, point, &psi_position);
+        add_position(&sums->end[k].position, slope, point, &slope_position);
+    }
+
+    /* f_i = - w N_i' t */
+    for (int n = 0; n < YK_BEAM_NODES; n++)
         for (int k = 0; k < 3; k++) {
-            double *force_row = &matrix[6 * n + k][6 * i], *torque_row = &matrix[6 * n + 3 + k][6 * i];
-            for (int j = 0; j < 3; j++) {
-                put_number(&force_row[j], sign, add, slope * r->by_position[0].m[k][j]);
-                put_number(&force_row[3 + j], sign, add, r->by_rotation[0].m[k][3 * i + j]);
-                put_number(&torque_row[j], sign, add, slope * by_position.m[k][j] + share * force_skew.m[k][j]);
-                put_number(&torque_row[3 + j], sign, add, torque.m[k][3 * i + j]);
-            }
+            double factor = -point->length * point->slope[n], *row = matrix[6 * n + k];
+            for (int i = 0; i < YK_BEAM_NODES; i++)
+                for (int j = 0; j < 3; j++) {
+                    row[6 * i + j] += factor * point->slope[i] * r->by_position[0].m[k][j];
+                    row[6 * i + TORQUE + j] += factor * r->by_rotation[0].m[k][3 * i + j];
+                }
         }
-        if (!beam->has_offset) continue;
-        yk_mat3 offset = yk_m3_skew(yk_v3_scale(sign * point->shape[i], element->arm[i]));
-        yk_mat3 swept = cross_columns(force, &offset);
-        for (int k = 0; k < 3; k++)
-            for (int j = 0; j < 3; j++) matrix[6 * n + 3 + k][6 * i + 3 + j] += swept.m[k][j];
+}
+
+/* In the rows of the torque on node n. */
+static inline void subtract_rows(const by_nodes *v, int n, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+{
+    for (int k = 0; k < 3; k++) {
+        double *row = matrix[6 * n + TORQUE + k];
+        for (int i = 0; i < YK_BEAM_NODES; i++)
+            for (int j = 0; j < 3; j++) {
+                row[6 * i + j] -= v->position.m[k][3 * i + j];
+                row[6 * i + TORQUE + j] -= v->rotation.m[k][3 * i + j];
+            }
     }
 }
 
-/* The portion on the left of the point feels the resultants, the one on the right their opposite; the middle node has a
- * point on either side. */
-static void put_point(const yk_beam *beam, int index, const element_state *element, const point_state *state,
-                      const yk_frame *const node[], yk_vec3 force, const resultant_variation *r,
-                      double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+/* Rows of the torques from the moment sums. */
+static void vary_torques(const element_state *element, moment_variations *sums,
+                         double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
-    yk_vec3 left = yk_v3_sub(state->place, node[index]->position);
-    yk_vec3 right = yk_v3_sub(state->place, node[index + 1]->position);
-    if (index == 0) {
-        put_rows(beam, 0, FIRST, element, left, force, r, 1, false, matrix);
-        put_rows(beam, 0, MIDDLE, element, right, force, r, -1, false, matrix);
-    } else {
-        put_rows(beam, 1, MIDDLE, element, left, force, r, 1, true, matrix);
-        put_rows(beam, 1, LAST, element, right, force, r, -1, false, matrix);
+    for (int k = 0; k < 2; k++) {
+        yk_mat3 back_inverse = yk_m3_transpose(element->inverse[k]);
+        by_nodes part = {.rotation = {{{0}}}};
+        add_product(&part.rotation, &back_inverse, &sums->end[k].rotation);
+        add_product(&part.position, &back_inverse, &sums->end[k].position);
+        add_scaled(&sums->all.rotation, -1, &part.rotation);
+        add_scaled(&sums->all.position, -1, &part.position);
+        subtract_rows(&part, end_node[k], matrix);
     }
+    subtract_rows(&sums->all, MIDDLE, matrix);
 }
 
-/* Not inlined for each point: twice the code would not fit the processor's instruction cache. */
-__attribute__((noinline)) static void differentiate_point(const yk_beam *beam, int index, const element_state *element,
-                                                          const point_state *state, const yk_frame *const node[],
-                                                          yk_beam_jacobian *jacobian)
+/* What viscous resultants add to the derivatives by placement, and the derivatives by rates. */
+static void differentiate_damping(const yk_beam *beam, element_state *element, const point_state state[YK_BEAM_POINTS],
+                                  const yk_frame *const node[], yk_beam_jacobian *jacobian)
 {
-    const yk_beam_point *point = &beam->point[index];
-    point_variation v;
-    section_blocks section, damping;
-    resultant_variation by_placement, by_rate;
-    vary_point(beam, point, element, state, &v);
-    rotate_section(point->stiffness, point->coupled, &state->frame, &section);
-    strain_terms(point, &section, &v, &by_placement);
-    turning_terms(state, &v, &by_placement);
-    if (beam->damped) {
-        rotate_section(point->damping, point->coupled, &state->frame, &damping);
+    moment_variations sums, rate_sums;
+    memset(&sums, 0, sizeof sums);
+    memset(&rate_sums, 0, sizeof rate_sums);
+    memset(jacobian->rate, 0, sizeof jacobian->rate);
+    prepare_turns(element);
+    for (int p = 0; p < YK_BEAM_POINTS; p++) {
+        const yk_beam_point *point = &beam->point[p];
+        point_variation v;
+        section_blocks damping;
+        resultant_variation by_placement, by_rate;
+        vary_point(beam, point, element, &state[p], &v);
+        rotate_section(point->damping, point->coupled, false, &state[p].frame, &damping);
+        memset(&by_placement, 0, sizeof by_placement);
+        damping_terms(beam, point, element, &state[p], node, &damping, &v, &by_placement);
         strain_terms(point, &damping, &v, &by_rate);
-        damping_terms(beam, point, element, state, node, &damping, &v, &by_placement);
+        vary_loads(point, &state[p], &by_placement, &sums, jacobian->placement);
+        vary_loads(point, &state[p], &by_rate, &rate_sums, jacobian->rate);
     }
-    put_point(beam, index, element, state, node, state->force, &by_placement, jacobian->placement);
-    if (beam->damped) put_point(beam, index, element, state, node, yk_v3(0, 0, 0), &by_rate, jacobian->rate);
+    vary_torques(element, &sums, jacobian->placement);
+    vary_torques(element, &rate_sums, jacobian->rate);
+    if (beam->has_offset) add_arms(element, NULL, jacobian->rate);
 }
 
 void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES], yk_beam_loads *loads,
@@ -519,17 +860,26 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
 {
     element_state element;
     point_state state[YK_BEAM_POINTS];
+    moment_sums sums = {0};
+    yk_vec3 c[2];
     place_nodes(beam, node, &element);
     if (jacobian || beam->damped) prepare_tangents(&element);
     if (beam->damped) prepare_rates(node, &element);
+
     loads->energy = loads->loss = 0;
-    for (int i = 0; i < YK_BEAM_NODES; i++) loads->force[i] = loads->torque[i] = yk_v3(0, 0, 0);
-    for (int i = 0; i < YK_BEAM_POINTS; i++) {
-        evaluate_point(beam, i, &element, node, &state[i], loads);
-        load_nodes(i, &state[i], node, loads);
+    for (int i = 0; i < YK_BEAM_NODES; i++) loads->force[i] = yk_v3(0, 0, 0);
+    for (int p = 0; p < YK_BEAM_POINTS; p++) {
+        evaluate_point(beam, p, &element, node, &state[p], loads);
+        load_point(&beam->point[p], &state[p], loads, &sums);
     }
+    load_nodes(beam, &element, &sums, c, loads);
     if (!jacobian) return;
-    for (int i = 0; i < YK_BEAM_POINTS; i++) differentiate_point(beam, i, &element, &state[i], node, jacobian);
+
+    point_hessian second[YK_BEAM_POINTS];
+    for (int p = 0; p < YK_BEAM_POINTS; p++) differentiate_point(&beam->point[p], &state[p], &second[p]);
+    put_hessian(beam, &element, state, &sums, c, second, jacobian->placement);
+    if (beam->damped) differentiate_damping(beam, &element, state, node, jacobian);
+    if (beam->has_offset) add_arms(&element, loads->force, jacobian->placement);
 }
 
 /* Set-up --------------------------------------------------------------------------------------------------------- */
@@ -562,6 +912,40 @@ static void reference(const yk_beam_def *def, yk_beam *beam, yk_frame node[YK_BE
     }
 }
 
+/* A section that stores energy: its stiffness is symmetric and positive definite. */
+static yk_status check_section(yk_context *context, const yk_beam_section *section, int p)
+{
+    for (int i = 0; i < 6; i++)
+        if (!(section->stiffness[i][i] > 0))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "beam: stiffness %d of section %d is not positive; for a stiff direction give a large "
+                           "number, not zero",
+                           i + 1, p + 1);
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < i; j++) {
+            double upper = section->stiffness[j][i], lower = section->stiffness[i][j];
+            if (fabs(upper - lower) > 1e-6 * sqrt(section->stiffness[i][i] * section->stiffness[j][j]))
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "beam: the stiffness of section %d is not symmetric, %g in row %d and %g in row %d: no "
+                               "material gives it, and motions would grow by it; take the mean of both",
+                               p + 1, upper, j + 1, lower, i + 1);
+        }
+
+    /* Gaussian elimination meets positive pivots. */
+    double a[6][6];
+    memcpy(a, section->stiffness, sizeof a);
+    for (int k = 0; k < 6; k++) {
+        if (!(a[k][k] > 0))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "beam: the stiffness of section %d is not positive definite: strains that involve component "
+                           "%d would release energy; make the terms off the diagonal smaller",
+                           p + 1, k + 1);
+        for (int i = k + 1; i < 6; i++)
+            for (int j = k + 1; j < 6; j++) a[i][j] -= a[i][k] * a[k][j] / a[k][k];
+    }
+    return YK_OK;
+}
+
 static yk_status check(yk_context *context, const yk_beam_def *def, const element_state *element)
 {
     double half[2];
@@ -579,13 +963,10 @@ static yk_status check(yk_context *context, const yk_beam_def *def, const elemen
         if (!(yk_v3_norm(element->psi[i]) < 0.9 * YK_PI))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "beam: the section turns by nearly half a turn between two nodes; use more beams");
-    for (int p = 0; p < YK_BEAM_POINTS; p++)
-        for (int i = 0; i < 6; i++)
-            if (!(def->section[p].stiffness[i][i] > 0))
-                return yk_fail(context, YK_ERROR_ARGUMENT,
-                               "beam: stiffness %d of section %d is not positive; for a stiff direction give a large "
-                               "number, not zero",
-                               i + 1, p + 1);
+    for (int p = 0; p < YK_BEAM_POINTS; p++) {
+        yk_status status = check_section(context, &def->section[p], p);
+        if (status != YK_OK) return status;
+    }
     return YK_OK;
 }
 
@@ -606,9 +987,11 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
         place_point(&element, point->shape, point->slope, &state, point->strain);
         memcpy(point->stiffness, def->section[p].stiffness, sizeof point->stiffness);
         memcpy(point->damping, def->section[p].damping, sizeof point->damping);
+        point->diagonal = true;
         for (int i = 0; i < 6; i++)
             for (int j = 0; j < 6; j++) {
                 beam->damped |= point->damping[i][j] != 0;
+                if (i != j) point->diagonal &= point->stiffness[i][j] == 0;
                 if (i / 3 != j / 3) point->coupled |= point->stiffness[i][j] != 0 || point->damping[i][j] != 0;
             }
     }
@@ -627,33 +1010,27 @@ static void add_slice(const yk_beam_section *section, const point_state *state, 
     yk_inertia_add(lump, &slice);
 }
 
-/* Three Gauss points from one value of xi to another. */
-static void add_portion(const yk_beam_section *section, const element_state *element, double from, double to,
-                        const yk_frame *node, yk_inertia *lump)
-{
-    static const double abscissa[3] = {-0.77459666924148337704, 0, 0.77459666924148337704};
-    static const double weight[3] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
-    for (int g = 0; g < 3; g++) {
-        double shape[YK_BEAM_NODES], slope[YK_BEAM_NODES], strain[6];
-        point_state state;
-        shape_functions(0.5 * (from + to) + 0.5 * (to - from) * abscissa[g], shape, slope);
-        place_point(element, shape, slope, &state, strain);
-        add_slice(section, &state, 0.5 * (to - from) * weight[g] * yk_v3_norm(state.line), node, lump);
-    }
-}
-
+/* Simpson's rule: of each half of the beam a third goes to the end and the rest to the middle node. */
 void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODES])
 {
-    static const double border[5] = {-1, -0.57735026918962576451, 0, 0.57735026918962576451, 1};
-    static const int portion[4] = {FIRST, MIDDLE, MIDDLE, LAST};
     yk_beam beam;
     yk_frame node[YK_BEAM_NODES];
     element_state element;
     reference(def, &beam, node);
     place_nodes(&beam, (const yk_frame *const[]){&node[0], &node[1], &node[2]}, &element);
     memset(lump, 0, YK_BEAM_NODES * sizeof *lump);
-    for (int s = 0; s < 4; s++) {
-        int i = portion[s];
-        add_portion(&def->section[s / 2], &element, border[s], border[s + 1], &node[i], &lump[i]);
+
+    /* The middle portion has its centre off the node where the halves differ, so that the centre of the whole is right. */
+    double first = def->section[0].mass, last = def->section[1].mass;
+    double middle = first + last > 0 ? 0.25 * (last - first) / (first + last) : 0;
+    const double xi[YK_BEAM_NODES] = {-1, middle, 1};
+    for (int i = 0; i < YK_BEAM_NODES; i++) {
+        double shape[YK_BEAM_NODES], slope[YK_BEAM_NODES], strain[6];
+        point_state state;
+        shape_functions(xi[i], shape, slope);
+        place_point(&element, shape, slope, &state, strain);
+        double length = yk_v3_norm(state.line) * (i == MIDDLE ? 2.0 / 3 : 1.0 / 3);
+        if (i <= MIDDLE) add_slice(&def->section[0], &state, length, &node[i], &lump[i]);
+        if (i >= MIDDLE) add_slice(&def->section[1], &state, length, &node[i], &lump[i]);
     }
 }

@@ -76,6 +76,44 @@ static inline yk_mat3 yk_tangent_inverse(const yk_tangent *t)
     return yk_tangent_matrix(t->psi, 1 - q * t->x, -0.5, q);
 }
 
+/* T^T a + T'^T m, T' the derivative of T along b, and T^T m. */
+static inline void yk_tangent_back_pair(const yk_tangent *t, yk_vec3 b, yk_vec3 a, yk_vec3 m, yk_vec3 *both,
+                                        yk_vec3 *back)
+{
+    double c2 = t->c[2], c3 = t->c[3], dot = yk_v3_dot(t->psi, b);
+    double d2 = dot * (2 * t->c[4] - c3), d3 = dot * (3 * t->c[5] - t->c[4]);
+    yk_vec3 once = yk_v3_cross(t->psi, m), twice = yk_v3_cross(t->psi, once), slope = yk_v3_cross(b, m);
+    *back = yk_v3_axpy(c3, twice, yk_v3_axpy(-c2, once, m));
+    yk_vec3 inner = yk_v3_axpy(c3, yk_v3_add(yk_v3_cross(t->psi, a), slope), yk_v3_scale(-c2, a));
+    yk_vec3 outer = yk_v3_axpy(-c2, slope, yk_v3_axpy(-d2, once, yk_v3_axpy(d3, twice, a)));
+    *both = yk_v3_axpy(c3, yk_v3_cross(b, once), yk_v3_add(yk_v3_cross(t->psi, inner), outer));
+}
+
+/* T(psi)^-T v = v + psi x v / 2 + q psi x (psi x v); q by the Bernoulli numbers, or beyond their reach as above. */
+static inline yk_vec3 yk_back_inverse(yk_vec3 psi, yk_vec3 v)
+{
+    double x = yk_v3_norm2(psi), q;
+    if (x < 0.25) {
+        q = 1.0 / 12 +
+            x * (1.0 / 720 +
+                 x * (1.0 / 30240 + x * (1.0 / 1209600 + x * (1.0 / 47900160 +
+                                                              x * (691.0 / 1307674368000 + x * (1.0 / 74724249600))))));
+    } else {
+        yk_tangent t = yk_tangent_at(psi);
+        q = (t.c[3] - 2 * t.c[4]) / (2 * t.c[2]);
+    }
+    yk_vec3 once = yk_v3_cross(psi, v), twice = yk_v3_cross(psi, once);
+    return yk_v3_axpy(q, twice, yk_v3_axpy(0.5, once, v));
+}
+
+/* The same at -psi, where T is the transposed of T at psi. */
+static inline yk_tangent yk_tangent_reversed(const yk_tangent *t)
+{
+    yk_tangent reversed = *t;
+    reversed.psi = yk_v3_neg(t->psi);
+    return reversed;
+}
+
 /* d/de T(psi + e b) at e = 0, a matrix */
 static inline yk_mat3 yk_tangent_along(const yk_tangent *t, yk_vec3 b)
 {

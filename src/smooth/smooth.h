@@ -5,7 +5,7 @@
  *   bodies    mass and inertia fixed to a node, any number on each; a node without is massless
  *   joints    between markers on two nodes (mechanics/joint.h), with reactions
  *   forces    between markers or on one (mechanics/force.h), gravity, artificial damping
- *   beams     three-node finite-volume elements (smooth/beam.h)
+ *   beams     three-node elements (smooth/beam.h)
  *   flexible  bodies with modes or in absolute nodal coordinates (smooth/flexible.h), and the places of theirs where
  *             joints, forces and ports attach
  *   ports     markers, or distances between two markers, where the world meets the model
@@ -79,7 +79,7 @@ typedef struct yk_smooth_force_def {
 } yk_smooth_force_def;
 
 /* A beam through three nodes, the middle one near half of its length; free of strain where the nodes are defined. Its
- * mass is shared out to the nodes as rigid portions. */
+ * mass is shared out to the nodes. */
 typedef struct yk_smooth_beam_def {
     const char *name;
     int node[YK_BEAM_NODES];

@@ -60,38 +60,90 @@ static double strain_energy(const yk_smooth *model, int beams)
     return sum;
 }
 
-static void flexible_slider_crank_follows_mbdyn(void **state)
+enum { CRANK_ROWS = 400 };
+
+/* Slider and rod at the times of a table, in its columns: position and velocity of the slider, rate of the crank, strain
+ * energy and deflection of the rod's middle. */
+static int run_slider_crank(yk_context *context, int beams, const reference_table *table, double curve[CRANK_ROWS][5])
 {
-    reference_table table = reference_table_read(YOKE_SOURCE_DIR "/models/flexible-slider-crank/reference.csv");
-    int slider, crank, middle;
-    beam_model_def *m = flexible_slider_crank(&slider, &crank, &middle);
-    yk_smooth *model = beam_model_create(*state, m);
-    double h = 2e-5;
-    beam_model_start(*state, model, h);
+    int slider, crank, middle, rows = 0;
+    beam_model_def *m = flexible_slider_crank(beams, &slider, &crank, &middle);
+    yk_smooth *model = beam_model_create(context, m);
+    double t = 0, h = 2e-5;
+    beam_model_start(context, model, h);
     yk_energy energy;
     yk_smooth_energy(model, &energy);
-    assert_near(energy.kinetic + energy.potential, 0.71519129, 2e-8);
-    double t = 0;
-    for (int i = 1; i < table.rows && table.value[i][0] < 0.1; i++) {
-        const double *row = table.value[i];
-        step_to(*state, model, &t, row[0], h);
+    double start = energy.kinetic + energy.potential;
+    for (int i = 1; i < table->rows && table->value[i][0] < 0.1 && rows < CRANK_ROWS; i++) {
+        step_to(context, model, &t, table->value[i][0], h);
+        double *row = curve[rows++];
         yk_motion motion, ends[2];
         yk_smooth_motion(model, slider, &motion);
-        assert_near(motion.position.x, row[1], 2e-8);
-        assert_near(motion.velocity.x, row[2], 1e-4);
+        row[0] = motion.position.x, row[1] = motion.velocity.x;
         yk_smooth_motion(model, crank, &motion);
-        assert_near(motion.angular_velocity.x, row[4], 1e-2);
-        yk_smooth_motion(model, middle - 5, &ends[0]);
-        yk_smooth_motion(model, middle + 5, &ends[1]);
+        row[2] = motion.angular_velocity.x;
+        row[3] = strain_energy(model, m->def.beam_count);
+        yk_smooth_motion(model, middle - beams, &ends[0]);
+        yk_smooth_motion(model, middle + beams, &ends[1]);
         yk_smooth_motion(model, middle, &motion);
         yk_vec3 chord = yk_v3_scale(0.5, yk_v3_add(ends[0].position, ends[1].position));
-        assert_near(yk_v3_norm(yk_v3_sub(motion.position, chord)), row[7], 6e-8); /* up to 3e-6 */
-        assert_near(strain_energy(model, m->def.beam_count), row[6], 2e-7);       /* up to 6e-6 */
+        row[4] = yk_v3_norm(yk_v3_sub(motion.position, chord));
     }
     yk_smooth_energy(model, &energy);
-    assert_near(energy.kinetic + energy.potential, 0.71519129, 2e-7);
+    assert_near(energy.kinetic + energy.potential, start, 2e-7);
     yk_smooth_destroy(model);
+    return rows;
+}
+
+/* Five elements of MBDyn are 5e-7 m off in the rod's deflection of 3e-6 m, as a fine mesh shows; five of these a tenth of
+ * that. What does not depend on how the rod vibrates agrees with MBDyn to its digits. */
+static void flexible_slider_crank_follows_mbdyn(void **state)
+{
+    static double coarse[CRANK_ROWS][5], fine[CRANK_ROWS][5];
+    reference_table table = reference_table_read(YOKE_SOURCE_DIR "/models/flexible-slider-crank/reference.csv");
+    int rows = run_slider_crank(*state, 5, &table, coarse);
+    assert_int_equal(run_slider_crank(*state, 15, &table, fine), rows);
+    assert_true(rows > 15);
+    for (int i = 0; i < rows; i++) {
+        const double *mbdyn = table.value[i + 1];
+        assert_near(coarse[i][0], mbdyn[1], 3e-8);
+        assert_near(coarse[i][1], mbdyn[2], 1e-4);
+        assert_near(coarse[i][2], mbdyn[4], 1e-2);
+        assert_near(coarse[i][3], mbdyn[6], 1.8e-6); /* of 6e-6 */
+        assert_near(coarse[i][4], mbdyn[7], 5.6e-7); /* of 3e-6 */
+        assert_near(coarse[i][0], fine[i][0], 5e-9);
+        assert_near(coarse[i][3], fine[i][3], 1.5e-7);
+        assert_near(coarse[i][4], fine[i][4], 4.7e-8);
+    }
     reference_table_free(&table);
+}
+
+/* A bar of four elements, each two and a half thicknesses long, undamped and at steps that resolve all of its vibrations:
+ * finite volumes would multiply its motion by exp(40). */
+static void short_elements_do_not_grow(void **state)
+{
+    beam_model_def *m = beam_model_new();
+    yk_beam_section_def steel = yk_beam_section_default();
+    yk_beam_section_rectangle(&steel, 0.01, 0.01);
+    yk_beam_section section = yk_beam_section_create(&steel);
+    int first = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
+    int last = beam_model_row(m, first, yk_v3(0.1, 0, 0), 4, &section);
+    for (int i = first; i <= last; i++) {
+        m->nodes[i].velocity = yk_v3(sin(1 + 7 * i), cos(5 * i), sin(3 * i));
+        m->nodes[i].angular_velocity = yk_v3(100 * cos(11 * i), 100 * sin(2 + 3 * i), 100 * cos(5 * i * i));
+    }
+    m->def.options.rho_inf = 1;
+    yk_smooth *model = beam_model_create(*state, m);
+    beam_model_start(*state, model, 2e-7);
+    yk_energy start, end;
+    yk_smooth_energy(model, &start);
+    double t = 0;
+    for (int i = 1; i <= 20; i++) {
+        step_to(*state, model, &t, 1e-4 * i, 2e-7);
+        yk_smooth_energy(model, &end);
+        assert_relative(end.kinetic + end.potential, start.kinetic, 2e-2);
+    }
+    yk_smooth_destroy(model);
 }
 
 /* Rotating cantilever (tight 5.2.4 with the particles as a rigid mass): it turns about y while a force shakes its tip
@@ -256,11 +308,9 @@ static void structural_damping_decays_the_first_mode(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(driven_cantilever_follows_mbdyn),
-        cmocka_unit_test(flexible_slider_crank_follows_mbdyn),
-        cmocka_unit_test(rotating_cantilever_stiffens),
-        cmocka_unit_test(free_flight_keeps_energy),
-        cmocka_unit_test(structural_damping_decays_the_first_mode),
+        cmocka_unit_test(driven_cantilever_follows_mbdyn), cmocka_unit_test(flexible_slider_crank_follows_mbdyn),
+        cmocka_unit_test(short_elements_do_not_grow),      cmocka_unit_test(rotating_cantilever_stiffens),
+        cmocka_unit_test(free_flight_keeps_energy),        cmocka_unit_test(structural_damping_decays_the_first_mode),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

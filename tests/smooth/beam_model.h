@@ -126,9 +126,9 @@ static inline beam_model_def *tight_cantilever(int beams)
     return m;
 }
 
-/* The spatial slider-crank with the rod as five steel beams (see models/flexible-slider-crank); tells the nodes of
+/* The spatial slider-crank with the rod as steel beams (see models/flexible-slider-crank); tells the nodes of
  * slider, crank and the middle of the rod. */
-static inline beam_model_def *flexible_slider_crank(int *slider, int *crank, int *middle)
+static inline beam_model_def *flexible_slider_crank(int beams, int *slider, int *crank, int *middle)
 {
     beam_model_def *m = beam_model_new();
     m->def.gravity = yk_v3(0, 0, -9.81);
@@ -142,8 +142,8 @@ static inline beam_model_def *flexible_slider_crank(int *slider, int *crank, int
     *crank = beam_model_node(m, a, yk_q_identity());
     *slider = beam_model_node(m, c, yk_q_identity());
     int start = beam_model_node(m, b, yk_beam_straight(b, c, yk_v3(0, 1, 0), &section).orientation[0]);
-    int end = beam_model_row(m, start, c, 5, &section);
-    *middle = start + 5;
+    int end = beam_model_row(m, start, c, beams, &section);
+    *middle = start + beams;
     beam_model_body(m, *crank, 0.12, yk_m3_diagonal(1e-4, 1e-4, 1e-4));
     beam_model_body(m, *slider, 2, yk_m3_diagonal(1e-4, 1e-4, 1e-4));
     m->nodes[*crank].angular_velocity = yk_v3(6, 0, 0);

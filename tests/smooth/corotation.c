@@ -80,7 +80,7 @@ static void ancf_rod(void **state)
 static void beams(void **state)
 {
     int slider, crank, middle;
-    beam_model_def *m = flexible_slider_crank(&slider, &crank, &middle);
+    beam_model_def *m = flexible_slider_crank(5, &slider, &crank, &middle);
     check(*state, &m->def, slider, 1e-3, 0.4, 1e-7);
 }
 
