@@ -60,7 +60,9 @@ void bench_note(bench *run, const char *name, double value);
 
 /* The case cannot be measured; the program says why and exits non-zero in the end. */
 void bench_fail(bench *run, const char *format, ...) YK_PRINTF(2, 3);
-/* The same if status is an error, with the context's last message; returns true if it is not. */
+/* The case has nothing to measure here, such as files that are not at hand: no failure. */
+void bench_skip(bench *run, const char *why);
+/* As bench_fail if status is an error, with the context's last message; returns true if it is not. */
 bool bench_check(bench *run, yk_status status);
 
 /* Keeps the compiler from computing `value` less often than written. */

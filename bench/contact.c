@@ -202,6 +202,10 @@ static void solve_set(bench *run, yk_contact_method method, yk_friction_model fr
         if (problems[count].row_count > rows) rows = problems[count].row_count;
         count++;
     }
+    if (count == 0) {
+        bench_skip(run, "the problem files are not at hand");
+        return;
+    }
     double *r = calloc((size_t)rows, sizeof *r), worst = 0;
     yk_contact_options options = yk_contact_options_default();
     options.method = method;

@@ -31,6 +31,7 @@ struct bench {
     note notes[BENCH_NOTES];
     int note_count;
     bool failed;
+    bool skipped;
     char message[512];
 };
 
@@ -59,7 +60,7 @@ yk_context *bench_context(bench *run)
 
 bool bench_repeat(bench *run)
 {
-    return !run->failed && run->done++ < run->repeats;
+    return !run->failed && !run->skipped && run->done++ < run->repeats;
 }
 
 void bench_start(bench *run)
@@ -96,6 +97,12 @@ void bench_fail(bench *run, const char *format, ...)
     run->failed = true;
 }
 
+void bench_skip(bench *run, const char *why)
+{
+    snprintf(run->message, sizeof run->message, "%s", why);
+    run->skipped = true;
+}
+
 bool bench_check(bench *run, yk_status status)
 {
     if (status >= 0) return true;
@@ -116,8 +123,10 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* False if the case failed; says why. */
-static bool measure(const bench_case *which, int repeats, result *out)
+typedef enum outcome { MEASURED, SKIPPED, FAILED } outcome;
+
+/* Says why where a case is skipped or fails. */
+static outcome measure(const bench_case *which, int repeats, result *out)
 {
     static bench run; /* too large for the stack of a small thread */
     memset(&run, 0, sizeof run);
@@ -125,14 +134,18 @@ static bool measure(const bench_case *which, int repeats, result *out)
     run.context = yk_context_create(NULL);
     if (!run.context) {
         fprintf(stderr, "%s: out of memory\n", which->name);
-        return false;
+        return FAILED;
     }
     which->run(&run);
     yk_context_destroy(run.context);
-    if (!run.failed && run.sample_count == 0) bench_fail(&run, "took no sample");
+    if (!run.failed && !run.skipped && run.sample_count == 0) bench_fail(&run, "took no sample");
     if (run.failed) {
         fprintf(stderr, "%s: %s\n", which->name, run.message);
-        return false;
+        return FAILED;
+    }
+    if (run.skipped) {
+        printf("%-44s skipped: %s\n", which->name, run.message);
+        return SKIPPED;
     }
     qsort(run.samples, (size_t)run.sample_count, sizeof run.samples[0], ascending);
     int middle = run.sample_count / 2;
@@ -140,7 +153,7 @@ static bool measure(const bench_case *which, int repeats, result *out)
     out->median = run.sample_count % 2 ? run.samples[middle] : 0.5 * (run.samples[middle - 1] + run.samples[middle]);
     out->note_count = run.note_count;
     memcpy(out->notes, run.notes, sizeof run.notes);
-    return true;
+    return MEASURED;
 }
 
 /* 0 if the case names no other, or that one did not run. */
@@ -320,7 +333,7 @@ int main(int argc, char **argv)
     }
     result *results = calloc((size_t)count_cases(), sizeof *results);
     if (!results) return 1;
-    int count = 0, failures = 0, skipped = 0;
+    int count = 0, failures = 0, skipped = 0, absent = 0;
     print_head();
     for (const bench_case *const *table = bench_tables; *table; table++)
         for (const bench_case *which = *table; which->name; which++) {
@@ -329,18 +342,21 @@ int main(int argc, char **argv)
                 skipped++;
                 continue;
             }
-            if (measure(which, chosen.repeats, &results[count])) {
+            switch (measure(which, chosen.repeats, &results[count])) {
+            case MEASURED:
                 count++;
                 print_row(results, count, &results[count - 1]);
-            } else {
-                failures++;
+                break;
+            case SKIPPED: absent++; break;
+            case FAILED: failures++; break;
             }
         }
     if (skipped)
         printf("%d slow case%s skipped; --slow runs %s too\n", skipped, skipped == 1 ? "" : "s",
                skipped == 1 ? "it" : "them");
-    if (count + failures + skipped == 0) fprintf(stderr, "no case has a name that contains \"%s\"\n", chosen.filter);
+    if (count + failures + skipped + absent == 0)
+        fprintf(stderr, "no case has a name that contains \"%s\"\n", chosen.filter);
     bool written = !chosen.json || write_json(chosen.json, results, count);
     free(results);
-    return count + skipped > 0 && failures == 0 && written ? 0 : 1;
+    return count + skipped + absent > 0 && failures == 0 && written ? 0 : 1;
 }

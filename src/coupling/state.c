@@ -30,17 +30,23 @@ static bool can_roll_back(const yk_member *m)
 
 yk_status yk_system_check_rollback(const yk_system *system)
 {
-    bool index1 = system->scheme.kind == YK_SCHEME_INDEX1;
+    bool iterates = system->scheme.kind == YK_SCHEME_INDEX1 ||
+                    (system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0);
     bool controlled = system->control.def.tolerance > 0;
-    bool repeats = index1 || controlled || (system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0);
-    for (int i = 0; repeats && i < system->member_count; i++) {
+    if (!iterates && !controlled) return YK_OK;
+
+    for (int i = 0; i < system->member_count; i++) {
         const yk_member *m = &system->members[i];
         if (can_roll_back(m)) continue;
+        if (iterates)
+            return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                           "scheme %s repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; choose "
+                           "the scheme explicit or loose",
+                           yk_system_scheme_name(system), m->name, m->subsystem->ops->kind);
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                       "scheme %s repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; choose the "
-                       "scheme explicit%s",
-                       index1 ? "index1" : "tight", m->name, m->subsystem->ops->kind,
-                       index1 ? "" : ", or coupling.iterations 0");
+                       "step control repeats steps whose error is too large, but subsystem '%s' (%s) cannot return to "
+                       "an earlier state; take steps of one size (tolerance 0)",
+                       m->name, m->subsystem->ops->kind);
     }
     return YK_OK;
 }

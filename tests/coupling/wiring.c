@@ -96,7 +96,13 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     yk_system_def def = def_with(&joint, 1);
     def.scheme.kind = YK_SCHEME_TIGHT;
     masses[1]->ops = &poor;
-    expect_refusal(&def, YK_ERROR_CAPABILITY, "subsystem 'right' (recorded tape) cannot return to an earlier state");
+    expect_refusal(&def, YK_ERROR_CAPABILITY,
+                   "scheme tight repeats steps, but subsystem 'right' (recorded tape) cannot");
+    def.scheme.kind = YK_SCHEME_EXPLICIT;
+    def.control.tolerance = 1e-3;
+    expect_refusal(&def, YK_ERROR_CAPABILITY,
+                   "step control repeats steps whose error is too large, but subsystem 'right'");
+    def.control.tolerance = 0;
     def.scheme.kind = YK_SCHEME_MONOLITHIC;
     expect_refusal(&def, YK_ERROR_CAPABILITY, "cannot be merged");
     poor.step = NULL;
