@@ -50,7 +50,7 @@ static bool read_scheme(two_mass_request *r)
 {
     static const char *const schemes[] = {"explicit", "tight", "monolithic", "loose", NULL};
     static const char *const orders[] = {"gauss-seidel", "jacobi", NULL};
-    static const char *const relaxations[] = {"none", "aitken", NULL};
+    static const char *const relaxations[] = {"none", "aitken", "quasi-newton", NULL};
     yk_scheme_def *scheme = &r->model.scheme;
     int kind, order, relaxation;
     if (!options_pick("scheme", r->scheme, schemes, &kind) || !options_pick("order", r->order, orders, &order) ||
@@ -218,7 +218,8 @@ int two_mass_run(two_mass_request *r)
     if (!r->scheme) r->scheme = "explicit";
     if (!r->order) r->order = "gauss-seidel";
     if (!r->inputs) r->inputs = "index-1";
-    if (!r->relaxation) r->relaxation = "aitken";
+    /* A fixed number of repetitions is a question about the plain iteration. */
+    if (!r->relaxation) r->relaxation = r->iterations >= 0 ? "none" : "quasi-newton";
     if (!r->integrators) r->integrators = "two-step,semi-implicit";
     if (!read_scheme(r)) return EXIT_MISUSE;
     for (const char *const *name = yk_two_mass_parameters(); *name; name++)

@@ -84,13 +84,13 @@ typedef enum yk_exchange {
     YK_EXCHANGE_FORCES
 } yk_exchange;
 
-/* How an iteration uses those before it. Tight: what is relaxed are all efforts on one subsystem together; with none,
- * effort sides make one iteration of their own solver per sweep where they can; with the others, whole steps. Relaxed:
- * the unknowns of all parts together. */
+/* How an iteration uses those before it. Tight: with none, effort sides make one iteration of their own solver per sweep
+ * where they can; with the others, whole steps. Relaxed: the unknowns of all parts together. */
 typedef enum yk_relaxation {
     YK_RELAXATION_NONE,        /* the plain fixed point of paper tight 3.1 */
-    YK_RELAXATION_AITKEN,      /* one factor from the last two changes */
-    YK_RELAXATION_QUASI_NEWTON /* least squares over all changes of the step (IQN-ILS) */
+    YK_RELAXATION_AITKEN,      /* one factor from the last two changes of all efforts on one subsystem */
+    YK_RELAXATION_QUASI_NEWTON /* least squares over all changes of the efforts of joined subsystems (IQN-ILS), those of
+                                  earlier steps too; relaxed: of the step */
 } yk_relaxation;
 
 /* The velocity that the tight scheme prescribes to a motion side. */
@@ -161,8 +161,8 @@ typedef struct yk_scheme_def {
     yk_rim_options rim;
 } yk_scheme_def;
 
-/* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, no halving, one
- * thread; index1 of degree 3 with a kept Jacobian. */
+/* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, quasi-Newton, no halving,
+ * one thread; index1 of degree 3 with a kept Jacobian. */
 yk_scheme_def yk_scheme_default(void);
 /* Whether one step of a subsystem follows efforts of any degree that the scheme index1 applies. Those that do not need several
  * substeps in a macro step of it. */

@@ -40,11 +40,10 @@ yk_two_mass yk_two_mass_default(void)
                          .damping_ratio = 0,
                          .integrators = {YK_TWO_MASS_TWO_STEP, YK_TWO_MASS_SEMI_IMPLICIT},
                          .scheme = yk_scheme_default()};
-    /* The map is that of the converged scheme: the secant steps of Aitken get there in a few iterations. */
+    /* The map is that of the converged scheme. */
     model.scheme.tolerance = 0;
     model.scheme.relative_tolerance = 1e-14;
     model.scheme.iterations = 100;
-    model.scheme.relaxation = YK_RELAXATION_AITKEN;
     return model;
 }
 

@@ -11,15 +11,27 @@ static const double INDEPENDENT = 1e-6;
 /* A step so many times the residual is not one of a fixed point that converges, but noise that was extrapolated. */
 static const double LONGEST = 1e3;
 
+/* Differences of a block below this part of its values are rounding. */
+static const double ROUNDING = 1e-10;
+
+/* Iterations without progress after which the way from the best x is shortened, and by how much each time. */
+enum { PATIENCE = 4 };
+static const double DAMPING = 0.5;
+
 struct yk_accelerator {
     yk_relaxation kind;
     int n, columns, count; /* count: differences that are remembered */
-    int iterations;        /* since the restart */
+    int recent;            /* of them, those of the present fixed point: the newest */
+    int iterations;        /* since it began */
     double factor;
-    double *residual, *image;      /* of the last iteration: H(x) - x and H(x) */
+    double *residual, *image;      /* H(x) - x and H(x): Aitken, of the last iteration; quasi-Newton, of the best */
+    int failures;                  /* quasi-Newton: iterations since then */
     double *dresidual, *dimage;    /* differences, newest last, `columns` x n */
     double *q, *r, *right, *alpha; /* least squares: Q by rows of n, R upper triangular */
     bool *used;
+    int *blocks; /* first components of blocks of another unit, ascending, `block_count` of them */
+    int block_count;
+    double *weight; /* of each component in the least squares */
 };
 
 yk_status yk_accelerator_create(yk_context *context, yk_relaxation kind, int n, int columns,
@@ -29,10 +41,11 @@ yk_status yk_accelerator_create(yk_context *context, yk_relaxation kind, int n, 
     yk_accelerator *a = yk_allocate(context, 1, sizeof *a);
     if (!a) return YK_ERROR_MEMORY;
     size_t size = (size_t)n, width = (size_t)columns;
-    double *block = yk_allocate(context, 2 * size + 3 * width * size + width * width + 2 * width, sizeof *block);
+    double *block = yk_allocate(context, 3 * size + 3 * width * size + width * width + 2 * width, sizeof *block);
     a->used = yk_allocate(context, width, sizeof *a->used);
+    a->blocks = yk_allocate(context, size, sizeof *a->blocks);
     a->residual = block;
-    if (!block || !a->used) {
+    if (!block || !a->used || !a->blocks) {
         yk_accelerator_destroy(context, a);
         return YK_ERROR_MEMORY;
     }
@@ -44,6 +57,8 @@ yk_status yk_accelerator_create(yk_context *context, yk_relaxation kind, int n, 
     a->r = a->q + width * size;
     a->right = a->r + width * width;
     a->alpha = a->right + width;
+    a->weight = a->alpha + width;
+    for (size_t i = 0; i < size; i++) a->weight[i] = 1;
     *accelerator = a;
     return YK_OK;
 }
@@ -53,13 +68,26 @@ void yk_accelerator_destroy(yk_context *context, yk_accelerator *accelerator)
     if (!accelerator) return;
     yk_release(context, accelerator->residual);
     yk_release(context, accelerator->used);
+    yk_release(context, accelerator->blocks);
     yk_release(context, accelerator);
+}
+
+void yk_accelerator_block(yk_accelerator *accelerator, int first)
+{
+    accelerator->blocks[accelerator->block_count++] = first;
 }
 
 void yk_accelerator_restart(yk_accelerator *accelerator)
 {
     accelerator->count = 0;
+    yk_accelerator_begin(accelerator);
+}
+
+void yk_accelerator_begin(yk_accelerator *accelerator)
+{
+    accelerator->recent = 0;
     accelerator->iterations = 0;
+    accelerator->failures = 0;
     accelerator->factor = 1;
 }
 
@@ -77,21 +105,49 @@ static void aitken(yk_accelerator *a, const double *x, const double *hx, double 
     for (int i = 0; i < a->n; i++) next[i] = x[i] + a->factor * a->residual[i];
 }
 
+static void forget_oldest(yk_accelerator *a, int number)
+{
+    size_t size = (size_t)a->n, gone = (size_t)number * size, left = (size_t)(a->count - number) * size;
+    memmove(a->dresidual, a->dresidual + gone, left * sizeof(double));
+    memmove(a->dimage, a->dimage + gone, left * sizeof(double));
+    a->count -= number;
+    if (a->recent > a->count) a->recent = a->count;
+}
+
 /* Keeps the change since the last iteration as the newest column, and the oldest no longer than there is room. */
 static void remember_difference(yk_accelerator *a, const double *residual, const double *image)
 {
     size_t size = (size_t)a->n;
-    if (a->count == a->columns) {
-        memmove(a->dresidual, a->dresidual + size, (size_t)(a->count - 1) * size * sizeof(double));
-        memmove(a->dimage, a->dimage + size, (size_t)(a->count - 1) * size * sizeof(double));
-        a->count--;
-    }
+    if (a->count == a->columns) forget_oldest(a, 1);
     double *dr = a->dresidual + (size_t)a->count * size, *di = a->dimage + (size_t)a->count * size;
     for (int i = 0; i < a->n; i++) {
         dr[i] = residual[i] - a->residual[i];
         di[i] = image[i] - a->image[i];
     }
     a->count++;
+    a->recent++;
+}
+
+/* The size of a block in all differences of the residual. */
+static double block_size(const yk_accelerator *a, int begin, int end)
+{
+    double sum = 0;
+    for (int k = 0; k < a->count; k++)
+        for (int i = begin; i < end; i++) sum += pow(a->dresidual[(size_t)k * (size_t)a->n + (size_t)i], 2);
+    return sqrt(sum);
+}
+
+/* Blocks weigh as much as the first; one whose differences are rounding does not count. */
+static void weigh_blocks(yk_accelerator *a, const double *hx)
+{
+    if (a->block_count == 0) return;
+    double first = block_size(a, 0, a->blocks[0]);
+    for (int b = 0; b < a->block_count; b++) {
+        int begin = a->blocks[b], end = b + 1 < a->block_count ? a->blocks[b + 1] : a->n;
+        double size = block_size(a, begin, end), value = yk_dense_norm((size_t)(end - begin), hx + begin);
+        double weight = size > ROUNDING * value && first > 0 ? first / size : 0;
+        for (int i = begin; i < end; i++) a->weight[i] = weight;
+    }
 }
 
 /* Gram-Schmidt of the differences, newest first, leaving out those that say nothing new. */
@@ -101,8 +157,8 @@ static void orthogonalise(yk_accelerator *a)
     for (int k = 0; k < a->count; k++) {
         const double *column = a->dresidual + (size_t)(a->count - 1 - k) * size;
         double *q = a->q + (size_t)k * size, *r = a->r + k;
-        double whole = yk_dense_norm(size, column);
-        memcpy(q, column, size * sizeof(double));
+        for (size_t i = 0; i < size; i++) q[i] = a->weight[i] * column[i];
+        double whole = yk_dense_norm(size, q);
         for (int j = 0; j < k; j++) {
             double *row = &r[j * a->columns];
             *row = 0;
@@ -117,11 +173,32 @@ static void orthogonalise(yk_accelerator *a)
     }
 }
 
+/* Forgets the columns of earlier fixed points that newer ones explain, so that there is room for others. */
+static void forget_explained(yk_accelerator *a)
+{
+    size_t size = (size_t)a->n;
+    int kept = 0, count = a->count, recent = a->recent;
+    for (int column = 0; column < count; column++) {
+        bool old = column < count - recent;
+        if (old && !a->used[count - 1 - column]) continue;
+        if (kept != column) {
+            memcpy(a->dresidual + (size_t)kept * size, a->dresidual + (size_t)column * size, size * sizeof(double));
+            memcpy(a->dimage + (size_t)kept * size, a->dimage + (size_t)column * size, size * sizeof(double));
+        }
+        kept++;
+    }
+    a->count = kept;
+}
+
 /* alpha with least |dresidual alpha + residual|. */
 static void solve_least_squares(yk_accelerator *a, const double *residual)
 {
     size_t size = (size_t)a->n;
-    for (int k = 0; k < a->count; k++) a->right[k] = -yk_dense_dot(size, a->q + (size_t)k * size, residual);
+    for (int k = 0; k < a->count; k++) {
+        const double *q = a->q + (size_t)k * size;
+        a->right[k] = 0;
+        for (size_t i = 0; i < size; i++) a->right[k] -= q[i] * a->weight[i] * residual[i];
+    }
     for (int k = a->count - 1; k >= 0; k--) {
         double sum = a->right[k];
         for (int j = k + 1; j < a->count; j++) sum -= a->r[k * a->columns + j] * a->alpha[j];
@@ -129,26 +206,54 @@ static void solve_least_squares(yk_accelerator *a, const double *residual)
     }
 }
 
+static double weighted_norm(const yk_accelerator *a, const double *vector)
+{
+    double sum = 0;
+    for (int i = 0; i < a->n; i++) sum += pow(a->weight[i] * vector[i], 2);
+    return sqrt(sum);
+}
+
 static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, double *next)
 {
     size_t size = (size_t)a->n;
     double *residual = next; /* next is free until the end */
     for (int i = 0; i < a->n; i++) residual[i] = hx[i] - x[i];
+
+    /* All differences are those from the best x so far: where H has a kink between the two they are secants, and those from
+     * one bad x to another would mean nothing. What earlier fixed points have taught is trusted as long as it helps. */
     if (a->iterations > 0) remember_difference(a, residual, hx);
+    bool better = a->iterations == 0 || weighted_norm(a, residual) < weighted_norm(a, a->residual);
+    if (!better) forget_oldest(a, a->count - a->recent);
+    a->failures = better ? 0 : a->failures + 1;
+    if (better) {
+        memcpy(a->residual, residual, size * sizeof(double));
+        memcpy(a->image, hx, size * sizeof(double));
+    }
+
+    /* next = H(x) + dimage alpha with least |residual + dresidual alpha|, from the best x */
+    weigh_blocks(a, a->image);
     orthogonalise(a);
-    solve_least_squares(a, residual);
-    memcpy(a->residual, residual, size * sizeof(double));
-    memcpy(a->image, hx, size * sizeof(double));
-    memcpy(next, hx, size * sizeof(double));
+    solve_least_squares(a, a->residual);
+    memcpy(next, a->image, size * sizeof(double));
     for (int k = 0; k < a->count; k++) {
         const double *di = a->dimage + (size_t)(a->count - 1 - k) * size;
         for (size_t i = 0; i < size; i++) next[i] += a->alpha[k] * di[i];
     }
+    forget_explained(a);
+
+    /* Not further than is believable, and less far each time that it did not help. */
     double way = 0;
-    for (size_t i = 0; i < size; i++) way += (next[i] - x[i]) * (next[i] - x[i]);
-    if (sqrt(way) <= LONGEST * yk_dense_norm(size, a->residual)) return;
-    memcpy(next, hx, size * sizeof(double));
-    a->count = 0;
+    for (size_t i = 0; i < size; i++) way += pow(a->weight[i] * (next[i] - a->image[i] + a->residual[i]), 2);
+    if (sqrt(way) > LONGEST * weighted_norm(a, a->residual)) {
+        memcpy(next, a->image, size * sizeof(double));
+        a->count = a->recent = 0;
+    }
+    if (a->failures < PATIENCE) return;
+    double part = pow(DAMPING, a->failures - PATIENCE + 1);
+    for (size_t i = 0; i < size; i++) {
+        double best = a->image[i] - a->residual[i];
+        next[i] = best + part * (next[i] - best);
+    }
 }
 
 void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const double *hx, double *next)
@@ -158,4 +263,32 @@ void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const dou
     else
         aitken(accelerator, x, hx, next);
     accelerator->iterations++;
+}
+
+void yk_accelerator_best(const yk_accelerator *accelerator, double *x)
+{
+    if (accelerator->kind != YK_RELAXATION_QUASI_NEWTON || accelerator->iterations == 0) return;
+    for (int i = 0; i < accelerator->n; i++) x[i] = accelerator->image[i] - accelerator->residual[i];
+}
+
+size_t yk_accelerator_words(const yk_accelerator *accelerator)
+{
+    return 1 + 2 * (size_t)accelerator->columns * (size_t)accelerator->n;
+}
+
+void yk_accelerator_get(const yk_accelerator *accelerator, double *words)
+{
+    size_t room = (size_t)accelerator->columns * (size_t)accelerator->n;
+    *words++ = accelerator->count;
+    memcpy(words, accelerator->dresidual, room * sizeof(double));
+    memcpy(words + room, accelerator->dimage, room * sizeof(double));
+}
+
+void yk_accelerator_set(yk_accelerator *accelerator, const double *words)
+{
+    size_t room = (size_t)accelerator->columns * (size_t)accelerator->n;
+    accelerator->count = (int)*words++;
+    memcpy(accelerator->dresidual, words, room * sizeof(double));
+    memcpy(accelerator->dimage, words + room, room * sizeof(double));
+    yk_accelerator_begin(accelerator);
 }

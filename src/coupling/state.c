@@ -11,6 +11,7 @@
 #include "coupling/balance.h"
 #include "coupling/index1.h"
 #include "coupling/rim.h"
+#include "coupling/wrenches.h"
 
 enum {
     MOTION_WORDS = sizeof(yk_motion) / sizeof(double),
@@ -83,6 +84,8 @@ yk_status yk_system_prepare_states(yk_system *system)
         yk_state_layout own = yk_rim_layout(system);
         system->layout.words += own.words, system->layout.continuous += own.continuous;
     }
+    for (int i = 0; i < system->wrenches_count; i++)
+        system->layout.words += yk_accelerator_words(system->wrenches[i].accelerator);
     system->layout.words += YK_CONTROLLER_WORDS + 1; /* and the clock */
     if (!complete) system->layout = (yk_state_layout){0};
     double *scratch = yk_reallocate(system->context, system->scratch, largest, sizeof *scratch);
@@ -143,6 +146,10 @@ void yk_system_state_get(const yk_system *system, double *image)
     }
     if (system->balance) continuous = yk_balance_get(system, continuous);
     if (system->rim) yk_rim_get(system, continuous, opaque++);
+    for (int i = 0; i < system->wrenches_count; i++) {
+        yk_accelerator_get(system->wrenches[i].accelerator, opaque);
+        opaque += yk_accelerator_words(system->wrenches[i].accelerator);
+    }
     *opaque++ = system->control.proposal, *opaque++ = system->control.speed, *opaque++ = system->control.spin;
     memcpy(opaque, &system->step_count, sizeof *opaque);
 }
@@ -171,6 +178,10 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     }
     if (system->balance) continuous = yk_balance_set(system, continuous);
     if (system->rim) yk_rim_set(system, continuous, opaque++);
+    for (int i = 0; i < system->wrenches_count; i++) {
+        yk_accelerator_set(system->wrenches[i].accelerator, opaque);
+        opaque += yk_accelerator_words(system->wrenches[i].accelerator);
+    }
     system->control.proposal = *opaque++, system->control.speed = *opaque++, system->control.spin = *opaque++;
     memcpy(&system->step_count, opaque, sizeof *opaque);
     return YK_OK;

@@ -12,6 +12,7 @@
 #include "coupling/placement.h"
 #include "coupling/relaxed.h"
 #include "coupling/rim.h"
+#include "coupling/wrenches.h"
 #include "math/polynomial.h"
 
 /* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost more than they do. */
@@ -47,6 +48,7 @@ yk_scheme_def yk_scheme_default(void)
                            .inputs = YK_INPUTS_INDEX_1,
                            .tolerance = 1e-6,
                            .iterations = 20,
+                           .relaxation = YK_RELAXATION_QUASI_NEWTON,
                            .threads = 1,
                            .index1 = {.degree = 3, .reuse = true}};
 }
@@ -363,15 +365,19 @@ yk_status yk_system_start_member(yk_system *system, int member)
 static yk_status start_sweep(yk_system *system, double *change)
 {
     *change = 0;
-    for (int place = system->member_count - 1; place >= 0; place--) {
-        int member = system->sequence[place];
+    for (int place = 0; place < system->member_count; place++) {
+        int member = system->effort_sequence[place];
         yk_member *m = &system->members[member];
         for (int i = 0; i < system->link_count; i++) {
             yk_link *link = &system->links[i];
             if (link->def.motion_subsystem != member || link->balanced) continue;
-            const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
-            link->origin = a->position;
-            yk_input_taylor(link->kind, a, &m->inputs[link->def.motion_port]);
+            yk_motion a = yk_link_a(system, link)->values[link->def.effort_port].motion;
+            if (link->lagged) {
+                a.acceleration = link->told.acceleration;
+                a.angular_acceleration = link->told.angular_acceleration;
+            }
+            link->origin = a.position;
+            yk_input_taylor(link->kind, &a, &m->inputs[link->def.motion_port]);
         }
         *change = fmax(*change, yk_wires_feed_start(system, member));
         yk_status status = start_member(system, member, own_inputs(system, m, 0));
@@ -380,23 +386,22 @@ static yk_status start_sweep(yk_system *system, double *change)
     return YK_OK;
 }
 
-/* Takes the efforts that the motion sides needed to the effort sides; returns the largest relative change. */
-static double update_start_efforts(yk_system *system, bool first)
+/* Takes the wrenches that the motion sides needed to the effort sides; returns the largest relative change. */
+static double update_start_wrenches(yk_system *system, bool first)
 {
     double largest = 0;
-    for (int member = 0; member < system->member_count; member++) {
-        yk_member *m = &system->members[member];
-        if (m->effort_size == 0) continue;
-        yk_system_pack_efforts(system, member);
+    for (int i = 0; i < system->start_wrenches_count; i++) {
+        yk_wrenches *w = &system->start_wrenches[i];
+        yk_wrenches_read(system, w);
         double change = 0, size = 0;
-        for (int i = 0; i < m->effort_size; i++) {
-            change += fabs(m->fresh[i] - m->applied[i]);
-            size += fabs(m->fresh[i]);
+        for (int k = 0; k < w->size; k++) {
+            change += fabs(w->fresh[k] - w->applied[k]);
+            size += fabs(w->fresh[k]);
         }
         largest = fmax(largest, change / (1 + size));
-        if (first) yk_accelerator_restart(m->start_accelerator);
-        yk_accelerator_next(m->start_accelerator, m->applied, m->fresh, m->next);
-        yk_system_apply_efforts(system, member, m->next);
+        if (first) yk_accelerator_restart(w->accelerator);
+        yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
+        yk_wrenches_apply(system, w, w->next);
     }
     return largest;
 }
@@ -408,6 +413,7 @@ static yk_status start_consistently(yk_system *system)
         yk_link *link = &system->links[i];
         if (link->balanced) continue;
         link->applied = (yk_effort){{0, 0, 0}, {0, 0, 0}};
+        link->told = yk_link_a(system, link)->values[link->def.effort_port].motion;
         yk_input_constant(link->kind, &link->applied, &yk_link_a(system, link)->inputs[link->def.effort_port]);
     }
     double change = 0;
@@ -415,7 +421,7 @@ static yk_status start_consistently(yk_system *system)
         double wires;
         yk_status status = start_sweep(system, &wires);
         if (status < 0) return status;
-        change = fmax(update_start_efforts(system, i == 0), wires);
+        change = fmax(update_start_wrenches(system, i == 0), wires);
         if (change <= START_TOLERANCE) return YK_OK;
     }
     yk_log(system->context, YK_LOG_WARNING,
@@ -489,6 +495,7 @@ yk_status yk_system_start(yk_system *system)
         system->links[i].statistics = (yk_interface_statistics){0};
         system->links[i].residual = 0;
     }
+    for (int i = 0; i < system->wrenches_count; i++) yk_accelerator_restart(system->wrenches[i].accelerator);
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < system->member_count; i++) status = start_member(system, i, NULL);
     yk_system_keep_start(system);

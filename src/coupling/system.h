@@ -21,6 +21,8 @@ typedef struct yk_wire {
     yk_wire_def def;
     double now, before; /* the source's value now, and at the start of the macro step */
     double *channel;    /* room for the whole channel; NULL: the source is a port */
+    bool lagged;        /* in the sequence that has A sides first, the source comes after the target */
+    double told;        /* then, what the target is told at t + h in a sweep of iterations over wrenches */
 } yk_wire;
 
 /* One subsystem in its place. */
@@ -49,12 +51,10 @@ typedef struct yk_member {
     yk_state_layout layout; /* zero if it cannot be rolled back */
     double *mark;           /* state image at the last mark */
     bool iterates;          /* takes efforts only, and offers single iterations of its solver */
-    /* All efforts that it takes as one vector: as applied, as the motion sides now need them, and as applied next. */
+    /* All efforts that it takes as one vector: as applied, and as the motion sides now need them. */
     int effort_size;
-    double *applied, *fresh, *next;
-    yk_accelerator *accelerator;       /* tight; NULL: none */
-    yk_accelerator *start_accelerator; /* of the consistent start */
-    double *sensitivity;               /* where the next advance puts its sensitivities; NULL: none wanted */
+    double *applied, *fresh;
+    double *sensitivity; /* where the next advance puts its sensitivities; NULL: none wanted */
     int sensitivity_degree;
     int64_t difference_runs;
     yk_status status; /* of the last advance */
@@ -73,6 +73,8 @@ typedef struct yk_link {
     bool law;             /* index1: side B cannot take an effort, and is told the motion of A */
     bool balanced;        /* one effort on both sides, see balance.h */
     int a_place, b_place; /* of the two sides in the Gauss-Seidel sequence */
+    bool lagged;          /* in the sequence that has A sides first, A comes after B nevertheless: a circle */
+    yk_motion told;       /* then, of A at t + h: what B is told in a sweep of iterations over wrenches */
     yk_effort applied;    /* on A in this macro step */
     yk_vec3 origin;       /* of A's marker where B's effort belongs: the place at t + h that B was told */
     double residual;      /* what the iterations of this step left of the effort's change (N or N m) */
@@ -106,18 +108,22 @@ struct yk_system {
     int member_count;
     yk_member *members;
     int *sequence;         /* Gauss-Seidel order: B sides before their A sides */
+    int *effort_sequence;  /* the other way: A sides before their B sides; for iterations of wrenches */
     int last_effort_place; /* of the last A side in it */
     int link_count;
     yk_link *links;
     int wire_count;
     yk_wire *wires;
-    struct yk_balance *balance; /* where interfaces are balanced */
-    struct yk_index1 *index1;   /* index1 only */
-    struct yk_rim *rim;         /* rim only */
-    struct yk_relaxed *relaxed; /* relaxed only */
-    struct yk_merging *merging; /* monolithic and relaxed only */
-    yk_system_part *parts;      /* one per subsystem of the def */
-    yk_pool *pool;              /* with several threads only: explicit and relaxed Jacobi, index1 */
+    int wrenches_count, start_wrenches_count;
+    struct yk_wrenches *wrenches;       /* tight with a relaxation only */
+    struct yk_wrenches *start_wrenches; /* of the consistent start */
+    struct yk_balance *balance;         /* where interfaces are balanced */
+    struct yk_index1 *index1;           /* index1 only */
+    struct yk_rim *rim;                 /* rim only */
+    struct yk_relaxed *relaxed;         /* relaxed only */
+    struct yk_merging *merging;         /* monolithic and relaxed only */
+    yk_system_part *parts;              /* one per subsystem of the def */
+    yk_pool *pool;                      /* with several threads only: explicit and relaxed Jacobi, index1 */
     yk_controller control;
     yk_state_layout layout;
     double *scratch; /* state image of one member */
@@ -206,6 +212,9 @@ yk_interface_error yk_system_gap(const yk_system *system, const yk_link *link, d
 
 yk_status yk_explicit_step(yk_system *system, yk_step_report *report);
 yk_status yk_tight_step(yk_system *system, yk_step_report *report);
+/* The motion of a link's effort side over the step, to this end, as the tight scheme prescribes it to the other. */
+void yk_tight_motion_input(yk_system *system, yk_link *link, const yk_motion *end);
+yk_status yk_tight_iterate_accelerated(yk_system *system, yk_step_report *report);
 yk_status yk_monolithic_step(yk_system *system, yk_step_report *report);
 yk_status yk_index1_step(yk_system *system, yk_step_report *report);
 yk_status yk_rim_step(yk_system *system, yk_step_report *report);

@@ -2,9 +2,9 @@
  *
  * paper tight 3.1, figure 3. In each sweep the motion sides step with the motion that the effort sides last reached
  * (the predicted motion at first), and the effort sides with the efforts that this took. Effort sides that can iterate
- * make one iteration of their own solver per sweep; the others are rewound and step again. Efforts that have converged
- * are applied as they are, so that what one side gives the other receives; others may be accelerated (acceleration.h).
- * No repetition at all is the loose scheme (figure 4). A step that does not converge can be cut in halves. */
+ * make one iteration of their own solver per sweep; the others are rewound and step again. No repetition at all is the
+ * loose scheme (figure 4). With a relaxation the sweeps are those of tight_accelerated.c. A step that does not converge can
+ * be cut in halves. */
 #include "coupling/balance.h"
 #include "coupling/interface.h"
 #include "coupling/system.h"
@@ -19,23 +19,23 @@ typedef struct sweep {
     double effort_change;
 } sweep;
 
+void yk_tight_motion_input(yk_system *system, yk_link *link, const yk_motion *end)
+{
+    const yk_motion *start = &yk_link_a(system, link)->before[link->def.effort_port];
+    yk_signal *input = &yk_link_b(system, link)->inputs[link->def.motion_port];
+    if (system->scheme.velocity == YK_VELOCITY_MARKER)
+        yk_input_original(link->kind, start, end, input);
+    else
+        yk_input_interpolated(link->kind, system->h, start, end, input);
+}
+
 static void set_motion_input(yk_system *system, yk_link *link, const sweep *now)
 {
-    yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
-    const yk_motion *a_start = &a->before[link->def.effort_port];
-    const yk_motion *a_end = &a->values[link->def.effort_port].motion;
-    yk_motion predicted;
+    yk_motion end = yk_link_a(system, link)->values[link->def.effort_port].motion;
     bool known = now->number > 0 || link->a_place < link->b_place;
-    if (!known) {
-        yk_system_predict(system, link, &predicted);
-        a_end = &predicted;
-    }
-    link->origin = a_end->position;
-    yk_signal *input = &b->inputs[link->def.motion_port];
-    if (system->scheme.velocity == YK_VELOCITY_MARKER)
-        yk_input_original(link->kind, a_start, a_end, input);
-    else
-        yk_input_interpolated(link->kind, system->h, a_start, a_end, input);
+    if (!known) yk_system_predict(system, link, &end);
+    link->origin = end.position;
+    yk_tight_motion_input(system, link, &end);
 }
 
 /* True if the effort changed by no more than the tolerance since the last sweep. */
@@ -66,10 +66,7 @@ static void set_effort_inputs(yk_system *system, int member, sweep *now)
         settled = has_settled(system, link, &effort, now) && settled;
     }
     now->converged = now->converged && settled;
-    if (m->accelerator && now->number == 0) yk_accelerator_restart(m->accelerator);
-    bool accelerated = m->accelerator && !settled && !now->last;
-    if (accelerated) yk_accelerator_next(m->accelerator, m->applied, m->fresh, m->next);
-    yk_system_apply_efforts(system, member, accelerated ? m->next : m->fresh);
+    yk_system_apply_efforts(system, member, m->fresh);
 }
 
 /* final: nothing will be repeated after this member, so an open trial is closed. */
@@ -140,7 +137,7 @@ static yk_status iterate(yk_system *system, yk_step_report *report)
 static yk_status take(yk_system *system, double t, double h, int halvings, yk_step_report *report)
 {
     system->t = t, system->h = h;
-    yk_status status = iterate(system, report);
+    yk_status status = system->wrenches ? yk_tight_iterate_accelerated(system, report) : iterate(system, report);
     if (status != YK_NOT_CONVERGED || halvings == 0) return status;
     for (int i = 0; i < system->member_count; i++) {
         if (yk_system_rewind(system, i) < 0) return yk_system_blame(system, i);

@@ -148,6 +148,7 @@ static double feed(yk_system *system, int member, bool start)
         if (wire->def.target_subsystem != member) continue;
         bool known = system->members[wire->def.source_subsystem].advanced && !wire->def.hold;
         double begin = start ? wire->now : wire->before, end = known && !start ? wire->now : begin;
+        if (!start && system->wrenches && wire->lagged) end = wire->told;
         yk_signal *input = &system->members[member].inputs[wire->def.target_port];
         largest = fmax(largest, set_input(input, system->h, begin, end));
     }

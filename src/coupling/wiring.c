@@ -7,6 +7,7 @@
 #include "coupling/merging.h"
 #include "coupling/relaxed.h"
 #include "coupling/rim.h"
+#include "coupling/wrenches.h"
 #include "math/vec3.h"
 
 static yk_status check_operations(yk_context *context, const yk_subsystem_ops *ops, const char *name)
@@ -216,12 +217,14 @@ static bool takes_effort(const yk_system *system, int member)
 }
 
 /* True if everything that the member takes comes from members that are already placed. */
-static bool can_follow(const yk_system *system, int member, const bool *placed, demand level)
+static bool can_follow(const yk_system *system, int member, bool efforts_first, const bool *placed, demand level)
 {
     for (int i = 0; i < system->link_count && level < NOTHING; i++) {
         const yk_interface_def *def = &system->links[i].def;
         if (system->links[i].balanced) continue;
-        if (def->effort_subsystem == member && !placed[def->motion_subsystem]) return false;
+        int later = efforts_first ? def->motion_subsystem : def->effort_subsystem;
+        int earlier = efforts_first ? def->effort_subsystem : def->motion_subsystem;
+        if (later == member && !placed[earlier]) return false;
     }
     for (int i = 0; i < system->wire_count && level < NO_WIRES; i++) {
         int source = system->wires[i].def.source_subsystem;
@@ -231,18 +234,18 @@ static bool can_follow(const yk_system *system, int member, const bool *placed, 
     return true;
 }
 
-static int next_in_sequence(const yk_system *system, const bool *placed)
+static int next_in_sequence(const yk_system *system, bool efforts_first, const bool *placed)
 {
     for (demand level = ALL_WIRES; level < NOTHING; level++)
         for (int i = 0; i < system->member_count; i++)
-            if (!placed[i] && can_follow(system, i, placed, level)) return i;
+            if (!placed[i] && can_follow(system, i, efforts_first, placed, level)) return i;
     int first = 0;
     while (placed[first]) first++;
     return first;
 }
 
-/* Motion sides before their effort sides, sources of wires before their targets. */
-static yk_status find_sequence(yk_system *system)
+/* Motion sides before their effort sides, or the other way round; sources of wires before their targets. */
+static yk_status find_sequence(yk_system *system, bool efforts_first, int *sequence)
 {
     int count = system->member_count;
     bool *placed = yk_allocate(system->context, (size_t)count, sizeof *placed);
@@ -253,14 +256,23 @@ static yk_status find_sequence(yk_system *system)
         return YK_ERROR_MEMORY;
     }
     for (int n = 0; n < count; n++) {
-        int chosen = next_in_sequence(system, placed);
+        int chosen = next_in_sequence(system, efforts_first, placed);
         placed[chosen] = true;
         place[chosen] = n;
-        system->sequence[n] = chosen;
+        sequence[n] = chosen;
     }
+
     for (int i = 0; i < system->link_count; i++) {
-        system->links[i].a_place = place[system->links[i].def.effort_subsystem];
-        system->links[i].b_place = place[system->links[i].def.motion_subsystem];
+        yk_link *link = &system->links[i];
+        int a = place[link->def.effort_subsystem], b = place[link->def.motion_subsystem];
+        if (efforts_first)
+            link->lagged = a > b;
+        else
+            link->a_place = a, link->b_place = b;
+    }
+    for (int i = 0; efforts_first && i < system->wire_count; i++) {
+        yk_wire *wire = &system->wires[i];
+        wire->lagged = !wire->def.hold && place[wire->def.source_subsystem] >= place[wire->def.target_subsystem];
     }
     yk_release(system->context, placed);
     yk_release(system->context, place);
@@ -270,7 +282,6 @@ static yk_status find_sequence(yk_system *system)
 /* Room for the efforts of every effort side, and what accelerates them. */
 static yk_status prepare_efforts(yk_system *system)
 {
-    enum { COLUMNS_MAX = 32 };
     yk_context *context = system->context;
     const yk_scheme_def *scheme = &system->scheme;
     for (int i = 0; i < system->link_count; i++) {
@@ -282,19 +293,19 @@ static yk_status prepare_efforts(yk_system *system)
     for (int i = 0; i < system->member_count; i++) {
         yk_member *m = &system->members[i];
         if (m->effort_size == 0) continue;
-        size_t size = (size_t)m->effort_size;
-        m->applied = yk_allocate(context, 3 * size, sizeof *m->applied);
+        m->applied = yk_allocate(context, 2 * (size_t)m->effort_size, sizeof *m->applied);
         if (!m->applied) return YK_ERROR_MEMORY;
-        m->fresh = m->applied + size;
-        m->next = m->fresh + size;
-        int columns = m->effort_size < COLUMNS_MAX ? m->effort_size : COLUMNS_MAX;
-        yk_status status =
-            yk_accelerator_create(context, YK_RELAXATION_QUASI_NEWTON, m->effort_size, columns, &m->start_accelerator);
-        if (status == YK_OK && scheme->kind == YK_SCHEME_TIGHT && scheme->relaxation != YK_RELAXATION_NONE)
-            status = yk_accelerator_create(context, scheme->relaxation, m->effort_size, columns, &m->accelerator);
-        if (status < 0) return status;
+        m->fresh = m->applied + m->effort_size;
     }
-    return YK_OK;
+
+    yk_status status = yk_wrenches_create(system, YK_RELAXATION_QUASI_NEWTON, YK_WRENCHES_AT_START,
+                                          &system->start_wrenches, &system->start_wrenches_count);
+    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->relaxation != YK_RELAXATION_NONE;
+    if (status < 0 || !accelerated || scheme->iterations == 0) return status;
+    /* One factor cannot serve several interfaces; least squares need to see all of them. */
+    bool joined = scheme->relaxation == YK_RELAXATION_QUASI_NEWTON;
+    yk_wrenches_of what = joined ? YK_WRENCHES_OF_JOINED : YK_WRENCHES_OF_SIDES;
+    return yk_wrenches_create(system, scheme->relaxation, what, &system->wrenches, &system->wrenches_count);
 }
 
 static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
@@ -364,7 +375,8 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
     system->members = yk_allocate(context, (size_t)system->member_count, sizeof *system->members);
     system->links = yk_allocate(context, (size_t)system->link_count, sizeof *system->links);
     system->sequence = yk_allocate(context, (size_t)system->member_count, sizeof *system->sequence);
-    if (!system->members || !system->links || !system->sequence) return YK_ERROR_MEMORY;
+    system->effort_sequence = yk_allocate(context, (size_t)system->member_count, sizeof *system->effort_sequence);
+    if (!system->members || !system->links || !system->sequence || !system->effort_sequence) return YK_ERROR_MEMORY;
     for (int i = 0; status == YK_OK && i < system->member_count; i++) {
         status = create_member(system, &system->members[i], def->subsystems[i], def->names[i]);
         if (status == YK_OK)
@@ -374,7 +386,8 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
     for (int i = 0; status == YK_OK && i < system->link_count; i++)
         status = create_link(system, i, &def->interfaces[i]);
     if (status == YK_OK) status = yk_wires_create(system, def);
-    if (status == YK_OK) status = find_sequence(system);
+    if (status == YK_OK) status = find_sequence(system, false, system->sequence);
+    if (status == YK_OK) status = find_sequence(system, true, system->effort_sequence);
     bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
     if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_efforts(system);
     if (status == YK_OK) status = yk_balance_create(system);
@@ -444,14 +457,15 @@ void yk_system_destroy(yk_system *system)
         yk_release(context, m->mark);
         yk_release(context, m->moments);
         yk_release(context, m->applied);
-        yk_accelerator_destroy(context, m->accelerator);
-        yk_accelerator_destroy(context, m->start_accelerator);
     }
     yk_wires_destroy(system);
     yk_merging_destroy(system);
     yk_release(context, system->members);
     yk_release(context, system->links);
     yk_release(context, system->sequence);
+    yk_release(context, system->effort_sequence);
+    yk_wrenches_destroy(context, system->wrenches, system->wrenches_count);
+    yk_wrenches_destroy(context, system->start_wrenches, system->start_wrenches_count);
     yk_release(context, system->parts);
     yk_release(context, system->scratch);
     yk_release(context, system);

@@ -137,15 +137,18 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     double refinement = scenario->resolver.refinement > 0 ? scenario->resolver.refinement : 1;
     scheme->tolerance =
         yk_node_get(coupling, "tolerance") ? yk_node_number(coupling, "tolerance") : scheme->tolerance / refinement;
-    scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
+    if (yk_node_get(coupling, "relaxation")) scheme->relaxation = (yk_relaxation)yk_node_choice(coupling, "relaxation");
+    /* Acceleration learns before it converges: kinks of contact and friction take long. */
+    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->relaxation != YK_RELAXATION_NONE;
+    if (accelerated) scheme->iterations = 50, scheme->relative_tolerance = 1e-9 / refinement;
+    if (yk_node_get(coupling, "relative_tolerance"))
+        scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
     if (relaxed && scheme->relative_tolerance == 0) scheme->relative_tolerance = RELAXED_TOLERANCE / refinement;
+    if (yk_node_get(coupling, "iterations")) scheme->iterations = yk_node_integer(coupling, "iterations");
+    if (relaxed) scheme->iterations = yk_node_integer(coupling, "sweeps");
+    if (loose) scheme->iterations = 0;
     if (scenario->builder.precise && scheme->kind == YK_SCHEME_INDEX1)
         scheme->tolerance = 0, scheme->relative_tolerance = 1e-13;
-    scheme->iterations = loose ? 0 : yk_node_integer(coupling, "iterations");
-    if (relaxed) scheme->iterations = yk_node_integer(coupling, "sweeps");
-    scheme->relaxation = yk_node_get(coupling, "relaxation") ? (yk_relaxation)yk_node_choice(coupling, "relaxation")
-                         : relaxed                           ? YK_RELAXATION_QUASI_NEWTON
-                                                             : YK_RELAXATION_NONE;
     scheme->velocity = (yk_tight_velocity)yk_node_choice(coupling, "velocity");
     scheme->halvings = yk_node_integer(coupling, "halvings");
     scheme->threads = yk_node_integer(coupling, "threads");

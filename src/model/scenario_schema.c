@@ -199,7 +199,7 @@ static const yk_word exchange_words[] = {
 static const yk_word relaxation_words[] = {
     {"none", "as they are"},
     {"aitken", "by a factor from the last two changes (Aitken)"},
-    {"quasi-newton", "by least squares over all changes of the step (IQN-ILS)"},
+    {"quasi-newton", "by least squares over all changes, those of earlier steps too (IQN-ILS)"},
     {NULL, NULL},
 };
 static const yk_word velocity_words[] = {
@@ -259,18 +259,19 @@ static const yk_field coupling_fields[] = {
      .text = "explicit: what is prescribed to the sides that receive a motion; index-1 where it is absent"},
     {"tolerance", YK_TYPE_NUMBER, "N, N m", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "tight, index1: largest change of an interface effort that counts as converged, 1e-6 where it is absent"},
-    {"relative_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE, .refines = 1,
+    {"relative_tolerance", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "tight, index1: the same, relative to the effort; relaxed: largest change of a velocity, relative to the "
-             "typical velocity, 1e-10 where it is 0"},
-    {"iterations", YK_TYPE_INTEGER, .fallback = "20", .range = YK_NOT_NEGATIVE,
+             "typical velocity. Where it is absent: 1e-9 for tight with a relaxation, 1e-10 for relaxed, else 0"},
+    {"iterations", YK_TYPE_INTEGER, .range = YK_NOT_NEGATIVE,
      .text = "tight, index1: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 the "
-             "single Newton step of its paper. monolithic: of wires that go in a circle"},
+             "single Newton step of its paper. monolithic: of wires that go in a circle. Where it is absent: 50 for "
+             "tight with a relaxation, else 20"},
     {"sweeps", YK_TYPE_INTEGER, .fallback = "200", .range = YK_AT_LEAST(1),
      .text = "relaxed: largest number of sweeps over the subsystems in a macro step"},
     {"relaxation", YK_TYPE_CHOICE, .words = relaxation_words,
      .text =
          "tight: how new efforts, relaxed: how the accelerations of all subsystems follow from the last repetitions; "
-         "none and quasi-newton where it is absent"},
+         "quasi-newton where it is absent"},
     {"velocity", YK_TYPE_CHOICE, .fallback = "difference", .words = velocity_words,
      .text = "tight: the velocity that is prescribed to the sides that receive a motion"},
     {"halvings", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 20),

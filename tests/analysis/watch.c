@@ -140,8 +140,8 @@ static void masses_are_told(void **state)
 
 static void iterations_that_do_not_converge_are_told(void **state)
 {
-    const char *const overrides[] = {"coupling.scheme=tight", "parameters.right_mass=1.5", "coupling.iterations=5",
-                                     NULL};
+    const char *const overrides[] = {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.right_mass=1.5",
+                                     "coupling.iterations=5", NULL};
     yk_run_report r = run(*state, overrides, NULL);
     assert_non_null(find(&r, YK_FINDING_NOT_CONVERGED));
     assert_true(find(&r, YK_FINDING_NOT_CONVERGED)->value > 0.5);

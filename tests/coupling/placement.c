@@ -163,6 +163,7 @@ static void steps_that_do_not_converge_are_halved(void **state)
     defs[1].mass = 0.8;
     yk_scheme_def scheme = yk_scheme_default();
     scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 0.3, scheme.iterations = 2;
+    scheme.relaxation = YK_RELAXATION_NONE;
     rig r;
     open_rig(&r, defs, 2, NULL, NULL, &scheme, 2e-3);
     yk_status status = YK_OK;

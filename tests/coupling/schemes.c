@@ -261,7 +261,7 @@ static void unconverged_iterations_are_reported_and_the_run_goes_on(void **state
 {
     (void)state;
     yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.iterations = 2;
+    scheme.kind = YK_SCHEME_TIGHT, scheme.iterations = 2, scheme.relaxation = YK_RELAXATION_NONE;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);

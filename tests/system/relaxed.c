@@ -175,7 +175,7 @@ static void the_order_of_the_parts_does_not_matter(void **state)
     (void)state;
     static const int orders[][LINKS] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2, 0, 3, 1}};
     yk_scheme_def plain = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), accelerated = plain;
-    accelerated.relaxation = YK_RELAXATION_QUASI_NEWTON;
+    plain.relaxation = YK_RELAXATION_NONE;
     double sweeps, fewer;
     yk_vec3 first = run_chain(LINKS, &plain, 1e-3, 100, NULL);
     for (int k = 0; k < 4; k++) {
