@@ -97,6 +97,9 @@ typedef struct yk_scenario_info {
     int wire_count;
     const yk_wire_def *wires;
     yk_scheme_def scheme;
+    bool
+        impacts; /* a subsystem steps over impacts, whose times within a step are lost: errors are of order 1, and not smooth in
+                     the step */
     yk_step_control control;
     int record_every;        /* macro steps between samples */
     const char *record_file; /* from the present folder; NULL if the scenario names none */

@@ -226,8 +226,12 @@ static yk_status make_bars(study *s, int finer, report *r)
         int components = header->channels[i].components;
         for (int run = 0; run <= finer; run++)
             for (int c = 0; c < components; c++) columns[run * components + c] = a.columns[run * a.width + at + c];
-        yk_error_input input = {
-            .runs = finer + 1, .components = components, .rows = a.rows, .time = a.time, .columns = columns};
+        yk_error_input input = {.runs = finer + 1,
+                                .impacts = yk_scenario_get(s->def->loaded)->impacts,
+                                .components = components,
+                                .rows = a.rows,
+                                .time = a.time,
+                                .columns = columns};
         yk_error_bars(&input, ratios, r->bars + at, &r->public.signals[i]);
         at += components;
     }

@@ -5,9 +5,9 @@
 
 /* A ratio of differences above this is no order: half an order. */
 static const double RATIO_REGULAR = 0.7;
-/* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order than 2, which costs
- * nothing, and a series that hardly falls ends somewhere. */
-static const double RATIO_LEAST = 0.25, RATIO_MOST = 0.9;
+/* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order than 2, or 1 with impacts,
+ * which costs little, and a series that hardly falls ends somewhere. */
+static const double RATIO_SMOOTH = 0.25, RATIO_IMPACTS = 0.5, RATIO_MOST = 0.9;
 /* Of two runs alone: order 1. */
 static const double RATIO_ASSUMED = 0.5;
 /* On the rest of the series. */
@@ -26,11 +26,13 @@ enum { PARTS = 16 };
 /* Differences, by the size of the signal, that are rounding and say nothing. */
 static const double ROUNDING = 1e-13;
 
-/* What the finest run is still wrong by, from its difference to the run before. */
-static double rest_of_series(double difference, double ratio)
+/* What the finest run is still wrong by, from its difference to the run before, and that one's to the run before it: two
+ * runs may agree by chance. */
+static double rest_of_series(const yk_error_input *in, double coarse, double fine, double ratio)
 {
-    double theta = fmin(fmax(ratio, RATIO_LEAST), RATIO_MOST);
-    return MARGIN * difference * theta / (1 - theta);
+    double least = in->impacts ? RATIO_IMPACTS : RATIO_SMOOTH;
+    double theta = fmin(fmax(ratio, least), RATIO_MOST);
+    return MARGIN * fmax(fine, least * coarse) * theta / (1 - theta);
 }
 
 static double ratio_of(double later, double earlier)
@@ -43,6 +45,7 @@ static double ratio_of(double later, double earlier)
 typedef struct totals {
     double largest[2], mean[2]; /* differences of the last three runs: coarse, fine */
     double off, lasting;        /* of the run from the finest one: largest, and that lasts for some samples */
+    size_t off_row;             /* where it is largest */
     double off_mean;            /* the mean of it */
     double range, size;         /* of the finest run */
     double deviation;           /* mean of its distance from its mean */
@@ -75,7 +78,7 @@ static totals sum_up(const yk_error_input *in)
         for (size_t i = 0; i < in->rows; i++) t.deviation += fabs(fine[i] - mean);
         for (size_t i = 0; i < in->rows; i++) {
             double lasting = fabs(y[i] - fine[i]);
-            t.off = fmax(t.off, lasting);
+            if (lasting > t.off) t.off = lasting, t.off_row = i;
             for (size_t k = 1; k < JUMP_SAMPLES && i + k < in->rows; k++)
                 lasting = fmin(lasting, fabs(y[i + k] - fine[i + k]));
             if (i + JUMP_SAMPLES <= in->rows) t.lasting = fmax(t.lasting, lasting);
@@ -100,7 +103,9 @@ static bool is_lost(const yk_error_input *in, const totals *t)
         bool falls = sums[1] < RATIO_REGULAR * sums[0];
         if (!falls && sums[1] > LOST_MEAN * t->range * (double)(end - begin)) return true;
     }
-    return false;
+    /* What explodes has all of its error at the end, and no jump there. */
+    bool falls = t->largest[1] < RATIO_REGULAR * t->largest[0];
+    return !falls && t->off > LOST * t->range && t->off_row + JUMP_SAMPLES >= in->rows;
 }
 
 static yk_accuracy classify(const yk_error_input *in, const totals *t)
@@ -157,13 +162,16 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     for (int c = 0; c < in->components; c++) {
         const double *fine = in->columns[finest * in->components + c];
         const double *before = in->columns[(finest - 1) * in->components + c];
-        double off = 0, step = 0;
+        const double *coarse = in->runs > 2 ? in->columns[(finest - 2) * in->components + c] : before;
+        double off = 0, steps[2] = {0};
         for (size_t i = 0, seen = 0; i < in->rows; i++) {
             for (; seen < in->rows && seen <= i + ahead; seen++) {
                 off = fmax(off, fabs(in->columns[c][seen] - fine[seen]));
-                step = fmax(step, fabs(before[seen] - fine[seen]));
+                steps[0] = fmax(steps[0], fabs(coarse[seen] - before[seen]));
+                steps[1] = fmax(steps[1], fabs(before[seen] - fine[seen]));
             }
-            double bar = off + fmin(rest_of_series(step, ratios[i]), t.range) + 16 * DBL_EPSILON * t.size;
+            double bar =
+                off + fmin(rest_of_series(in, steps[0], steps[1], ratios[i]), t.range) + 16 * DBL_EPSILON * t.size;
             if (kind == YK_ACCURACY_LOST && bar > LOST * t.range) {
                 horizon = fmin(horizon, in->time[i]);
                 bar = fmax(bar, t.range);
@@ -177,7 +185,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     double mean_ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.mean[1], t.mean[0]);
     /* Between samples it is not seen how the time of a jump moves: it is at least of half an order. */
     double series = kind == YK_ACCURACY_JUMPS ? fmin(mean_ratio, RATIO_REGULAR) : mean_ratio;
-    double mean = (t.off_mean + rest_of_series(t.mean[1], series)) / count;
+    double mean = (t.off_mean + rest_of_series(in, t.mean[0], t.mean[1], series)) / count;
     bool lost = !isfinite(t.largest[0] + t.largest[1]);
     error->accuracy = kind;
     error->range = t.range;

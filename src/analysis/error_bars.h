@@ -25,6 +25,7 @@ enum { YK_ERROR_RUNS_MAX = 4 };
 typedef struct yk_error_input {
     int runs;       /* 2 or more */
     int components; /* of the signal */
+    bool impacts;   /* errors of single steps are not smooth in the step: order 1 at most */
     size_t rows;
     const double *time;
     const double *const *columns; /* columns[run * components + component][row] */

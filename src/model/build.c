@@ -14,6 +14,11 @@ yk_context *yk_builder_context(const yk_builder *builder)
     return builder->store->context;
 }
 
+void yk_builder_note_impacts(yk_builder *builder)
+{
+    builder->impacts = true;
+}
+
 yk_preparations *yk_builder_preparations(const yk_builder *builder)
 {
     return builder->preparations;
@@ -243,6 +248,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
     scenario->solvers[index] = kind->section->name;
     int before = yk_diagnostics_errors(scenario->resolver.diagnostics);
     yk_status status = kind->build(&scenario->builder, node, &scenario->subsystems[index]);
+    scenario->info.impacts = scenario->builder.impacts;
     bool reported = yk_diagnostics_errors(scenario->resolver.diagnostics) > before;
     if (status == YK_ERROR_MEMORY)
         scenario->resolver.status = status;

@@ -385,5 +385,6 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
         return m.status;
     }
     *subsystem = yk_nonsmooth_subsystem(m.world);
+    yk_builder_note_impacts(builder);
     return YK_OK;
 }

@@ -32,6 +32,9 @@ const char *yk_builder_path(yk_builder *builder, const yk_node *section, const c
 /* What earlier loads have found (preparations.h); may be NULL. */
 yk_preparations *yk_builder_preparations(const yk_builder *builder);
 
+/* The subsystem has impacts: see yk_scenario_info. */
+void yk_builder_note_impacts(yk_builder *builder);
+
 /* Memory that lives as long as the scenario; NULL when out of it. */
 void *yk_builder_take(yk_builder *builder, size_t bytes);
 
