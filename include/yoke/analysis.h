@@ -97,6 +97,7 @@ typedef struct yk_signal_error {
     double mean;     /* mean error by the signal's mean deviation from its mean */
     double error;    /* what counts: the larger of relative and mean; of signals that jump the mean */
     double range;    /* largest less least value, in the signal's unit */
+    double size;     /* largest absolute value */
     double order;    /* observed: by log2 of the factor from run to run; NaN if there is none */
     double horizon;  /* s: not predictable from here on; infinite if it is */
     bool exempt;     /* does not count: a gap or created energy, which are errors themselves, or a signal at rest */

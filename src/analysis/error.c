@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/align.h"
 #include "analysis/error_bars.h"
 #include "analysis/trial.h"
 #include "base/text.h"
 #include "model/scenario.h"
 #include "yoke/analysis.h"
 
-/* A signal counts as at rest if it moves so much less than others of its unit, or than its own size. */
-static const double AT_REST = 1e-6, AT_REST_OWN = 1e-11;
 /* An eighth of the steps is taken where an irregular signal may be wrong by more than this. */
 static const double WORTH_A_RUN = 1e-4;
 
@@ -65,78 +64,6 @@ static void run_finer(void *user, int index)
     yk_trial_run(&def, &s->finer[at]);
 }
 
-/* Rows that all runs have, and their columns on these rows. */
-typedef struct aligned {
-    size_t rows;
-    int runs, width;  /* columns without time */
-    double **columns; /* columns[run * width + column] */
-    double *values;
-    double *time;
-} aligned;
-
-static int width_of(const yk_record_header *header)
-{
-    int width = 0;
-    for (int i = 0; i < header->channel_count; i++) width += header->channels[i].components;
-    return width;
-}
-
-/* Quaternions of opposite sign are one rotation: those of a finer run take the sign of the run. */
-static void align_rotation(double *const *run, double *const *finer, size_t rows)
-{
-    for (size_t i = 0; i < rows; i++) {
-        double product = 0;
-        for (int k = 0; k < 4; k++) product += run[k][i] * finer[k][i];
-        for (int k = 0; product < 0 && k < 4; k++) finer[k][i] = -finer[k][i];
-    }
-}
-
-static bool is_rotation(const yk_record_channel *channel)
-{
-    const char *dot = strrchr(channel->name, '.');
-    return channel->components == 4 && dot && strcmp(dot, ".orientation") == 0;
-}
-
-/* The times of the run itself are those of all; a finer run that has fewer ends the comparison. */
-static yk_status align(study *s, int finer, aligned *a)
-{
-    const yk_record *records[YK_ERROR_RUNS_MAX] = {s->def->record};
-    const yk_record_header *header = yk_record_get_header(s->def->record);
-    *a = (aligned){.runs = finer + 1, .width = width_of(header), .rows = yk_record_rows(s->def->record)};
-    for (int i = 0; i < finer; i++) {
-        records[i + 1] = s->finer[i].record;
-        if (yk_record_rows(records[i + 1]) < a->rows) a->rows = yk_record_rows(records[i + 1]);
-    }
-    size_t columns = (size_t)a->runs * (size_t)a->width;
-    a->columns = yk_allocate(s->context, columns ? columns : 1, sizeof *a->columns);
-    a->values = yk_allocate(s->context, columns * a->rows + 1, sizeof *a->values);
-    a->time = yk_allocate(s->context, a->rows + 1, sizeof *a->time);
-    if (!a->columns || !a->values || !a->time) return YK_ERROR_MEMORY;
-
-    memcpy(a->time, yk_record_time(s->def->record), a->rows * sizeof *a->time);
-    for (int run = 0; run < a->runs; run++) {
-        int at = run * a->width;
-        for (int c = 0; c < header->channel_count; c++) {
-            int components = header->channels[c].components;
-            for (int k = 0; k < components; k++) {
-                a->columns[at + k] = a->values + (size_t)(at + k) * a->rows;
-                memcpy(a->columns[at + k], yk_record_column(records[run], c, k), a->rows * sizeof(double));
-            }
-            if (run > 0 && is_rotation(&header->channels[c]))
-                align_rotation(a->columns + at - run * a->width, a->columns + at, a->rows);
-            at += components;
-        }
-    }
-    return YK_OK;
-}
-
-static void release_aligned(yk_context *context, aligned *a)
-{
-    yk_release(context, a->columns);
-    yk_release(context, a->values);
-    yk_release(context, a->time);
-}
-
 /* Reports ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct report {
@@ -161,7 +88,7 @@ static report *create_report(const study *s)
     const yk_record_header *header = yk_record_get_header(s->def->record);
     report *r = yk_allocate(s->context, 1, sizeof *r);
     if (!r) return NULL;
-    size_t width = (size_t)width_of(header);
+    size_t width = (size_t)yk_record_width(header);
     r->rows = yk_record_rows(s->def->record);
     r->public.signals = yk_allocate(s->context, (size_t)header->channel_count + 1, sizeof *r->public.signals);
     r->bars = yk_allocate(s->context, width + 1, sizeof *r->bars);
@@ -184,21 +111,6 @@ static report *create_report(const study *s)
     return r;
 }
 
-/* Of signals with one unit those that hardly move beside the others have no range to speak of. */
-static void exempt_resting(const aligned *a, const yk_record_header *header, yk_signal_error *signals)
-{
-    int at = 0;
-    for (int i = 0; i < header->channel_count; at += header->channels[i].components, i++) {
-        double widest = 0, size = 0;
-        for (int k = 0; k < header->channel_count; k++)
-            if (strcmp(signals[k].unit, signals[i].unit) == 0) widest = fmax(widest, signals[k].range);
-        for (int c = 0; c < header->channels[i].components; c++)
-            for (size_t row = 0; row < a->rows; row++) size = fmax(size, fabs(a->columns[at + c][row]));
-        bool resting = !(signals[i].range > AT_REST * widest) || !(signals[i].range > AT_REST_OWN * size);
-        signals[i].exempt = signals[i].exempt || resting;
-    }
-}
-
 static void find_worst(yk_error_report *r)
 {
     r->worst = -1;
@@ -215,11 +127,13 @@ static void find_worst(yk_error_report *r)
 static yk_status make_bars(study *s, int finer, report *r)
 {
     const yk_record_header *header = yk_record_get_header(s->def->record);
-    aligned a;
+    const yk_record *records[YK_ERROR_RUNS_MAX] = {s->def->record};
+    for (int i = 0; i < finer; i++) records[i + 1] = s->finer[i].record;
+    yk_aligned a;
     double *ratios = yk_allocate(s->context, r->rows + 1, sizeof *ratios);
     const double **columns =
-        yk_allocate(s->context, (size_t)(finer + 1) * (size_t)width_of(header) + 1, sizeof *columns);
-    yk_status status = align(s, finer, &a);
+        yk_allocate(s->context, (size_t)(finer + 1) * (size_t)yk_record_width(header) + 1, sizeof *columns);
+    yk_status status = yk_align(s->context, records, finer + 1, &a);
     if (!ratios || !columns) status = YK_ERROR_MEMORY;
     int at = 0;
     for (int i = 0; status == YK_OK && i < header->channel_count; i++) {
@@ -236,12 +150,12 @@ static yk_status make_bars(study *s, int finer, report *r)
         at += components;
     }
     if (status == YK_OK) {
-        exempt_resting(&a, header, r->public.signals);
+        yk_error_exempt_resting(r->public.signals, r->public.count);
         r->public.known = true;
         r->public.finer_runs = finer;
         find_worst(&r->public);
     }
-    release_aligned(s->context, &a);
+    yk_align_release(s->context, &a);
     yk_release(s->context, columns);
     yk_release(s->context, ratios);
     return status;
@@ -399,7 +313,7 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
 {
     /* The channels of the record, then the bars of each. */
     const yk_record_header *given = yk_record_get_header(record);
-    int channels = given->channel_count, width = width_of(given), copies = r ? 2 : 1;
+    int channels = given->channel_count, width = yk_record_width(given), copies = r ? 2 : 1;
     yk_record_channel *list = yk_allocate(context, (size_t)(copies * channels) + 1, sizeof *list);
     char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)channels + 1, sizeof *names);
     double *row = yk_allocate(context, (size_t)(copies * width) + 1, sizeof *row);

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* A ratio of differences above this is no order: half an order. */
 static const double RATIO_REGULAR = 0.7;
@@ -23,6 +24,8 @@ static const double LOST = 0.3;
 /* The same of the mean over a part of the run: what jumps differs for shorter times. */
 static const double LOST_MEAN = 0.1;
 enum { PARTS = 16 };
+/* Range, by the widest of the same unit and by the size of the signal itself, below which nothing moves. */
+static const double AT_REST = 1e-6, AT_REST_OWN = 1e-11;
 /* Differences, by the size of the signal, that are rounding and say nothing. */
 static const double ROUNDING = 1e-13;
 
@@ -87,6 +90,13 @@ static totals sum_up(const yk_error_input *in)
     return t;
 }
 
+/* Whether the run differs much from the finest one for short times only. */
+static bool is_jumping(const yk_error_input *in, const totals *t)
+{
+    if (in->rows <= 4 * JUMP_SAMPLES) return false;
+    return t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range;
+}
+
 /* Whether there is a part of the run in which the runs differ by as much as the signal moves, and finer ones no less. */
 static bool is_lost(const yk_error_input *in, const totals *t)
 {
@@ -114,8 +124,7 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
     if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size) return YK_ACCURACY_ROUNDING;
     if (in->runs < 3) return YK_ACCURACY_ASSUMED;
     if (is_lost(in, t)) return YK_ACCURACY_LOST;
-    if (in->rows > 4 * JUMP_SAMPLES && t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range)
-        return YK_ACCURACY_JUMPS;
+    if (is_jumping(in, t)) return YK_ACCURACY_JUMPS;
     if (t->largest[1] < RATIO_REGULAR * t->largest[0]) return YK_ACCURACY_REGULAR;
 
     double mean = t->mean[1] / (double)(in->rows * (size_t)in->components);
@@ -189,6 +198,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     bool lost = !isfinite(t.largest[0] + t.largest[1]);
     error->accuracy = kind;
     error->range = t.range;
+    error->size = t.size;
     error->largest = lost ? INFINITY : worst;
     error->relative = error->largest / t.range;
     error->mean = lost ? INFINITY : mean * count / t.deviation;
@@ -197,4 +207,48 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     error->order = NAN;
     if (kind == YK_ACCURACY_REGULAR) error->order = -log2(t.largest[1] / t.largest[0]);
     if (kind == YK_ACCURACY_JUMPS) error->order = -log2(mean_ratio);
+}
+
+/* Distances -------------------------------------------------------------------------------------------------------- */
+
+static void put(const totals *t, yk_accuracy kind, double largest, double mean_sum, yk_signal_error *error)
+{
+    bool finite = isfinite(largest + mean_sum);
+    error->accuracy = kind;
+    error->range = t->range;
+    error->size = t->size;
+    error->order = NAN;
+    error->horizon = INFINITY;
+    error->largest = finite ? largest : INFINITY;
+    error->relative = finite ? largest / t->range : INFINITY;
+    error->mean = finite ? mean_sum / t->deviation : INFINITY;
+    error->error = kind == YK_ACCURACY_JUMPS ? error->mean : fmax(error->relative, error->mean);
+}
+
+void yk_error_distance(const yk_error_input *in, yk_signal_error *error)
+{
+    totals t = sum_up(in);
+    put(&t, is_jumping(in, &t) ? YK_ACCURACY_JUMPS : YK_ACCURACY_REGULAR, t.off, t.off_mean, error);
+}
+
+void yk_error_of_finest(const yk_error_input *in, yk_signal_error *error)
+{
+    totals t = sum_up(in);
+    yk_accuracy kind = classify(in, &t);
+    double ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.largest[1], t.largest[0]);
+    double mean_ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.mean[1], t.mean[0]);
+    if (kind == YK_ACCURACY_JUMPS) mean_ratio = fmin(mean_ratio, RATIO_REGULAR);
+    put(&t, kind, rest_of_series(in, t.largest[0], t.largest[1], ratio),
+        rest_of_series(in, t.mean[0], t.mean[1], mean_ratio), error);
+}
+
+void yk_error_exempt_resting(yk_signal_error *signals, int count)
+{
+    for (int i = 0; i < count; i++) {
+        double widest = 0;
+        for (int k = 0; k < count; k++)
+            if (strcmp(signals[k].unit, signals[i].unit) == 0) widest = fmax(widest, signals[k].range);
+        bool moves = signals[i].range > AT_REST * widest && signals[i].range > AT_REST_OWN * signals[i].size;
+        signals[i].exempt = signals[i].exempt || !moves;
+    }
 }

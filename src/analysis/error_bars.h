@@ -35,4 +35,13 @@ typedef struct yk_error_input {
  * per row. */
 void yk_error_bars(const yk_error_input *input, double *ratios, double *const *bars, yk_signal_error *error);
 
+/* How far the first of two runs is from the second, as if that were the truth: all of `error` but name, unit and exempt. */
+void yk_error_distance(const yk_error_input *input, yk_signal_error *error);
+/* What the finest of the runs is wrong by. */
+void yk_error_of_finest(const yk_error_input *input, yk_signal_error *error);
+
+/* Exempts signals that hardly move beside others of their unit, or beside their own size: errors have nothing there that they
+ * could be compared with. */
+void yk_error_exempt_resting(yk_signal_error *signals, int count);
+
 #endif

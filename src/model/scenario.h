@@ -37,7 +37,7 @@ struct yk_builder {
     const char *folder; /* of the scenario, with its last '/'; "" for the present one */
     bool precise;       /* see yk_scenario_def */
     bool repeats;       /* steps are repeated and compared: solvers must not leave more than that resolves */
-    bool impacts; /* see yk_scenario_info */
+    bool impacts;       /* see yk_scenario_info */
     yk_preparations *preparations;
     yk_scenario_function *functions;
 };
