@@ -1,19 +1,32 @@
 /* yoke advise: which coupling scheme and step to take for a scenario, found by trying them. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "progress.h"
 #include "scenario.h"
 #include "yoke/analysis.h"
 
-static char noun[] = "scheme"; /* that progress counts */
+static const char usage[] =
+    "advise SCENARIO [--tolerance E] [--seconds S] [--write]\n\n"
+    "Tries every scheme with coarse and finer steps, the cheapest first, until one meets the tolerance; verifies that "
+    "one\n"
+    "over the whole scenario, as far as the time allows; says what speaks against the others, and prints the block to\n"
+    "paste and the command that checks it. The error is that of `yoke run --error`, of the worst signal.";
 
-static const char usage[] = "advise SCENARIO [--tolerance E] [--seconds S]\n\n"
-                            "Tries every scheme on a stretch of the scenario, from coarse to fine steps, ranks those "
-                            "that meet the tolerance by their\n"
-                            "cost, tells what speaks against the others, and prints the block to paste.";
+static bool show_percent(void *user, int done, int total)
+{
+    (void)user;
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "\rtrying: %d %% of the time\033[K", 100 * done / total);
+    return !was_interrupted();
+}
+
+/* Table ------------------------------------------------------------------------------------------------------------ */
 
 static void print_rows(const yk_advice *a)
 {
@@ -22,7 +35,7 @@ static void print_rows(const yk_advice *a)
                                         [YK_ADVICE_UNSTABLE] = "UNSTABLE",
                                         [YK_ADVICE_FAILED] = "cannot run",
                                         [YK_ADVICE_NOT_TRIED] = "not tried"};
-    printf("  %-22s %10s %11s %12s %12s  %s\n", "scheme", "step s", "error", "whole run s", "calls", "");
+    printf("  %-22s %10s %11s %12s %12s\n", "scheme", "step s", "error", "whole run s", "calls");
     for (int i = 0; i < a->count; i++) {
         const yk_advice_row *r = &a->rows[i];
         printf("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best ? ">" : " ", r->name, r->step, r->error,
@@ -33,20 +46,22 @@ static void print_rows(const yk_advice *a)
         if (*a->rows[i].message) printf("  %s: %s\n", a->rows[i].name, a->rows[i].message);
 }
 
-static void print_warnings(const yk_advice *a, double tolerance)
+static void print_warnings(const yk_advice *a, double end)
 {
-    if (a->reference_error > 0.3 * tolerance)
-        printf("  - the reference itself is only known to %.2g: errors below that mean nothing; give a smaller "
-               "time.step\n",
-               a->reference_error);
+    if (a->verified < end * (1 - 1e-6))
+        printf("  - verified on the first %g s of %g s only: more --seconds go further\n", a->verified, end);
+    else
+        printf("  - verified over the whole run, %g s\n", end);
+    if (a->unknown_signals)
+        printf("  - %s%s not predictable to the tolerance, whatever the scheme, and did not count\n", a->unknown,
+               a->unknown_signals > 1 ? " and others are" : " is");
     if (!a->asked)
         printf("  - its stability was not looked into, which would have taken too long: `yoke stability` does\n");
     else if (a->stability.verdict == YK_VERDICT_MODEL)
         printf("  - the motion itself is unstable or chaotic (spectral radius %.6g, not fed by the coupling): errors "
-               "of any "
-               "scheme grow in time\n",
+               "of any scheme grow in time\n",
                a->stability.radius);
-    else
+    else if (a->stability.verdict == YK_VERDICT_STABLE)
         printf("  - its coupling is stable: spectral radius %.9g\n", a->stability.radius);
     for (int i = 0; i < a->watched.finding_count; i++) printf("  - %s\n", a->watched.findings[i].text);
     for (int i = 0; i < a->best; i++)
@@ -55,41 +70,111 @@ static void print_warnings(const yk_advice *a, double tolerance)
                    a->rows[i].block, a->rows[i].step);
 }
 
-static int print_advice(const yk_advice *a, double tolerance)
+/* The file --------------------------------------------------------------------------------------------------------- */
+
+/* Under another name first, so that there is never half a file. */
+static bool replace_file(const char *path, const char *text)
 {
-    printf("tolerance %g, on the first %g s, against %s with a sixteenth of the step (own error %.2g)\n\n", tolerance,
-           a->stretch, a->reference, a->reference_error);
+    char *target = realpath(path, NULL);
+    size_t room = target ? strlen(target) + 8 : 0;
+    char *draft = target ? malloc(room) : NULL;
+    bool good = false;
+    if (draft) {
+        snprintf(draft, room, "%s.XXXXXX", target);
+        int descriptor = mkstemp(draft);
+        FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+        struct stat as_it_was;
+        if (file) {
+            good = stat(target, &as_it_was) == 0 && fchmod(descriptor, as_it_was.st_mode & 07777) == 0;
+            good = fputs(text, file) >= 0 && good;
+            good = fclose(file) == 0 && good;
+            good = good && rename(draft, target) == 0;
+        }
+        if (!good && descriptor >= 0) unlink(draft);
+    }
+    free(draft);
+    free(target);
+    if (!good) perror("yoke: cannot write the scenario");
+    return good;
+}
+
+static int write_block(yk_context *context, const char *path, const yk_advice *a)
+{
+    const char *overrides[YK_ADVICE_OVERRIDES_MAX];
+    for (int i = 0; i < a->override_count; i++) overrides[i] = a->overrides[i];
+    char *text = NULL;
+    yk_status status = yk_scenario_edit(context, path, overrides, a->override_count, &text);
+    if (status < 0) return print_refusal(context, NULL, status);
+    int code = replace_file(path, text) ? EXIT_GOOD : EXIT_FAILED;
+    yk_release(context, text);
+    if (code == EXIT_GOOD) printf("\nwritten to %s\n", path);
+    return code;
+}
+
+/* Advice ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct request {
+    option_list sets, signals;
+    bool write;
+} request;
+
+static int print_advice(yk_context *context, const request *q, const yk_advise_def *def, const yk_advice *a, double end)
+{
+    printf("tolerance %g, on the first %g s, against %s with 1/%d of the step (own error %.2g); %.0f s of %g used\n\n",
+           def->tolerance, a->stretch, a->reference, a->reference_parts, a->reference_error, a->seconds, def->seconds);
     print_rows(a);
     if (a->best < 0) {
         printf("\nno scheme meets the tolerance; give a smaller time.step, a larger --tolerance or more --seconds\n");
         return EXIT_FAILED;
     }
-    const yk_advice_row *best = &a->rows[a->best];
     printf("\nof the choice:\n");
-    print_warnings(a, tolerance);
-    printf("\ntake, with the keys that are there already:\n\n  %s\n  time: {step: %g}\n", best->block, best->step);
-    return EXIT_GOOD;
+    print_warnings(a, end);
+    const yk_advice_row *best = &a->rows[a->best];
+    const char *step = strchr(a->overrides[a->override_count - 1], '=') + 1;
+    printf("\ntake, with the keys that are there already:\n\n  %s\n  time: {step: %s}\n", best->block, step);
+    printf("\ncheck it:\n\n  yoke run %s", def->scenario.path);
+    for (int i = 0; i < q->sets.count; i++) printf(" --set '%s'", q->sets.items[i]);
+    for (int i = 0; i < a->override_count; i++) printf(" --set %s", a->overrides[i]);
+    printf(" --error\n");
+    if (!q->write) return EXIT_GOOD;
+    if (q->sets.count) printf("\nnote: what was given with --set is not written\n");
+    return write_block(context, def->scenario.path, a);
+}
+
+/* The length of the scenario, for the words about it. */
+static double length_of(const char *path, const option_list *sets)
+{
+    loaded l;
+    if (!load_scenario(path, sets, &l)) return NAN;
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    double length = info->end - info->start;
+    close_scenario(&l);
+    return length;
 }
 
 int command_advise(int argc, char **argv)
 {
-    option_list sets = {0}, signals = {0};
+    request q = {0};
     yk_advise_def def = yk_advise_default();
     const option_row rows[] = {
-        {"tolerance", OPTION_NUMBER, &def.tolerance, "E", "relative error that is good enough [0.01]"},
-        {"signal", OPTION_LIST, &signals, "NAME",
-         "signal to compare; may be repeated [position and velocity of all interfaces]"},
+        {"tolerance", OPTION_NUMBER, &def.tolerance, "E",
+         "error of the worst signal that is good enough, by its range [0.01]"},
+        {"signal", OPTION_LIST, &q.signals, "NAME",
+         "signal to compare; may be repeated [position and velocity of all interfaces, and what is recorded]"},
         {"stretch", OPTION_NUMBER, &def.stretch, "T", "seconds of the scenario to try [as --seconds allows]"},
         {"seconds", OPTION_NUMBER, &def.seconds, "S", "time for all of it, roughly [60]"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+        {"set", OPTION_LIST, &q.sets, "PATH=VALUE", "override a value of the scenario"},
         {"jobs", OPTION_COUNT, &def.jobs, "N", "schemes at the same time [one per core]"},
+        {"write", OPTION_FLAG, &q.write, NULL, "put the advice into the scenario's file, and leave the rest as it is"},
         {.kind = OPTION_END},
     };
     int parsed = options_parse(usage, rows, argc, argv, &def.scenario.path, 1, 1);
     if (parsed < 0) return options_exit(parsed);
-    def.scenario.overrides = sets.items, def.scenario.override_count = sets.count;
-    def.signals = signals.items, def.signal_count = signals.count;
-    def.progress = show_count, def.user = noun;
+    def.scenario.overrides = q.sets.items, def.scenario.override_count = q.sets.count;
+    def.signals = q.signals.items, def.signal_count = q.signals.count;
+    def.progress = show_percent;
+    double length = length_of(def.scenario.path, &q.sets);
+    if (isnan(length)) return EXIT_MISUSE;
     catch_interrupts();
     yk_context *context = open_context();
     yk_diagnostics *diagnostics = NULL;
@@ -97,11 +182,11 @@ int command_advise(int argc, char **argv)
     int code = EXIT_FAILED;
     if (context && advice && yk_diagnostics_create(context, &diagnostics) >= 0) {
         yk_status status = yk_advise(context, &def, diagnostics, advice);
-        if (status != YK_OK) {
+        if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
+        if (status != YK_OK)
             code = print_refusal(context, diagnostics, status);
-        } else {
-            code = print_advice(advice, def.tolerance);
-        }
+        else
+            code = print_advice(context, &q, &def, advice, length);
     }
     free(advice);
     yk_diagnostics_destroy(diagnostics);

@@ -364,16 +364,18 @@ double yk_stable_share(const double *radii, size_t count);
 /* Advice --------------------------------------------------------------------------------------------------------- */
 
 /* Which scheme and step to take: all schemes that the program has are tried on a stretch of the scenario, from coarse to fine
- * steps, against a reference that is finer than all of them. */
+ * steps, the cheapest first, against a reference whose own error is known. The cheapest that meets the tolerance is verified
+ * over the whole scenario, or as far as the time allows. */
 typedef struct yk_advise_def {
     yk_scenario_def scenario;
-    double tolerance;           /* relative error, as in yk_convergence_row, that is good enough */
-    double stretch;             /* s, from the start; NaN: as long as the time allows, at most the whole run */
-    double seconds;             /* on the clock, for all of it, roughly */
-    const char *const *signals; /* that are compared; none: position and velocity of all interfaces */
+    double tolerance; /* error that is good enough, as in yk_signal_error, of the worst signal */
+    double stretch;   /* s, from the start; NaN: as long as the time allows, at most the whole run */
+    double seconds;   /* for all of it, roughly; on a machine that has other work to do it takes longer */
+    const char *const
+        *signals; /* that are compared; none: position and velocity of all interfaces, and what is recorded */
     int signal_count;
-    int jobs; /* schemes that are tried at the same time; 0: one per core */
-    bool (*progress)(void *user, int done, int total);
+    int jobs;                                          /* schemes that are tried at the same time; 0: one per core */
+    bool (*progress)(void *user, int done, int total); /* percent of the time; false stops */
     void *user;
 } yk_advise_def;
 
@@ -392,25 +394,33 @@ typedef struct yk_advice_row {
     char name[48];
     char block[200]; /* "coupling: {scheme: tight, relaxation: aitken}" */
     yk_advice_outcome outcome;
-    double step; /* s: the coarsest that meets the tolerance, else the last that was tried */
-    double error;
-    double seconds;      /* on the clock, for the whole run: from the stretch */
+    double step;         /* s: the coarsest that meets the tolerance, else the last that was tried */
+    double error;        /* of the worst signal: its distance from the reference and that one's own error */
+    char worst[160];     /* that signal */
+    double seconds;      /* for the whole run: from the steps of subsystems and what they cost */
     int64_t calls;       /* of subsystems, for the whole run */
     double energy_share; /* created by the interfaces, of what moves */
     char message[768];   /* why not, or what to know; "" */
 } yk_advice_row;
 
-enum { YK_ADVICE_MAX = 32 };
+enum { YK_ADVICE_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
 
 typedef struct yk_advice {
     int count;
     yk_advice_row rows[YK_ADVICE_MAX]; /* those that meet the tolerance first, by cost; then by error */
     int best;                          /* the cheapest that couples, not merges; -1: none meets the tolerance */
-    char reference[64];                /* what they were compared with */
-    double reference_error;            /* of it, from one of twice its step */
-    double stretch;                    /* s */
-    yk_run_report watched;             /* findings of the best on the stretch */
-    bool asked;                        /* whether there was time for the stability of the best */
+    int override_count;                /* the values of the best, to be set in the scenario: "time.step=1e-3" */
+    char overrides[YK_ADVICE_OVERRIDES_MAX][64];
+    char reference[64];     /* what they were compared with */
+    int reference_parts;    /* its step: a part of the scenario's */
+    double reference_error; /* of it, in its worst signal */
+    int unknown_signals;    /* that the reference does not know well enough to judge by */
+    char unknown[160];      /* one of them */
+    double stretch;         /* s, on which schemes were compared */
+    double verified;        /* s, over which the best meets the tolerance */
+    double seconds;         /* that it took, of the processor by jobs */
+    yk_run_report watched;  /* findings of the best over that time */
+    bool asked;             /* whether there was time for the stability of the best */
     yk_stability_report stability;
 } yk_advice;
 

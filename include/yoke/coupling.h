@@ -282,6 +282,7 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash);
 
 typedef struct yk_subsystem_statistics {
     int64_t calls;
+    int64_t steps;       /* made in them: several per call of a subsystem with substeps */
     double seconds;      /* spent in the subsystem; measured on a sample of the steps when they are short */
     int64_t model_calls; /* rim: for its reduced interface model */
     double model_seconds;

@@ -124,6 +124,11 @@ void yk_scenario_sample(const yk_scenario *scenario, double *values);
  * used. To be given back with yk_release; NULL when out of memory. */
 char *yk_scenario_text(const yk_scenario *scenario);
 
+/* The text of a scenario file with values set in place, "coupling.scheme=tight", and all else in it as it was: comments and
+ * layout too. The file is not touched. To be given back with yk_release. YK_ERROR_INPUT where a value cannot be set without
+ * changing another, as under an anchor that is used twice. */
+yk_status yk_scenario_edit(yk_context *context, const char *path, const char *const *overrides, int count, char **text);
+
 /* The reference of all keys of a scenario, in Markdown (docs/scenario.md); to be given back with yk_release. NULL when
  * out of memory. */
 char *yk_scenario_reference(yk_context *context);

@@ -24,6 +24,8 @@ static const double LOST = 0.3;
 /* The same of the mean over a part of the run: what jumps differs for shorter times. */
 static const double LOST_MEAN = 0.1;
 enum { PARTS = 16 };
+/* Distance from a whole number within which an order is one that can be extrapolated with. */
+static const double CLEAR_ORDER = 0.25;
 /* Range, by the widest of the same unit and by the size of the signal itself, below which nothing moves. */
 static const double AT_REST = 1e-6, AT_REST_OWN = 1e-11;
 /* Differences, by the size of the signal, that are rounding and say nothing. */
@@ -231,15 +233,51 @@ void yk_error_distance(const yk_error_input *in, yk_signal_error *error)
     put(&t, is_jumping(in, &t) ? YK_ACCURACY_JUMPS : YK_ACCURACY_REGULAR, t.off, t.off_mean, error);
 }
 
-void yk_error_of_finest(const yk_error_input *in, yk_signal_error *error)
+/* What the finest run is wrong by. */
+static void judge_finest(const yk_error_input *in, const totals *t, yk_accuracy kind, yk_signal_error *error)
+{
+    double ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->largest[1], t->largest[0]);
+    double mean_ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->mean[1], t->mean[0]);
+    if (kind == YK_ACCURACY_JUMPS) mean_ratio = fmin(mean_ratio, RATIO_REGULAR);
+    put(t, kind, rest_of_series(in, t->largest[0], t->largest[1], ratio),
+        rest_of_series(in, t->mean[0], t->mean[1], mean_ratio), error);
+}
+
+void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_signal_error *error)
 {
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
-    double ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.largest[1], t.largest[0]);
-    double mean_ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.mean[1], t.mean[0]);
-    if (kind == YK_ACCURACY_JUMPS) mean_ratio = fmin(mean_ratio, RATIO_REGULAR);
-    put(&t, kind, rest_of_series(in, t.largest[0], t.largest[1], ratio),
-        rest_of_series(in, t.mean[0], t.mean[1], mean_ratio), error);
+    int finest = in->runs - 1;
+    judge_finest(in, &t, kind, error);
+    for (int c = 0; c < in->components; c++)
+        memcpy(truth[c], in->columns[finest * in->components + c], in->rows * sizeof(double));
+
+    /* Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair of runs. Their difference is at least three times
+     * the error of the finer one. */
+    double order = kind == YK_ACCURACY_REGULAR ? -log2(t.largest[1] / t.largest[0]) : NAN;
+    if (!(fabs(order - round(order)) < CLEAR_ORDER) || round(order) < 1 || in->runs < 3) return;
+    double weight = 1 / (exp2(round(order)) - 1), largest = 0, sum = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int c = 0; c < in->components; c++) {
+            const double *coarse = in->columns[(finest - 2) * in->components + c];
+            const double *before = in->columns[(finest - 1) * in->components + c];
+            const double *fine = in->columns[finest * in->components + c];
+            for (size_t i = 0; i < in->rows; i++) {
+                double limit = fine[i] + weight * (fine[i] - before[i]);
+                double other = before[i] + weight * (before[i] - coarse[i]);
+                if (pass == 1) {
+                    truth[c][i] = limit;
+                } else {
+                    largest = fmax(largest, fabs(limit - other));
+                    sum += fabs(limit - other);
+                }
+            }
+        }
+        yk_signal_error limit = *error;
+        put(&t, kind, largest, sum, &limit);
+        if (!(limit.error < error->error) && pass == 0) return;
+        *error = limit;
+    }
 }
 
 void yk_error_exempt_resting(yk_signal_error *signals, int count)

@@ -37,8 +37,9 @@ void yk_error_bars(const yk_error_input *input, double *ratios, double *const *b
 
 /* How far the first of two runs is from the second, as if that were the truth: all of `error` but name, unit and exempt. */
 void yk_error_distance(const yk_error_input *input, yk_signal_error *error);
-/* What the finest of the runs is wrong by. */
-void yk_error_of_finest(const yk_error_input *input, yk_signal_error *error);
+/* The best that three runs tell of the truth, into `truth`, truth[component][row], and what that is wrong by: the finest run,
+ * or the limit that the runs tend to where they do so with a clear order. */
+void yk_error_extrapolate(const yk_error_input *input, double *const *truth, yk_signal_error *error);
 
 /* Exempts signals that hardly move beside others of their unit, or beside their own size: errors have nothing there that they
  * could be compared with. */

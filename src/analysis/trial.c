@@ -53,6 +53,23 @@ static bool within_time(void *user, const yk_run_progress *progress)
     return !l->def->progress || l->def->progress(l->def->user, progress);
 }
 
+/* Subsystems that are merged are called as one, in as many sweeps as there are iterations. */
+static void count_work(const yk_trial_def *def, const yk_scenario *scenario, yk_system *system, yk_trial *trial)
+{
+    const yk_scenario_info *info = yk_scenario_get(scenario);
+    bool merged = info->subsystem_count > 1 && yk_scheme_merges(info->scheme.kind);
+    double all = 0;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        double weight = def->weights ? def->weights[i] : 1;
+        all += weight;
+        trial->calls += s.calls;
+        trial->work += weight * (double)(s.steps + s.model_calls);
+        if (def->call_seconds) def->call_seconds[i] = s.steps ? s.seconds / (double)s.steps : 0;
+    }
+    if (merged) trial->work = all * fmax((double)trial->calls, (double)trial->iterations);
+}
+
 static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scenario)
 {
     yk_system *system = NULL;
@@ -64,8 +81,7 @@ static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scen
     status = yk_run(trial->context, scenario, &run_def, &trial->report);
     trial->seconds = yk_processor_seconds() - l.begun;
     trial->iterations = yk_system_statistics_get(system).iterations;
-    for (int i = 0; i < yk_scenario_get(scenario)->subsystem_count; i++)
-        trial->calls += yk_system_subsystem_statistics(system, i).calls;
+    count_work(def, scenario, system, trial);
     return status;
 }
 

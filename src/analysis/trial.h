@@ -12,9 +12,11 @@ typedef struct yk_trial_def {
     double refinement;         /* as in yk_scenario_def: of the step above, and of all others */
     double end;                /* s; NaN: the scenario's */
     const char *const *signals;
-    int signal_count; /* 0: what the scenario records */
-    int every;        /* macro steps between samples, before refinement; 0: the scenario's */
-    double seconds;   /* of the processor, at most; infinite: no limit */
+    int signal_count;      /* 0: what the scenario records */
+    int every;             /* macro steps between samples, before refinement; 0: the scenario's */
+    double seconds;        /* of the processor, at most; infinite: no limit */
+    const double *weights; /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */
+    double *call_seconds;  /* room for the time that a step of each subsystem takes, on the clock; NULL: not wanted */
     bool (*progress)(void *user, const yk_run_progress *progress); /* as in yk_run_def; may be NULL */
     void *user;
 } yk_trial_def;
@@ -31,6 +33,7 @@ typedef struct yk_trial {
     double seconds;     /* of the processor: the run, without what came before the first step */
     int64_t calls;      /* of all subsystems */
     int64_t iterations; /* sweeps over all of them */
+    double work;        /* steps of subsystems by their weights: the same on any machine, however busy it is */
 } yk_trial;
 
 /* Always leaves a trial that must be released. */

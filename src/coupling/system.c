@@ -188,6 +188,7 @@ static inline yk_status call_member(yk_system *system, int member, member_move m
     m->status = move(system, m);
     if (timed) s->seconds += yk_clock_seconds() - begin, m->timed_calls++;
     s->calls++;
+    s->steps += m->substeps;
     yk_system_gather(m);
     if (m->moments && m->substeps == 1) yk_index1_add_moments(m, 1);
     for (int port = 0; m->substeps > 1 && port < m->port_count; port++) m->values[port].effort = m->mean_efforts[port];
