@@ -6,8 +6,8 @@
 
 enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
 
-static const char *const names[YK_FORCE_KINDS] = {"spring", "torsion",  "bushing",        "force",
-                                                  "torque", "follower", "follower-torque"};
+static const char *const names[YK_FORCE_KINDS] = {"spring", "torsion", "bushing",  "motor",          "thrust",
+                                                  "force",  "torque",  "follower", "follower-torque"};
 
 const char *yk_force_name(yk_force_kind kind)
 {
@@ -16,7 +16,7 @@ const char *yk_force_name(yk_force_kind kind)
 
 bool yk_force_on_both(yk_force_kind kind)
 {
-    return kind <= YK_FORCE_BUSHING;
+    return kind <= YK_FORCE_THRUST;
 }
 
 /* Both markers and what separates them. */
@@ -221,6 +221,50 @@ static void bushing(const yk_force_law *law, const pair *p, yk_force_load *resul
     if (tangent) bushing_tangent(law, p, &s, force, torque, tangent);
 }
 
+/* The displacement of b along z of a, and its rate. */
+static void slide_along_z(const pair *p, double *value, double *rate)
+{
+    yk_vec3 z = p->a.axis[2];
+    *value = yk_v3_dot(z, p->d);
+    *rate = yk_v3_dot(z, yk_v3_sub(p->rate, yk_v3_cross(p->a.angular_velocity, p->d)));
+}
+
+static void motor(const pair *p, double load, yk_force_load *result, yk_force_tangent *tangent)
+{
+    yk_vec3 torque = yk_v3_scale(load, p->a.axis[2]);
+    result->part[TORQUE_A] = yk_v3_neg(torque);
+    result->part[TORQUE_B] = torque;
+    result->supply = yk_v3_dot(torque, yk_v3_sub(p->b.angular_velocity, p->a.angular_velocity));
+    if (!tangent) return;
+    yk_mat3 axis_turns = yk_m3_skew(torque); /* theta x torque = -skew(torque) theta */
+    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], 1, axis_turns);
+    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_A], -1, axis_turns);
+}
+
+static void thrust(const pair *p, double load, yk_force_load *result, yk_force_tangent *tangent)
+{
+    yk_vec3 force = yk_v3_scale(load, p->a.axis[2]), reach = yk_v3_add(p->a.arm, p->d);
+    double place, rate;
+    slide_along_z(p, &place, &rate);
+    result->part[FORCE_A] = yk_v3_neg(force);
+    result->part[TORQUE_A] = yk_v3_cross(force, reach);
+    result->part[FORCE_B] = force;
+    result->part[TORQUE_B] = yk_v3_cross(p->b.arm, force);
+    result->supply = load * rate;
+    if (!tangent) return;
+
+    /* The force turns with a; on a it acts at a point that moves with b. */
+    yk_mat3 skew_f = yk_m3_skew(force), skew_b = yk_m3_skew(p->b.arm);
+    yk_m3_add_to(&tangent->placement[FORCE_A][TORQUE_A], 1, skew_f);
+    yk_m3_add_to(&tangent->placement[FORCE_B][TORQUE_A], -1, skew_f);
+    yk_m3_add_to(&tangent->placement[TORQUE_A][FORCE_A], -1, skew_f);
+    yk_m3_add_to(&tangent->placement[TORQUE_A][FORCE_B], 1, skew_f);
+    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], 1, yk_m3_mul(yk_m3_skew(reach), skew_f));
+    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_B], -1, yk_m3_mul(skew_f, skew_b));
+    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_A], -1, yk_m3_mul(skew_b, skew_f));
+    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
+}
+
 static void applied(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
                     yk_force_tangent *tangent)
 {
@@ -256,6 +300,8 @@ void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk
     case YK_FORCE_SPRING: spring(law, &p, load, result, tangent); return;
     case YK_FORCE_TORSION: torsion(law, &p, load, result, tangent); return;
     case YK_FORCE_BUSHING: bushing(law, &p, result, tangent); return;
+    case YK_FORCE_MOTOR: motor(&p, load, result, tangent); return;
+    case YK_FORCE_THRUST: thrust(&p, load, result, tangent); return;
     default: applied(law, &p, load, result, tangent); return;
     }
 }
@@ -264,7 +310,11 @@ void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_
                       double *rate)
 {
     pair p = pair_of(law, body_a, body_b);
-    if (law->kind == YK_FORCE_TORSION) {
+    if (law->kind == YK_FORCE_THRUST) {
+        slide_along_z(&p, value, rate);
+        return;
+    }
+    if (law->kind == YK_FORCE_TORSION || law->kind == YK_FORCE_MOTOR) {
         *value = angle_about_z(&p);
         *rate = yk_v3_dot(p.a.axis[2], yk_v3_sub(p.b.angular_velocity, p.a.angular_velocity));
         return;

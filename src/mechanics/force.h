@@ -2,12 +2,14 @@
  *
  *   spring    along the line between the origins: tension = k (length - free length) + c (rate of length) + load
  *   torsion   about z of a: torque = k (angle - free angle) + c (angular velocity) + load, angle in (-pi, pi]
+ *   motor     a torque of the size of the load about z of a, on b, and its opposite on a
+ *   thrust    a force of the size of the load along z of a, on b at its marker, and its opposite on a at the same point
  *   bushing   6 x 6 stiffness and damping on the displacement and the rotation vector of b relative to a, in a's axes
  *   force, torque    the vector times the load, on b at its marker, in global axes
  *   follower force, follower torque    the same in the axes of the marker b, turning with it
  *
- * `load` is a number that the caller gives at each time: an expression, an actuator, a constant. Springs and bushings
- * act on both bodies, force and torque on b alone. */
+ * `load` is a number that the caller gives at each time: an expression, an actuator, a constant. Force and torque act on b
+ * alone, the others on both bodies. */
 #ifndef YK_MECHANICS_FORCE_H
 #define YK_MECHANICS_FORCE_H
 
@@ -17,6 +19,8 @@ typedef enum yk_force_kind {
     YK_FORCE_SPRING,
     YK_FORCE_TORSION,
     YK_FORCE_BUSHING,
+    YK_FORCE_MOTOR,
+    YK_FORCE_THRUST,
     YK_FORCE_VECTOR,
     YK_FORCE_TORQUE,
     YK_FORCE_FOLLOWER,
@@ -57,7 +61,7 @@ bool yk_force_on_both(yk_force_kind kind);
 void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double load,
                        yk_force_load *result, yk_force_tangent *tangent);
 
-/* Present length (spring) or angle (torsion), and its rate. */
+/* Present length (spring), angle (torsion, motor) or displacement along z of a (thrust), and its rate. */
 void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double *value,
                       double *rate);
 

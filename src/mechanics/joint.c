@@ -133,6 +133,20 @@ void yk_joint_place_at(const yk_joint *joint, const yk_frame *body_a, const yk_f
     if (joint->kind == YK_JOINT_DISTANCE && !drive) place->drive.value = joint->length;
 }
 
+yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b)
+{
+    yk_joint_place place;
+    yk_joint_place_at(joint, body_a, body_b, NULL, &place);
+    const yk_marker_frame *a = &place.a, *b = &place.b;
+    yk_vec3 z = a->axis[Z], speed = yk_v3_sub(b->velocity, a->velocity);
+    return (yk_joint_reading){
+        .angle = atan2(yk_v3_dot(a->axis[Y], b->axis[X]), yk_v3_dot(a->axis[X], b->axis[X])),
+        .angle_rate = yk_v3_dot(z, yk_v3_sub(body_b->angular_velocity, body_a->angular_velocity)),
+        .displacement = yk_v3_dot(z, place.d),
+        .displacement_rate = yk_v3_dot(z, yk_v3_sub(speed, yk_v3_cross(body_a->angular_velocity, place.d))),
+    };
+}
+
 static double component(yk_vec3 v, int k)
 {
     return k == 0 ? v.x : k == 1 ? v.y : v.z;

@@ -115,6 +115,15 @@ bool yk_row_on_velocity(yk_row_kind kind);
 void yk_joint_place_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b, const yk_drive *drive,
                        yk_joint_place *place);
 
+/* What a sensor in the joint tells of marker b: its angle about z of a, in (-pi, pi], its displacement along it, and the
+ * rates of both. */
+typedef struct yk_joint_reading {
+    double angle, angle_rate;               /* rad, rad/s */
+    double displacement, displacement_rate; /* m, m/s */
+} yk_joint_reading;
+
+yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b);
+
 double yk_row_value(const yk_row *row, const yk_joint_place *place);
 double yk_row_rate(const yk_row *row, const yk_joint_place *place);
 void yk_row_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient);

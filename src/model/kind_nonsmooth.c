@@ -260,7 +260,9 @@ const yk_section yk_nonsmooth_section = {
     "nonsmooth",
     "Rigid bodies and particles with frictional contact, stepped at the level of impulses. Channels: of bodies "
     "`position`, `orientation`, `velocity`, `angular_velocity`, and of those with prescribed motion the `force` and "
-    "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its marker; `contacts`, "
+    "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its marker, and as a sensor "
+    "in the joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, `displacement` and "
+    "`displacement_rate` along it; `contacts`, "
     "`overlap`, and `asleep`, the number of bodies, where they may sleep; `particles`: x, y, z of every particle, one "
     "after the other.",
     fields};

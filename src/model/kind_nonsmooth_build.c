@@ -286,17 +286,52 @@ static void read_bushing(maker *m, const yk_node *item, const char *key, double 
     for (int i = 0; i < 36 && list->value_count == 36; i++) matrix[i / 6][i % 6] = list->values[i];
 }
 
+/* The signal that loads a force, each once; -1: none. */
+static int input_of(maker *m, const yk_node *item)
+{
+    const yk_node *input = yk_node_get(item, "input");
+    if (!input) return -1;
+    for (const yk_node *port = first_of(m->section, "ports"); port; port = port->next)
+        if (strcmp(yk_node_name(port), input->text) == 0)
+            note(m, yk_builder_error(m->builder, input,
+                                     "a port is already named '%s': choose another name for the input", input->text));
+    int known = yk_nonsmooth_find_signal(m->world, input->text);
+    return known >= 0 ? known : added(m, input, yk_nonsmooth_add_signal(m->world, input->text));
+}
+
+/* Bodies and markers of the joint that a motor drives. */
+static void read_motor(maker *m, const yk_node *item, yk_force_kind *kind, int body[2], yk_marker marker[2])
+{
+    const yk_node *reference = yk_node_get(item, "joint"), *joints = yk_node_get(m->section, "joints");
+    const yk_names *names = yk_builder_names(m->builder, joints);
+    int index = names ? yk_builder_find(m->builder, names, reference, "joint", NULL) : -1;
+    if (index < 0) {
+        note(m, names ? YK_ERROR_INPUT : YK_ERROR_MEMORY);
+        return;
+    }
+    const yk_node *joint = yk_node_at(joints, index);
+    read_pair(m, joint, body, marker);
+    if (!yk_motor_kind((yk_joint_kind)joint->choice, kind))
+        note(m, yk_builder_error(m->builder, reference,
+                                 "a motor drives a revolute, cylindrical, rotation, prismatic, in-line or position "
+                                 "joint; this one is %s",
+                                 yk_joint_name((yk_joint_kind)joint->choice)));
+}
+
 static void make_force(maker *m, const yk_node *item)
 {
     yk_nonsmooth_force_def force = yk_nonsmooth_force_default();
     int body[2] = {YK_WORLD, YK_WORLD};
     yk_marker marker[2] = {yk_marker_default(), yk_marker_default()};
     force.name = yk_node_name(item);
-    force.law.kind = (yk_force_kind)item->choice;
+    force.law.kind = yk_force_kind_of[item->choice];
+    force.input = input_of(m, item);
     if (yk_node_get(item, "feedback"))
         note(m, yk_builder_error(m->builder, yk_node_get(item, "feedback"), "loads here are functions of time only"));
     if (yk_node_get(item, "load")) note(m, yk_builder_function(m->builder, item, "load", &force.load));
-    if (yk_force_on_both(force.law.kind)) {
+    if (force.law.kind == YK_FORCE_MOTOR) {
+        read_motor(m, item, &force.law.kind, body, marker);
+    } else if (yk_force_on_both(force.law.kind)) {
         read_pair(m, item, body, marker);
         if (force.law.kind == YK_FORCE_BUSHING) {
             read_bushing(m, item, "stiffness", force.law.bushing_stiffness);

@@ -135,11 +135,15 @@ static const yk_field feedback_fields[] = {
 };
 static const yk_section feedback_section = {"feedback", "A load that depends on what the model does.", feedback_fields};
 
-#define LOAD_FIELDS(unit_of_load, default_load, meaning)                                       \
-    {"load", YK_TYPE_FUNCTION, unit_of_load, default_load, .text = meaning},                   \
-    {                                                                                          \
-        "feedback", YK_TYPE_SECTION, .section = &feedback_section, .text = "instead of `load`" \
+#define INPUT_FIELD                                                                                                 \
+    {                                                                                                               \
+        "input", YK_TYPE_TEXT,                                                                                      \
+            .text = "instead of `load`: the name of a signal port of the subsystem, at which a wire ends; several " \
+                    "forces may have one"                                                                           \
     }
+#define LOAD_FIELDS(unit_of_load, default_load, meaning)                     \
+    {"load", YK_TYPE_FUNCTION, unit_of_load, default_load, .text = meaning}, \
+        {"feedback", YK_TYPE_SECTION, .section = &feedback_section, .text = "instead of `load`"}, INPUT_FIELD
 
 static const yk_field spring_fields[] = {
     PAIR_FIELDS,
@@ -173,14 +177,39 @@ static const yk_field torque_fields[] = {
     {"follows", YK_TYPE_BOOLEAN, .fallback = "false", .text = "whether the vector is in the marker's axes"},
     LOAD_FIELDS(NULL, "1", "factor of the vector, function of time"),
     {0}};
+static const yk_field motor_fields[] = {
+    {"joint", YK_TYPE_TEXT, .required = true,
+     .text = "a joint of the subsystem: a torque about the z axis of `revolute`, `cylindrical` and `rotation`, a force "
+             "along the z axis of `prismatic`, `in-line` and `position`"},
+    LOAD_FIELDS("N m or N", "0",
+                "on the second body of the joint, in the sense in which its angle or displacement grows"),
+    {0}};
+static const yk_section motor = {"motor", "Drives a joint: acts on its second body, with the opposite on the first.",
+                                 motor_fields};
 static const yk_section spring = {"spring", "Along the line between the origins.", spring_fields};
 static const yk_section torsion = {"torsion", "About the common z axis of a joint beside it.", torsion_fields};
 static const yk_section bushing = {"bushing", "Holds all six relative motions elastically.", bushing_fields};
 static const yk_section force = {"force", "At a marker.", force_fields};
 static const yk_section torque = {"torque", "On a body.", torque_fields};
 
-/* In the order of yk_force_kind, as far as it goes. */
-static const yk_section *const force_variants[] = {&spring, &torsion, &bushing, &force, &torque, NULL};
+/* In the order of yk_force_word. */
+static const yk_section *const force_variants[] = {&spring, &torsion, &bushing, &motor, &force, &torque, NULL};
+const yk_force_kind yk_force_kind_of[] = {YK_FORCE_SPRING, YK_FORCE_TORSION, YK_FORCE_BUSHING,
+                                          YK_FORCE_MOTOR,  YK_FORCE_VECTOR,  YK_FORCE_TORQUE};
+
+bool yk_motor_kind(yk_joint_kind joint, yk_force_kind *kind)
+{
+    switch (joint) {
+    case YK_JOINT_REVOLUTE:
+    case YK_JOINT_CYLINDRICAL:
+    case YK_JOINT_DRIVEN_ROTATION: *kind = YK_FORCE_MOTOR; return true;
+    case YK_JOINT_PRISMATIC:
+    case YK_JOINT_IN_LINE:
+    case YK_JOINT_DRIVEN_POSITION: *kind = YK_FORCE_THRUST; return true;
+    default: return false;
+    }
+}
+
 const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_variants, .selector = "type",
                                 .text = "A force law"};
 
@@ -373,7 +402,9 @@ const yk_section yk_smooth_section = {
     "smooth",
     "A mechanism of rigid bodies, joints, forces and flexible beams, solved as differential-algebraic equations. "
     "Channels: of nodes and bodies `position`, `orientation`, `velocity`, `angular_velocity`, `acceleration`, "
-    "`angular_acceleration`; of joints `force` and `torque`, on the second body at its marker; of springs `stretch` "
+    "`angular_acceleration`; of joints `force` and `torque`, on the second body at its marker, and as a sensor in the "
+    "joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, `displacement` and "
+    "`displacement_rate` along it; of springs `stretch` "
     "and "
     "`stretch_rate`; of beams `force_1`, `moment_1`, `force_2`, `moment_2` at its two evaluation points; of flexible "
     "bodies `strain_energy` and, with modes, `amplitude_1` and so on, and of their points what nodes have.",

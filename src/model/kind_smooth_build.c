@@ -30,6 +30,8 @@ typedef struct maker {
     yk_smooth_place_def *places;
     yk_smooth_shape_def *shapes;
     yk_smooth_port_def *ports;
+    const char **inputs; /* names of the signals that load forces, each once */
+    int input_count;
     node_name *names; /* of nodes and places, sorted */
     int name_count;
     yk_status status; /* the first failure */
@@ -350,13 +352,55 @@ static void read_six_by_six(maker *m, const yk_node *item, const char *key, doub
     for (int i = 0; i < 36 && list->value_count == 36; i++) matrix[i / 6][i % 6] = list->values[i];
 }
 
+/* The signal port that loads a force, behind those of `ports`; -1: none. */
+static int input_of(maker *m, const yk_node *item)
+{
+    const yk_node *input = yk_node_get(item, "input");
+    if (!input) return -1;
+    int count = count_of(m->section, "ports"), k = 0;
+    for (const yk_node *port = first_of(m->section, "ports"); port; port = port->next)
+        if (strcmp(yk_node_name(port), input->text) == 0)
+            fail(m, yk_builder_error(m->builder, input,
+                                     "a port is already named '%s': choose another name for the input", input->text));
+    if (!m->inputs) m->inputs = take(m, (size_t)count_of(m->section, "forces"), sizeof *m->inputs);
+    if (!m->inputs) return -1;
+    while (k < m->input_count && strcmp(m->inputs[k], input->text) != 0) k++;
+    m->inputs[k] = input->text;
+    if (k == m->input_count) m->input_count++;
+    return count + k;
+}
+
+/* Bodies and markers of the joint that a motor drives. */
+static void read_motor(maker *m, const yk_node *item, yk_smooth_force_def *force)
+{
+    const yk_node *reference = yk_node_get(item, "joint");
+    const yk_names *names = yk_builder_names(m->builder, yk_node_get(m->section, "joints"));
+    int index = names ? yk_builder_find(m->builder, names, reference, "joint", NULL) : -1;
+    if (index < 0) {
+        fail(m, names ? YK_ERROR_INPUT : YK_ERROR_MEMORY);
+        return;
+    }
+    const yk_smooth_joint_def *joint = &m->joints[index];
+    for (int side = 0; side < 2; side++) {
+        force->node[side] = joint->node[side];
+        force->marker[side] = joint->marker[side];
+    }
+    if (!yk_motor_kind(joint->kind, &force->kind))
+        fail(m, yk_builder_error(m->builder, reference,
+                                 "a motor drives a revolute, cylindrical, rotation, prismatic, in-line or position "
+                                 "joint; this one is %s",
+                                 yk_joint_name(joint->kind)));
+}
+
 static void make_force(maker *m, const yk_node *item, yk_smooth_force_def *force)
 {
     *force = yk_smooth_force_default();
     force->name = yk_node_name(item);
-    force->kind = (yk_force_kind)item->choice;
-    if (force->kind != YK_FORCE_BUSHING) force->load = load_of(m, item);
+    force->kind = yk_force_kind_of[item->choice];
+    force->input = input_of(m, item);
+    if (force->kind != YK_FORCE_BUSHING && force->input < 0) force->load = load_of(m, item);
     switch (force->kind) {
+    case YK_FORCE_MOTOR: read_motor(m, item, force); return;
     case YK_FORCE_SPRING:
     case YK_FORCE_TORSION:
         read_pair(m, item, force->node, force->marker);
@@ -550,7 +594,7 @@ static yk_status find_inputs(maker *m, const yk_smooth *model)
 {
     const yk_smooth_force_def *force = m->def.forces;
     for (const yk_node *item = first_of(m->section, "forces"); item; item = item->next, force++) {
-        const yk_node *feedback = yk_node_get(item, "feedback");
+        const yk_node *feedback = force->input < 0 ? yk_node_get(item, "feedback") : NULL;
         model_function *f = force->load.user;
         int i = 0;
         for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input; input = input->next, i++) {
@@ -561,6 +605,21 @@ static yk_status find_inputs(maker *m, const yk_smooth *model)
     return YK_OK;
 }
 
+/* Those of `ports`, and a signal for each input of forces. */
+static void make_ports(maker *m)
+{
+    m->ports = take(m, (size_t)(count_of(m->section, "ports") + m->input_count), sizeof *m->ports);
+    m->def.ports = m->ports;
+    for (const yk_node *item = first_of(m->section, "ports"); item && m->ports; item = item->next)
+        make_port(m, item, &m->ports[m->def.port_count++]);
+    for (int i = 0; i < m->input_count && m->ports; i++) {
+        yk_smooth_port_def *port = &m->ports[m->def.port_count++];
+        *port = yk_smooth_port_default();
+        port->name = m->inputs[i];
+        port->kind = YK_PORT_SIGNAL;
+    }
+}
+
 /* All that refers to nodes and points by name, and the model. */
 static yk_status build_rest(maker *m, yk_subsystem **subsystem)
 {
@@ -568,7 +627,7 @@ static yk_status build_rest(maker *m, yk_subsystem **subsystem)
     MAKE_ALL(m, "joints", joints, joint_count, make_joint);
     MAKE_ALL(m, "forces", forces, force_count, make_force);
     MAKE_ALL(m, "beams", beams, beam_count, make_beam);
-    MAKE_ALL(m, "ports", ports, port_count, make_port);
+    make_ports(m);
     MAKE_ALL(m, "shapes", shapes, shape_count, make_shape);
     if (m->status != YK_OK) return m->status;
     yk_smooth *model;

@@ -2,12 +2,17 @@
 #ifndef YK_MODEL_MECHANICS_WORDS_H
 #define YK_MODEL_MECHANICS_WORDS_H
 
-#include "mechanics/frame.h"
+#include "mechanics/force.h"
+#include "mechanics/joint.h"
 #include "model/registry.h"
 
-/* Items of `joints` and `forces`; their choices are in the order of yk_joint_kind and yk_force_kind. (kind_smooth.c) */
+/* Items of `joints` and `forces`. The choices of joints are in the order of yk_joint_kind; yk_force_kind_of has what those of
+ * forces mean. (kind_smooth.c) */
 extern const yk_field yk_joint_item;
 extern const yk_field yk_force_item;
+extern const yk_force_kind yk_force_kind_of[];
+/* What a motor in a joint is: a torque about its axis or a force along it; false: it has no such axis. */
+bool yk_motor_kind(yk_joint_kind joint, yk_force_kind *kind);
 
 /* A port between two markers: the variant `distance` of `ports`. */
 extern const yk_section yk_distance_port_section;

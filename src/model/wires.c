@@ -96,6 +96,35 @@ static void warn_of_loose_parts(yk_scenario *scenario)
                       "is not joined to anything by an interface or a wire");
 }
 
+static bool is_fed(const yk_scenario *scenario, int subsystem, const char *port)
+{
+    const yk_subsystem *object = scenario->subsystems[subsystem];
+    const yk_port *ports;
+    int count = object->ops->ports(object, &ports);
+    for (int i = 0; i < scenario->info.wire_count; i++) {
+        const yk_wire_def *wire = &scenario->wires[i];
+        bool here = wire->target_subsystem == subsystem && wire->target_port < count;
+        if (here && strcmp(ports[wire->target_port].name, port) == 0) return true;
+    }
+    return false;
+}
+
+/* A force whose input has no wire would be silent. */
+static void warn_of_unfed_inputs(yk_scenario *scenario)
+{
+    const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
+    for (int i = 0; node; node = node->next, i++) {
+        const yk_node *forces = yk_node_get(node, "forces");
+        for (const yk_node *item = forces ? forces->first : NULL; item; item = item->next) {
+            const yk_node *input = yk_node_get(item, "input");
+            if (input && !is_fed(scenario, i, input->text))
+                yk_node_warning(scenario->resolver.diagnostics, input,
+                                "no wire ends at '%s.%s', so this load stays 0; add one under 'wires'",
+                                scenario->names[i], input->text);
+        }
+    }
+}
+
 void yk_scenario_read_wires(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
@@ -113,5 +142,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
         read_wire(scenario, node);
     }
     scenario->info.wires = scenario->wires;
-    if (yk_diagnostics_errors(r->diagnostics) == 0) warn_of_loose_parts(scenario);
+    if (yk_diagnostics_errors(r->diagnostics) > 0) return;
+    warn_of_loose_parts(scenario);
+    warn_of_unfed_inputs(scenario);
 }

@@ -44,7 +44,8 @@ yk_nonsmooth_force_def yk_nonsmooth_force_default(void)
 {
     return (yk_nonsmooth_force_def){.law = {.kind = YK_FORCE_VECTOR, .axes = {yk_m3_identity(), yk_m3_identity()}},
                                     .body_a = YK_WORLD,
-                                    .body_b = YK_WORLD};
+                                    .body_b = YK_WORLD,
+                                    .input = -1};
 }
 
 yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made)
@@ -71,6 +72,8 @@ static void release_names(yk_nonsmooth *self)
     for (size_t i = 0; i < self->joint_count; i++) yk_release(context, self->joints[i].name);
     for (size_t i = 0; i < self->force_count; i++) yk_release(context, self->forces[i].name);
     for (size_t i = 0; i < self->port_count; i++) yk_release(context, self->ports[i].name);
+    for (size_t i = 0; i < self->signal_count; i++) yk_release(context, self->signals[i].name);
+    yk_release(context, self->signals);
 }
 
 void yk_nonsmooth_destroy(yk_nonsmooth *self)
@@ -419,6 +422,7 @@ int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def
                              .port = -1,
                              .driver = -1,
                              .joint = yk_joint_make(def->kind, &def->marker_a, &def->marker_b, def->length)};
+    if (def->kind == YK_JOINT_AXES) joint->joint = yk_joint_of_axes(def->constrained, &def->marker_a, &def->marker_b);
     if (copy_name(self, def->name, &joint->name) < 0) return YK_ERROR_MEMORY;
     return (int)self->joint_count++;
 }
@@ -428,6 +432,9 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
     yk_status status = check_open(self, "a force");
     if (status == YK_OK) status = check_body(self, def->body_a, true, "force");
     if (status == YK_OK) status = check_body(self, def->body_b, true, "force");
+    if (status == YK_OK && def->input >= (int)self->signal_count)
+        status = yk_fail(self->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d", self->force_count,
+                         def->name ? def->name : "no name", def->input);
     if (status < 0) return status;
     if (MAKE_ROOM(self, forces, force_count, force_capacity, 1) < 0) return YK_ERROR_MEMORY;
     yk_force_slot *force = &self->forces[self->force_count];
@@ -436,21 +443,54 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
     return (int)self->force_count++;
 }
 
+/* Ports first, then signals. */
+static yk_status list_ports(yk_nonsmooth *self)
+{
+    size_t count = self->port_count + self->signal_count;
+    yk_port *list = yk_reallocate(self->context, self->port_list, count, sizeof *list);
+    if (!list) return YK_ERROR_MEMORY;
+    self->port_list = list;
+    for (size_t i = 0; i < self->port_count; i++)
+        list[i] = (yk_port){.name = self->ports[i].name,
+                            .kind = self->ports[i].line ? YK_PORT_SCALAR : YK_PORT_MARKER,
+                            .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+    for (size_t i = 0; i < self->signal_count; i++)
+        list[self->port_count + i] =
+            (yk_port){.name = self->signals[i].name, .kind = YK_PORT_SIGNAL, .causalities = YK_TAKES_SIGNAL};
+    return YK_OK;
+}
+
+int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name)
+{
+    yk_status status = check_open(self, "a signal");
+    if (status < 0) return status;
+    if (MAKE_ROOM(self, signals, signal_count, signal_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    yk_signal_slot *signal = &self->signals[self->signal_count];
+    *signal = (yk_signal_slot){0};
+    if (copy_name(self, name, &signal->name) < 0) return YK_ERROR_MEMORY;
+    self->signal_count++;
+    status = list_ports(self);
+    return status < 0 ? status : (int)self->signal_count - 1;
+}
+
+int yk_nonsmooth_find_signal(const yk_nonsmooth *self, const char *name)
+{
+    for (size_t i = 0; i < self->signal_count; i++)
+        if (strcmp(self->signals[i].name, name) == 0) return (int)i;
+    return -1;
+}
+
 static int append_port(yk_nonsmooth *self, const char *name, const yk_port_slot *made)
 {
-    size_t capacity = self->port_capacity;
-    if (MAKE_ROOM(self, ports, port_count, port_capacity, 1) < 0 ||
-        make_room(self, &self->port_list, &capacity, self->port_count, 1, sizeof *self->port_list) < 0)
-        return YK_ERROR_MEMORY;
+    if (MAKE_ROOM(self, ports, port_count, port_capacity, 1) < 0) return YK_ERROR_MEMORY;
     yk_port_slot *port = &self->ports[self->port_count];
     *port = *made;
     port->joint = -1;
     port->marker.orientation = yk_q_unit(port->marker.orientation);
     if (copy_name(self, name, &port->name) < 0) return YK_ERROR_MEMORY;
-    self->port_list[self->port_count] = (yk_port){.name = port->name,
-                                                  .kind = port->line ? YK_PORT_SCALAR : YK_PORT_MARKER,
-                                                  .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
-    return (int)self->port_count++;
+    self->port_count++;
+    yk_status status = list_ports(self);
+    return status < 0 ? status : (int)self->port_count - 1;
 }
 
 int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker)

@@ -112,7 +112,8 @@ typedef struct yk_nonsmooth_force_def {
     const char *name;
     yk_force_law law;
     int body_a, body_b;
-    yk_function load; /* without a function: 0 for springs and bushings, 1 for vectors */
+    yk_function load; /* without a function: 0 for laws on two bodies, 1 for vectors */
+    int input;        /* signal that gives the load in place of the function; -1: none */
 } yk_nonsmooth_force_def;
 
 /* The motion of a body as a function of time: position, orientation, velocity and angular velocity are read. */
@@ -155,6 +156,11 @@ int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const 
 /* The distance of two markers as a scalar port: an actuator that takes a force (positive pushes the bodies apart) or a
  * length. YK_WORLD is allowed for one of the bodies. */
 int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2], const yk_marker marker[2]);
+/* A number that arrives by a wire and loads the forces that name it as their input; returns the signal. As a port it
+ * follows after all others. */
+int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name);
+/* The signal with this name, or -1. */
+int yk_nonsmooth_find_signal(const yk_nonsmooth *self, const char *name);
 /* All six motions of the body follow the function. */
 yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user);
 yk_status yk_nonsmooth_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path);

@@ -28,6 +28,7 @@ yk_state_layout yk_world_state_layout(const yk_nonsmooth *self)
     size_t continuous = self->body_count * BODY_WORDS;
     size_t outputs = 2 * EFFORT_WORDS * self->port_count +
                      EFFORT_WORDS * (yk_world_known_count(self) + self->joint_count) + self->joint_row_capacity;
+    outputs += self->signal_count;
     size_t cache = 2 + CONTACT_WORDS * self->contact_capacity + 3 * self->general_capacity;
     return (yk_state_layout){continuous + sizeof self->run / sizeof(double) + outputs + cache + sleep_words(self),
                              continuous};
@@ -55,6 +56,8 @@ static void walk_outputs(image_walk *walk, yk_nonsmooth *self)
         copy_words(walk, &self->ports[i].effort, sizeof self->ports[i].effort);
         copy_words(walk, &self->ports[i].rate, sizeof self->ports[i].rate);
     }
+    for (size_t i = 0; i < self->signal_count; i++)
+        copy_words(walk, &self->signals[i].value, sizeof self->signals[i].value);
     copy_words(walk, self->reactions, yk_world_known_count(self) * sizeof *self->reactions);
     for (size_t i = 0; i < self->joint_count; i++)
         copy_words(walk, &self->joints[i].effort, sizeof self->joints[i].effort);

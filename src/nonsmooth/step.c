@@ -96,6 +96,17 @@ static void apply(yk_nonsmooth *self, int slot, yk_vec3 force, yk_vec3 torque)
     self->applied[slot].torque = yk_v3_add(self->applied[slot].torque, torque);
 }
 
+/* The mean over the step: Simpson's rule is exact for the cubics that signals are. */
+static void take_signals(yk_nonsmooth *self, double h, const yk_signal *inputs)
+{
+    for (size_t i = 0; inputs && i < self->signal_count; i++) {
+        const yk_signal *input = &inputs[self->port_count + i];
+        if (!self->signals[i].connected) continue;
+        double ends = yk_signal_scalar(input, 0) + yk_signal_scalar(input, h);
+        self->signals[i].value = (ends + 4 * yk_signal_scalar(input, h / 2)) / 6;
+    }
+}
+
 static void apply_laws(yk_nonsmooth *self, double t, double h)
 {
     for (size_t i = 0; i < self->force_count; i++) {
@@ -103,6 +114,7 @@ static void apply_laws(yk_nonsmooth *self, double t, double h)
         yk_frame a = yk_world_frame(self, force->slot_a), b = yk_world_frame(self, force->slot_b);
         double load = yk_force_on_both(force->def.law.kind) ? 0 : 1;
         if (force->def.load.value) load = yk_function_value(force->def.load, t);
+        if (force->def.input >= 0) load = self->signals[force->def.input].value;
         yk_force_load result;
         yk_force_evaluate(&force->def.law, &a, &b, load, &result, NULL);
         apply(self, force->slot_a, result.part[0], result.part[1]);
@@ -112,7 +124,7 @@ static void apply_laws(yk_nonsmooth *self, double t, double h)
     }
 }
 
-/* Mean of the effort over the step: Simpson's rule is exact for the cubics that signals are. */
+/* Likewise of an effort. */
 static yk_effort mean_effort(const yk_signal *input, double h)
 {
     yk_effort begin = yk_signal_effort(input, 0), middle = yk_signal_effort(input, h / 2),
@@ -225,6 +237,7 @@ static void apply_efforts(yk_nonsmooth *self, double t, double h, const yk_signa
     self->step_loss = self->step_supply = self->step_force_supply = self->step_port_work = 0;
     if (!self->applied) return;
     memset(self->applied, 0, self->body_count * sizeof *self->applied);
+    take_signals(self, h, inputs);
     apply_laws(self, t, h);
     if (inputs) apply_ports(self, h, inputs);
 }
@@ -245,6 +258,7 @@ static void set_motion(yk_nonsmooth *self, double t, double h, const yk_signal *
 
 void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
 {
+    take_signals(self, h, inputs);
     apply_efforts(self, t, h, NULL);
     set_motion(self, t, h, inputs);
 }

@@ -20,7 +20,7 @@ static int get_ports(const yk_subsystem *self, const yk_port **list)
 {
     const yk_nonsmooth *world = const_world_of(self);
     *list = world->port_list;
-    return (int)world->port_count;
+    return (int)(world->port_count + world->signal_count);
 }
 
 /* Connection ------------------------------------------------------------------------------------------------------- */
@@ -63,8 +63,12 @@ static yk_status add_line_joint(yk_nonsmooth *world, int index)
 static yk_status connect_port(yk_subsystem *self, int index, yk_causality causality, unsigned constrained)
 {
     yk_nonsmooth *world = world_of(self);
-    if (index < 0 || (size_t)index >= world->port_count)
+    if (index < 0 || (size_t)index >= world->port_count + world->signal_count)
         return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no port %d", index);
+    if ((size_t)index >= world->port_count) {
+        world->signals[(size_t)index - world->port_count].connected = true;
+        return YK_OK;
+    }
     yk_port_slot *port = &world->ports[index];
     yk_body_model *body = &world->models[port->body];
     if (world->slot_of || port->causality != YK_UNCONNECTED)
@@ -120,6 +124,7 @@ static void clear_outputs(yk_nonsmooth *world)
         world->ports[i].effort = (yk_effort){.force = {0, 0, 0}};
         world->ports[i].rate = (yk_twist){.linear = {0, 0, 0}};
     }
+    for (size_t i = 0; i < world->signal_count; i++) world->signals[i].value = 0;
     for (size_t i = 0; i < world->joint_count; i++) world->joints[i].effort = (yk_effort){.force = {0, 0, 0}};
     for (size_t i = 0; i < world->joint_row_capacity; i++) world->joint_impulses[i] = 0;
     for (size_t i = 0; i < world->body_count - world->dynamic_count; i++)
@@ -129,6 +134,9 @@ static void clear_outputs(yk_nonsmooth *world)
 
 static void take_efforts(yk_nonsmooth *world, const yk_signal *inputs)
 {
+    for (size_t i = 0; inputs && i < world->signal_count; i++)
+        if (world->signals[i].connected) world->signals[i].value = yk_signal_scalar(&inputs[world->port_count + i], 0);
+
     for (size_t i = 0; inputs && i < world->port_count; i++) {
         yk_port_slot *port = &world->ports[i];
         if (port->causality != YK_TAKES_EFFORT) continue;
@@ -207,6 +215,11 @@ static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate, 
 static void output(const yk_subsystem *self, int index, yk_port_value *value)
 {
     const yk_nonsmooth *world = const_world_of(self);
+    if ((size_t)index >= world->port_count) {
+        *value = (yk_port_value){.motion.orientation = {1, 0, 0, 0}};
+        value->motion.position.x = world->signals[(size_t)index - world->port_count].value;
+        return;
+    }
     const yk_port_slot *port = &world->ports[index];
     if (port->line) {
         yk_world_line_output(world, port, value);

@@ -16,7 +16,11 @@ typedef enum channel_kind {
     CHANNEL_FORCE,
     CHANNEL_TORQUE,
     CHANNEL_JOINT_FORCE,
-    CHANNEL_JOINT_TORQUE
+    CHANNEL_JOINT_TORQUE,
+    CHANNEL_JOINT_ANGLE,
+    CHANNEL_JOINT_ANGLE_RATE,
+    CHANNEL_JOINT_DISPLACEMENT,
+    CHANNEL_JOINT_DISPLACEMENT_RATE
 } channel_kind;
 
 static yk_status add_channel(yk_nonsmooth *self, channel_kind kind, size_t index, const char *owner, const char *what,
@@ -45,7 +49,7 @@ static const channel_row body_channels[] = {
     {CHANNEL_VELOCITY, "velocity", "m/s", 3}, {CHANNEL_ANGULAR_VELOCITY, "angular_velocity", "rad/s", 3},
     {CHANNEL_FORCE, "force", "N", 3},         {CHANNEL_TORQUE, "torque", "N m", 3},
 };
-enum { BODY_CHANNELS = sizeof body_channels / sizeof *body_channels };
+enum { BODY_CHANNELS = sizeof body_channels / sizeof *body_channels, JOINT_CHANNELS = 6 };
 
 static yk_status name_body_channels(yk_nonsmooth *self, size_t body)
 {
@@ -64,7 +68,13 @@ static yk_status name_joint_channels(yk_nonsmooth *self, size_t joint)
 {
     const char *name = self->joints[joint].name;
     yk_status status = add_channel(self, CHANNEL_JOINT_FORCE, joint, name, "force", "N", 3);
-    return status == YK_OK ? add_channel(self, CHANNEL_JOINT_TORQUE, joint, name, "torque", "N m", 3) : status;
+    if (status == YK_OK) status = add_channel(self, CHANNEL_JOINT_TORQUE, joint, name, "torque", "N m", 3);
+    if (status == YK_OK) status = add_channel(self, CHANNEL_JOINT_ANGLE, joint, name, "angle", "rad", 1);
+    if (status == YK_OK) status = add_channel(self, CHANNEL_JOINT_ANGLE_RATE, joint, name, "angle_rate", "rad/s", 1);
+    if (status == YK_OK) status = add_channel(self, CHANNEL_JOINT_DISPLACEMENT, joint, name, "displacement", "m", 1);
+    if (status == YK_OK)
+        status = add_channel(self, CHANNEL_JOINT_DISPLACEMENT_RATE, joint, name, "displacement_rate", "m/s", 1);
+    return status;
 }
 
 /* Named when they are first asked for, which is before start. */
@@ -73,7 +83,7 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
     if (self->channels) return YK_OK;
     size_t named = 0;
     for (size_t i = 0; i < self->body_count; i++) named += self->names[i] != NULL;
-    size_t most = 4 + BODY_CHANNELS * named + 2 * self->joint_count, particles = self->body_count - named;
+    size_t most = 4 + BODY_CHANNELS * named + JOINT_CHANNELS * self->joint_count, particles = self->body_count - named;
     self->channels = yk_allocate(self->context, most, sizeof *self->channels);
     self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
     if (!self->channels || !self->channel_sources) return YK_ERROR_MEMORY;
@@ -136,6 +146,13 @@ static void write_particles(double *values, const yk_nonsmooth *self)
     }
 }
 
+static yk_joint_reading joint_reading(const yk_nonsmooth *self, size_t index)
+{
+    const yk_joint_slot *joint = &self->joints[index];
+    yk_frame a = yk_world_frame(self, joint->slot_a), b = yk_world_frame(self, joint->slot_b);
+    return yk_joint_read(&joint->joint, &a, &b);
+}
+
 void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values)
 {
     const yk_channel_source *source = &self->channel_sources[channel];
@@ -146,6 +163,10 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_PARTICLES: write_particles(values, self); break;
     case CHANNEL_JOINT_FORCE: write_vector(values, self->joints[source->index].effort.force); break;
     case CHANNEL_JOINT_TORQUE: write_vector(values, self->joints[source->index].effort.torque); break;
+    case CHANNEL_JOINT_ANGLE: values[0] = joint_reading(self, source->index).angle; break;
+    case CHANNEL_JOINT_ANGLE_RATE: values[0] = joint_reading(self, source->index).angle_rate; break;
+    case CHANNEL_JOINT_DISPLACEMENT: values[0] = joint_reading(self, source->index).displacement; break;
+    case CHANNEL_JOINT_DISPLACEMENT_RATE: values[0] = joint_reading(self, source->index).displacement_rate; break;
     default: read_body_channel(self, (channel_kind)source->kind, source->index, values);
     }
 }

@@ -108,6 +108,13 @@ typedef struct yk_port_slot {
     double speed; /* at the beginning of the step */
 } yk_port_slot;
 
+/* A number that arrives by a wire. */
+typedef struct yk_signal_slot {
+    char *name;
+    bool connected;
+    double value; /* mean over the last step */
+} yk_signal_slot;
+
 /* A line port at its present place. */
 typedef struct yk_world_line {
     double length, rate;
@@ -214,7 +221,9 @@ struct yk_nonsmooth {
     yk_force_slot *forces;
     size_t port_count, port_capacity;
     yk_port_slot *ports;
-    yk_port *port_list;
+    size_t signal_count, signal_capacity;
+    yk_signal_slot *signals;
+    yk_port *port_list; /* of ports and signals, in this order */
     size_t prescription_count, prescription_capacity;
     yk_prescription *prescriptions;
 

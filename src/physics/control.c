@@ -121,6 +121,9 @@ static void advance_loop(const view *v, double t, double h, double integral)
         wanted = s->command + def->proportional * integral + h * (s->integral + 0.5 * part) + def->derivative * grown;
     } else {
         double rate = derivative(s, def->filter, h, error - change, error);
+        /* A measured rate is known at its time; a mean over the step would be half a step late. */
+        bool measured = v->of->connected[RATE] && def->filter <= 0;
+        if (measured) rate = (reference - v->of->books->reference) / h - input_at(v, RATE, t);
         wanted = def->offset + def->proportional * error + s->integral + part + def->derivative * rate;
     }
     bool free = set_command(v->of, wanted, h);
@@ -177,7 +180,9 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_sig
         *l->now = (loop_state){.error = error, .smoothed = error};
         *l->books = (loop_books){.reference = reference_at(&v, t)};
         bool value = l->def.form == YK_CONTROL_VALUE;
-        double wanted = l->def.offset + (value ? l->def.proportional * error : 0);
+        double wanted = l->def.offset;
+        if (value) wanted += l->def.proportional * error;
+        if (value && l->def.filter <= 0) wanted -= l->def.derivative * input_at(&v, RATE, t);
         l->now->command = fmax(l->def.low, fmin(l->def.high, wanted));
     }
     return YK_OK;

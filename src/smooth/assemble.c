@@ -176,7 +176,8 @@ static void difference(const yk_smooth *model, const yk_smooth_function *drive, 
 yk_drive yk_smooth_drive(const yk_smooth *model, const joint_model *joint, double t, bool with_rates)
 {
     const yk_smooth_function *drive = &joint->drive;
-    if (joint->port >= 0) { /* a length that arrives as a polynomial */
+    if (joint->port >= 0 && !model->inputs) return (yk_drive){0}; /* between steps it goes on as it was */
+    if (joint->port >= 0) {                                       /* a length that arrives as a polynomial */
         const yk_signal *signal = &model->inputs[joint->port];
         double local = t - model->t + model->input_time;
         yk_drive length = {.value = yk_signal_scalar(signal, local)};
@@ -360,11 +361,22 @@ static void add_load(yk_smooth *model, const int node[2], const yk_force_load *l
     model->potential += load->energy;
 }
 
+/* What a signal port takes; between steps the last value that it took. */
+static double signal_at(yk_smooth *model, int index)
+{
+    port_model *port = &model->ports[index];
+    if (port->causality != YK_TAKES_SIGNAL) return 0;
+    if (model->inputs) port->effort.force.x = yk_signal_scalar(&model->inputs[index], model->input_time);
+    return port->effort.force.x;
+}
+
 static inline void force_pass(yk_smooth *model, const force_model *force, const scales *s, sink *to, sink_mode mode)
 {
     bool both = yk_force_on_both(force->law.kind);
     double load = both ? 0 : 1;
-    if (force->load.value && mode != SINK_RECORD) {
+    if (force->input >= 0 && mode != SINK_RECORD) {
+        load = force->load_unit * signal_at(model, force->input);
+    } else if (force->load.value && mode != SINK_RECORD) {
         model->first_channel = force->first_channel;
         load = force->load_unit * force->load.value(force->load.user, model, model->t);
         model->first_channel = 0;

@@ -246,7 +246,8 @@ static yk_status compile_forces(yk_smooth *model)
                               .node = {yk_smooth_frame_of(model, both ? force->node[0] : YK_SMOOTH_GROUND),
                                        yk_smooth_frame_of(model, force->node[1])},
                               .load = force->load,
-                              .load_unit = force->load_unit};
+                              .load_unit = force->load_unit,
+                              .input = force->input};
         made->chained = model->nodes[made->node[0]].place >= 0 || model->nodes[made->node[1]].place >= 0;
         yk_force_law *law = &made->law;
         law->kind = force->kind;

@@ -37,7 +37,8 @@ yk_smooth_force_def yk_smooth_force_default(void)
 {
     return (yk_smooth_force_def){.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
                                  .marker = {yk_marker_default(), yk_marker_default()},
-                                 .load_unit = 1};
+                                 .load_unit = 1,
+                                 .input = -1};
 }
 
 yk_smooth_beam_def yk_smooth_beam_default(void)
@@ -242,6 +243,7 @@ static yk_status check_ports(yk_context *context, const yk_smooth_def *def)
     for (int i = 0; i < def->port_count; i++) {
         const yk_smooth_port_def *port = &def->ports[i];
         bool scalar = port->kind == YK_PORT_SCALAR;
+        if (port->kind == YK_PORT_SIGNAL && port->name && port->name[0]) continue;
         int swapped[2] = {port->node[1], port->node[0]};
         yk_marker marker[2] = {port->marker[1], port->marker[0]};
         yk_status status = check_ends(context, def, "port", port->name, swapped, marker, scalar);
@@ -398,6 +400,7 @@ static yk_status make_ports(yk_smooth *model)
         model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
         model->port_list[i] =
             (yk_port){.name = def->name, .kind = def->kind, .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+        if (def->kind == YK_PORT_SIGNAL) model->port_list[i].causalities = YK_TAKES_SIGNAL;
     }
     return YK_OK;
 }

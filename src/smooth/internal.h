@@ -125,6 +125,7 @@ typedef struct force_model {
     bool chained;
     yk_smooth_function load;
     double load_unit;
+    int input; /* signal port, or -1 */
     int first_channel;
 } force_model;
 
@@ -182,7 +183,7 @@ typedef struct port_model {
     int merged_side;
     int driver;        /* its prescribed frame, an index of nodes; -1 */
     yk_joint distance; /* of a scalar port */
-    yk_effort effort;  /* that it takes, at the end of the trial */
+    yk_effort effort;  /* that it takes, at the end of the trial; force.x of a signal port: the signal */
 } port_model;
 
 /* Counters and sums that belong to the state but are no coordinates; all eight bytes wide. */

@@ -89,6 +89,7 @@ static void copy_part(const yk_smooth_def *def, const totals *at, int all_nodes,
     for (int i = 0; i < def->force_count; i++) {
         to->forces[at->forces + i] = def->forces[i];
         to->forces[at->forces + i].first_channel = at->channels;
+        if (def->forces[i].input >= 0) to->forces[at->forces + i].input += at->ports;
     }
     for (int i = 0; i < def->port_count; i++) to->ports[at->ports + i] = def->ports[i];
     for (int side = 0; side < 2; side++) {

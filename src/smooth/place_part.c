@@ -84,6 +84,8 @@ void yk_smooth_convert_force(const yk_placement *at, yk_smooth_force_def *force)
         scale_pairs(at->mass, newton, newton_metre, force->bushing_stiffness);
         scale_pairs(at->mass, newton, newton_metre, force->bushing_damping);
         break;
+    case YK_FORCE_MOTOR: force->load_unit *= newton_metre; break;
+    case YK_FORCE_THRUST: force->load_unit *= newton; break;
     case YK_FORCE_VECTOR: force->vector = vector_of(at, newton, force->vector); break;
     case YK_FORCE_TORQUE: force->vector = vector_of(at, newton_metre, force->vector); break;
     case YK_FORCE_FOLLOWER: force->vector = yk_v3_scale(newton, force->vector); break;

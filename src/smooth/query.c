@@ -211,7 +211,8 @@ static size_t name_all(yk_smooth *model, char *store)
     for (int i = 0; i < def->joint_count; i++)
         used = name_channels(model, def->joints[i].name, joint_channels, JOINT_CHANNELS, store, used);
     for (int i = 0; i < def->force_count; i++) {
-        const channel_kind *kinds = def->forces[i].kind == YK_FORCE_TORSION ? angle_channels : length_channels;
+        bool turns = def->forces[i].kind == YK_FORCE_TORSION || def->forces[i].kind == YK_FORCE_MOTOR;
+        const channel_kind *kinds = turns ? angle_channels : length_channels;
         used = name_channels(model, def->forces[i].name, kinds, FORCE_CHANNELS, store, used);
     }
     for (int i = 0; i < def->beam_count; i++)
@@ -339,32 +340,24 @@ static void read_flexible(const yk_smooth *model, int index, double *values)
     values[0] = index ? model->flexibles[i].value[index - 1] : yk_smooth_strain_energy(model, i);
 }
 
-/* What a sensor in a joint tells: angle of the second marker about z of the first, its way along it, and their rates. */
-static double sense_joint(const yk_smooth *model, const joint_model *joint, int kind)
+static void read_joint(const yk_smooth *model, int index, int kind, double *values)
 {
-    enum { ANGLE, ANGLE_RATE, DISPLACEMENT };
-    yk_joint_place place;
-    yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame, NULL,
-                      &place);
-    const yk_marker_frame *a = &place.a, *b = &place.b;
-    yk_vec3 z = a->axis[2], turn = model->trial[joint->node[0]].frame.angular_velocity;
-    if (kind == ANGLE) return atan2(yk_v3_dot(a->axis[1], b->axis[0]), yk_v3_dot(a->axis[0], b->axis[0]));
-    if (kind == ANGLE_RATE) return yk_v3_dot(z, yk_v3_sub(model->trial[joint->node[1]].frame.angular_velocity, turn));
-    if (kind == DISPLACEMENT) return yk_v3_dot(z, place.d);
-    yk_vec3 speed = yk_v3_sub(b->velocity, a->velocity);
-    return yk_v3_dot(z, speed) + yk_v3_dot(yk_v3_cross(turn, z), place.d);
-}
-
-static void read_joint(const yk_smooth *model, int joint, int kind, double *values)
-{
-    enum { FORCE, TORQUE, SENSED };
-    if (kind >= SENSED) {
-        values[0] = sense_joint(model, &model->joints[joint], kind - SENSED);
+    enum { FORCE, TORQUE, ANGLE, ANGLE_RATE, DISPLACEMENT };
+    const joint_model *joint = &model->joints[index];
+    if (kind == FORCE || kind == TORQUE) {
+        yk_effort reaction;
+        yk_smooth_reaction(model, index, &reaction);
+        put_vec3(values, kind == TORQUE ? reaction.torque : reaction.force);
         return;
     }
-    yk_effort reaction;
-    yk_smooth_reaction(model, joint, &reaction);
-    put_vec3(values, kind == TORQUE ? reaction.torque : reaction.force);
+    yk_joint_reading reading =
+        yk_joint_read(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame);
+    switch (kind) {
+    case ANGLE: values[0] = reading.angle; return;
+    case ANGLE_RATE: values[0] = reading.angle_rate; return;
+    case DISPLACEMENT: values[0] = reading.displacement; return;
+    default: values[0] = reading.displacement_rate; return;
+    }
 }
 
 /* A channel by its number in the order of name_all. */

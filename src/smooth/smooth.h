@@ -8,7 +8,7 @@
  *   beams     three-node elements (smooth/beam.h)
  *   flexible  bodies with modes or in absolute nodal coordinates (smooth/flexible.h), and the places of theirs where
  *             joints, forces and ports attach
- *   ports     markers, or distances between two markers, where the world meets the model
+ *   ports     markers, distances between two markers, and signals, where the world meets the model
  *
  * A def names everything by index in its arrays; creation copies it. The result is a yk_subsystem (its first member)
  * that also runs alone: start, then step with inputs = NULL. */
@@ -75,6 +75,7 @@ typedef struct yk_smooth_force_def {
     yk_vec3 vector;          /* of a force or torque */
     yk_smooth_function load; /* factor of the vector (1 if absent); added to the tension of a spring (0 if absent) */
     double load_unit;        /* of its values, in units of the model */
+    int input;               /* signal port that gives the load in place of the function; -1: none */
     int first_channel;       /* of a merged model: where the channels begin that the load knows */
 } yk_smooth_force_def;
 
@@ -117,7 +118,8 @@ typedef struct yk_smooth_shape_def {
     yk_vec3 size;
 } yk_smooth_shape_def;
 
-/* marker: a frame on node[0]; scalar: the distance from marker[0] on node[0] to marker[1] on node[1]. */
+/* marker: a frame on node[0]; scalar: the distance from marker[0] on node[0] to marker[1] on node[1]; signal: a number
+ * that arrives by a wire and loads the forces that name the port. */
 typedef struct yk_smooth_port_def {
     const char *name;
     yk_port_kind kind;

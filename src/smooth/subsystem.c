@@ -30,6 +30,9 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     if (port < 0 || port >= model->def.port_count)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name, port);
     bool scalar = model->port_list[port].kind == YK_PORT_SCALAR;
+    if (!(model->port_list[port].causalities & causality))
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' cannot be connected in this way",
+                       model->def.name, model->port_list[port].name);
     if (causality == YK_TAKES_MOTION && !(constrained & (scalar ? YK_AXIS_X : YK_AXES_ALL)))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but no axis of it",
                        model->def.name, model->port_list[port].name);
@@ -147,6 +150,11 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
     const yk_smooth *model = model_of_const(self);
     const port_model *port = &model->ports[index];
     memset(value, 0, sizeof *value);
+    if (port->def.kind == YK_PORT_SIGNAL) {
+        value->motion.position.x = port->effort.force.x;
+        value->motion.orientation = yk_q_identity();
+        return;
+    }
     value->effort = port->effort;
     if (port->def.kind == YK_PORT_SCALAR) {
         scalar_output(model, port, value);
@@ -288,8 +296,10 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
     yk_smooth *model = model_of(self);
     (void)t;
     (void)h;
-    (void)inputs;
     if (!model->started) return not_started(model);
+    for (int i = 0; inputs && i < model->def.port_count; i++)
+        if (model->ports[i].causality == YK_TAKES_SIGNAL)
+            model->ports[i].effort.force.x = yk_signal_scalar(&inputs[i], 0);
     return yk_smooth_interface_model(model, result);
 }
 
