@@ -8,11 +8,13 @@
  *              be trusted is a false alarm, one that is wrong and is not, a miss.
  *   stability  the verdict of `yoke stability`. The truth is a long run beside the reference with the same step: it runs
  *              away, or it stays with the reference.
+ *   error      the error bars of `yoke run --error`. The truth is the difference from the reference: a bar that is smaller is a
+ *              miss, one that is larger than one percent and ten times the truth a false alarm.
  *   advise     the block that `yoke advise` prints. It is pasted, run from start to end, and compared with the reference.
  *
  * Each case is worked on in a process of its own, so that one that hangs or crashes is counted as such and the others go on.
  *
- *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|stability|advise] [--jobs N] [--verbose] */
+ *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|stability|error|advise] [--jobs N] [--verbose] */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -38,7 +40,7 @@ static const double RAN_AWAY = 20, STAYED = 2;
 enum { LONG_RUN_STEPS = 4000 };
 
 /* Seconds on the clock that a single run, a verdict, an advice and a whole case may take. */
-static const double RUN_SECONDS = 30, ADVICE_SECONDS = 15;
+static const double RUN_SECONDS = 60, ADVICE_SECONDS = 15;
 enum { CASE_SECONDS = 1800 };
 
 /* Macro steps by that of the scenario; samples fall on multiples of the largest. */
@@ -47,11 +49,12 @@ enum { STEP_COUNT = 3, FINE_PARTS = 16, COARSE_FACTOR = 4 };
 
 typedef struct variant {
     const char *name;
-    const char *overrides[4];
+    const char *overrides[YK_ADVICE_OVERRIDES_MAX];
 } variant;
 
 static const variant variants[] = {
     {"explicit", {"coupling={scheme: explicit}"}},
+    {"explicit-index-1", {"coupling={scheme: explicit, inputs: index-1}"}},
     {"explicit-original", {"coupling={scheme: explicit, inputs: original}"}},
     {"explicit-jacobi", {"coupling={scheme: explicit, order: jacobi}"}},
     {"loose", {"coupling={scheme: loose}"}},
@@ -86,9 +89,9 @@ typedef struct trust_case {
     int override_count;
 } trust_case;
 
-typedef enum question { ASK_RUN, ASK_STABILITY, ASK_ADVISE, QUESTION_COUNT } question;
+typedef enum question { ASK_RUN, ASK_STABILITY, ASK_ERROR, ASK_ADVISE, QUESTION_COUNT } question;
 
-static const char *const question_names[] = {"run", "stability", "advise"};
+static const char *const question_names[] = {"run", "stability", "error", "advise"};
 
 typedef enum judgement { RIGHT, FALSE_ALARM, MISS, UNDECIDED, NOT_COUNTED, BROKEN, JUDGEMENT_COUNT } judgement;
 
@@ -198,11 +201,11 @@ static yk_scenario *load(const options *asked, const trust_case *c, const varian
     if (!o->context) return NULL;
 
     char path[512], texts[3][64];
-    const char *overrides[OVERRIDES_MAX + 8];
+    const char *overrides[OVERRIDES_MAX + YK_ADVICE_OVERRIDES_MAX + 4];
     int count = 0;
     snprintf(path, sizeof path, "%s/scenarios/%s.yaml", asked->folder, c->scenario);
     for (int i = 0; i < c->override_count; i++) overrides[count++] = c->overrides[i];
-    for (int i = 0; v && i < 4 && v->overrides[i]; i++) overrides[count++] = v->overrides[i];
+    for (int i = 0; v && i < YK_ADVICE_OVERRIDES_MAX && v->overrides[i]; i++) overrides[count++] = v->overrides[i];
     if (step > 0) {
         snprintf(texts[0], sizeof texts[0], "time.step=%.17g", step);
         overrides[count++] = texts[0];
@@ -470,6 +473,71 @@ static void judge_stability(work *w)
     release(&base);
 }
 
+/* Variants whose error bars are asked for: one without iterations, one with, and the whole as one. */
+static const char *const barred[] = {"explicit", "tight", "index1", "monolithic"};
+
+static bool is_barred(const variant *v)
+{
+    for (size_t i = 0; i < sizeof barred / sizeof *barred; i++)
+        if (strcmp(v->name, barred[i]) == 0) return true;
+    return false;
+}
+
+static void judge_error(work *w)
+{
+    for (int v = 0; v < VARIANT_COUNT; v++) {
+        if (!is_barred(&variants[v])) continue;
+        row r = {.question = ASK_ERROR, .variant = v, .step = w->step, .judgement = NOT_COUNTED, .error = NAN};
+        outcome o;
+        if (!run(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &o) || o.status < 0 ||
+            o.status == YK_INTERRUPTED) {
+            release(&o);
+            continue;
+        }
+        r.error = distance(o.record, w->fine.record);
+
+        /* The same scenario, as the estimate loads it. */
+        char path[512], step[64], every[64];
+        const char *overrides[OVERRIDES_MAX + 4];
+        int count = 0;
+        snprintf(path, sizeof path, "%s/scenarios/%s.yaml", w->asked->folder, w->c->scenario);
+        snprintf(step, sizeof step, "time.step=%.17g", w->step);
+        snprintf(every, sizeof every, "record.every=%d", COARSE_FACTOR);
+        for (int i = 0; i < w->c->override_count; i++) overrides[count++] = w->c->overrides[i];
+        overrides[count++] = variants[v].overrides[0];
+        overrides[count++] = step;
+        overrides[count++] = every;
+        yk_scenario_def def = yk_scenario_default();
+        def.path = path;
+        def.overrides = overrides;
+        def.override_count = count;
+        outcome loaded;
+        yk_scenario *scenario = load(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &loaded);
+        yk_error_def error_def = {.scenario = def, .loaded = scenario, .record = o.record, .jobs = 1};
+        yk_error_report *bars = NULL;
+        yk_status status = scenario ? yk_error_estimate(o.context, &error_def, &bars) : YK_ERROR_INPUT;
+        if (status < 0 || !bars) {
+            r.judgement = BROKEN;
+            snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(o.context));
+        } else {
+            double claimed = 0;
+            for (int i = 0; i < bars->count; i++)
+                if (!bars->signals[i].exempt) claimed = fmax(claimed, bars->signals[i].relative);
+            if (!bars->known) claimed = INFINITY;
+            bool lost = claimed > 0.5 && r.error > 0.1; /* both say that nothing is known */
+            r.judgement = RIGHT;
+            if (!(r.error <= claimed + 1e-9) && !lost) r.judgement = MISS;
+            if (claimed > 0.01 && claimed > 10 * r.error && isfinite(claimed)) r.judgement = FALSE_ALARM;
+            snprintf(r.said, sizeof r.said, "bar %.3g: %.150s", claimed, bars->text);
+        }
+        if (bars) yk_error_report_destroy(o.context, bars);
+        yk_scenario_destroy(scenario);
+        release(&loaded);
+        release(&o);
+        report(w, r);
+    }
+}
+
 static void judge_advice(work *w)
 {
     char path[512];
@@ -495,16 +563,15 @@ static void judge_advice(work *w)
             snprintf(r.said, sizeof r.said, "no scheme meets the tolerance");
         } else {
             const yk_advice_row *best = &advice->rows[advice->best];
-            char block[256];
-            const char *braces = strchr(best->block, '{');
-            snprintf(block, sizeof block, "coupling=%.200s", braces ? braces : "{}");
-            variant pasted = {"pasted", {block}};
+            variant pasted = {.name = "pasted"};
+            for (int i = 0; i < advice->override_count && i < YK_ADVICE_OVERRIDES_MAX; i++)
+                pasted.overrides[i] = advice->overrides[i];
             outcome o;
             r.step = best->step;
-            bool accepted = run(w->asked, w->c, &pasted, best->step, 0, 1, &o);
+            bool accepted = run(w->asked, w->c, &pasted, 0, 0, 1, &o);
             r.error = accepted && o.status >= 0 ? distance(o.record, w->fine.record) : INFINITY;
             r.judgement = r.error <= def.tolerance ? RIGHT : MISS;
-            snprintf(r.said, sizeof r.said, "%.150s, step %g s", block, best->step);
+            snprintf(r.said, sizeof r.said, "%.150s, step %g s", best->block, best->step);
             release(&o);
         }
     }
@@ -524,6 +591,7 @@ static void judge_case(const options *asked, const trust_case *c, int index, FIL
     }
     if (asked->asked[ASK_RUN]) judge_runs(&w);
     if (asked->asked[ASK_STABILITY]) judge_stability(&w);
+    if (asked->asked[ASK_ERROR]) judge_error(&w);
     if (asked->asked[ASK_ADVISE]) judge_advice(&w);
     release(&w.fine);
 }
@@ -612,14 +680,14 @@ static void print_tally(const options *asked, const tally *all)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: yoke-trust [--set N] [--case NAME] [--only run|stability|advise] [--jobs N] [--folder F] "
+    fprintf(stderr, "usage: yoke-trust [--set N] [--case NAME] [--only run|stability|error|advise] [--jobs N] [--folder F] "
                     "[--verbose]\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    options asked = {.jobs = 2, .asked = {true, true, true}, .folder = "studies/trust"};
+    options asked = {.jobs = 2, .asked = {true, true, true, true}, .folder = "studies/trust"};
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;
         if (strcmp(argv[i], "--verbose") == 0) {
