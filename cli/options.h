@@ -35,7 +35,9 @@ typedef struct command {
 } command_row;
 
 /* Exit codes of every command. */
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2 };
+/* EXIT_UNTRUSTED: the work was done, but its result is not to be trusted: a run with serious findings, a coupling that is
+ * unstable. */
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_UNTRUSTED = 3 };
 
 /* Parses argv[1..]: options into their targets, the rest in order into `operands` (at most `operand_max`, of which the
  * first `operand_min` must be there). Returns the number of operands, -1 after a message on stderr for a mistake (exit

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "progress.h"
@@ -16,15 +17,20 @@ static const char usage[] =
     "stability SCENARIO [--set PATH=VALUE ...] [--at T] [--rest]\n"
     "       yoke stability SCENARIO --map PATH=FIRST:LAST:N --map PATH=FIRST:LAST:N -o map.csv [--plot map]\n"
     "       yoke stability [--scheme S] [--inputs I] [--rho-inf R] [--omega-h W] ... [--map ...]\n\n"
-    "The macro step of the scenario as it runs is differentiated about a state of the run. An eigenvalue above 1 is a\n"
-    "deviation that grows with every step; whether the coupling or the model itself feeds it is told. Without a\n"
-    "scenario: two masses joined rigidly, the test equation of coupling; mass 1 takes the effort, mass 2 the motion.";
+    "The macro step of the scenario as it runs is differentiated about states of the run. An eigenvalue above 1 is a\n"
+    "deviation that grows with every step. Whether the coupling or the motion itself makes it grow is found by "
+    "comparison\n"
+    "with smaller steps and with a reference; for a coupling that is unstable, steps and schemes that are not are "
+    "looked\n"
+    "for. Without a scenario: two masses joined rigidly, the test equation of coupling; mass 1 takes the force, mass 2 "
+    "the\n"
+    "motion. Exit codes: 0 stable or undecided, 3 unstable, 1 the work failed, 2 wrong input.";
 
 typedef struct request {
     const char *path;
     option_list sets;
     yk_stability_def def;
-    bool all;
+    bool all, quiet;
     int jobs;
     const char *journal;
     two_mass_request oscillator; /* also holds --map, -o and --plot */
@@ -32,13 +38,21 @@ typedef struct request {
 
 /* One state -------------------------------------------------------------------------------------------------------- */
 
+static void show_doing(void *user, const char *what)
+{
+    (void)user;
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[Klooking at %s", what);
+}
+
+static void end_doing(void)
+{
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
+}
+
 static void print_mode(const yk_scenario_info *info, const yk_stability_mode *m)
 {
     printf("  %.9g per step (error %.1g), %.4g per second, %.5g Hz\n", m->growth, m->error, m->rate, m->frequency);
-    if (m->interface >= 0) {
-        printf("    at interface '%s', whose work on it is %.3g times its %s\n", info->interfaces[m->interface].name,
-               fabs(m->fed), m->growth > 1 ? "growth" : "decay");
-    }
+    if (m->interface >= 0) printf("    at interface '%s'\n", info->interfaces[m->interface].name);
     if (*m->moving) printf("    moving: %s", m->moving);
     if (m->subsystem >= 0)
         printf("%s%.0f %% of the motion's energy in '%s'", *m->moving ? "; " : "    ", 100 * m->moving_share,
@@ -46,62 +60,126 @@ static void print_mode(const yk_scenario_info *info, const yk_stability_mode *m)
     if (*m->moving || m->subsystem >= 0) printf("\n");
 }
 
+/* The cause, in one line that can be read alone. */
 static void print_verdict(const yk_scenario_info *info, const yk_stability_report *r)
 {
-    static const char remedy[] =
-        "Try a smaller time.step, other coupling.inputs or another coupling.scheme, or the light "
-        "side of the interface second (`between`)";
     switch (r->verdict) {
-    case YK_VERDICT_STABLE: printf("stable: deviations do not grow from step to step\n"); break;
+    case YK_VERDICT_STABLE:
+        printf("stable: deviations do not grow from step to step");
+        if (r->rate_count && r->rates[0].rate > r->rates[0].error && r->radius - r->error > 1)
+            printf(", or by so little that a deviation is %.3g times as large at the end of the run",
+                   exp(r->rates[0].rate * (info->end - info->start)));
+        printf("\n");
+        break;
     case YK_VERDICT_MODEL:
-        printf("stable coupling; the motion itself is unstable or chaotic: deviations grow, but the interfaces do not "
-               "feed "
-               "them\n");
+        printf("stable coupling: the motion itself is unstable or chaotic. Deviations grow by %.4g 1/s",
+               r->rates[0].rate);
+        if (*r->reference)
+            printf(", and by %.4g 1/s with the reference (%s, steps of %g s)", r->reference_rate.rate, r->reference,
+                   r->reference_rate.step);
+        printf("\n");
         break;
     case YK_VERDICT_COUPLING:
-        printf("UNSTABLE: the coupling feeds a deviation that grows by a factor of %.9g in every macro step.\n%s\n",
-               r->coupling, remedy);
+        printf("UNSTABLE coupling");
+        if (r->mode_count && r->modes[r->mode].interface >= 0)
+            printf(" at interface '%s'", info->interfaces[r->modes[r->mode].interface].name);
+        printf(": a deviation grows by a factor of %.9g in every macro step", r->coupling);
+        printf(r->every_step ? ", and by about as much in smaller ones\n" : " of %g s\n", info->step);
+        break;
+    case YK_VERDICT_SOLVER:
+        printf(
+            "UNSTABLE solver of subsystem '%s': alone it grows too in steps of %g s; a deviation grows by a factor of "
+            "%.9g in every macro step\n",
+            info->names[r->solver], info->step, r->coupling);
         break;
     case YK_VERDICT_FAILED:
-        printf("UNSTABLE: the run breaks down after %g s.\n%s\n", r->time - info->start, remedy);
+        printf("UNSTABLE coupling: the run breaks down %g s after its start, and with the reference (%s) it does not\n",
+               r->time - info->start, r->reference);
+        printf("  %s\n", r->reason);
         break;
+    case YK_VERDICT_UNDECIDED: printf("UNDECIDED: %s\n", r->reason); break;
     }
 }
 
-static void print_report(const yk_scenario_info *info, const yk_stability_report *r, bool all)
+static void print_rates(const yk_stability_report *r)
 {
+    if (r->rate_count > 1 || *r->reference) {
+        printf("growth per second:");
+        for (int i = 0; i < r->rate_count; i++)
+            printf("%s %.4g (error %.1g) in steps of %g s", i ? "," : "", r->rates[i].rate, r->rates[i].error,
+                   r->rates[i].step);
+        printf("\n");
+    }
+    if (*r->reference)
+        printf("  of the reference, %s: %.4g (error %.1g) in steps of %g s: that is the motion's\n", r->reference,
+               r->reference_rate.rate, r->reference_rate.error, r->reference_rate.step);
+}
+
+/* What was tried and works, as it can be pasted. */
+static void print_remedies(const char *path, const option_list *sets, const yk_stability_report *r)
+{
+    if (isfinite(r->stable_step))
+        printf("stable from steps of %g s on: --set time.step=%g\n", r->stable_step, r->stable_step);
+    if (*r->remedy) {
+        printf("stable at this step (radius %.9g):\n  yoke stability %s", r->remedy_radius, path);
+        for (int i = 0; i < sets->count; i++) printf(" --set '%s'", sets->items[i]);
+        const char *at = r->remedy;
+        while (*at) {
+            int length = (int)strcspn(at, "\n");
+            printf(" --set '%.*s'", length, at);
+            at += length + (at[length] == '\n');
+        }
+        printf("\n");
+    }
+}
+
+static void print_report(const request *asked, const yk_scenario_info *info, const yk_stability_report *r)
+{
+    bool all = asked->all;
+    print_verdict(info, r);
+
     printf("spectral radius %.12g, error %.2g, at t = %g s\n", r->radius, r->error, r->time);
-    if (isfinite(r->tracked))
-        printf(
-            "growth along the run %.9g per step, in which the interfaces create %.3g of the work that they exchange\n",
-            r->tracked, r->created);
+    if (isfinite(r->tracked)) printf("growth along the run %.9g per step\n", r->tracked);
     if (isfinite(r->tracked) && r->tracked <= 1 && r->radius - r->error > 1)
         printf("(the derivative at this instant grows, the run does not: its contacts change)\n");
+    print_rates(r);
+    for (int i = 0; r->sample_count > 1 && i < r->sample_count; i++)
+        printf("%s radius %.9g at t = %g s%s", i ? "," : "states:", r->samples[i].radius, r->samples[i].time,
+               i == r->sample_count - 1 ? "\n" : "");
     if (r->unconverged)
-        printf("%lld of %lld macro steps did not converge: what is told is of the steps as they are\n",
-               (long long)r->unconverged, (long long)r->steps);
+        printf("%lld macro steps did not converge: what is told is of the steps as they are\n",
+               (long long)r->unconverged);
+
     if (r->mode_count) printf("%s\n", all ? "modes, the least stable first:" : "least stable mode:");
-    for (int i = 0; i < (all ? r->mode_count : 1) && r->mode_count; i++) print_mode(info, &r->modes[i]);
+    int first = all ? 0 : r->mode, last = all ? r->mode_count - 1 : r->mode;
+    for (int i = first; r->mode_count && i <= last; i++) print_mode(info, &r->modes[i]);
     if (r->mode_count)
         printf("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n", r->words,
                (long long)r->steps, r->residual, r->dimension);
-    print_verdict(info, r);
+    print_remedies(asked->path, &asked->sets, r);
 }
 
 static int look_at(const request *r)
 {
     loaded l;
     if (!load_scenario_as(r->path, &r->sets, true, &l)) return EXIT_MISUSE;
+    yk_stability_def def = r->def;
+    def.progress = r->quiet ? NULL : show_doing;
+
     yk_stability_report report;
-    yk_status status = yk_stability(l.context, l.scenario, &r->def, &report);
+    yk_status status = yk_stability(l.context, l.scenario, &def, &report);
+    end_doing();
     int code = EXIT_GOOD;
     if (status < 0) {
         code = print_failure(l.context);
         if (status == YK_ERROR_ARGUMENT) code = EXIT_MISUSE;
-    } else {
-        print_report(yk_scenario_get(l.scenario), &report, r->all);
+    } else if (yk_verdict_unstable(report.verdict)) {
+        code = EXIT_UNTRUSTED;
     }
-    if (status >= 0 && report.verdict == YK_VERDICT_FAILED) printf("(%s)\n", yk_last_message(l.context));
+    if (status >= 0 && r->quiet)
+        print_verdict(yk_scenario_get(l.scenario), &report);
+    else if (status >= 0)
+        print_report(r, yk_scenario_get(l.scenario), &report);
     close_scenario(&l);
     return code;
 }
@@ -140,11 +218,14 @@ static int draw(yk_context *context, const request *r, const yk_map_axis *x, con
 static int make_map(const request *r, const yk_map_axis *x, const yk_map_axis *y, const yk_sweep_axis *axes)
 {
     static const char *const measures[] = {"coupling"};
+    yk_stability_def stability = r->def;
+    stability.samples = 1;
+    stability.remedies = false;
     yk_sweep_def def = {.axes = axes,
                         .axis_count = 2,
                         .measures = measures,
                         .measure_count = 1,
-                        .stability = &r->def,
+                        .stability = &stability,
                         .jobs = r->jobs,
                         .journal = r->journal,
                         .progress = show_count,
@@ -219,6 +300,8 @@ static int run_request(request *r, const yk_two_mass *untouched)
 int command_stability(int argc, char **argv)
 {
     request r = {.def = yk_stability_default(), .oscillator = {.model = yk_two_mass_default(), .iterations = -1}};
+    r.def.samples = YK_STABILITY_SAMPLES;
+    r.def.remedies = true;
     two_mass_request *o = &r.oscillator;
     yk_two_mass *m = &o->model, untouched;
     memcpy(&untouched, m, sizeof untouched);
@@ -228,7 +311,11 @@ int command_stability(int argc, char **argv)
         {"settle", OPTION_COUNT, &r.def.settle, "N", "macro steps before it [20]"},
         {"rest", OPTION_FLAG, &r.def.rest, NULL, "look for a state of rest near it first"},
         {"track", OPTION_COUNT, &r.def.track, "N", "macro steps over which the growth is checked in the run [40]"},
+        {"samples", OPTION_COUNT, &r.def.samples, "N",
+         "states along the run that are looked at without --at, 1 to 3 [3]"},
+        {"seconds", OPTION_NUMBER, &r.def.seconds, "S", "time on the clock for all of it, roughly [60]"},
         {"all", OPTION_FLAG, &r.all, NULL, "print all modes that were found"},
+        {"quiet", OPTION_FLAG, &r.quiet, NULL, "print the verdict alone"},
         {"map", OPTION_LIST, &o->maps, "P=FIRST:LAST:N",
          "vary a value; give it twice for the two axes; :log for ratios"},
         {"jobs", OPTION_COUNT, &r.jobs, "N", "points of a map at the same time [one per core]"},

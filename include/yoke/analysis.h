@@ -243,27 +243,41 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
 
 /* How the macro step of a system answers to small deviations, from the running system itself: whatever the scheme and the
  * subsystems are, the step map is differentiated by central differences about a state of a run, and its eigenvalues are
- * taken. An eigenvalue above 1 in modulus is a deviation that grows with every macro step. Whether the coupling is to
- * blame is told by where its energy comes from: a coupling that is unstable creates it at its interfaces, a pendulum that
- * falls or a box of colliding particles does not. See docs/trust.md. */
+ * taken. An eigenvalue above 1 in modulus is a deviation that grows with every macro step.
+ *
+ * Whether the coupling or the motion makes it grow is decided by comparison. Growth of the motion itself, such as that of a
+ * pendulum that falls, has a rate per second that steps and schemes agree on. So the rate is compared with that of a reference, the
+ * subsystems merged to one or coupled as tightly as they can be, at finer steps; and with that of the scheme itself at half and
+ * a quarter of its step. See docs/trust.md. */
 typedef struct yk_stability_def {
     double time; /* s, of the state that is linearised about; NaN: after `settle` macro steps */
     int settle;
-    bool rest; /* first look for a state of rest near it, external loads held as they are then */
-    int track; /* macro steps over which the growth is checked against a twin run; 0: not */
+    bool rest;      /* first look for a state of rest near it, external loads held as they are then */
+    int track;      /* macro steps over which the growth is checked against a twin run; 0: not */
+    int samples;    /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES */
+    bool remedies;  /* of a coupling that is unstable: look for a scheme and for a step that are not */
+    double seconds; /* on the clock, for all of it, roughly */
+    /* Told what is done next, in some words; NULL: nobody. */
+    void (*progress)(void *user, const char *what);
+    void *user;
 } yk_stability_def;
 
-/* After 20 steps, not at rest, 40 steps of twin run. */
+/* One state after 20 steps, not at rest, 40 steps of twin run, no remedies, 60 s. */
 yk_stability_def yk_stability_default(void);
 
 typedef enum yk_verdict {
     YK_VERDICT_STABLE,
     YK_VERDICT_MODEL,    /* deviations grow, but not by the coupling: the motion itself is unstable or chaotic */
-    YK_VERDICT_COUPLING, /* the coupling feeds a deviation that grows */
-    YK_VERDICT_FAILED    /* the run broke down before there was a state to look at */
+    YK_VERDICT_COUPLING, /* the coupling makes a deviation grow */
+    YK_VERDICT_FAILED,   /* the run breaks down, and that of a reference does not: the coupling is unstable */
+    YK_VERDICT_SOLVER,   /* a subsystem alone is unstable at this step, by its own integrator */
+    YK_VERDICT_UNDECIDED /* deviations grow, and the reason says why it cannot be told what makes them */
 } yk_verdict;
 
-enum { YK_STABILITY_MODES = 6 };
+/* Whether a run is made unstable by how it is computed: by the coupling or by a solver. */
+bool yk_verdict_unstable(yk_verdict verdict);
+
+enum { YK_STABILITY_MODES = 6, YK_STABILITY_SAMPLES = 3, YK_STABILITY_RATES = 3 };
 
 typedef struct yk_stability_mode {
     double real, imaginary; /* eigenvalue of a macro step, imaginary part >= 0 */
@@ -271,29 +285,56 @@ typedef struct yk_stability_mode {
     double error;           /* of the modulus, estimated from differences of several sizes */
     double rate;            /* 1/s */
     double frequency;       /* Hz; half the sampling rate: the sign changes with every step */
-    /* Work of the interfaces on it by what its growth takes: about 1 or more where the coupling drives the mode, about 0
-     * where the model does; NaN if a subsystem does not tell its energy, or with the scheme index1, whose interfaces create none. Of modes that decay it is the share of the decay. */
-    double fed;
-    double
-        created; /* that work, share of what the interfaces exchange with it: -1 to 1; small where the steps resolve it */
-    int interface;       /* that does most work on it; -1: there is none */
-    int subsystem;       /* that moves most, by kinetic energy; -1: not told */
-    double moving_share; /* of the kinetic energy, in that subsystem */
-    char moving[160];    /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not told */
+    int interface;          /* that does most work on it; -1: there is none */
+    int subsystem;          /* that moves most, by kinetic energy; -1: not known */
+    double moving_share;    /* of the kinetic energy, in that subsystem */
+    char moving[160];       /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not known */
 } yk_stability_mode;
 
+/* The largest growth of deviations in runs with one macro step. */
+typedef struct yk_stability_rate {
+    double step;  /* s */
+    double rate;  /* 1/s; infinite: the run breaks down before the state */
+    double error; /* 1/s */
+} yk_stability_rate;
+
 typedef struct yk_stability_report {
-    yk_verdict verdict;
-    double radius, error; /* spectral radius and its error; infinite if the verdict is failed */
-    double coupling;      /* largest growth among the modes that the coupling feeds; where none grows, at most 1 */
+    yk_verdict verdict; /* the worst of all states that were looked at; what follows is of that state */
+    double time;        /* s, of the state */
+
+    double radius, error; /* spectral radius and its error; infinite if the run broke down */
     double tracked;       /* growth per step of the first mode along the run itself; NaN if not asked for */
-    double created;       /* by the interfaces on it in that run, share of what they exchange with it: -1 to 1 */
-    double time;          /* s, of the state */
-    size_t words;         /* continuous words of the state */
-    int dimension;        /* of the space in which eigenvalues were sought */
-    double residual;      /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
-    int64_t steps;        /* macro steps that it took */
-    int64_t unconverged;  /* of them, those whose iterations did not converge */
+    double
+        coupling; /* growth per macro step of the mode that the coupling or a solver drives; where there is none, at most 1 */
+
+    /* Growth per second that the verdict is about: of the scheme at its step and, where it was compared, at half and a quarter of
+     * it; of the reference, whose growth is that of the motion. */
+    int rate_count;
+    yk_stability_rate rates[YK_STABILITY_RATES];
+    char reference[64]; /* "monolithic", "tight, quasi-newton"; "" if there was none */
+    yk_stability_rate reference_rate;
+
+    bool every_step;    /* the factor per step stays as the step becomes smaller: no step is small enough */
+    double stable_step; /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
+    char remedy
+        [400]; /* "coupling.scheme=tight coupling.relaxation=quasi-newton": values that were tried and are stable; "" */
+    double remedy_radius;
+    char reason[400]; /* of verdicts undecided and failed; "" */
+    int solver;       /* of the verdict solver: the subsystem; else -1 */
+    int mode;         /* the one that the verdict is about */
+
+    int sample_count; /* states that were looked at */
+    struct {
+        double time; /* s */
+        double radius;
+        yk_verdict verdict;
+    } samples[YK_STABILITY_SAMPLES];
+
+    size_t words;        /* continuous words of the state */
+    int dimension;       /* of the space in which eigenvalues were sought */
+    double residual;     /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
+    int64_t steps;       /* macro steps that it took, those of comparisons included */
+    int64_t unconverged; /* of the steps of the scheme itself, those whose iterations did not converge */
     int mode_count;
     yk_stability_mode modes[YK_STABILITY_MODES]; /* falling in growth */
 } yk_stability_report;

@@ -169,11 +169,6 @@ yk_scheme_def yk_scheme_default(void);
 bool yk_follows_polynomials(const yk_subsystem *subsystem);
 /* Whether a scheme merges the subsystems that interfaces join to one: they then make no substeps of their own. */
 bool yk_scheme_merges(yk_scheme_kind kind);
-/* Whether both sides of an interface are at one place, with one velocity, at the end of every step: the books of its work
- * balance, whatever grows. */
-bool yk_scheme_closes(yk_scheme_kind kind);
-/* The part of half a turn per macro step up to which a scheme resolves a swing, or makes none of its own. */
-double yk_scheme_resolved_turn(yk_scheme_kind kind);
 /* What else may steady a coupling that ran away, of what is not set already: to follow "a smaller time.step"; may be "". */
 const char *yk_scheme_steadier(const yk_scheme_def *scheme);
 

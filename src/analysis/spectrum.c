@@ -13,13 +13,17 @@
 /* From large to small. Where the model is smooth the second and the third agree, and their errors are the smallest. Solvers
  * that choose steps of their own want larger differences, contacts smaller ones: then the two neighbours that agree best
  * tell most. */
-enum { LEVELS = 7 };
+enum { LEVELS = 7, BRIEF_LEVELS = 4 };
 static const double AMPLITUDES[LEVELS] = {100, 10, 1, 0.1, 1e-2, 1e-3, 1e-4};
 static const int SEQUENCE[LEVELS] = {1, 2, 0, 3, 4, 5, 6};
 static const double AGREEMENT = 1e-4;
 
+/* Modes that a brief search waits for. */
+enum { BRIEF_MODES = 3 };
+
 typedef struct search {
     yk_step_map *map;
+    bool brief;
     double amplitude;
 } search;
 
@@ -71,9 +75,9 @@ static yk_status take_roots(search *s, yk_spectrum *out)
 static yk_status largest(search *s, const double *start, yk_spectrum *out)
 {
     yk_arnoldi_options options = yk_arnoldi_default();
-    options.wanted = YK_STABILITY_MODES;
+    options.wanted = s->brief ? BRIEF_MODES : YK_STABILITY_MODES;
     options.tolerance = 1e-6;
-    options.applications = 144;
+    options.applications = s->brief ? 64 : 144;
     options.apply = apply, options.user = s;
     yk_arnoldi_pair pairs[YK_STABILITY_MODES];
     yk_status status = yk_arnoldi(s->map->context, s->map->n, start, &options, pairs, out->vectors, &out->count);
@@ -127,18 +131,24 @@ static double change_of_radius(const yk_spectrum *a, const yk_spectrum *b)
     return fabs(modulus(&a->pairs[0]) - modulus(&b->pairs[0]));
 }
 
-yk_status yk_spectrum_find(yk_step_map *map, const double *start, yk_spectrum *spectrum)
+yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk_spectrum *spectrum)
 {
     *spectrum = (yk_spectrum){0};
-    search s = {.map = map};
+    search s = {.map = map, .brief = brief};
     yk_spectrum levels[LEVELS] = {{0}};
     int best = 0;
     double least = INFINITY;
     yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < LEVELS && least > AGREEMENT; i++) {
+    int tried = brief ? BRIEF_LEVELS : LEVELS;
+    for (int i = 0; status == YK_OK && i < tried && least > AGREEMENT; i++) {
         int level = SEQUENCE[i];
         s.amplitude = AMPLITUDES[level];
         status = find_level(&s, start, &levels[level]);
+        if (status < 0 && status != YK_ERROR_MEMORY) {
+            /* Deviations of this size break the run; others may not. */
+            yk_spectrum_release(map->context, &levels[level]);
+            status = YK_OK;
+        }
         for (int k = 1; status == YK_OK && k < LEVELS; k++) {
             double change = change_of_radius(&levels[k - 1], &levels[k]);
             if (change < least) least = change, best = k;

@@ -1,12 +1,12 @@
-/* A mode is energy that grows, so the question is who brings it. In a step the interfaces do the work
+/* Who moves in a mode, and at which interface it is driven. In a step the interfaces do the work
  *
- *   W = sum of dF . (dx(t + h) - dx(t)) over both sides and all interfaces
+ *   W = sum of dF . (dx(t + h) - dx(t)) over both sides
  *
- * on the deviation, with dF, dx the deviations of efforts and places of their ports; a rigid joint does none. It is
- * compared with what the growth of the deviation's own energy takes, fed = W / ((|lambda|^2 - 1) E). Deviations of ports
- * come from first differences, which are exact; E from second differences of the energies, for which the amplitude can be
- * larger as no step is involved. Of a complex mode real and imaginary part are summed, which is the mean over a period.
- * The same runs show which bodies move: their recorded positions are differenced. */
+ * on the deviation, with dF, dx the deviations of wrenches and poses of their ports. A rigid joint does none: the interface
+ * whose two sides cancel least is the one that a mode of the coupling lives at. Deviations of ports come from first
+ * differences, which are exact; kinetic energies from second differences, for which the amplitude can be larger as no step is
+ * involved. Of a complex mode real and imaginary part are summed, which is the mean over a period. The same runs show which
+ * bodies move: their recorded positions are differenced. */
 #include "analysis/stability_mode.h"
 
 #include <float.h>
@@ -49,9 +49,8 @@ typedef struct inquiry {
     side *sides;
     view views[2]; /* plus, minus */
     /* Summed over the parts of the mode. */
-    double *kinetic, *potential; /* per subsystem, second differences by the square of the amplitude */
-    double *work;                /* per interface, the same */
-    double exchanged;            /* sum of its absolute values over all sides */
+    double *kinetic; /* per subsystem, second differences by the square of the amplitude */
+    double *work;    /* per interface, the same */
 } inquiry;
 
 /* Amplitude of the differences of energies: they are of second order, so that small ones drown in rounding. */
@@ -181,7 +180,6 @@ static yk_status add_energies(inquiry *q, const double *vector)
             yk_energy energy;
             bool told = yk_system_energy(map->system, i, &energy);
             q->kinetic[i] += told ? factor * energy.kinetic : NAN;
-            q->potential[i] += told ? factor * energy.potential : NAN;
         }
     }
     return YK_OK;
@@ -197,7 +195,7 @@ static yk_status look_along(inquiry *q, const double *vector)
     double square = q->amplitude * q->amplitude;
     for (int i = 0; i < 2 * q->info->interface_count; i++) {
         double work = work_on(&plus->sides[i], &minus->sides[i], has_marker(q->info, i / 2)) / square;
-        q->work[i / 2] += work, q->exchanged += fabs(work);
+        q->work[i / 2] += work;
     }
     for (int i = 0; i < q->mover_count; i++)
         for (int k = 0; k < 3; k++) {
@@ -209,18 +207,13 @@ static yk_status look_along(inquiry *q, const double *vector)
 
 /* Answers ---------------------------------------------------------------------------------------------------------- */
 
-static void tell_feeding(const inquiry *q, yk_stability_mode *mode)
+static void tell_interface(const inquiry *q, yk_stability_mode *mode)
 {
-    double energy = 0, work = 0, most = -1;
-    for (int i = 0; i < q->info->subsystem_count; i++) energy += 0.5 * (fabs(q->kinetic[i]) + fabs(q->potential[i]));
+    double most = -1;
     mode->interface = -1;
     if (yk_scheme_merges(q->info->scheme.kind)) return;
-    for (int i = 0; i < q->info->interface_count; i++) {
-        work += q->work[i];
+    for (int i = 0; i < q->info->interface_count; i++)
         if (fabs(q->work[i]) > most) most = fabs(q->work[i]), mode->interface = i;
-    }
-    if (q->exchanged > 0) mode->created = work / q->exchanged;
-    if (mode->interface >= 0) mode->fed = work / ((mode->growth * mode->growth - 1) * energy);
 }
 
 static void tell_subsystem(const inquiry *q, yk_stability_mode *mode)
@@ -271,15 +264,14 @@ static yk_status open_inquiry(inquiry *q)
     q->mover_count = list_movers(q->info, NULL);
     size_t positions = 3 * (size_t)q->mover_count;
     q->movers = yk_allocate(context, (size_t)q->mover_count + 1, sizeof *q->movers);
-    q->room = yk_allocate(context, 2 * positions + 2 * parts + faces, sizeof *q->room);
+    q->room = yk_allocate(context, 2 * positions + parts + faces, sizeof *q->room);
     q->sides = yk_allocate(context, 4 * faces, sizeof *q->sides);
     if (!q->movers || !q->room || !q->sides) return YK_ERROR_MEMORY;
     list_movers(q->info, q->movers);
     for (size_t i = 0; i < 2; i++)
         q->views[i] = (view){.sides = q->sides + 2 * faces * i, .position = q->room + positions * i};
     q->kinetic = q->room + 2 * positions;
-    q->potential = q->kinetic + parts;
-    q->work = q->potential + parts;
+    q->work = q->kinetic + parts;
     return YK_OK;
 }
 
@@ -298,103 +290,10 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
     if (status == YK_OK) status = look_along(&q, real);
     if (status == YK_OK && imaginary) status = look_along(&q, imaginary);
     if (status == YK_OK) {
-        tell_feeding(&q, mode);
+        tell_interface(&q, mode);
         tell_subsystem(&q, mode);
         tell_movers(&q, mode);
     }
-    close_inquiry(&q);
-    return status;
-}
-
-/* Along the trajectory --------------------------------------------------------------------------------------------- */
-
-typedef struct tracking {
-    inquiry *q;
-    double *pair;                /* real and imaginary part of the deviation */
-    double *created, *exchanged; /* per interface */
-} tracking;
-
-/* The places of all sides, before a step or after it. */
-static void read_sides(const inquiry *q, bool after, side *sides)
-{
-    for (int i = 0; i < 2 * q->info->interface_count; i++) {
-        const yk_port_value *value = port_of(q, i / 2, i % 2);
-        *(after ? &sides[i].after : &sides[i].before) = value->motion;
-        if (after) sides[i].effort = value->effort;
-    }
-}
-
-static yk_status step_with_sides(inquiry *q, double *image, side *sides)
-{
-    yk_status status = yk_system_state_set(q->map->system, image);
-    if (status < 0) return status;
-    read_sides(q, false, sides);
-    status = yk_step_map_step(q->map, image);
-    if (status == YK_OK) read_sides(q, true, sides);
-    return status;
-}
-
-/* Carries one part of the deviation over the step that the base (in map->minus) has taken. */
-static yk_status carry(tracking *t, bool counted, double *direction)
-{
-    inquiry *q = t->q;
-    yk_step_map *map = q->map;
-    yk_step_map_perturb(map, q->amplitude, direction, map->plus);
-    yk_status status = step_with_sides(q, map->plus, q->views[0].sides);
-    if (status < 0) return status;
-    yk_step_map_scale(map, 1 / q->amplitude, map->plus, map->minus, direction);
-    for (int i = 0; counted && i < 2 * q->info->interface_count; i++) {
-        double work = work_on(&q->views[0].sides[i], &q->views[1].sides[i], has_marker(q->info, i / 2));
-        t->created[i / 2] += work, t->exchanged[i / 2] += fabs(work);
-    }
-    return YK_OK;
-}
-
-static yk_status follow(tracking *t, bool complex_pair, int steps, double *growth)
-{
-    yk_step_map *map = t->q->map;
-    size_t n = map->n, bytes = map->words * sizeof(double);
-    double sum = 0;
-    int counted = 0, skipped = steps / 4;
-    yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < steps; i++) {
-        double before = yk_dense_norm(2 * n, t->pair);
-        for (size_t k = 0; k < 2 * n && before > 0; k++) t->pair[k] /= before;
-        memcpy(map->minus, map->base, bytes);
-        status = step_with_sides(t->q, map->minus, t->q->views[1].sides);
-        if (status == YK_OK) status = carry(t, i >= skipped, t->pair);
-        if (status == YK_OK && complex_pair) status = carry(t, i >= skipped, t->pair + n);
-        memcpy(map->base, map->minus, bytes);
-        double size = yk_dense_norm(2 * n, t->pair);
-        if (status != YK_OK || !(size > 0)) break;
-        if (i >= skipped) sum += log(size), counted++;
-    }
-    if (counted) *growth = exp(sum / counted);
-    return status;
-}
-
-yk_status yk_stability_track(yk_step_map *map, const yk_scenario_info *info, double amplitude, const double *real,
-                             const double *imaginary, int steps, yk_track *track)
-{
-    *track = (yk_track){.growth = NAN, .interface = -1};
-    inquiry q = {.map = map, .info = info, .amplitude = amplitude};
-    size_t n = map->n, faces = (size_t)info->interface_count;
-    yk_status status = open_inquiry(&q);
-    tracking t = {.q = &q, .pair = yk_allocate(map->context, 2 * n + 2 * faces, sizeof(double))};
-    if (!t.pair) status = YK_ERROR_MEMORY;
-    if (status == YK_OK) {
-        t.created = t.pair + 2 * n, t.exchanged = t.created + faces;
-        memcpy(t.pair, real, n * sizeof *real);
-        if (imaginary) memcpy(t.pair + n, imaginary, n * sizeof *imaginary);
-        status = follow(&t, imaginary != NULL, steps, &track->growth);
-    }
-    double created = 0, exchanged = 0;
-    for (size_t i = 0; status == YK_OK && i < faces; i++) {
-        created += t.created[i], exchanged += t.exchanged[i];
-        if (track->interface < 0 || t.created[i] > t.created[track->interface]) track->interface = (int)i;
-    }
-    if (exchanged > 0) track->created = created / exchanged;
-    yk_release(map->context, t.pair);
     close_inquiry(&q);
     return status;
 }

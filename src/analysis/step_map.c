@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "math/dense.h"
 
 /* Perturbation of a word, by its size; and the size that a word counts with at least, by what is usual. */
-static const double PROBE = 1e-5, FLOOR = 1e-2;
+static const double PROBE = 1e-5, SMALLEST_PROBE = 1e-10, FLOOR = 1e-2;
 /* Share of the largest word below which one tells nothing of what is usual. */
 static const double NEGLIGIBLE = 1e-9;
 /* Random mixtures of all perturbations that the scales come from. */
@@ -16,7 +17,7 @@ enum { PROBES = 6 };
 
 yk_status yk_step_map_open(yk_context *context, yk_system *system, yk_step_map *map)
 {
-    *map = (yk_step_map){.context = context, .system = system};
+    *map = (yk_step_map){.context = context, .system = system, .deadline = INFINITY};
     yk_state_layout layout = yk_system_state_layout(system);
     if (layout.words == 0 || layout.continuous == 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
@@ -39,16 +40,32 @@ void yk_step_map_close(yk_step_map *map)
     *map = (yk_step_map){0};
 }
 
-yk_status yk_step_map_step(yk_step_map *map, double *image)
+/* A step of the system as it is, counted. */
+static yk_status take_step(yk_step_map *map)
 {
-    yk_status status = yk_system_state_set(map->system, image);
-    if (status < 0) return status;
-    status = yk_system_step(map->system, NULL);
+    if (yk_clock_seconds() > map->deadline)
+        return yk_fail(map->context, YK_INTERRUPTED, "stability: the time that was given is over");
+
+    yk_status status = yk_system_step(map->system, NULL);
     if (status < 0) return status;
     map->steps++;
     map->unconverged += status == YK_NOT_CONVERGED;
-    yk_system_state_get(map->system, image);
     return YK_OK;
+}
+
+yk_status yk_step_map_step(yk_step_map *map, double *image)
+{
+    yk_status status = yk_system_state_set(map->system, image);
+    if (status >= 0) status = take_step(map);
+    if (status == YK_OK) yk_system_state_get(map->system, image);
+    return status;
+}
+
+yk_status yk_step_map_run(yk_step_map *map, int64_t steps)
+{
+    yk_status status = YK_OK;
+    for (int64_t i = 0; status == YK_OK && i < steps; i++) status = take_step(map);
+    return status;
 }
 
 static yk_status pass(yk_step_map *map, int steps, double *image)
@@ -68,7 +85,7 @@ static int compare_numbers(const void *a, const void *b)
 
 /* Words that are zero now, or noise where a motion is plane, may not stay so: they are perturbed by a share of what is
  * usual, the median of those that are not negligible. */
-static void choose_probes(yk_step_map *map)
+static void choose_probes(yk_step_map *map, double size)
 {
     double largest = 0;
     for (size_t i = 0; i < map->n; i++) {
@@ -81,7 +98,7 @@ static void choose_probes(yk_step_map *map)
     qsort(map->scale, count, sizeof *map->scale, compare_numbers);
     double least = FLOOR * (count ? map->scale[count / 2] : 1);
     for (size_t i = 0; i < map->n; i++) {
-        map->probe[i] = PROBE * fmax(map->probe[i], least);
+        map->probe[i] = size * fmax(map->probe[i], least);
         map->scale[i] = 0;
     }
 }
@@ -135,11 +152,20 @@ yk_status yk_step_map_place(yk_step_map *map, double *vector)
 {
     yk_system_state_get(map->system, map->earlier);
     memcpy(map->base, map->earlier, map->words * sizeof(double));
+    map->placed = false;
     yk_status status = pass(map, YK_PASSAGE, map->base);
     if (status != YK_OK) return status;
-    choose_probes(map);
-    uint64_t seed = UINT64_C(88172645463325252);
-    for (int i = 0; status == YK_OK && i < PROBES; i++) status = probe(map, &seed, vector);
+    map->placed = true;
+
+    /* What is usual among words of all units may be far too much for one of them: then less. */
+    for (double size = PROBE; size >= SMALLEST_PROBE; size *= 1e-2) {
+        choose_probes(map, size);
+        uint64_t seed = UINT64_C(88172645463325252);
+        status = YK_OK;
+        for (int i = 0; status == YK_OK && i < PROBES; i++) status = probe(map, &seed, vector);
+        if (status >= 0) break;
+    }
+
     if (status == YK_OK) status = check_repeatable(map);
     for (size_t i = 0; i < map->n; i++) vector[i] = map->scale[i] > 0 ? vector[i] / map->scale[i] : 0;
     normalise(map->n, vector);

@@ -25,6 +25,8 @@ typedef struct yk_step_map {
     double *probe;        /* perturbation that single words of `earlier` bear */
     double *scale;        /* deviation that the words of `base` then show; 0: a word that nothing moves */
     double *plus, *minus; /* images in work */
+    bool placed;          /* the run itself came to the base: what fails afterwards are deviations from it */
+    double deadline;      /* on the clock (yk_clock_seconds), after which steps end with YK_INTERRUPTED */
     int64_t steps;        /* macro steps that were taken for all this */
     int64_t unconverged;  /* those whose iterations did not converge */
 } yk_step_map;
@@ -39,6 +41,8 @@ yk_status yk_step_map_place(yk_step_map *map, double *vector);
 
 /* One macro step from an image, in place. */
 yk_status yk_step_map_step(yk_step_map *map, double *image);
+/* Macro steps of the run itself, from the present state of the system. */
+yk_status yk_step_map_run(yk_step_map *map, int64_t steps);
 
 /* The derivative along a vector of scaled words at the base, over some macro steps, by the central difference of an
  * amplitude in scales. */

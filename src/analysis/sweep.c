@@ -64,8 +64,8 @@ static uint64_t fingerprint(const sweep *s, const char *scenario)
     const yk_stability_def *stability = s->def->stability;
     char text[96];
     if (!stability) return hash;
-    snprintf(text, sizeof text, "%.17g %d %d %d", stability->time, stability->settle, stability->rest,
-             stability->track);
+    snprintf(text, sizeof text, "%.17g %d %d %d %d", stability->time, stability->settle, stability->rest,
+             stability->track, stability->samples);
     return mix(hash, text);
 }
 

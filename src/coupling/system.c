@@ -26,19 +26,17 @@ static const double START_TOLERANCE = 1e-12;
 typedef struct scheme_row {
     const char *name;
     yk_status (*step)(yk_system *system, yk_step_report *report);
-    bool feeds;      /* it carries wires: yk_system_feed comes before every advance */
-    bool merges;     /* the subsystems to one */
-    bool closes;     /* interfaces, at the end of every step */
-    double resolved; /* see yk_scheme_resolved_turn */
+    bool feeds;  /* it carries wires: yk_system_feed comes before every advance */
+    bool merges; /* the subsystems to one */
 } scheme_row;
 
 static const scheme_row schemes[] = {
-    [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step, .feeds = true, .resolved = 0.25},
-    [YK_SCHEME_TIGHT] = {"tight", yk_tight_step, .feeds = true, .resolved = 0.25},
-    [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step, .feeds = true, .merges = true, .resolved = 0.25},
-    [YK_SCHEME_INDEX1] = {"index1", yk_index1_step, .feeds = true, .closes = true, .resolved = 0.1},
-    [YK_SCHEME_RIM] = {"rim", yk_rim_step, .feeds = true, .resolved = 0.25},
-    [YK_SCHEME_RELAXED] = {"relaxed", yk_relaxed_step, .feeds = true, .merges = true, .resolved = 0.25},
+    [YK_SCHEME_EXPLICIT] = {"explicit", yk_explicit_step, .feeds = true},
+    [YK_SCHEME_TIGHT] = {"tight", yk_tight_step, .feeds = true},
+    [YK_SCHEME_MONOLITHIC] = {"monolithic", yk_monolithic_step, .feeds = true, .merges = true},
+    [YK_SCHEME_INDEX1] = {"index1", yk_index1_step, .feeds = true},
+    [YK_SCHEME_RIM] = {"rim", yk_rim_step, .feeds = true},
+    [YK_SCHEME_RELAXED] = {"relaxed", yk_relaxed_step, .feeds = true, .merges = true},
 };
 
 yk_scheme_def yk_scheme_default(void)
@@ -61,16 +59,6 @@ bool yk_follows_polynomials(const yk_subsystem *subsystem)
 bool yk_scheme_merges(yk_scheme_kind kind)
 {
     return schemes[kind].merges;
-}
-
-bool yk_scheme_closes(yk_scheme_kind kind)
-{
-    return schemes[kind].closes;
-}
-
-double yk_scheme_resolved_turn(yk_scheme_kind kind)
-{
-    return schemes[kind].resolved;
 }
 
 const char *yk_system_scheme_name(const yk_system *system)

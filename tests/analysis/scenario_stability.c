@@ -126,11 +126,11 @@ static void the_least_stable_mode_is_named(void **state)
     assert_int_equal(m->interface, 0);
     assert_int_equal(m->subsystem, 1);
     assert_non_null(strstr(m->moving, "right.mass"));
-    assert_true(m->fed > 1 && r.created > 0.5);
+    assert_int_equal(r.verdict, YK_VERDICT_COUPLING);
+    assert_true(r.every_step);
     assert_relative(m->rate, log(1.10532447731) / 1e-3, 1e-6);
     /* The physical mode is there too: sqrt(5000 / 2) rad/s, lowered by the coupling in second order. */
     assert_near(r.modes[1].frequency, sqrt(2500) / (2 * acos(-1)), 0.01);
-    assert_true(fabs(r.modes[1].fed) < 0.1);
 }
 
 /* A constrained mechanism with quaternions and a multistep method: no word of its image is a coordinate. */

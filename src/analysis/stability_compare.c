@@ -1,0 +1,569 @@
+/* Growth of the motion and growth of the coupling differ in what they depend on.
+ *
+ * A pendulum that falls, a negative damper, a controller with too much gain or colliding particles make deviations grow by a rate
+ * per second that is a property of the model: every consistent scheme shows it, the better the finer its steps are. So it is what a
+ * reference shows at fine steps; of several references the least counts, for a reference can only add growth of its own.
+ *
+ * An unstable coupling has either a factor per step that does not depend on the step (the ratio of two masses), so that its rate per
+ * second grows as the step falls; or a rate that vanishes with the step (a delay, a stiffness) where the motion's does not. In
+ * both cases it exceeds that of the reference by more than the errors of both.
+ *
+ * Solvers may be unstable by themselves, such as explicit ones beyond the limit of their step. That shows in the subsystem alone. */
+#include "analysis/stability_compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+/* The factor per step counts as kept if its logarithm falls by no more than this over two halvings of the step. */
+static const double KEPT_FACTOR = 0.7;
+
+/* A mode that a scheme shows with an error in its rate of up to this part of the rate is still the same mode... */
+static const double SAME_MODE = 0.5;
+/* ... if half the step brings the error down to this part of it at least: first order gives a half. */
+static const double SHRINKS = 0.75;
+
+typedef struct scheme_row {
+    const char *name;
+    yk_scheme_kind kind;
+    bool merges; /* nothing is coupled, so that growth is the motion's or the solver's */
+    const char *changes[6];
+} scheme_row;
+
+static const scheme_row references[] = {
+    {"monolithic", YK_SCHEME_MONOLITHIC, true, {"coupling.scheme=monolithic"}},
+    {"index1", YK_SCHEME_INDEX1, false, {"coupling.scheme=index1", "coupling.degree=3", "coupling.iterations=20"}},
+    {"tight, quasi-newton",
+     YK_SCHEME_TIGHT,
+     false,
+     {"coupling.scheme=tight", "coupling.relaxation=quasi-newton", "coupling.tolerance=1e-12",
+      "coupling.relative_tolerance=1e-12", "coupling.iterations=60", "coupling.halvings=0"}},
+};
+
+/* In the order of their cost: calls of the subsystems per macro step. */
+static const scheme_row remedies[] = {
+    {"explicit",
+     YK_SCHEME_EXPLICIT,
+     false,
+     {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.exchange=auto"}},
+    {"explicit",
+     YK_SCHEME_EXPLICIT,
+     false,
+     {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=index-1"}},
+    {"rim",
+     YK_SCHEME_RIM,
+     false,
+     {"coupling.scheme=rim", "coupling.extrapolation=rim", "coupling.order=gauss-seidel", "coupling.efforts=mean"}},
+    {"tight", YK_SCHEME_TIGHT, false, {"coupling.scheme=tight", "coupling.relaxation=quasi-newton"}},
+    {"index1", YK_SCHEME_INDEX1, false, {"coupling.scheme=index1", "coupling.degree=3"}},
+    {"relaxed", YK_SCHEME_RELAXED, true, {"coupling.scheme=relaxed"}},
+    {"monolithic", YK_SCHEME_MONOLITHIC, true, {"coupling.scheme=monolithic"}},
+};
+
+enum { REFERENCES = sizeof references / sizeof *references, REMEDIES = sizeof remedies / sizeof *remedies };
+
+double yk_growth_limit(const yk_scenario_info *info)
+{
+    static const double least = 1e-6, most = 1e-4; /* per macro step: what differences resolve; for runs of few steps */
+    double over_run = log(1.1) / (double)info->steps;
+    return fmin(fmax(over_run, least), most) / info->step;
+}
+
+static double duration(const yk_comparison *c)
+{
+    return c->source.info->end - c->source.info->start;
+}
+
+static void tell(const yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
+static void tell(const yk_comparison *c, const char *format, ...)
+{
+    if (!c->def->progress) return;
+    char text[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    c->def->progress(c->def->user, text);
+}
+
+static bool has_time(const yk_comparison *c)
+{
+    return yk_clock_seconds() < c->deadline;
+}
+
+/* Runs --------------------------------------------------------------------------------------------------------------- */
+
+static void change_step(const yk_comparison *c, double step, yk_changes *changes)
+{
+    const yk_step_control *control = &c->source.info->control;
+    double part = step / c->source.info->step;
+    yk_changes_add(changes, "time.step=%.17g", step);
+    if (control->largest > 0) yk_changes_add(changes, "time.largest=%.17g", part * control->largest);
+    if (control->smallest > 0) yk_changes_add(changes, "time.smallest=%.17g", part * control->smallest);
+}
+
+/* Growth of a system at the time of the report, followed over as long a time as that of the scheme was. */
+static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system *system, const yk_scenario_info *info,
+                                yk_growth *growth, bool *placed)
+{
+    yk_step_map map;
+    yk_spectrum spectrum = {0};
+    yk_growth_def def = {.time = c->report->time, .rest = c->def->rest, .brief = true, .notable = log(2) / duration(c)};
+    def.track = (int)(c->def->track * fmax(1, round(c->source.info->step / info->step)));
+
+    yk_status status = yk_step_map_open(context, system, &map);
+    map.deadline = c->deadline;
+    if (status == YK_OK) status = yk_growth_find(&map, info, &def, &spectrum, growth);
+    if (status == YK_OK) status = yk_growth_follow(&map, &def, &spectrum, growth);
+
+    c->report->steps += map.steps;
+    *placed = map.placed;
+    yk_step_map_close(&map);
+    yk_spectrum_release(context, &spectrum);
+    return status;
+}
+
+/* The same of the scenario with some values changed. A run that breaks down has grown without limit. */
+static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth *growth, char *message)
+{
+    yk_rerun rerun;
+    bool placed = false;
+    *growth = (yk_growth){.rate = NAN, .step = NAN};
+    yk_status status = yk_rerun_open(&c->source, changes, &rerun);
+    if (message) snprintf(message, YK_RERUN_MESSAGE, "%s", rerun.message);
+    if (status >= 0) {
+        status = measure_system(c, rerun.context, rerun.system, rerun.info, growth, &placed);
+        growth->step = rerun.info->step;
+        if (message && status < 0) snprintf(message, YK_RERUN_MESSAGE, "%s", yk_last_message(rerun.context));
+        if (yk_growth_broke_down(status) && !placed) {
+            growth->radius = growth->rate = INFINITY;
+            status = YK_OK;
+        }
+    }
+    yk_rerun_close(&rerun);
+    return status;
+}
+
+/* The scheme itself ---------------------------------------------------------------------------------------------------- */
+
+/* Its rates at half and a quarter of the step, once. */
+static void refine(yk_comparison *c)
+{
+    yk_stability_report *r = c->report;
+    if (r->rate_count > 1) return;
+    for (int i = 1; i < YK_STABILITY_RATES && has_time(c); i++) {
+        double step = ldexp(r->rates[0].step, -i);
+        yk_changes changes = {0};
+        yk_growth growth;
+        change_step(c, step, &changes);
+        tell(c, "the scheme itself at %g s", step);
+        if (measure(c, &changes, &growth, NULL) != YK_OK) return;
+        r->rates[r->rate_count++] = (yk_stability_rate){step, growth.rate, growth.rate_error};
+    }
+}
+
+/* Whether the factor per step stays as the step falls. */
+static bool keeps_factor(const yk_stability_report *r)
+{
+    if (r->rate_count < YK_STABILITY_RATES) return false;
+    double first = r->rates[0].rate * r->rates[0].step;
+    for (int i = 1; i < r->rate_count; i++)
+        if (!(r->rates[i].rate * r->rates[i].step >= KEPT_FACTOR * first)) return false;
+    return true;
+}
+
+/* Whether the rate comes to rest at a value as the step falls. */
+static bool settles(const yk_stability_report *r)
+{
+    if (r->rate_count < YK_STABILITY_RATES) return false;
+    const yk_stability_rate *rates = r->rates;
+    double noise = rates[0].error + rates[1].error + rates[2].error;
+    double before = fabs(rates[1].rate - rates[0].rate), after = fabs(rates[2].rate - rates[1].rate);
+    return after <= SHRINKS * before + noise + 0.01 * fabs(rates[2].rate);
+}
+
+/* References ----------------------------------------------------------------------------------------------------------- */
+
+/* How far the scheme grows beyond the motion, and what of that the errors may account for. */
+typedef struct excess {
+    double value, error; /* 1/s */
+} excess;
+
+static excess beyond(const yk_stability_rate *rate, const yk_stability_rate *motion)
+{
+    double floor = fmax(motion->rate, 0); /* a motion that decays does not owe its decay to a scheme */
+    return (excess){rate->rate - floor, rate->error + motion->error};
+}
+
+static bool is_explained(const yk_comparison *c, const yk_stability_rate *rate, const yk_stability_rate *motion)
+{
+    excess e = beyond(rate, motion);
+    return e.value <= e.error + yk_growth_limit(c->source.info);
+}
+
+/* A reference at half and a quarter of the step, and finer as long as its own error is what hides the answer. Growth that was
+ * followed along a run through contacts is noise beside that, and is compared at the step of the scheme itself. */
+static bool ask_reference(yk_comparison *c, const scheme_row *row, bool followed, yk_stability_rate *rate,
+                          yk_growth *finest)
+{
+    enum { LEVELS = 4 };
+    double rates[LEVELS];
+    for (int i = 0; i < LEVELS; i++) {
+        yk_changes changes = {0};
+        for (int k = 0; k < 6 && row->changes[k]; k++) yk_changes_add(&changes, "%s", row->changes[k]);
+        double step = followed ? c->source.info->step : ldexp(c->source.info->step, -1 - i);
+        change_step(c, step, &changes);
+        tell(c, "the reference %s at %g s", row->name, step);
+        yk_growth growth;
+        yk_status status = measure(c, &changes, &growth, NULL);
+        if (status != YK_OK || !isfinite(growth.rate)) return i > 1;
+
+        *finest = growth;
+        rates[i] = growth.rate;
+        *rate = (yk_stability_rate){growth.step, growth.rate, growth.rate_error};
+        if (followed) return true;
+        if (i == 0) continue;
+
+        /* What changed with the last halving is more than what further ones change; with three steps the sum of these is known. */
+        double last = fabs(rates[i] - rates[i - 1]), before = i > 1 ? fabs(rates[i - 1] - rates[i - 2]) : 0;
+        rate->error += last < 0.7 * before ? last * last / (before - last) : last;
+        excess e = beyond(&c->report->rates[0], rate);
+        bool hidden = e.value > yk_growth_limit(c->source.info) && e.value <= e.error && rate->rate <= rate->error;
+        if (!hidden || !has_time(c)) return true;
+    }
+    return true;
+}
+
+/* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and nearer with half the step. */
+static bool is_same_mode(const yk_stability_report *r, const yk_growth *growth, const yk_growth *reference,
+                         const yk_stability_rate *motion)
+{
+    if (!(motion->rate > motion->error) || r->rate_count < 2) return false;
+    double two_pi = 2 * acos(-1);
+    double size = hypot(motion->rate, two_pi * reference->frequency);
+    double apart = hypot(growth->rate - motion->rate, two_pi * (growth->frequency - reference->frequency));
+    double before = fabs(r->rates[0].rate - motion->rate), after = fabs(r->rates[1].rate - motion->rate);
+    return apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
+}
+
+/* Solvers -------------------------------------------------------------------------------------------------------------- */
+
+static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
+{
+    yk_changes changes = {0};
+    yk_rerun rerun;
+    yk_system *system = NULL;
+    bool placed;
+    change_step(c, step, &changes);
+    yk_status status = yk_rerun_open(&c->source, &changes, &rerun);
+    /* A subsystem belongs to one system at a time. */
+    if (status >= 0) status = yk_rerun_alone(&rerun, subsystem, &system);
+    if (status >= 0) status = measure_system(c, rerun.context, system, rerun.info, growth, &placed);
+    if (yk_growth_broke_down(status)) growth->rate = INFINITY, growth->rate_error = 0, status = YK_OK;
+    yk_system_destroy(system);
+    yk_rerun_close(&rerun);
+    return status == YK_OK;
+}
+
+/* A subsystem that grows alone by half of what the scheme does or more, and not at a finer step. */
+static int find_unstable_solver(yk_comparison *c, const yk_stability_rate *rate)
+{
+    double limit = yk_growth_limit(c->source.info);
+    for (int i = 0; i < c->source.info->subsystem_count && has_time(c); i++) {
+        yk_growth coarse, fine;
+        tell(c, "subsystem '%s' alone", c->source.info->names[i]);
+        if (!measure_alone(c, i, rate->step, &coarse)) continue;
+        if (!(coarse.rate - coarse.rate_error > fmax(limit, 0.5 * rate->rate))) continue;
+        if (!measure_alone(c, i, ldexp(rate->step, -3), &fine)) continue;
+        if (fine.rate < 0.25 * coarse.rate) return i;
+    }
+    return -1;
+}
+
+/* The verdict ---------------------------------------------------------------------------------------------------------- */
+
+static void blame_coupling(yk_comparison *c, const yk_growth *growth)
+{
+    yk_stability_report *r = c->report;
+    r->verdict = YK_VERDICT_COUPLING;
+    r->every_step = keeps_factor(r);
+    r->coupling = exp(r->rates[0].rate * growth->step);
+    if (r->every_step) return;
+    r->solver = find_unstable_solver(c, &r->rates[0]);
+    if (r->solver >= 0) r->verdict = YK_VERDICT_SOLVER;
+}
+
+/* Growth of the motion is worth a word if it doubles a deviation within the run. */
+static void blame_motion(yk_comparison *c)
+{
+    yk_stability_report *r = c->report;
+    bool notable = r->rates[0].rate * duration(c) > log(2);
+    r->verdict = notable ? YK_VERDICT_MODEL : YK_VERDICT_STABLE;
+}
+
+static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
+static void leave_undecided(yk_comparison *c, const char *format, ...)
+{
+    c->report->verdict = YK_VERDICT_UNDECIDED;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c->report->reason, sizeof c->report->reason, format, arguments);
+    va_end(arguments);
+}
+
+/* Without a reference there is only how the scheme's own growth depends on the step. */
+static void judge_by_steps(yk_comparison *c, const yk_growth *growth)
+{
+    yk_stability_report *r = c->report;
+    refine(c);
+    if (r->rate_count < YK_STABILITY_RATES) {
+        leave_undecided(c,
+                        "deviations grow by %.3g 1/s, and there was nothing to compare with: no reference (monolithic, "
+                        "index1, tight) and not the scheme itself at smaller steps%s",
+                        growth->rate, has_time(c) ? "" : " within the time that was given (--seconds)");
+        return;
+    }
+    const yk_stability_rate *rates = r->rates;
+    if (keeps_factor(r) || rates[2].rate <= yk_growth_limit(c->source.info)) {
+        blame_coupling(c, growth);
+        return;
+    }
+    double left = fabs(rates[2].rate - rates[1].rate);
+    if (settles(r) && rates[2].rate > left)
+        blame_motion(c);
+    else
+        leave_undecided(c,
+                        "no reference could be had (monolithic, index1 and tight are refused or break down), and the "
+                        "growth per second neither settles nor keeps its factor per step as the step falls");
+}
+
+/* One subsystem, or several that were merged: it is its motion or its solver. */
+static void judge_merged(yk_comparison *c, const yk_growth *growth)
+{
+    yk_stability_report *r = c->report;
+    refine(c);
+    blame_motion(c);
+    bool vanishes = r->rate_count == YK_STABILITY_RATES && r->rates[2].rate < 0.25 * r->rates[0].rate;
+    if (!vanishes || growth->rate - growth->rate_error <= yk_growth_limit(c->source.info)) return;
+    r->verdict = YK_VERDICT_SOLVER;
+    r->coupling = exp(growth->rate * growth->step);
+    r->solver = r->modes[0].subsystem >= 0 ? r->modes[0].subsystem : 0;
+}
+
+/* The least growth that a reference shows is the motion's. One that merges is believed at once, and so is one that leaves
+ * growth unexplained; where a reference that couples has the same growth, the scheme itself has to settle on it too. */
+static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *motion, yk_growth *growth)
+{
+    yk_stability_report *r = c->report;
+    yk_scheme_kind own = c->source.info->scheme.kind;
+    *motion = (yk_stability_rate){.rate = INFINITY};
+    /* Through contacts index1, which calls subsystems most, comes last. */
+    static const int by_trust[REFERENCES] = {0, 1, 2}, by_cost[REFERENCES] = {0, 2, 1};
+    for (int i = 0; i < REFERENCES && has_time(c); i++) {
+        const scheme_row *row = &references[followed ? by_cost[i] : by_trust[i]];
+        yk_stability_rate rate;
+        yk_growth found;
+        if (row->kind == own && own != YK_SCHEME_TIGHT) continue;
+        if (!ask_reference(c, row, followed, &rate, &found)) continue;
+        if (rate.rate < motion->rate) {
+            *motion = rate, *growth = found;
+            snprintf(r->reference, sizeof r->reference, "%s", row->name);
+            r->reference_rate = rate;
+        }
+        if (row->merges || !is_explained(c, &r->rates[0], motion)) break;
+        if (followed) break;
+        refine(c);
+        if (settles(r)) break;
+    }
+    return isfinite(motion->rate);
+}
+
+/* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the step to resolve, which the reference,
+ * with steps that resolve them, does not have. */
+static bool find_hidden(yk_comparison *c, const yk_growth *growth, const yk_growth *reference)
+{
+    static const double UNRESOLVED = 0.785; /* rad per macro step: 8 steps in a period */
+    double limit = yk_growth_limit(c->source.info);
+    for (int i = 1; growth->confirmed && i < growth->mode_count; i++) {
+        double rate = growth->modes[i].rate, frequency = growth->modes[i].frequency;
+        if (growth->modes[i].turn < UNRESOLVED || rate - growth->modes[i].error <= limit) continue;
+        bool found = reference->mode_count == 0 || reference->modes[reference->mode_count - 1].rate > rate;
+        for (int k = 0; k < reference->mode_count; k++)
+            found = found || fabs(reference->modes[k].frequency - frequency) < 0.2 * frequency;
+        if (found) continue;
+        c->report->mode = i;
+        c->report->rates[0] = (yk_stability_rate){growth->step, rate, growth->modes[i].error};
+        c->report->rate_count = 1;
+        return true;
+    }
+    return false;
+}
+
+yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
+{
+    yk_stability_report *r = c->report;
+    const yk_scenario_info *info = c->source.info;
+    double limit = yk_growth_limit(info);
+    r->rates[0] = (yk_stability_rate){growth->step, growth->rate, growth->rate_error};
+    r->rate_count = 1;
+    r->coupling = fmin(1, exp(growth->rate * growth->step));
+    r->verdict = YK_VERDICT_STABLE;
+
+    /* Nothing grows, or by so little that it does not matter within the run. */
+    bool grows = growth->rate - growth->rate_error > limit;
+    if (!grows) return YK_OK;
+
+    if ((info->interface_count == 0 && info->wire_count == 0) || info->scheme.kind == YK_SCHEME_MONOLITHIC) {
+        judge_merged(c, growth);
+        return YK_OK;
+    }
+
+    /* Later in the run: no more than the motion was seen to grow before. */
+    if (!c->first_sample && growth->rate - growth->rate_error <= c->largest.rate) {
+        blame_motion(c);
+        r->reference_rate = c->largest;
+        snprintf(r->reference, sizeof r->reference, "%s", c->largest_reference);
+        return YK_OK;
+    }
+
+    yk_growth reference = {0};
+    yk_stability_rate motion;
+    if (!find_motion(c, !growth->confirmed, &motion, &reference)) {
+        if (!c->first_sample && !has_time(c)) return YK_INTERRUPTED;
+        judge_by_steps(c, growth);
+        return YK_OK;
+    }
+    if (motion.rate > c->largest.rate) {
+        c->largest = motion;
+        snprintf(c->largest_reference, sizeof c->largest_reference, "%s", r->reference);
+    }
+
+    if (is_explained(c, &r->rates[0], &motion)) {
+        excess e = beyond(&r->rates[0], &motion);
+        bool moves = motion.rate > motion.error && motion.rate > limit;
+        if (find_hidden(c, growth, &reference))
+            blame_coupling(c, growth);
+        else if (moves || e.value <= limit)
+            blame_motion(c);
+        else
+            leave_undecided(
+                c,
+                "growth of %.3g 1/s with an error of %.2g 1/s is not told from that of the reference (%s), %.3g "
+                "1/s with an error of %.2g 1/s",
+                growth->rate, growth->rate_error, r->reference, motion.rate, motion.error);
+        return YK_OK;
+    }
+
+    /* More than the reference shows. It may still be the motion: shown inaccurately; or, later in the run, at a state that the
+     * reference does not come to. */
+    refine(c);
+    bool elsewhere = !c->first_sample && !keeps_factor(r) && growth->rate <= 2 * c->largest.rate;
+    if (elsewhere || is_same_mode(r, growth, &reference, &motion))
+        blame_motion(c);
+    else
+        blame_coupling(c, growth);
+    return YK_OK;
+}
+
+yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *message)
+{
+    yk_stability_report *r = c->report;
+    r->time = time;
+    r->radius = r->coupling = INFINITY;
+    r->verdict = YK_VERDICT_FAILED;
+    snprintf(r->reason, sizeof r->reason, "%s", message);
+    char why[YK_RERUN_MESSAGE] = "";
+    for (int i = 0; i < REFERENCES && has_time(c); i++) {
+        yk_changes changes = {0};
+        yk_growth growth;
+        for (int k = 0; k < 6 && references[i].changes[k]; k++)
+            yk_changes_add(&changes, "%s", references[i].changes[k]);
+        tell(c, "the reference %s", references[i].name);
+        yk_status status = measure(c, &changes, &growth, why);
+        if (status != YK_OK || !isfinite(growth.rate)) continue;
+        snprintf(r->reference, sizeof r->reference, "%s", references[i].name);
+        r->reference_rate = (yk_stability_rate){growth.step, growth.rate, growth.rate_error};
+        return YK_OK;
+    }
+    leave_undecided(c, "the run breaks down at %g s, and so does every reference that was tried (%.150s)", time, why);
+    return YK_OK;
+}
+
+/* Remedies ------------------------------------------------------------------------------------------------------------- */
+
+/* Whether a growth is the motion's at most, as far as that is known. */
+static bool is_sound(const yk_comparison *c, const yk_growth *growth)
+{
+    const yk_stability_report *r = c->report;
+    yk_stability_rate rate = {growth->step, growth->rate, growth->rate_error};
+    yk_stability_rate motion = *r->reference ? r->reference_rate : (yk_stability_rate){0};
+    return isfinite(growth->rate) && is_explained(c, &rate, &motion);
+}
+
+static void find_stable_step(yk_comparison *c)
+{
+    enum { HALVINGS = 7 };
+    yk_stability_report *r = c->report;
+    for (int i = 1; i <= HALVINGS && !r->every_step && has_time(c); i++) {
+        yk_changes changes = {0};
+        yk_growth growth;
+        change_step(c, ldexp(c->source.info->step, -i), &changes);
+        tell(c, "the scheme itself at %g s", ldexp(c->source.info->step, -i));
+        if (measure(c, &changes, &growth, NULL) != YK_OK) return;
+        if (!is_sound(c, &growth)) continue;
+        r->stable_step = growth.step;
+        return;
+    }
+}
+
+static const char *port_name(const yk_scenario_info *info, int subsystem, int port)
+{
+    const yk_port *ports;
+    info->subsystems[subsystem]->ops->ports(info->subsystems[subsystem], &ports);
+    return ports[port].name;
+}
+
+/* Both sides of the interface that the mode works at, the other way round. */
+static bool exchange_sides(const yk_comparison *c, yk_changes *changes)
+{
+    const yk_scenario_info *info = c->source.info;
+    const yk_stability_report *r = c->report;
+    int index = r->mode_count ? r->modes[r->mode].interface : info->interface_count == 1 ? 0 : -1;
+    if (index < 0) return false;
+    const yk_interface_def *face = &info->interfaces[index];
+    yk_changes_add(changes, "interfaces.%s.between=[%s.%s, %s.%s]", face->name, info->names[face->motion_subsystem],
+                   port_name(info, face->motion_subsystem, face->motion_port), info->names[face->effort_subsystem],
+                   port_name(info, face->effort_subsystem, face->effort_port));
+    return true;
+}
+
+static bool try_remedy(yk_comparison *c, const yk_changes *changes)
+{
+    yk_stability_report *r = c->report;
+    yk_growth growth;
+    tell(c, "remedy: %s", changes->texts[0]);
+    if (measure(c, changes, &growth, NULL) != YK_OK || !is_sound(c, &growth)) return false;
+    size_t used = 0;
+    for (int i = 0; i < changes->count && used < sizeof r->remedy; i++)
+        used += (size_t)snprintf(r->remedy + used, sizeof r->remedy - used, "%s%s", i ? "\n" : "", changes->texts[i]);
+    r->remedy_radius = growth.radius;
+    return true;
+}
+
+yk_status yk_compare_remedies(yk_comparison *c)
+{
+    yk_stability_report *r = c->report;
+    find_stable_step(c);
+    if (r->verdict == YK_VERDICT_SOLVER) return YK_OK;
+
+    yk_changes exchanged = {0};
+    if (exchange_sides(c, &exchanged) && has_time(c) && try_remedy(c, &exchanged)) return YK_OK;
+    for (int i = 0; i < REMEDIES && has_time(c); i++) {
+        yk_changes changes = {0};
+        for (int k = 0; k < 6 && remedies[i].changes[k]; k++) yk_changes_add(&changes, "%s", remedies[i].changes[k]);
+        if (try_remedy(c, &changes)) break;
+    }
+    return YK_OK;
+}

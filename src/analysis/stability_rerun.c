@@ -1,0 +1,102 @@
+#include "analysis/stability_rerun.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/scenario.h"
+
+void yk_changes_add(yk_changes *changes, const char *format, ...)
+{
+    if (changes->count == YK_RERUN_CHANGES) return;
+
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(changes->texts[changes->count++], YK_RERUN_TEXT, format, arguments);
+    va_end(arguments);
+}
+
+yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario, yk_rerun_source *source)
+{
+    *source = (yk_rerun_source){.context = context, .info = yk_scenario_get(scenario)};
+    source->text = yk_scenario_text(scenario);
+    /* Particles settle once for all reruns; for the caller's other scenarios too, where he keeps what was found. */
+    source->preparations = scenario->builder.preparations;
+    source->owns_preparations = !source->preparations;
+    if (source->owns_preparations) source->preparations = yk_preparations_create();
+    return source->text ? YK_OK : YK_ERROR_MEMORY;
+}
+
+void yk_rerun_source_close(yk_rerun_source *source)
+{
+    if (source->owns_preparations) yk_preparations_destroy(source->preparations);
+    if (source->context) yk_release(source->context, source->text);
+    *source = (yk_rerun_source){0};
+}
+
+static yk_status load(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun)
+{
+    const char *overrides[YK_RERUN_CHANGES];
+    for (int i = 0; i < changes->count; i++) overrides[i] = changes->texts[i];
+
+    yk_scenario_def def = yk_scenario_default();
+    def.path = source->info->path;
+    def.text = source->text;
+    def.overrides = overrides;
+    def.override_count = changes->count;
+    def.precise = true;
+    def.preparations = source->preparations;
+
+    yk_diagnostics *diagnostics = NULL;
+    yk_status status = yk_diagnostics_create(rerun->context, &diagnostics);
+    if (status >= 0) status = yk_scenario_load(rerun->context, &def, diagnostics, &rerun->scenario);
+    yk_diagnostics_destroy(diagnostics);
+    return status;
+}
+
+yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun)
+{
+    *rerun = (yk_rerun){0};
+    yk_context_def context_def = yk_context_default();
+    context_def.threads = 1; /* so that sweeps over many scenarios are what is parallel */
+    rerun->context = yk_context_create(&context_def);
+    if (!rerun->context) return YK_ERROR_MEMORY;
+
+    yk_status status = load(source, changes, rerun);
+    if (status >= 0) {
+        rerun->info = yk_scenario_get(rerun->scenario);
+        status = yk_scenario_system(rerun->scenario, &rerun->system);
+    }
+    if (status >= 0) status = yk_system_start(rerun->system);
+    if (status >= 0) return YK_OK;
+
+    const char *why = yk_last_message(rerun->context);
+    snprintf(rerun->message, sizeof rerun->message, "%s", *why ? why : yk_status_text(status));
+    return status;
+}
+
+yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
+{
+    const yk_scenario *scenario = rerun->scenario;
+    yk_subsystem *const part = rerun->info->subsystems[subsystem];
+    yk_system_def def = {
+        .subsystems = &part,
+        .names = &rerun->info->names[subsystem],
+        .subsystem_count = 1,
+        .placements = scenario->placed ? &scenario->placements[subsystem] : NULL,
+        .substeps = scenario->placed ? &scenario->substeps[subsystem] : NULL,
+        .scheme = yk_scheme_default(),
+        .start = rerun->info->start,
+        .step = rerun->info->step,
+        .control = yk_step_control_default(),
+    };
+    yk_status status = yk_system_create(rerun->context, &def, system);
+    if (status >= 0) status = yk_system_start(*system);
+    return status < 0 ? status : YK_OK;
+}
+
+void yk_rerun_close(yk_rerun *rerun)
+{
+    yk_scenario_destroy(rerun->scenario);
+    if (rerun->context) yk_context_destroy(rerun->context);
+    rerun->context = NULL, rerun->scenario = NULL, rerun->system = NULL;
+}
