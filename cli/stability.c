@@ -281,8 +281,8 @@ static int map_scenario(const request *r)
 static int run_request(request *r, const yk_two_mass *untouched)
 {
     const two_mass_request *o = &r->oscillator;
-    bool oscillator = o->scheme || o->order || o->inputs || o->relaxation || o->integrators || o->iterations >= 0 ||
-                      memcmp(&o->model, untouched, sizeof *untouched) != 0;
+    bool oscillator = o->scheme || o->order || o->exchange || o->inputs || o->relaxation || o->integrators ||
+                      o->iterations >= 0 || memcmp(&o->model, untouched, sizeof *untouched) != 0;
     if (r->path && oscillator) {
         fprintf(stderr,
                 "yoke: the options of the two-mass oscillator do not go with a scenario; use --set, such as --set "
@@ -325,6 +325,7 @@ int command_stability(int argc, char **argv)
         {"plot", OPTION_TEXT, &o->plot, "BASE", "draw the map as BASE.svg and BASE.png (needs gnuplot)"},
         {"scheme", OPTION_TEXT, &o->scheme, "NAME", "two masses: explicit, tight, loose or monolithic [explicit]"},
         {"order", OPTION_TEXT, &o->order, "NAME", "two masses, explicit: gauss-seidel or jacobi [gauss-seidel]"},
+        {"exchange", OPTION_TEXT, &o->exchange, "NAME", "two masses, explicit, loose: motion or forces [motion]"},
         {"inputs", OPTION_TEXT, &o->inputs, "NAME",
          "two masses, explicit: original, index-1, index-2, index-3, or alpha*h^2,beta*h,gamma [index-1]"},
         {"iterations", OPTION_NUMBER, &o->iterations, "N",

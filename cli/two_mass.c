@@ -50,15 +50,18 @@ static bool read_scheme(two_mass_request *r)
 {
     static const char *const schemes[] = {"explicit", "tight", "monolithic", "loose", NULL};
     static const char *const orders[] = {"gauss-seidel", "jacobi", NULL};
+    static const char *const exchanges[] = {"motion", "forces", NULL};
     static const char *const relaxations[] = {"none", "aitken", "quasi-newton", NULL};
     yk_scheme_def *scheme = &r->model.scheme;
-    int kind, order, relaxation;
+    int kind, order, exchange, relaxation;
     if (!options_pick("scheme", r->scheme, schemes, &kind) || !options_pick("order", r->order, orders, &order) ||
+        !options_pick("exchange", r->exchange, exchanges, &exchange) ||
         !options_pick("relaxation", r->relaxation, relaxations, &relaxation))
         return false;
     bool loose = kind == 3;
     scheme->kind = loose ? YK_SCHEME_TIGHT : (yk_scheme_kind)kind;
     scheme->order = (yk_order)order;
+    scheme->exchange = exchange == 0 ? YK_EXCHANGE_MOTION : YK_EXCHANGE_FORCES;
     scheme->relaxation = (yk_relaxation)relaxation;
     if (r->iterations >= 0) {
         /* A fixed number of repetitions, converged or not: a tolerance that nothing meets. */
@@ -217,6 +220,7 @@ int two_mass_run(two_mass_request *r)
     yk_two_mass *m = &r->model;
     if (!r->scheme) r->scheme = "explicit";
     if (!r->order) r->order = "gauss-seidel";
+    if (!r->exchange) r->exchange = "motion";
     if (!r->inputs) r->inputs = "index-1";
     /* A fixed number of repetitions is a question about the plain iteration. */
     if (!r->relaxation) r->relaxation = r->iterations >= 0 ? "none" : "quasi-newton";

@@ -213,7 +213,8 @@ typedef struct yk_interface_model {
  * method with a memory answers to an effort of one step over several. Displacements of markers: position 3, and the
  * rotation vector (global axes) 3 from the orientation at t to that at t + h. */
 typedef struct yk_step_model {
-    int size; /* set by the caller, as are the arrays */
+    int size;  /* set by the caller, as are the arrays */
+    int steps; /* likewise: equal ones from t to t + h, with one effort over all of them; 0 counts as 1 */
     double *velocity;
     double *displacement;
     double *mobility; /* size x size, row-major */
@@ -221,6 +222,10 @@ typedef struct yk_step_model {
     /* Where in the step a constant effort acts, as far as positions tell: 1, at its end (implicit methods that evaluate
      * forces there), 1/2, all over it; 0, at its start (semi-implicit Euler). */
     double sample;
+    /* What constant efforts f of this step, f1 of the last and f2 of the one before it add to the velocity of a free mass
+     * in this step, y h / mass with y = weight[0] f + weight[1] f1 + weight[2] f2 - memory y1, y1 that of the last step. 1, 0,
+     * 0 and 0 for methods without a memory. */
+    double weight[3], memory;
 } yk_step_model;
 
 typedef struct yk_subsystem_ops {

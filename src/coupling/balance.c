@@ -55,6 +55,8 @@ static yk_status ask_for_interface_model(yk_system *system, int member)
     yk_status status = m->subsystem->ops->interface_model(m->subsystem, system->t, h, inputs, &told);
     if (status < 0) return status;
 
+    /* Many steps follow an effort as a method of second order does in one. */
+    double lead = 0.5 + (told.lead - 0.5) / m->substeps;
     yk_step_model *model = &own->model;
     for (int port = 0; port < m->port_count; port++) {
         int offset = own->offsets[port];
@@ -65,7 +67,7 @@ static yk_status ask_for_interface_model(yk_system *system, int member)
         double velocity[6] = {motion->velocity.x,         motion->velocity.y,         motion->velocity.z,
                               motion->angular_velocity.x, motion->angular_velocity.y, motion->angular_velocity.z};
         int size = m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
-        for (int k = 0; k < size; k++) model->displacement[offset + k] = (1 - told.lead) * h * velocity[k];
+        for (int k = 0; k < size; k++) model->displacement[offset + k] = (1 - lead) * h * velocity[k];
         for (int k = 0; k < size; k++) model->velocity[offset + k] = velocity[k];
         yk_effort effort = {inputs[port].linear[0], inputs[port].angular[0]};
         yk_effort_pack(m->ports[port].kind, &effort, own->inverse_mass + n * n + offset);
@@ -78,10 +80,10 @@ static yk_status ask_for_interface_model(yk_system *system, int member)
             rate += told.inverse_mass[i * n + j] * efforts[j];
         }
         model->velocity[i] += h * rate;
-        model->displacement[i] += told.lead * h * model->velocity[i];
+        model->displacement[i] += lead * h * model->velocity[i];
     }
-    model->lead = told.lead;
-    model->sample = told.lead == 1 ? 0 : 0.5;
+    model->lead = lead;
+    model->sample = 1 - lead;
     return status;
 }
 
@@ -90,6 +92,7 @@ static yk_status ask(yk_system *system, int member)
     yk_member *m = &system->members[member];
     yk_balance_member *own = &system->balance->members[member];
     double begin = yk_clock_seconds();
+    own->model.steps = m->substeps;
     const yk_subsystem_ops *ops = m->subsystem->ops;
     m->status = ops->step_model
                     ? ops->step_model(m->subsystem, system->t, system->h, yk_system_inputs(system, member), &own->model)

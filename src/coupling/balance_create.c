@@ -19,9 +19,10 @@ static bool can_balance(const yk_system *system, int member, int port)
     if (member < 0 || member >= system->member_count) return false;
     const yk_member *m = &system->members[member];
     if (port < 0 || port >= m->port_count || !(m->ports[port].causalities & YK_TAKES_EFFORT)) return false;
-    if (scheme->kind == YK_SCHEME_RIM && (m->substeps > 1 || is_named_fast(system, member))) return false;
+    if (scheme->kind == YK_SCHEME_RIM && is_named_fast(system, member)) return false;
     const yk_subsystem_ops *ops = m->subsystem->ops;
-    return ops->step_model || (scheme->exchange == YK_EXCHANGE_FORCES && ops->interface_model);
+    if (!ops->step_model && scheme->exchange != YK_EXCHANGE_FORCES) return false;
+    return ops->step_model || ops->interface_model;
 }
 
 bool yk_balance_serves(const yk_system *system, const yk_interface_def *def)

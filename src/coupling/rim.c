@@ -55,7 +55,7 @@ static void modelled_motion(const yk_system *system, const yk_link *link, double
     double way[6] = {0};
     const double *now = a->now + offset;
     for (int k = 0; k < size; k++) {
-        double mean = a->start[offset + k] + a->model.lead * (now[k] - a->start[offset + k]);
+        double mean = a->start[offset + k] + a->model.lead * (now[k] - a->start[offset + k]) + a->drift[offset + k];
         bool integral = system->scheme.rim.positions == YK_RIM_POSITIONS_INTEGRAL;
         way[k] = integral ? a->way[offset + k] : tau * mean;
     }
@@ -342,9 +342,24 @@ static void show_means(yk_system *system)
 
 static void set_slow_efforts(yk_system *system, int member)
 {
-    if (!system->members[member].effort_size) return;
+    yk_member *m = &system->members[member];
+    if (!m->effort_size) return;
     yk_system_pack_efforts(system, member);
-    yk_system_apply_efforts(system, member, system->members[member].fresh);
+    double *fresh = m->fresh;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        if (link->def.effort_subsystem != member || link->balanced) continue;
+        yk_effort mean = {.force = {0, 0, 0}};
+        yk_effort_unpack(link->kind, fresh, &mean);
+        yk_effort given = yk_rim_feed(system, i, &mean);
+        fresh = yk_effort_pack(link->kind, &given, fresh);
+
+        yk_rim_link *own = &system->rim->links[i];
+        own->given[1] = own->given[0];
+        own->given[0] = given;
+        own->mean = mean;
+    }
+    yk_system_apply_efforts(system, member, m->fresh);
 }
 
 static yk_status run_slow(yk_system *system, bool with_efforts)

@@ -15,13 +15,16 @@ typedef struct yk_rim_member {
     int size;
     int *offsets; /* per port: its first velocity, or -1 */
     yk_interface_model model;
-    double *start;    /* velocities at the start of the macro step */
-    double *now;      /* as the model has carried them on */
-    double *way;      /* their integral since then */
-    double *efforts;  /* on the ports, opposite to those of the partners */
-    double *scratch;  /* where the model is identified */
-    yk_effort *given; /* fast, per port: what the partners receive of the macro step so far */
-    yk_motion *from;  /* fast, per port: motion at the last exchange */
+    yk_step_model step; /* of those that say what their own method makes of a step: what the model is made of */
+    bool steps;         /* it is one of these */
+    double *drift;      /* of the positions beyond the model's velocities, zero for the others (m/s, rad/s) */
+    double *start;      /* velocities at the start of the macro step */
+    double *now;        /* as the model has carried them on */
+    double *way;        /* their integral since then */
+    double *efforts;    /* on the ports, opposite to those of the partners */
+    double *scratch;    /* where the model is identified */
+    yk_effort *given;   /* fast, per port: what the partners receive of the macro step so far */
+    yk_motion *from;    /* fast, per port: motion at the last exchange */
 } yk_rim_member;
 
 typedef enum yk_rim_role {
@@ -39,6 +42,8 @@ typedef struct yk_rim_link {
     yk_effort applied; /* on a fast effort side: mean over the macro step so far */
     /* Velocities of the effort side at the starts of earlier macro steps, the last first: for extrapolation. */
     yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
+    yk_effort mean;               /* of the last macro step on A */
+    yk_effort given[YK_RIM_PAST]; /* what its method was given for it in the last macro steps, see yk_rim_feed */
 } yk_rim_link;
 
 struct yk_rim {
@@ -52,9 +57,14 @@ struct yk_rim {
 yk_status yk_rim_find_model(yk_system *system, int member);
 yk_status yk_rim_check_model(yk_system *system, int member);
 
+/* What the method of a slow effort side has to be given now, so that its velocity gains the impulse of the mean effort. */
+yk_effort yk_rim_feed(const yk_system *system, int link, const yk_effort *mean);
+
 /* rim_create.c */
 yk_status yk_rim_create(yk_system *system);
 void yk_rim_destroy(yk_system *system);
+/* After a consistent start: nothing is remembered but its efforts. */
+void yk_rim_start(yk_system *system);
 /* Its part of the state image, all of it continuous but the last word. */
 yk_state_layout yk_rim_layout(const yk_system *system);
 void yk_rim_get(const yk_system *system, double *continuous, double *opaque);

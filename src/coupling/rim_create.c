@@ -4,7 +4,7 @@
 #include "coupling/interface.h"
 #include "coupling/rim.h"
 
-enum { LINK_WORDS = 6 * YK_RIM_PAST };
+enum { EFFORT_WORDS = 6, PAST_WORDS = 6 * YK_RIM_PAST, LINK_WORDS = PAST_WORDS + EFFORT_WORDS * (1 + YK_RIM_PAST) };
 
 static bool takes_effort(const yk_system *system, int member)
 {
@@ -130,14 +130,17 @@ static yk_status create_model(yk_system *system, int member)
     if (!own->offsets) return YK_ERROR_MEMORY;
     number_velocities(system, member);
     size_t n = (size_t)own->size;
-    own->start = yk_allocate(context, 5 * n + 4 * n * n + 5 * n, sizeof *own->start);
+    own->start = yk_allocate(context, 5 * n + 4 * n * n + 5 * n + 3 * n + n * n, sizeof *own->start);
     if (!own->start) return YK_ERROR_MEMORY;
     own->now = own->start + n;
     own->way = own->now + n;
     own->efforts = own->way + n;
     own->model = (yk_interface_model){.size = own->size, .rate = own->efforts + n, .lead = 1};
     own->model.inverse_mass = own->model.rate + n;
-    own->scratch = own->model.inverse_mass + n * n;
+    own->drift = own->model.inverse_mass + n * n;
+    own->step = (yk_step_model){.size = own->size, .velocity = own->drift + n, .displacement = own->drift + 2 * n};
+    own->step.mobility = own->drift + 3 * n;
+    own->scratch = own->step.mobility + n * n;
     return YK_OK;
 }
 
@@ -180,6 +183,15 @@ void yk_rim_destroy(yk_system *system)
     yk_release(system->context, rim);
 }
 
+void yk_rim_start(yk_system *system)
+{
+    system->rim->past_count = 0;
+    for (int i = 0; i < system->link_count; i++) {
+        yk_rim_link *own = &system->rim->links[i];
+        own->mean = own->given[0] = own->given[1] = system->links[i].applied;
+    }
+}
+
 /* State ------------------------------------------------------------------------------------------------------------ */
 
 yk_state_layout yk_rim_layout(const yk_system *system)
@@ -193,7 +205,9 @@ void yk_rim_get(const yk_system *system, double *continuous, double *opaque)
     for (int i = 0; i < system->link_count; i++) {
         const yk_rim_link *link = &system->rim->links[i];
         memcpy(continuous, link->past, sizeof link->past);
-        memcpy(continuous + LINK_WORDS / 2, link->past_angular, sizeof link->past_angular);
+        memcpy(continuous + PAST_WORDS / 2, link->past_angular, sizeof link->past_angular);
+        memcpy(continuous + PAST_WORDS, &link->mean, sizeof link->mean);
+        memcpy(continuous + PAST_WORDS + EFFORT_WORDS, link->given, sizeof link->given);
         continuous += LINK_WORDS;
     }
     memcpy(opaque, &system->rim->past_count, sizeof *opaque);
@@ -204,7 +218,9 @@ void yk_rim_set(yk_system *system, const double *continuous, const double *opaqu
     for (int i = 0; i < system->link_count; i++) {
         yk_rim_link *link = &system->rim->links[i];
         memcpy(link->past, continuous, sizeof link->past);
-        memcpy(link->past_angular, continuous + LINK_WORDS / 2, sizeof link->past_angular);
+        memcpy(link->past_angular, continuous + PAST_WORDS / 2, sizeof link->past_angular);
+        memcpy(&link->mean, continuous + PAST_WORDS, sizeof link->mean);
+        memcpy(link->given, continuous + PAST_WORDS + EFFORT_WORDS, sizeof link->given);
         continuous += LINK_WORDS;
     }
     memcpy(&system->rim->past_count, opaque, sizeof *opaque);

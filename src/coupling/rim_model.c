@@ -2,7 +2,13 @@
  *
  * A member tells its own (interface_model). One that does not is asked by steps that are taken back: its velocities at
  * the end of the macro step and their derivatives by constant efforts, from step_sensitivity or by finite differences,
- * are the model's W = dw/df / H and r = (w(H) - w(0)) / H - W f; those of the positions tell how it moves in between. */
+ * are the model's W = dw/df / H and r = (w(H) - w(0)) / H - W f; those of the positions tell how it moves in between.
+ *
+ * A member whose method has a memory answers to the effort of a macro step over several. With an effort that is given to it
+ * as a value at the end of the step, half a step late, every swing against a fast partner would grow. So it is given what
+ * makes its velocity gain the whole impulse of the macro step at once (yk_rim_feed), and its model is made of what its
+ * own method says of the step with that (step_model): the mechanism ends where the model said, with its stiffness as the
+ * method sees it. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -29,6 +35,10 @@ static bool can_differentiate(const yk_member *m)
 yk_status yk_rim_check_model(yk_system *system, int member)
 {
     const yk_member *m = &system->members[member];
+    /* Partners that are called once per macro step are not faster than the member: their effort is handed over as it is. */
+    bool whole = m->substeps == 1 && system->rim->exchanges > 1 && !system->scheme.rim.identified;
+    system->rim->members[member].steps = whole && m->subsystem->ops->step_model;
+    if (system->rim->members[member].steps) return YK_OK;
     if (tells(system, m) || can_return(m)) return YK_OK;
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "scheme rim needs to know how subsystem '%s' (%s) answers to efforts, but it neither tells an "
@@ -183,12 +193,80 @@ static yk_status identify(yk_system *system, int member)
     return YK_OK;
 }
 
+yk_effort yk_rim_feed(const yk_system *system, int link, const yk_effort *mean)
+{
+    const yk_link *l = &system->links[link];
+    const yk_rim_link *own = &system->rim->links[link];
+    const yk_rim_member *a = &system->rim->members[l->def.effort_subsystem];
+    if (!a->steps || own->role != YK_RIM_MODELLED) return *mean;
+    const double *weight = a->step.weight;
+    const yk_effort none = {.force = {0, 0, 0}};
+    yk_effort sum = yk_effort_combine(l->kind, mean, a->step.memory, &own->mean);
+    sum = yk_effort_combine(l->kind, &sum, -weight[1], &own->given[0]);
+    sum = yk_effort_combine(l->kind, &sum, -weight[2], &own->given[1]);
+    return yk_effort_combine(l->kind, &none, 1 / weight[0], &sum);
+}
+
+/* From what the member says of its step with the efforts of its inputs, f0. Of the efforts F of the model those of fast
+ * partners reach the method as (F + past) / weight (yk_rim_feed), the others as they are. */
+static yk_status compose(yk_system *system, int member)
+{
+    yk_member *m = &system->members[member];
+    yk_rim_member *own = &system->rim->members[member];
+    yk_step_model *step = &own->step;
+    int n = own->size;
+    double h = system->h, *fed = own->scratch, *scale = fed + n;
+    m->status = m->subsystem->ops->step_model(m->subsystem, system->t, h, yk_system_inputs(system, member), step);
+    if (m->status < 0) return m->status;
+    for (int port = 0; m->placement && port < m->port_count; port++) {
+        int offset = own->offsets[port];
+        if (offset < 0) continue;
+        yk_placement_rates(m->placement, m->ports[port].kind, step->velocity + offset);
+        yk_placement_rates(m->placement, m->ports[port].kind, step->displacement + offset);
+        yk_placement_response(m->placement, m->ports[port].kind, offset, n, step->mobility);
+    }
+
+    /* How far the method's efforts are from f0 where those of the model are zero. */
+    for (int k = 0; k < n; k++) fed[k] = 0, scale[k] = 1;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        if (link->def.effort_subsystem != member || system->rim->links[i].role != YK_RIM_MODELLED) continue;
+        const yk_effort none = {.force = {0, 0, 0}};
+        yk_effort past = yk_rim_feed(system, i, &none);
+        int offset = own->offsets[link->def.effort_port];
+        double *end = yk_effort_pack(link->kind, &past, fed + offset);
+        for (double *at = fed + offset; at < end; at++) scale[at - fed] = 1 / step->weight[0];
+    }
+    for (int port = 0; port < m->port_count; port++) {
+        int offset = own->offsets[port];
+        if (offset < 0) continue;
+        const yk_signal *input = &m->inputs[port];
+        yk_effort effort = {input->linear[0], input->angular[0]};
+        double applied[6], *end = yk_effort_pack(m->ports[port].kind, &effort, applied);
+        for (double *at = applied; at < end; at++) fed[offset + (at - applied)] -= *at;
+    }
+
+    for (int i = 0; i < n; i++) {
+        double end = step->velocity[i];
+        for (int j = 0; j < n; j++) {
+            end += step->mobility[i * n + j] * fed[j];
+            own->model.inverse_mass[i * n + j] = step->mobility[i * n + j] * scale[j] / h;
+        }
+        own->model.rate[i] = (end - own->start[i]) / h;
+        own->drift[i] = step->displacement[i] / h - step->lead * step->velocity[i] - (1 - step->lead) * own->start[i];
+    }
+    own->model.lead = step->lead;
+    return m->status;
+}
+
 yk_status yk_rim_find_model(yk_system *system, int member)
 {
     yk_member *m = &system->members[member];
     yk_rim_member *own = &system->rim->members[member];
     double begin = yk_clock_seconds();
-    if (tells(system, m)) {
+    if (own->steps) {
+        compose(system, member);
+    } else if (tells(system, m)) {
         m->status = m->subsystem->ops->interface_model(m->subsystem, system->t, system->h,
                                                        yk_system_inputs(system, member), &own->model);
         if (m->status >= 0 && m->placement) to_system_units(m, own);

@@ -471,7 +471,6 @@ static void begin_means(yk_member *m)
 yk_status yk_system_start(yk_system *system)
 {
     system->step_count = 0;
-    if (system->rim) system->rim->past_count = 0;
     system->t = system->start, system->h = system->step;
     system->statistics = (yk_system_statistics){0};
     for (int i = 0; i < system->member_count; i++) {
@@ -497,6 +496,7 @@ yk_status yk_system_start(yk_system *system)
     else if (status == YK_OK && system->link_count + system->wire_count > 0)
         status = start_consistently(system);
     if (status == YK_OK && system->relaxed) status = yk_relaxed_start(system);
+    if (status == YK_OK && system->rim) yk_rim_start(system);
     if (status == YK_OK) status = yk_system_prepare_states(system);
     if (status == YK_OK) status = yk_controller_start(system);
     if (status < 0) return status;

@@ -366,17 +366,38 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     if (self->causality != YK_TAKES_EFFORT || model->size != 1)
         return yk_fail(self->context, YK_ERROR_ARGUMENT, "oscillator: the model of a step has one velocity, not %d",
                        model->size);
+    /* With the effort of the inputs, and with one newton more. */
     oscillator_state before = self->now;
-    double response[3];
-    if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h) exact_prepare(self, h);
-    self->integrator->response(self, h, 0, response);
-    self->integrator->step_effort(self, t, h, inputs);
-    model->velocity[0] = self->now.v;
-    model->displacement[0] = self->now.x - before.x;
-    model->mobility[0] = response[1];
-    model->lead = response[0] / (h * response[1]);
-    model->sample = self->integrator->sample;
+    int steps = model->steps > 1 ? model->steps : 1;
+    double part = h / steps, x[2], v[2];
+    for (int more = 0; more < 2; more++) {
+        yk_signal input = inputs[0];
+        input.linear[0].x += more;
+        self->now = before;
+        for (int i = 0; i < steps; i++) {
+            yk_signal own = yk_signal_shift(&input, YK_PORT_SCALAR, i * part);
+            self->integrator->step_effort(self, t + i * part, part, &own);
+        }
+        x[more] = self->now.x - before.x, v[more] = self->now.v;
+    }
+    model->velocity[0] = v[0];
+    model->displacement[0] = x[0];
+    model->mobility[0] = v[1] - v[0];
+    model->lead = (x[1] - x[0]) / (h * (v[1] - v[0]));
+    model->sample = 0.5 + (self->integrator->sample - 0.5) / steps;
     self->now = before;
+    if (steps == 1) { /* without the rounding of differences */
+        double response[3];
+        self->integrator->response(self, h, 0, response);
+        model->mobility[0] = response[1];
+        model->lead = response[0] / (h * response[1]);
+    }
+
+    yk_two_step k = {.b0 = 1};
+    bool remembers = self->def.integrator == YK_OSCILLATOR_TWO_STEP && steps == 1;
+    if (remembers) k = has_history(self, h) ? self->coefficients : yk_two_step_trapezoidal();
+    model->weight[0] = k.b0, model->weight[1] = k.b1, model->weight[2] = k.b2;
+    model->memory = k.a2;
     return YK_OK;
 }
 

@@ -287,10 +287,17 @@ static yk_status begin(yk_smooth *model)
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
-static double stiffening(const yk_smooth *model)
+/* The method's accelerations eliminated from its two formulas. */
+static void characterise(const yk_smooth *model, yk_step_model *out)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    return m.velocity / (m.position * model->h);
+    double rest = 1 - m.alpha_m;
+    out->lead = m.position / m.velocity;
+    out->sample = 1;
+    out->weight[0] = m.gamma * (1 - m.alpha_f) / rest;
+    out->weight[1] = (m.gamma * m.alpha_f + (1 - m.gamma) * (1 - m.alpha_f)) / rest;
+    out->weight[2] = (1 - m.gamma) * m.alpha_f / rest;
+    out->memory = m.alpha_m / rest;
 }
 
 const integrator yk_smooth_generalised_alpha = {.begin = begin,
@@ -302,4 +309,4 @@ const integrator yk_smooth_generalised_alpha = {.begin = begin,
                                                 .remembers = true,
                                                 .vary = advance,
                                                 .open = open_newton,
-                                                .stiffening = stiffening};
+                                                .characterise = characterise};

@@ -271,7 +271,8 @@ static yk_status model_by_newton(yk_smooth *model, double t, double h, yk_step_m
     if (status != YK_OK) return status;
 
     /* Columns: the equations of nodes are multiplied by c^2 (internal.h). */
-    double stiffening = model->integrator->stiffening(model);
+    model->integrator->characterise(model, out);
+    double rate = 1 / (out->lead * h); /* by which velocities follow positions */
     yk_smooth_port_rows(model, interface->rows);
     for (int j = 0; j < n; j++) {
         memset(interface->right, 0, bytes);
@@ -279,15 +280,13 @@ static yk_status model_by_newton(yk_smooth *model, double t, double h, yk_step_m
         for (int i = 0; i < model->unknown_count; i++) interface->right[i] *= model->c * model->c;
         solve(model, interface->right);
         for (int i = 0; i < n; i++)
-            out->mobility[i * n + j] = stiffening * rate_of(model, &interface->rows[i], interface->right, false);
+            out->mobility[i * n + j] = rate * rate_of(model, &interface->rows[i], interface->right, false);
     }
 
     /* The step itself, with the efforts of the inputs. */
     solve(model, model->right);
     yk_smooth_step_update(model);
     read_ports(model, out->velocity, out->displacement);
-    out->lead = 1 / (stiffening * h);
-    out->sample = 1;
     return YK_OK;
 }
 
@@ -297,7 +296,7 @@ static double acceleration_of(const yk_motion *motion, int k)
     return k % 3 == 0 ? v->x : k % 3 == 1 ? v->y : v->z;
 }
 
-/* A step by evaluations: velocities by the accelerations in its middle, displacements by a straight line through these
+/* A step by evaluations, or many steps: velocities by the accelerations in its middle, displacements by a straight line through these
  * and those at its start. */
 static yk_status model_by_rates(yk_smooth *model, double h, yk_step_model *out)
 {
@@ -330,8 +329,12 @@ static yk_status model_by_rates(yk_smooth *model, double h, yk_step_model *out)
         for (i = 0; i < n; i++)
             out->mobility[i * n + j] = h * rate_of(model, &interface->rows[i], interface->right, false);
     }
+    /* Many implicit steps take an effort half of one of them later than its middle. */
     out->lead = 0.5;
     out->sample = 0.5;
+    if (model->integrator->open) out->sample += 0.5 / out->steps;
+    out->weight[0] = 1, out->weight[1] = out->weight[2] = 0;
+    out->memory = 0;
     return YK_OK;
 }
 
@@ -344,7 +347,7 @@ yk_status yk_smooth_step_model(yk_smooth *model, double t, double h, yk_step_mod
     for (int i = 0; i < model->def.port_count; i++)
         model->base.ops->output(&model->base, i, &model->interface->begin[i]);
 
-    if (model->integrator->open)
+    if (model->integrator->open && out->steps <= 1)
         status = model_by_newton(model, t, h, out);
     else
         status = model_by_rates(model, h, out);

@@ -260,10 +260,10 @@ typedef struct integrator {
     size_t (*scratch_words)(const yk_smooth *model);
     /* As advance, and the derivatives of the port motions into the columns of model->variation (variation.h). */
     yk_status (*vary)(yk_smooth *model, double t, double h);
-    /* Newton's method: opens the trial of a step at its prediction; and how much a velocity at its end changes per change of
-     * a position (1/s). NULL: accelerations are evaluated, and nothing is solved for. */
+    /* Newton's method: opens the trial of a step at its prediction; and what the method makes of efforts in it, from `lead`
+     * on. NULL: accelerations are evaluated, and nothing is solved for. */
     void (*open)(yk_smooth *model, double t, double h);
-    double (*stiffening)(const yk_smooth *model);
+    void (*characterise)(const yk_smooth *model, yk_step_model *out);
 } integrator;
 
 typedef struct variation variation;

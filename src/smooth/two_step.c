@@ -447,9 +447,13 @@ static yk_status begin(yk_smooth *model)
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
-static double stiffening(const yk_smooth *model)
+static void characterise(const yk_smooth *model, yk_step_model *out)
 {
-    return 1 / model->c;
+    const yk_two_step *m = &model->method;
+    out->lead = m->b0;
+    out->sample = 1;
+    out->weight[0] = m->b0, out->weight[1] = m->b1, out->weight[2] = m->b2;
+    out->memory = m->a2;
 }
 
 const integrator yk_smooth_two_step = {.begin = begin,
@@ -458,4 +462,4 @@ const integrator yk_smooth_two_step = {.begin = begin,
                                        .predict = predict_node,
                                        .vary = vary,
                                        .open = open_trial,
-                                       .stiffening = stiffening};
+                                       .characterise = characterise};

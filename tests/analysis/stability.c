@@ -5,6 +5,7 @@
 #include "math/dense.h"
 #include "math/eigen.h"
 #include "math/two_step.h"
+#include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -301,6 +302,65 @@ static void forces_between_methods_add_no_energy(void **state)
     }
 }
 
+static int exchanges_of(double omega_h)
+{
+    return 40 + (int)(40 * omega_h);
+}
+
+/* A slow mass of any method under a stiff spring of a fast partner, a light mass with small steps. */
+static double rim_radius(const yk_oscillator_def *mass, double omega_h, double ratio)
+{
+    yk_oscillator_def spring = yk_oscillator_default();
+    spring.mass = ratio;
+    spring.stiffness = omega_h * omega_h;
+    spring.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
+    yk_subsystem *parts[2];
+    assert_int_equal(yk_oscillator_create(context, mass, &parts[0]), YK_OK);
+    assert_int_equal(yk_oscillator_create(context, &spring, &parts[1]), YK_OK);
+    static const char *const names[2] = {"mass", "spring"};
+    int substeps[2] = {1, exchanges_of(omega_h)};
+    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_system_def def = {.subsystems = parts,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .substeps = substeps,
+                         .interfaces = &joint,
+                         .interface_count = 1,
+                         .scheme = yk_scheme_default(),
+                         .step = 1};
+    def.scheme.kind = YK_SCHEME_RIM;
+    yk_system *system;
+    double radius = NAN;
+    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(yk_stability_radius(context, system, false, &radius), YK_OK);
+    yk_system_destroy(system);
+    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+    return radius;
+}
+
+/* What is left of growth is that of the explicit exchanges, of the size of one of them. */
+static void reduced_models_bear_every_step(void **state)
+{
+    (void)state;
+    static const yk_oscillator_integrator kinds[] = {YK_OSCILLATOR_TWO_STEP, YK_OSCILLATOR_SEMI_IMPLICIT,
+                                                     YK_OSCILLATOR_EXACT};
+    for (int kind = 0; kind < 3; kind++) {
+        for (int rho = 0; rho < (kind == 0 ? 5 : 1); rho++) {
+            for (double omega_h = 0.01; omega_h < 30; omega_h *= 1.5) {
+                for (int own = 0; own < 2; own++) {
+                    yk_oscillator_def mass = yk_oscillator_default();
+                    mass.integrator = kinds[kind];
+                    mass.rho_inf = 0.2 * rho;
+                    mass.mass = 1;
+                    mass.stiffness = own ? 0.04 : 0;
+                    double radius = rim_radius(&mass, omega_h, 1e-6);
+                    assert_true(radius <= 1 + omega_h * omega_h / (3 * exchanges_of(omega_h)) + 2e-6);
+                }
+            }
+        }
+    }
+}
+
 static void iterations_that_do_not_converge_are_reported(void **state)
 {
     (void)state;
@@ -339,6 +399,7 @@ int main(void)
         cmocka_unit_test(monolithic_reference_is_never_unstable),
         cmocka_unit_test(forces_bear_any_ratio_of_masses),
         cmocka_unit_test(forces_between_methods_add_no_energy),
+        cmocka_unit_test(reduced_models_bear_every_step),
         cmocka_unit_test(iterations_that_do_not_converge_are_reported),
         cmocka_unit_test(axes_have_their_ends),
     };
