@@ -7,7 +7,12 @@
  *
  * is below newton_relative times the first correction (and below newton_absolute). Factors are made anew when a step
  * took more than two iterations, when the step size changed, or when an iteration hardly contracts; until then they
- * turn with the bodies (corotation.c). */
+ * turn with the bodies (corotation.c).
+ *
+ * Steps may be so small that corrections are of the size of the positions' rounding, where nothing can be measured. What
+ * old factors leave of them is then unseen, but it is not harmless: the balance of momenta is far more accurate than a
+ * position, and an error dx that remains is an error dx / c of the velocity that the next steps keep. There factors are
+ * made anew when the mechanism has moved on by a small angle. */
 #include <string.h>
 
 #include "smooth/internal.h"
@@ -19,6 +24,10 @@ static const double safety = 2;
 static const int kept_iterations = 2;
 /* New factors of a rod in absolute coordinates cost as much as some more iterations. */
 static const int kept_with_rods = 3;
+/* Corrections below this many roundings tell nothing of how factors contract ... */
+static const double unseen = 100;
+/* ... and these must not be older than this rotation (rad), which is their contraction. */
+static const double unseen_turn = 2e-3;
 /* A contraction is measured at least once in so many steps. */
 static const double measure_every = 16;
 
@@ -262,6 +271,22 @@ static int most_kept(const yk_smooth *model)
     return kept_iterations;
 }
 
+/* How fast directions change: the largest angular velocity, or velocity by the length of the model (1/s). */
+static double turning_rate(const yk_smooth *model)
+{
+    double largest = 0, inverse = 1 / (model->length_scale * model->length_scale);
+    for (int i = 0; i < model->node_count; i++) {
+        const yk_frame *frame = &model->trial[i].frame;
+        largest = fmax(largest, yk_v3_norm2(frame->angular_velocity));
+        largest = fmax(largest, yk_v3_norm2(frame->velocity) * inverse);
+    }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        double rate = model->coordinates[k].rate * model->share[k];
+        largest = fmax(largest, rate * rate);
+    }
+    return sqrt(largest);
+}
+
 yk_status yk_smooth_solve_step(yk_smooth *model)
 {
     bool converged = false;
@@ -279,6 +304,9 @@ yk_status yk_smooth_solve_step(yk_smooth *model)
     clock_state *clock = model->state.clock;
     clock->unmeasured += 1;
     clock->age += 1;
-    if (!model->iterated) clock->refresh = model->iteration > most_kept(model);
+    if (model->iterated) return YK_OK;
+    clock->refresh = model->iteration > most_kept(model);
+    if (model->row_count > 0 && model->first_correction < unseen * rounding_of(model))
+        clock->refresh = clock->refresh != 0 || clock->age * model->h * turning_rate(model) > unseen_turn;
     return YK_OK;
 }

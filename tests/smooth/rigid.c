@@ -461,6 +461,31 @@ static void damping_is_removed_gradually(void **state)
     run_stop(&r);
 }
 
+/* The slider after one second; small steps of the explicit method of order eight, or those of the two-step method. */
+static double slider_at_one_second(yk_smooth_integrator integrator, double h)
+{
+    run r;
+    kit_slider_crank(&r.kit);
+    r.kit.def.options.integrator = integrator;
+    if (integrator == YK_SMOOTH_RUNGE_KUTTA) r.kit.def.options.error_tolerance = 1e-14;
+    run_start(&r, h);
+    run_to(&r, 1);
+    double x = run_motion(&r, 2).position.x;
+    run_stop(&r);
+    return x;
+}
+
+/* Second order goes on where corrections are below the rounding of positions; with old factors 4e-6 s gave 1e-8 m. */
+static void small_steps_have_no_floor(void **state)
+{
+    (void)state;
+    double exact = slider_at_one_second(YK_SMOOTH_RUNGE_KUTTA, 1e-3);
+    double coarse = fabs(slider_at_one_second(YK_SMOOTH_TWO_STEP, 1e-4) - exact);
+    double middle = fabs(slider_at_one_second(YK_SMOOTH_TWO_STEP, 1e-5) - exact);
+    double fine = fabs(slider_at_one_second(YK_SMOOTH_TWO_STEP, 4e-6) - exact);
+    if (!(middle < 0.014 * coarse && fine < 0.005 * coarse)) fail_msg("errors %g, %g, %g m", coarse, middle, fine);
+}
+
 static void error_control_chooses_its_steps(void **state)
 {
     (void)state;
@@ -669,6 +694,7 @@ int main(void)
         cmocka_unit_test(mass_settles_on_its_spring),
         cmocka_unit_test(rough_guess_is_assembled),
         cmocka_unit_test(damping_is_removed_gradually),
+        cmocka_unit_test(small_steps_have_no_floor),
         cmocka_unit_test(error_control_chooses_its_steps),
         cmocka_unit_test(parts_merge_into_the_whole),
         cmocka_unit_test(open_mechanism_is_reported_with_its_joint),
