@@ -38,8 +38,9 @@ static void print_rows(const yk_advice *a)
     printf("  %-22s %10s %11s %12s %12s\n", "scheme", "step s", "error", "whole run s", "calls");
     for (int i = 0; i < a->count; i++) {
         const yk_advice_row *r = &a->rows[i];
+        const char *word = r->outcome == YK_ADVICE_FAILED && r->calls > 0 ? "breaks down" : words[r->outcome];
         printf("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best ? ">" : " ", r->name, r->step, r->error,
-               r->seconds, (long long)r->calls, words[r->outcome]);
+               r->seconds, (long long)r->calls, word);
     }
     printf("\n");
     for (int i = 0; i < a->count; i++)

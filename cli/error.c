@@ -91,6 +91,13 @@ yk_status estimate_error(const error_request *q, yk_recorder *recorder)
     if (report && !q->quiet) {
         if (report->known) print_signals(report);
         printf("\n  error: %s\n", report->text);
+        const yk_scenario_info *info = yk_scenario_get(q->loaded->scenario);
+        for (int i = 0; i < info->subsystem_count; i++) {
+            double residual;
+            if (yk_run_contact_residual(q->loaded->scenario, i, &residual))
+                printf("  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n", info->names[i],
+                       residual);
+        }
     }
     yk_error_report_destroy(context, report);
     return status;

@@ -76,6 +76,10 @@ typedef struct yk_run_report {
  * of which some steps did not converge ends with YK_NOT_CONVERGED. */
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def, yk_run_report *report);
 
+/* The certificate of contacts after a run: by how much those of a subsystem missed their conditions in the worst step, as a
+ * velocity in m/s. False if the subsystem has none. */
+bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual);
+
 /* Accuracy of a run ---------------------------------------------------------------------------------------------- */
 
 /* How a bar was found. */

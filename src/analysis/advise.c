@@ -33,6 +33,8 @@ static const double REFERENCE_FINE = 0.1, REFERENCE_COARSE = 0.5;
 /* Runs of the scenario that all trials amount to, roughly, and the part of the time that they may take: to tell how long a
  * stretch may be. */
 static const double WORK = 150, SEARCH_SHARE = 0.4;
+/* The most that one trial may take. */
+static const double TRIAL_SHARE = 0.1;
 /* What is kept of the time for the verification of a scheme that is good. */
 static const double VERIFY_SHARE = 0.4;
 /* Energy that moves, by the rounding of all energies, below which it is no motion. */
@@ -46,7 +48,7 @@ static const double SAME_COST = 1.1;
 typedef struct contender {
     int rung;        /* that was tried last; -1: none */
     bool closed;     /* no finer step is tried any more */
-    bool unstable;   /* met the tolerance, but its coupling feeds a deviation */
+    int64_t broke;   /* macro steps after which it broke down with the last step; 0: it did not */
     double work;     /* of the whole run, in weighed steps; NaN: not known */
     double verified; /* s, over which it met the tolerance */
     yk_run_report report;
@@ -253,8 +255,9 @@ static yk_status run_pilots(study *s)
     s->seconds_per_step = fmax(s->seconds_per_step, 1e-7);
 
     /* Halves of the run, so that a little more or less time changes nothing. */
-    double whole = s->end - s->start, length = whole;
-    double seconds = WORK * s->seconds_per_step * whole / s->step;
+    double whole = s->end - s->start, length = whole, once = 0;
+    for (int i = 0; i < s->subsystems; i++) once += s->weights[i];
+    double seconds = WORK * once * s->seconds_per_work * whole / s->step;
     for (; seconds > SEARCH_SHARE * s->budget && length > STRETCH_LEAST * s->step; seconds /= 2) length /= 2;
     s->advice->stretch = whole_stretch(s, isfinite(s->def->stretch) ? s->def->stretch : length);
     return YK_OK;
@@ -416,7 +419,7 @@ static void try_reference(study *s, const yk_variant *variant, int parts, double
         record = record_truth(s, &a, yk_record_get_header(records[0]), truth);
     double error = INFINITY;
     if (record) {
-        yk_error_exempt_resting(errors, s->signal_count);
+        yk_error_exempt_resting(errors, s->signal_count, s->advice->stretch);
         error = 0;
         for (int i = 0; i < s->signal_count; i++)
             if (!errors[i].exempt) error = fmax(error, errors[i].error);
@@ -564,7 +567,7 @@ static void try_candidate(void *user, int index)
     yk_advice_row *row = &s->advice->rows[at], attempt = *row;
     attempt.step = step_of(s, c->rung);
     yk_trial_def def = trial_of(s, &s->candidates[at], attempt.step);
-    def.seconds = fmax(time_left(s), 0);
+    def.seconds = fmin(fmax(time_left(s), 0), TRIAL_SHARE * s->budget);
     double before = yk_processor_seconds();
     yk_trial trial;
     yk_trial_run(&def, &trial);
@@ -575,9 +578,12 @@ static void try_candidate(void *user, int index)
         judge_trial(s, &trial, c, &attempt);
         *row = attempt;
         c->report = trial.report;
-        /* Another step changes nothing about a capability. */
-        c->closed = c->closed || trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT ||
+        /* Another step changes nothing about a capability, nor where a run breaks down after as many steps, however long. */
+        int64_t broke = trial.status < 0 ? trial.report.steps : 0;
+        bool no_better = broke > 0 && c->broke > 0 && (double)broke < 1.5 * (double)c->broke;
+        c->closed = c->closed || no_better || trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT ||
                     trial.status == YK_ERROR_ARGUMENT;
+        c->broke = broke;
         if (row->outcome == YK_ADVICE_GOOD) c->verified = s->advice->stretch;
     }
     yk_trial_release(&trial);
@@ -696,7 +702,7 @@ static double whole_error(const study *s, const whole_runs *w, int *worst)
     if (errors && yk_align(s->context, records, w->refined + 1, &a) == YK_OK) bars = take_columns(s, &a);
     *worst = -1;
     if (bars && compare(s, &a, yk_record_get_header(records[0]), BARS, bars, errors) == YK_OK) {
-        yk_error_exempt_resting(errors, s->signal_count);
+        yk_error_exempt_resting(errors, s->signal_count, s->advice->stretch);
         error = 0;
         for (int i = 0; i < s->signal_count; i++) {
             bool lost = errors[i].accuracy == YK_ACCURACY_LOST && errors[i].horizon > s->start + s->advice->stretch;
@@ -718,9 +724,18 @@ static bool verify_whole(study *s, int index)
     contender *c = &s->contenders[index];
     yk_advice_row *row = &s->advice->rows[index];
     whole_runs w = {.s = s, .index = index};
-    double one = c->work * s->seconds_per_work;
-    if (one > time_left(s)) return true;
+    double one = c->work * s->seconds_per_work, part = s->advice->stretch / (s->end - s->start);
     if (7 * one < time_left(s)) w.refined = 2;
+
+    /* Errors grow in time, mostly no slower than the time itself. */
+    if (w.refined == 0 && row->error > part * s->def->tolerance) {
+        row->outcome = YK_ADVICE_INACCURATE;
+        snprintf(row->message, sizeof row->message,
+                 "good on the first %g s; there was no time to see whether its error stays below the tolerance later",
+                 s->advice->stretch);
+        return false;
+    }
+    if (one > time_left(s)) return true;
     yk_trials_run(s->context, s->def->jobs, w.refined + 1, run_whole, &w, NULL, NULL);
     yk_finding_kind kind = YK_FINDING_NOT_CONVERGED;
     yk_status status = YK_OK;
@@ -798,7 +813,6 @@ static bool verify(study *s, int index)
     bool unstable = r->verdict == YK_VERDICT_COUPLING || r->verdict == YK_VERDICT_FAILED;
     if (!s->advice->asked || !unstable) return true;
     row->outcome = YK_ADVICE_UNSTABLE;
-    c->unstable = true;
     c->closed = true; /* mass ratios decide, not steps */
     snprintf(row->message, sizeof row->message,
              "meets the tolerance on the first %g s, but its coupling feeds a deviation that grows by a factor of %.6g "
@@ -811,17 +825,15 @@ static bool verify(study *s, int index)
 static yk_status choose(study *s)
 {
     yk_status status = search(s, 1);
-    s->advice->best = -1;
-    while (status == YK_OK) {
-        int best = cheapest_good(s);
-        if (best < 0) break;
-        if (verify(s, best)) {
-            s->advice->best = best;
-            s->advice->verified = s->contenders[best].verified;
-            s->advice->watched = s->contenders[best].report;
-            break;
-        }
+    int best = cheapest_good(s);
+    while (status == YK_OK && best >= 0 && !verify(s, best)) {
         status = search(s, 1);
+        best = cheapest_good(s);
+    }
+    s->advice->best = best;
+    if (best >= 0) {
+        s->advice->verified = s->contenders[best].verified;
+        s->advice->watched = s->contenders[best].report;
     }
     return status;
 }

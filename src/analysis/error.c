@@ -150,7 +150,7 @@ static yk_status make_bars(study *s, int finer, report *r)
         at += components;
     }
     if (status == YK_OK) {
-        yk_error_exempt_resting(r->public.signals, r->public.count);
+        yk_error_exempt_resting(r->public.signals, r->public.count, a.rows ? a.time[a.rows - 1] - a.time[0] : 0);
         r->public.known = true;
         r->public.finer_runs = finer;
         find_worst(&r->public);

@@ -28,6 +28,8 @@ enum { PARTS = 16 };
 static const double CLEAR_ORDER = 0.25;
 /* Range, by the widest of the same unit and by the size of the signal itself, below which nothing moves. */
 static const double AT_REST = 1e-6, AT_REST_OWN = 1e-11;
+/* What a velocity amounts to over the run, by the size of the position. */
+static const double AT_REST_RATE = 1e-9;
 /* Differences, by the size of the signal, that are rounding and say nothing. */
 static const double ROUNDING = 1e-13;
 
@@ -280,13 +282,25 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_sig
     }
 }
 
-void yk_error_exempt_resting(yk_signal_error *signals, int count)
+/* How often `rate` is per second what `unit` is: 1 for m/s and m, 2 for m/s^2 and m; 0 if it is something else. */
+static int rate_of(const char *rate, const char *unit)
+{
+    size_t length = strlen(unit);
+    if (length == 0 || strncmp(rate, unit, length) != 0) return 0;
+    if (strcmp(rate + length, "/s") == 0) return 1;
+    return strcmp(rate + length, "/s^2") == 0 || strcmp(rate + length, "/s²") == 0 ? 2 : 0;
+}
+
+void yk_error_exempt_resting(yk_signal_error *signals, int count, double duration)
 {
     for (int i = 0; i < count; i++) {
-        double widest = 0;
-        for (int k = 0; k < count; k++)
-            if (strcmp(signals[k].unit, signals[i].unit) == 0) widest = fmax(widest, signals[k].range);
-        bool moves = signals[i].range > AT_REST * widest && signals[i].range > AT_REST_OWN * signals[i].size;
-        signals[i].exempt = signals[i].exempt || !moves;
+        const yk_signal_error *e = &signals[i];
+        bool moves = e->range > AT_REST_OWN * e->size;
+        for (int k = 0; k < count; k++) {
+            int rate = rate_of(e->unit, signals[k].unit);
+            if (strcmp(signals[k].unit, e->unit) == 0) moves = moves && e->range > AT_REST * signals[k].range;
+            if (rate > 0) moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * signals[k].size;
+        }
+        signals[i].exempt = e->exempt || !moves;
     }
 }

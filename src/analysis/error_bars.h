@@ -41,8 +41,8 @@ void yk_error_distance(const yk_error_input *input, yk_signal_error *error);
  * or the limit that the runs tend to where they do so with a clear order. */
 void yk_error_extrapolate(const yk_error_input *input, double *const *truth, yk_signal_error *error);
 
-/* Exempts signals that hardly move beside others of their unit, or beside their own size: errors have nothing there that they
- * could be compared with. */
-void yk_error_exempt_resting(yk_signal_error *signals, int count);
+/* Exempts signals that hardly move beside others of their unit, or beside their own size, and velocities that over the duration
+ * (s) move nothing: errors have nothing there that they could be compared with. */
+void yk_error_exempt_resting(yk_signal_error *signals, int count, double duration);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/watch.h"
 #include "base/clock.h"
@@ -129,6 +130,21 @@ static void add_findings(summary *s, const run *r)
     }
 }
 
+bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
+{
+    yk_system *system;
+    const yk_channel *channels;
+    yk_subsystem *part = yk_scenario_get(scenario)->subsystems[subsystem];
+    if (!part->ops->channels || yk_scenario_system(scenario, &system) < 0) return false;
+    int count = part->ops->channels(part, &channels);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(channels[i].name, "largest_residual") != 0) continue;
+        yk_system_channel(system, subsystem, i, residual);
+        return true;
+    }
+    return false;
+}
+
 static void fill_summary(summary *s, run *r)
 {
     yk_system_statistics all = yk_system_statistics_get(r->system);
@@ -144,6 +160,9 @@ static void fill_summary(summary *s, run *r)
         yk_subsystem_statistics part = yk_system_subsystem_statistics(r->system, i);
         add_figure(s, r->info->names[i], "calls", (double)part.calls, "");
         add_figure(s, r->info->names[i], "wall_time", part.seconds, "s");
+        double residual;
+        if (yk_run_contact_residual(r->scenario, i, &residual))
+            add_figure(s, r->info->names[i], "largest_contact_residual", residual, "m/s");
     }
     for (int i = 0; i < r->info->interface_count; i++) add_interface_figures(s, r, i);
     add_findings(s, r);
@@ -160,7 +179,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     if (!r->def->recorder) return YK_OK;
     yk_context *context = r->context;
     summary s = {.context = context,
-                 .capacity = 12 + 2 * r->info->subsystem_count + 6 * r->info->interface_count + YK_FINDINGS_MAX};
+                 .capacity = 12 + 3 * r->info->subsystem_count + 6 * r->info->interface_count + YK_FINDINGS_MAX};
     s.values = yk_allocate(context, (size_t)s.capacity, sizeof *s.values);
     s.names = yk_allocate(context, (size_t)s.capacity, sizeof *s.names);
     yk_status status = YK_ERROR_MEMORY;

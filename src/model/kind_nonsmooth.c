@@ -263,6 +263,8 @@ const yk_section yk_nonsmooth_section = {
     "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its marker, and as a sensor "
     "in the joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, `displacement` and "
     "`displacement_rate` along it; `contacts`, "
-    "`overlap`, and `asleep`, the number of bodies, where they may sleep; `particles`: x, y, z of every particle, one "
+    "`overlap`, `residual` of the contact problem of the last step in m/s (by how much contacts and joints miss their "
+    "conditions) and the `largest_residual` since the start, and `asleep`, the number of bodies, where they may sleep; "
+    "`particles`: x, y, z of every particle, one "
     "after the other.",
     fields};

@@ -349,6 +349,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     yk_status outcome = yk_network_solve(self->network, &self->def.solver, &self->report.solver);
     self->report.solve_seconds = yk_clock_seconds() - rows;
     if (outcome < 0) return outcome;
+    self->largest_residual = fmax(self->largest_residual, self->report.solver.residual);
     yk_pool_run(self->pool, self->dynamic_count, YK_BODY_CHUNK, take_chunk, self);
     yk_world_take_impulses(self, h);
     yk_world_take_reactions(self, h);

@@ -171,6 +171,7 @@ static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_s
     take_efforts(world, inputs);
     place_known_bodies(world, t, inputs);
     yk_sleep_start(world, t, inputs);
+    world->largest_residual = 0;
     yk_world_forget_list(world);
     return YK_OK;
 }

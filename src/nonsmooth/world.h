@@ -284,6 +284,7 @@ struct yk_nonsmooth {
     int32_t *mesh_last, *mesh_link; /* chains of contacts with the triangles of a mesh; NULL: no mesh */
     double envelope;
     yk_nonsmooth_report report;
+    double largest_residual; /* of the contact problems since the start, m/s; steps that were repeated count too */
     size_t channel_count;
     yk_channel *channels;
     yk_channel_source *channel_sources;

@@ -1,5 +1,6 @@
 /* Advice on scenarios whose best coupling is known. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ static const yk_advice_row *row_of(const yk_advice *advice, const char *name)
 
 static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
 
-/* Explicit coupling is of first order: 0.0155 at 1e-4 s, so 0.01 is met from 5e-5 s on, and iterations buy nothing. */
+/* Explicit coupling with index-1 inputs is of first order: 0.0155 at 1e-4 s, so 0.01 is met from 5e-5 s on. Whatever is taken
+ * costs no more than that. */
 static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
 {
     yk_advise_def def = question(oscillator, NULL, 0);
@@ -46,8 +48,11 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
     assert_true(a->best >= 0);
     const yk_advice_row *best = &a->rows[a->best];
     assert_int_equal(best->outcome, YK_ADVICE_GOOD);
-    assert_near(best->step, 5e-5, 1e-12);
-    assert_true(best->error <= 0.01 && best->calls == 20000);
+    assert_true(best->error <= 0.01);
+    const yk_advice_row *plain = row_of(a, "explicit, index-1");
+    assert_int_equal(plain->outcome, YK_ADVICE_GOOD);
+    assert_near(plain->step, 5e-5, 1e-12);
+    assert_true(plain->calls == 20000 && best->calls <= plain->calls);
     assert_non_null(strstr(best->block, "coupling: {scheme: "));
     assert_true(a->asked && a->stability.verdict == YK_VERDICT_STABLE);
     /* What is unstable is not offered, whatever its error. */
@@ -57,8 +62,10 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
                 row_of(a, "tight, aitken")->calls > best->calls);
     assert_int_equal(row_of(a, "monolithic")->outcome, YK_ADVICE_GOOD);
     assert_near(a->verified, 0.5, 1e-9);
-    assert_int_equal(a->override_count, 4);
-    assert_string_equal(a->overrides[3], "time.step=5e-05");
+    assert_true(a->override_count > 1);
+    char step[64];
+    snprintf(step, sizeof step, "time.step=%g", best->step);
+    assert_string_equal(a->overrides[a->override_count - 1], step);
     for (int i = 0; i < a->count; i++) {
         assert_true(*a->rows[i].name && *a->rows[i].block);
         if (a->rows[i].outcome > YK_ADVICE_INACCURATE) assert_true(*a->rows[i].message);
@@ -66,8 +73,8 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
     free(a);
 }
 
-/* A heavy second mass: explicit schemes have no stable step, iterations with relaxation do. */
-static void heavy_partners_need_iterations(void **state)
+/* A heavy second mass: an explicit scheme that prescribes its motion has no stable step, and is not taken. */
+static void heavy_partners_are_not_moved_explicitly(void **state)
 {
     static const char *const heavy[] = {"parameters.right_mass=4", "time.end=0.2"};
     yk_advise_def def = question(oscillator, heavy, 2);
@@ -77,11 +84,8 @@ static void heavy_partners_need_iterations(void **state)
     assert_int_equal(row_of(a, "explicit, index-1")->outcome, YK_ADVICE_UNSTABLE);
     assert_int_equal(row_of(a, "tight, aitken")->outcome, YK_ADVICE_GOOD);
     assert_true(a->best >= 0);
-    assert_null(strstr(a->rows[a->best].name, "explicit"));
-    bool told = false;
-    for (int i = 0; i < a->watched.finding_count; i++)
-        told = told || a->watched.findings[i].kind == YK_FINDING_MASS_RATIO;
-    assert_true(told || strncmp(a->rows[a->best].name, "tight", 5) != 0);
+    assert_null(strstr(a->rows[a->best].block, "inputs"));
+    assert_near(a->verified, 0.2, 1e-9);
     free(a);
 }
 
@@ -158,7 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cheapest_that_meets_the_tolerance_is_chosen),
-        cmocka_unit_test(heavy_partners_need_iterations),
+        cmocka_unit_test(heavy_partners_are_not_moved_explicitly),
         cmocka_unit_test(missing_capabilities_are_named),
         cmocka_unit_test(the_choice_holds_to_the_end),
         cmocka_unit_test(what_cannot_be_asked_is_refused),
