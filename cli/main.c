@@ -31,7 +31,7 @@ static void print_commands(FILE *stream)
     for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
     fprintf(stream,
             "\n`yoke COMMAND --help` tells more. Exit codes: 0 good, 1 the work failed, 2 wrong input: options, "
-            "scenario,\nor a file to be read.\n");
+            "scenario,\nor a file to be read, 3 the result is not to be trusted.\n");
 }
 
 static int report_unknown(const char *word)

@@ -132,16 +132,34 @@ static void print_interfaces(const yk_scenario_info *info, yk_system *system)
     }
 }
 
-/* The energy that the coupling made out of nothing, against what there was, and whatever else was noticed. */
+/* Where the energy of each subsystem came from. */
+static void print_energies(const yk_scenario_info *info, yk_system *system)
+{
+    printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now", "dissipated", "fed in",
+           "interfaces", "numerical");
+    for (int i = 0; i < info->subsystem_count; i++) {
+        yk_energy_balance b = yk_system_balance(system, i);
+        yk_energy energy;
+        if (!yk_system_energy(system, i, &energy)) continue;
+        printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start, b.kinetic + b.potential,
+               b.dissipated, b.external, b.interfaces, b.numerical);
+    }
+}
+
+static bool is_serious(const yk_run_report *report)
+{
+    for (int i = 0; i < report->finding_count; i++)
+        if (report->findings[i].serious) return true;
+    return false;
+}
+
+/* Whether to trust the run, and whatever was noticed. */
 static void print_verdict(const yk_run_report *report, bool coupled)
 {
-    double share = report->energy_created / report->largest_energy;
-    if (coupled && isfinite(share))
-        printf("\n  the coupling %s %.3g J, %.3g %% of the energy that moves in the system (%.3g J)\n",
-               report->energy_created < 0 ? "destroyed" : "created", fabs(report->energy_created), 100 * fabs(share),
-               report->largest_energy);
-    bool serious = false;
-    for (int i = 0; i < report->finding_count; i++) serious = serious || report->findings[i].serious;
+    if (coupled && report->energy_scale > 0 && isfinite(report->energy_made))
+        printf("\n  coupling and integration %s %.3g %% of the energy at the start and fed in (%.3g J)\n",
+               report->energy_made < 0 ? "lost" : "made", 100 * fabs(report->energy_made), report->energy_scale);
+    bool serious = is_serious(report);
     if (serious) printf("\n  DO NOT TRUST this run:\n");
     for (int i = 0; i < report->finding_count; i++)
         printf("%s  - %s\n", i == 0 && !serious ? "\n" : "", report->findings[i].text);
@@ -152,10 +170,15 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     yk_system *system;
     if (yk_scenario_system(l->scenario, &system) < 0) return;
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    if (report->steps == 0) {
+        print_verdict(report, false);
+        return;
+    }
     print_steps(report, system);
     print_subsystems(info, system, report->seconds);
     bool coupled = info->interface_count > 0 && !is_merged(info);
     if (coupled) print_interfaces(info, system);
+    if (coupled) print_energies(info, system);
     print_verdict(report, coupled);
 }
 
@@ -255,7 +278,7 @@ static int run_scenario(const loaded *l, const request *q)
     if (!quiet) print_head(yk_scenario_get(l->scenario));
     status = yk_run(l->context, l->scenario, &def, &report);
     if (visible) fprintf(stderr, "\r\033[K");
-    if (!quiet && report.steps) print_summary(l, &report);
+    if (!quiet) print_summary(l, &report);
     bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
     if (kept && complete) {
         error_request error = {l, q->path, &q->sets, kept, report.seconds, quiet};
@@ -275,7 +298,11 @@ static int run_scenario(const loaded *l, const request *q)
         for (int i = 0; i < files->count; i++) printf(" %s", files->items[i]);
         printf("\n");
     }
-    if (status == YK_OK || status == YK_NOT_CONVERGED) return EXIT_GOOD;
+    if (status == YK_OK || status == YK_NOT_CONVERGED) {
+        if (!is_serious(&report)) return EXIT_GOOD;
+        if (quiet) fprintf(stderr, "yoke: do not trust this run: %s\n", report.findings[0].text);
+        return EXIT_UNTRUSTED;
+    }
     int code = print_refusal(l->context, NULL, status);
     if (!report.recorded) print_parts(files);
     return code;
@@ -292,7 +319,8 @@ int command_run(int argc, char **argv)
         {"no-output", OPTION_FLAG, &no_output, NULL, "record nothing"},
         {"error", OPTION_FLAG, &q.error, NULL,
          "error bars on every recorded signal: the run again with 1/2 and 1/4 of the step, 6 times its work"},
-        {"quiet", OPTION_FLAG, &q.quiet, NULL, "no progress bar and no summary"},
+        {"quiet", OPTION_FLAG, &q.quiet, NULL,
+         "no progress bar and no summary; the exit code is 3 if the run is not to be trusted"},
         {.kind = OPTION_END},
     };
     int parsed =

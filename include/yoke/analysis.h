@@ -30,11 +30,13 @@ typedef struct yk_run_def {
 /* What is watched in every run. */
 typedef enum yk_finding_kind {
     YK_FINDING_RIPPLE, /* an interface effort swings from step to step, and more and more; value: growth per step */
-    YK_FINDING_ENERGY, /* the interfaces create energy; value: share of what moves */
-    YK_FINDING_NOT_CONVERGED, /* iterations; value: share of the time */
+    YK_FINDING_ENERGY, /* energy came from nowhere, or got lost (negative); value: share of that at the start and fed in */
+    YK_FINDING_NOT_CONVERGED, /* iterations; value: share of the impulse (relaxed: velocity) that they left open */
     YK_FINDING_DRIFT,         /* the two sides of an interface part more and more; value: gap in m or rad */
     YK_FINDING_FEEDTHROUGH,   /* an effort is answered at once */
-    YK_FINDING_MASS_RATIO     /* the motion side is heavier; value: the ratio */
+    YK_FINDING_MASS_RATIO,    /* the motion side is heavier; value: the ratio */
+    YK_FINDING_GAP,           /* the two sides do not move as one; value: velocity gap by velocity */
+    YK_FINDING_FAILED         /* the run did not come to its end; value: time that it reached (s) */
 } yk_finding_kind;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
@@ -62,7 +64,9 @@ typedef struct yk_run_report {
     int64_t steps;         /* macro steps taken */
     double time;           /* s, reached */
     double seconds;        /* s, on the clock */
-    double largest_energy; /* J: kinetic, and the range of the potential, of all subsystems; NaN if one does not tell */
+    double energy_scale;   /* J: kinetic at the start, potential released since, work fed in from outside */
+    double energy_made;    /* by coupling and integration, as a share of that; negative: lost; infinite: not finite */
+    double largest_energy; /* J: kinetic, and the range of the potential, of all subsystems that tell */
     double rounding;       /* J: what is not told from zero beside the energies and works of the run */
     double energy_created; /* J, by all interfaces */
     double mass_ratio;     /* motion side by effort side at the start, largest of all interfaces; NaN if not known */

@@ -169,8 +169,6 @@ yk_scheme_def yk_scheme_default(void);
 bool yk_follows_polynomials(const yk_subsystem *subsystem);
 /* Whether a scheme merges the subsystems that interfaces join to one: they then make no substeps of their own. */
 bool yk_scheme_merges(yk_scheme_kind kind);
-/* What else may steady a coupling that ran away, of what is not set already: to follow "a smaller time.step"; may be "". */
-const char *yk_scheme_steadier(const yk_scheme_def *scheme);
 
 /* The units and axes of the system: SI. */
 yk_placement yk_placement_default(void);
@@ -296,9 +294,10 @@ typedef struct yk_system_statistics {
     int64_t steps; /* macro steps that were taken */
     int64_t iterations;
     int64_t steps_not_converged;
-    double time_not_converged;  /* s, that these steps covered */
-    double first_not_converged; /* s, the end of the first of them */
-    int worst_not_converged;    /* relaxed: the subsystem that changed most in the first of them */
+    double time_not_converged;     /* s, that these steps covered */
+    double first_not_converged;    /* s, the end of the first of them */
+    int worst_not_converged;       /* relaxed: the subsystem that changed most in the first of them */
+    double residual_not_converged; /* relaxed: sum of what they left, as shares of the typical velocity */
     int64_t steps_halved;
     int largest_iterations;
     int64_t steps_rejected;  /* step control: repeated because of their error, or because a subsystem failed */

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "math/vec3.h"
+
 /* Ratio of the squares of second and first differences above which it is rough: a swing with a period of four steps has
  * 2, of two steps 4. */
 static const double ROUGH = 1.5;
@@ -9,8 +11,10 @@ static const double ROUGH = 1.5;
 static const double MISFIT = 0.1;
 /* Factor of the squares from window to window that counts as growth. */
 static const double RISE = 1.2;
-/* Swing by the largest effort that is worth a word. */
-static const double NOTABLE = 1e-6;
+/* Swing, by the largest wrench of the interface, that is looked at, and that matters in the end. */
+static const double NOTABLE = 1e-4, MATTERS = 0.05;
+/* Times the tolerance of the iterations. */
+static const double NOISE = 10;
 /* Squares that are about to overflow tell nothing any more. */
 static const double OVERFLOWING = 1e280;
 
@@ -45,13 +49,14 @@ static double misfit(const double *d)
 }
 
 /* Whether the window shows a swing that obeys the law of a mode; its size as the squared differences. */
-static bool swings(const yk_ripple_component *c, double *squares)
+static bool swings(const yk_ripple *r, const yk_ripple_component *c, double *squares)
 {
     double d[DIFFERENCES], second[DIFFERENCES - 1];
     for (int k = 0; k < DIFFERENCES; k++) d[k] = c->seen[k + 1] - c->seen[k];
     for (int k = 0; k < DIFFERENCES - 1; k++) second[k] = d[k + 1] - d[k];
     *squares = sum_of_products(d + 1, d + 1, DIFFERENCES - 1);
-    bool notable = *squares > NOTABLE * NOTABLE * c->size * c->size;
+    double least = fmax(NOTABLE * r->size, NOISE * (r->resolved + r->relative * r->size));
+    bool notable = *squares > least * least;
     bool rough = sum_of_products(second, second, DIFFERENCES - 1) > ROUGH * *squares;
     return notable && rough && misfit(d) < MISFIT;
 }
@@ -59,7 +64,9 @@ static bool swings(const yk_ripple_component *c, double *squares)
 static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
 {
     double squares;
-    if (swings(c, &squares) && c->before > 0 && squares > RISE * c->before) {
+    bool swinging = swings(r, c, &squares);
+    if (swinging && r->size > 0) r->swing = fmax(r->swing, sqrt(squares / (DIFFERENCES - 1)) / r->size);
+    if (swinging && c->before > 0 && squares > RISE * c->before) {
         if (c->rising++ == 0) c->at_begin = c->before;
         if (c->rising > r->longest && squares < OVERFLOWING) {
             r->longest = c->rising;
@@ -77,13 +84,15 @@ void yk_ripple_add(yk_ripple *r, const yk_effort *effort, double time)
     const double values[6] = {effort->force.x,  effort->force.y,  effort->force.z,
                               effort->torque.x, effort->torque.y, effort->torque.z};
     int place = r->count - (YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN) - 1;
-    for (int i = 0; i < 6; i++) {
-        yk_ripple_component *c = &r->components[i];
-        c->seen[place] = values[i];
-        if (fabs(values[i]) > c->size) c->size = fabs(values[i]);
-    }
+    for (int i = 0; i < 6; i++) r->components[i].seen[place] = values[i];
+    r->size = fmax(r->size, sqrt(fmax(yk_v3_norm2(effort->force), yk_v3_norm2(effort->torque))));
     if (r->count < YK_RIPPLE_WINDOW) return;
-    for (int i = 0; i < 6; i++)
-        if (r->components[i].size > 0) end_window(r, &r->components[i], time);
+    r->swing = 0;
+    for (int i = 0; i < 6 && r->size > 0; i++) end_window(r, &r->components[i], time);
     r->count = 0;
+}
+
+bool yk_ripple_matters(const yk_ripple *ripple)
+{
+    return ripple->swing > MATTERS;
 }

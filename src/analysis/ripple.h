@@ -17,10 +17,9 @@ enum { YK_RIPPLE_WINDOW = 16, YK_RIPPLE_SEEN = 10 };
 /* Windows in a row that are no accident. */
 enum { YK_RIPPLE_ALARM = 4 };
 
-/* One component of an effort. */
+/* One component of a wrench. */
 typedef struct yk_ripple_component {
     double seen[YK_RIPPLE_SEEN]; /* its last values in this window */
-    double size;                 /* its largest one */
     double before;               /* squared differences of the window before */
     double at_begin;             /* the same before the first of the windows in a row */
     int rising;                  /* windows in a row that swung by the law and grew */
@@ -29,6 +28,10 @@ typedef struct yk_ripple_component {
 typedef struct yk_ripple {
     int count; /* steps in this window */
     yk_ripple_component components[6];
+    /* Set before the first step: what the iterations of the coupling resolve (N or N m), and as a share of the wrench. */
+    double resolved, relative;
+    double size;  /* largest force or torque of the interface */
+    double swing; /* largest in the last window, as a share of it */
     /* The longest rise so far. */
     int longest;
     double growth; /* of the swing per macro step over it */
@@ -40,6 +43,9 @@ static inline bool yk_ripple_counts(yk_ripple *ripple)
 {
     return ++ripple->count > YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN;
 }
+
+/* Whether the wrench still swings by a share of itself that matters. */
+bool yk_ripple_matters(const yk_ripple *ripple);
 
 void yk_ripple_add(yk_ripple *ripple, const yk_effort *effort, double time);
 

@@ -26,7 +26,6 @@ typedef struct run {
     double *row;
     double begun, told, looked; /* s on the clock */
     int64_t stride, next_look;  /* steps */
-    double largest_kinetic, lowest_potential, highest_potential;
     bool converged;
     char hash[20]; /* of the final state, in words */
 } run;
@@ -58,27 +57,8 @@ static yk_status begin_record(run *r)
     return status;
 }
 
-/* Only differences of potential energy mean something, so its range counts. */
-static void observe_energy(run *r)
-{
-    double kinetic = 0, potential = 0, work = 0;
-    for (int i = 0; i < r->info->subsystem_count; i++) {
-        yk_energy energy;
-        bool told = yk_system_energy(r->system, i, &energy);
-        kinetic += told ? energy.kinetic : NAN;
-        potential += energy.potential;
-        work += fabs(energy.work);
-    }
-    if (!(kinetic <= r->largest_kinetic)) r->largest_kinetic = kinetic;
-    r->lowest_potential = fmin(r->lowest_potential, potential);
-    r->highest_potential = fmax(r->highest_potential, potential);
-    r->report->rounding = fmax(r->report->rounding, DBL_EPSILON * (kinetic + fabs(potential) + fabs(work)));
-    r->report->largest_energy = r->largest_kinetic + (r->highest_potential - r->lowest_potential);
-}
-
 static yk_status sample(run *r)
 {
-    observe_energy(r);
     if (!r->def->recorder) return YK_OK;
     yk_scenario_sample(r->scenario, r->row);
     return yk_recorder_sample(r->def->recorder, yk_system_time(r->system), r->row);
@@ -120,7 +100,9 @@ static void add_findings(summary *s, const run *r)
                                         [YK_FINDING_NOT_CONVERGED] = "not_converged",
                                         [YK_FINDING_DRIFT] = "drift",
                                         [YK_FINDING_FEEDTHROUGH] = "feedthrough",
-                                        [YK_FINDING_MASS_RATIO] = "mass_ratio"};
+                                        [YK_FINDING_MASS_RATIO] = "mass_ratio",
+                                        [YK_FINDING_GAP] = "gap",
+                                        [YK_FINDING_FAILED] = "failed"};
     for (int i = 0; i < r->report->finding_count; i++) {
         const yk_finding *f = &r->report->findings[i];
         char name[64];
@@ -238,8 +220,6 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
              .report = report ? report : &own,
              .begun = yk_clock_seconds(),
              .watch = {.context = context},
-             .lowest_potential = INFINITY,
-             .highest_potential = -INFINITY,
              .converged = true};
     *r.report = (yk_run_report){0};
     yk_status status = yk_scenario_system(scenario, &r.system);
@@ -255,7 +235,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         r.report->seconds = yk_clock_seconds() - r.begun;
         yk_status hashed = yk_system_state_hash(r.system, &r.report->state_hash);
         if (status >= 0 && hashed < 0) status = hashed;
-        yk_watch_conclude(&r.watch, r.report);
+        yk_watch_conclude(&r.watch, status, r.report);
         /* The message of a failed step must survive whatever ending the record has to say. */
         char *failure = status == YK_OK ? NULL : yk_text_copy(context, yk_last_message(context));
         yk_status ended = end_record(&r, status, failure);

@@ -1,5 +1,6 @@
 #include "analysis/watch.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -7,10 +8,24 @@
 #include "analysis/limits.h"
 #include "math/vec3.h"
 
-/* Energy from the coupling, by what moves, that spoils a run, and that is worth a word. */
-static const double CREATED_SERIOUS = 0.1, CREATED_NOTABLE = 0.01;
-/* Times the rounding of single energies: sums of many steps. */
-static const double NOISE = 1e6;
+/* Energy that nobody fed in, as a share of the energy at the start and fed in: in a motion that is 3 % off it is about
+ * 6 %. Beyond the first it is worth a word, beyond the second the run is wrong. Impacts between two sides, and inputs that
+ * damp what they cannot resolve, lose some in runs that are good. */
+static const double MADE_NOTABLE = 0.02, MADE_SERIOUS = 0.05, LOST_SERIOUS = 0.15;
+/* Impacts and friction are known no better than the wrenches that cause them: energy made, by that dissipated, that may be
+ * an error of these alone. */
+static const double DISSIPATION = 0.1;
+/* Where more was made than there is, the run feeds itself. */
+static const double UNSTABLE = 1;
+/* Velocity gap by the velocity of the interface, both over the run. */
+static const double GAP_NOTABLE = 0.05, GAP_SERIOUS = 0.2;
+/* An interface that moves less than this, by the speed that the energy of the system could give it, is at rest. */
+static const double AT_REST = 1e-3;
+/* Times the rounding of positions. */
+static const double ROUNDING = 1e4;
+/* Impulse that iterations left over, by the impulse of the interface; of relaxed, sum of the velocities that sweeps left,
+ * by the typical velocity. */
+static const double RESIDUAL_NOTABLE = 1e-4, RESIDUAL_SERIOUS = 0.02;
 /* Growth of the largest gap from a quarter to half and from there to the whole run that is a drift; and the gap, by the way
  * of the interface (or in rad), below which it does not matter; gaps of rounding (m, rad) never do. */
 static const double DRIFT = 1.7;
@@ -26,14 +41,19 @@ static const yk_port_value *side(const yk_watch *watch, int i, bool effort)
 yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_watch *watch)
 {
     *watch = (yk_watch){.context = context, .system = system, .info = info};
+    yk_budget_open(&watch->budget, system, info);
     if (info->interface_count == 0 || yk_scheme_merges(info->scheme.kind)) return YK_OK;
     watch->interfaces = yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
     if (!watch->interfaces) return YK_ERROR_MEMORY;
     watch->count = info->interface_count;
+    bool iterates = info->scheme.kind == YK_SCHEME_TIGHT || info->scheme.kind == YK_SCHEME_INDEX1;
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < watch->count; i++) {
-        watch->interfaces[i].origin = side(watch, i, true)->motion.position;
-        status = yk_system_probe(system, i, &watch->interfaces[i].probe);
+        yk_watched *w = &watch->interfaces[i];
+        w->origin = side(watch, i, true)->motion.position;
+        w->ripple.resolved = iterates ? info->scheme.tolerance : 0;
+        w->ripple.relative = iterates ? info->scheme.relative_tolerance : 0;
+        status = yk_system_probe(system, i, &w->probe);
     }
     return status;
 }
@@ -43,20 +63,30 @@ void yk_watch_close(yk_watch *watch)
     yk_release(watch->context, watch->interfaces);
 }
 
-/* At the last steps of a window. */
-static void look_closely(yk_watch *watch, int i)
+static void look_at_gap(yk_watch *watch, int i)
 {
     yk_watched *w = &watch->interfaces[i];
-    yk_ripple_add(&w->ripple, &side(watch, i, false)->effort, yk_system_time(watch->system));
-    if (w->ripple.count == 0)
-        w->way = fmax(w->way, yk_v3_norm(yk_v3_sub(side(watch, i, true)->motion.position, w->origin)));
+    const yk_motion *a = &side(watch, i, true)->motion;
+    yk_interface_error gap = yk_system_interface_error(watch->system, i);
+    w->way = fmax(w->way, yk_v3_norm(yk_v3_sub(a->position, w->origin)));
+    w->gap_squares += gap.velocity * gap.velocity;
+    w->speed_squares += yk_v3_norm2(a->velocity);
+    w->spin_gap_squares += gap.angular_velocity * gap.angular_velocity;
+    w->spin_squares += yk_v3_norm2(a->angular_velocity);
 }
 
 void yk_watch_step(yk_watch *watch, int64_t step)
 {
+    bool look = step >= watch->budget.next;
+    if (look) {
+        yk_budget_step(&watch->budget, step);
+        watch->looks++;
+    }
     for (int i = 0; i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
-        if (yk_ripple_counts(&w->ripple)) look_closely(watch, i);
+        if (yk_ripple_counts(&w->ripple))
+            yk_ripple_add(&w->ripple, &side(watch, i, false)->effort, yk_system_time(watch->system));
+        if (look) look_at_gap(watch, i);
         if (step == watch->info->steps / 4)
             w->quarter = yk_system_interface_statistics(watch->system, i).largest, w->quarter_way = w->way;
         if (step == watch->info->steps / 2)
@@ -66,78 +96,215 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 
 /* Conclusions ------------------------------------------------------------------------------------------------------ */
 
-static yk_finding *add(yk_run_report *report, yk_finding_kind kind, bool serious, int interface, double value)
+/* Whether all interfaces can take efforts on both sides, or are laws of scalar ports, and all subsystems can be rolled
+ * back: then index1, which knows neither mass ratios nor substeps, carries the system. */
+static bool can_take_index1(const yk_scenario_info *info)
 {
-    return yk_finding_add(report, kind, serious, interface, value, " ");
+    for (int i = 0; i < info->subsystem_count; i++)
+        if (!info->subsystems[i]->ops->state_get) return false;
+    for (int i = 0; i < info->interface_count; i++) {
+        const yk_interface_def *face = &info->interfaces[i];
+        const yk_port *a, *b;
+        info->subsystems[face->effort_subsystem]->ops->ports(info->subsystems[face->effort_subsystem], &a);
+        info->subsystems[face->motion_subsystem]->ops->ports(info->subsystems[face->motion_subsystem], &b);
+        a += face->effort_port, b += face->motion_port;
+        if (!(a->causalities & YK_TAKES_EFFORT)) return false;
+        if (!(b->causalities & YK_TAKES_EFFORT) && b->kind != YK_PORT_SCALAR) return false;
+    }
+    return true;
 }
 
-typedef struct remedy {
-    char text[200];
-} remedy;
-
-static remedy remedy_of(const yk_watch *watch)
+static void add_remedies(const yk_watch *watch, yk_finding *f)
 {
-    remedy r;
-    snprintf(r.text, sizeof r.text, "use a smaller time.step%s; `yoke stability` and `yoke advise` show what is stable",
-             yk_scheme_steadier(&watch->info->scheme));
-    return r;
+    const yk_scenario_info *info = watch->info;
+    const yk_scheme_def *scheme = &info->scheme;
+    bool accelerated =
+        scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0 && scheme->relaxation == YK_RELAXATION_QUASI_NEWTON;
+    if (watch->count > 0 && scheme->kind != YK_SCHEME_INDEX1) {
+        if (can_take_index1(info))
+            yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
+        else if (!accelerated)
+            yk_finding_remedy(f, "coupling.scheme=tight coupling.relaxation=quasi-newton",
+                              "use coupling.scheme tight with coupling.relaxation quasi-newton");
+    }
+    if (watch->count > 0)
+        yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", info->path);
+    else
+        yk_finding_remedy(f, "", "let `yoke converge %s` find a step that is small enough", info->path);
 }
 
 static void conclude_ripple(const yk_watch *watch, int i, yk_run_report *report)
 {
     const yk_ripple *r = &watch->interfaces[i].ripple;
-    if (r->longest < YK_RIPPLE_ALARM) return;
-    yk_finding *f = add(report, YK_FINDING_RIPPLE, true, i, r->growth);
-    if (f)
-        snprintf(
-            f->text, sizeof f->text,
-            "the effort at interface '%s' swings from step to step, and the swing grew by %.3g per step over %d steps "
-            "up to t = %.4g s: the coupling is unstable; %s",
-            watch->info->interfaces[i].name, r->growth, r->longest * YK_RIPPLE_WINDOW, r->time, remedy_of(watch).text);
+    if (r->longest < YK_RIPPLE_ALARM || !yk_ripple_matters(r)) return;
+    yk_finding *f = yk_finding_add(
+        report, YK_FINDING_RIPPLE, true, i, r->growth,
+        "the coupling is unstable at interface '%s': its wrench swings from step to step, and the swing grew by %.3g "
+        "per step over %d steps up to t = %.4g s",
+        watch->info->interfaces[i].name, r->growth, r->longest * YK_RIPPLE_WINDOW, r->time);
+    add_remedies(watch, f);
 }
 
-static void conclude_energy(const yk_watch *watch, yk_run_report *report)
+/* Energy that the interface and the integration of its two sides made; that of a side is shared by its interfaces. */
+static double made_at(const yk_watch *watch, int i)
 {
-    double created = 0, most = -INFINITY;
-    int worst = -1;
-    for (int i = 0; i < watch->count; i++) {
-        double here = yk_system_interface_statistics(watch->system, i).energy_created;
-        created += here;
-        if (here > most) most = here, worst = i;
+    const yk_scenario_info *info = watch->info;
+    const yk_interface_def *face = &info->interfaces[i];
+    const int sides[2] = {face->effort_subsystem, face->motion_subsystem};
+    double made = yk_system_interface_statistics(watch->system, i).energy_created;
+    for (int k = 0; k < 2; k++) {
+        int faces = 0;
+        for (int j = 0; j < info->interface_count; j++)
+            faces +=
+                info->interfaces[j].effort_subsystem == sides[k] || info->interfaces[j].motion_subsystem == sides[k];
+        made += yk_system_balance(watch->system, sides[k]).numerical / faces;
     }
-    report->energy_created = watch->count ? created : 0;
-    double share = report->largest_energy > 0 ? created / report->largest_energy : 0; /* 0: it failed at once */
-    if (!(share > CREATED_NOTABLE) || worst < 0 || created < NOISE * report->rounding) return;
-    bool serious = share > CREATED_SERIOUS;
-    yk_finding *f = add(report, YK_FINDING_ENERGY, serious, worst, share);
-    if (f)
-        snprintf(f->text, sizeof f->text,
-                 "the coupling created %.3g J, %.3g %% of the energy that moves, most of it at interface '%s'%s; %s",
-                 created, 100 * share, watch->info->interfaces[worst].name,
-                 serious ? ": the coupling drives the system" : "", remedy_of(watch).text);
+    return made;
+}
+
+static int worst_interface(const yk_watch *watch, bool destroyed)
+{
+    int worst = 0;
+    double most = -INFINITY;
+    for (int i = 0; i < watch->count; i++) {
+        double made = destroyed ? -yk_system_interface_statistics(watch->system, i).energy_created : made_at(watch, i);
+        if (made > most || isnan(made)) most = made, worst = i;
+    }
+    return worst;
+}
+
+static int worst_subsystem(const yk_watch *watch)
+{
+    int worst = 0;
+    for (int i = 1; i < watch->info->subsystem_count; i++)
+        if (yk_system_balance(watch->system, i).numerical > yk_system_balance(watch->system, worst).numerical)
+            worst = i;
+    return worst;
+}
+
+/* What there is now, of all subsystems that tell (J). */
+static double present_energy(const yk_watch *watch)
+{
+    double sum = 0;
+    for (int i = 0; i < watch->info->subsystem_count; i++) {
+        yk_energy_balance b = yk_system_balance(watch->system, i);
+        sum += b.kinetic + b.potential;
+    }
+    return sum;
+}
+
+static void conclude_energy(const yk_watch *watch, const yk_budget_result *energy, yk_run_report *report)
+{
+    const yk_scenario_info *info = watch->info;
+    bool lost = !(energy->made > energy->lost);
+    double share = lost ? energy->lost : energy->made;
+    bool serious = share > (lost ? LOST_SERIOUS : MADE_SERIOUS);
+    if (!lost && share <= UNSTABLE) serious = serious && share * energy->scale > DISSIPATION * energy->dissipated;
+    if (!(share > MADE_NOTABLE) || (watch->count == 0 && (!serious || lost))) return;
+
+    yk_finding *f;
+    if (watch->count == 0) {
+        f = yk_finding_add(
+            report, YK_FINDING_ENERGY, true, -1, share,
+            "the integration of '%s' creates energy: there are %.3g J, and %.3g J were there at the start "
+            "and fed in",
+            info->names[worst_subsystem(watch)], present_energy(watch), energy->scale);
+        add_remedies(watch, f);
+        return;
+    }
+
+    int worst = worst_interface(watch, lost);
+    const yk_interface_def *face = &info->interfaces[worst];
+    const char *a = info->names[face->effort_subsystem], *b = info->names[face->motion_subsystem];
+    if (!lost && share > UNSTABLE)
+        f = yk_finding_add(
+            report, YK_FINDING_ENERGY, true, worst, share,
+            "the coupling is unstable: the energy grew to %.3g J, of which only %.3g J were there at the "
+            "start or fed in, most at interface '%s' between '%s' and '%s'",
+            present_energy(watch), energy->scale, face->name, a, b);
+    else
+        f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, lost ? -share : share,
+                           "the coupling %s energy: %.3g J, %.3g %% of the %.3g J at the start and fed in, most at "
+                           "interface '%s' between '%s' and '%s'",
+                           lost ? "destroys" : "creates", share * energy->scale, 100 * share, energy->scale, face->name,
+                           a, b);
+    add_remedies(watch, f);
+}
+
+/* Speed (m/s) that the energy of the system could give what is behind an interface; 0 if its mass is not known. */
+static double possible_speed(const yk_watch *watch, int i)
+{
+    const yk_interface_probe *p = &watch->interfaces[i].probe;
+    double mass = p->effort_mass + p->motion_mass;
+    if (p->axis < 0 || p->axis > 2 || !(mass > 0)) return 0;
+    return sqrt(2 * watch->budget.largest_kinetic / mass);
+}
+
+static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
+{
+    const yk_watched *w = &watch->interfaces[i];
+    double looks = fmax(1, (double)watch->looks), fastest = 0;
+    for (int k = 0; k < watch->count; k++) fastest = fmax(fastest, sqrt(watch->interfaces[k].speed_squares / looks));
+    double speed = sqrt(w->speed_squares / looks), gap = sqrt(w->gap_squares / looks);
+    double still = AT_REST * fmax(fastest, possible_speed(watch, i));
+    double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
+    bool moves = speed > still && speed > rounding * (yk_v3_norm(w->origin) + w->way);
+    double share = moves ? gap / speed : 0;
+    const char *what = "velocities";
+    const char *unit = "m/s";
+
+    /* A rotation that is slow beside the travel of the interface is none. */
+    double spin = sqrt(w->spin_squares / looks), spin_gap = sqrt(w->spin_gap_squares / looks);
+    bool turns = w->way > 0 && spin > fmax(0.1 * speed / w->way, rounding) && spin_gap / spin > share;
+    if (turns) {
+        share = spin_gap / spin, gap = spin_gap, speed = spin;
+        what = "angular velocities";
+        unit = "rad/s";
+    }
+    if (!(share > GAP_NOTABLE)) return;
+    yk_finding *f = yk_finding_add(report, YK_FINDING_GAP, share > GAP_SERIOUS, i, share,
+                                   "the two sides of interface '%s' do not move as one: their %s differ by %.3g %s, "
+                                   "%.3g %% of the interface's own",
+                                   watch->info->interfaces[i].name, what, gap, unit, 100 * share);
+    add_remedies(watch, f);
 }
 
 static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
 {
     yk_system_statistics all = yk_system_statistics_get(watch->system);
     if (all.steps_not_converged == 0) return;
-    /* By time, not by number: a step cut down to meet an impact is one of many, and covers nearly nothing. */
-    double share = all.time_not_converged / (fmax(1, (double)report->steps) * watch->info->step);
-    yk_finding *f = add(report, YK_FINDING_NOT_CONVERGED, share > 0.01, -1, share);
-    if (!f) return;
     const yk_scheme_def *scheme = &watch->info->scheme;
-    bool tight = scheme->kind == YK_SCHEME_TIGHT, relaxed = scheme->kind == YK_SCHEME_RELAXED;
-    bool plain = scheme->relaxation == YK_RELAXATION_NONE;
-    char whose[96] = "";
-    if (relaxed) snprintf(whose, sizeof whose, " in subsystem '%.64s'", watch->info->names[all.worst_not_converged]);
-    snprintf(f->text, sizeof f->text,
-             "%lld of %lld steps, %.3g %% of the time, did not converge, the first at t = %.4g s%s; use %s%sa smaller "
-             "time.step or more coupling.iterations",
-             (long long)all.steps_not_converged, (long long)all.steps, 100 * share, all.first_not_converged, whose,
-             tight              ? "coupling.relaxation aitken or quasi-newton, "
-             : relaxed && plain ? "coupling.relaxation quasi-newton, "
-                                : "",
-             relaxed ? "a smaller integrator.stabilisation, " : "");
+    if (scheme->kind == YK_SCHEME_RELAXED) {
+        double left = all.residual_not_converged;
+        if (!(left > RESIDUAL_NOTABLE)) return;
+        yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, left > RESIDUAL_SERIOUS, -1, left,
+                                       "the sweeps did not converge in %lld of %lld steps, the first at t = %.4g s in "
+                                       "subsystem '%s', and left %.3g "
+                                       "of the typical velocity in all",
+                                       (long long)all.steps_not_converged, (long long)all.steps,
+                                       all.first_not_converged, watch->info->names[all.worst_not_converged], left);
+        if (scheme->relaxation != YK_RELAXATION_QUASI_NEWTON)
+            yk_finding_remedy(f, "coupling.relaxation=quasi-newton", "use coupling.relaxation quasi-newton");
+        yk_finding_remedy(f, "coupling.scheme=monolithic", "use coupling.scheme monolithic");
+        return;
+    }
+
+    int worst = 0;
+    double share = -1;
+    for (int i = 0; i < watch->count; i++) {
+        yk_interface_statistics s = yk_system_interface_statistics(watch->system, i);
+        double here = s.impulse > 0 ? s.residual_impulse / s.impulse : 0;
+        if (!(here <= share)) share = here, worst = i;
+    }
+    if (!(share > RESIDUAL_NOTABLE)) return;
+    yk_interface_statistics s = yk_system_interface_statistics(watch->system, worst);
+    yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, share > RESIDUAL_SERIOUS, worst, share,
+                                   "the iterations did not converge in %lld of %lld steps, the first at t = %.4g s: at "
+                                   "interface '%s' they left up to "
+                                   "%.3g N or N m open, %.3g %% of its impulse in all",
+                                   (long long)all.steps_not_converged, (long long)all.steps, all.first_not_converged,
+                                   watch->info->interfaces[worst].name, s.largest_residual, 100 * share);
+    add_remedies(watch, f);
 }
 
 /* A gap that grows more than the motion does. */
@@ -164,27 +331,54 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
     bool position = has_drifted(gaps, way, fmax(NOTABLE_GAP * w->way, ROUNDING_GAP)),
          rotation = has_drifted(turns, way, NOTABLE_GAP);
     if (!position && !rotation) return;
-    const double *told = position ? gaps : turns;
-    yk_finding *f = add(report, YK_FINDING_DRIFT, false, i, told[2]);
-    if (f)
-        snprintf(
-            f->text, sizeof f->text,
-            "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, %.3g after half, %.3g at "
-            "the end; use %s",
-            watch->info->interfaces[i].name, told[0], position ? "m" : "rad", told[1], told[2],
-            looks_at_positions(&watch->info->scheme)
-                ? "a smaller time.step or coupling.scheme index1"
-                : "inputs that look at positions (coupling.inputs index-1 or index-3), or coupling.scheme tight");
+
+    const double *gap = position ? gaps : turns;
+    yk_finding *f = yk_finding_add(
+        report, YK_FINDING_DRIFT, false, i, gap[2],
+        "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, %.3g after half, %.3g at "
+        "the end",
+        watch->info->interfaces[i].name, gap[0], position ? "m" : "rad", gap[1], gap[2]);
+    if (!looks_at_positions(&watch->info->scheme))
+        yk_finding_remedy(f, "coupling.inputs=index-1", "use coupling.inputs index-1, which look at positions");
+    add_remedies(watch, f);
 }
 
-void yk_watch_conclude(const yk_watch *watch, yk_run_report *report)
+/* A run that did not come to its end, whatever else was found. */
+static void conclude_failure(const yk_watch *watch, yk_status outcome, yk_run_report *report)
 {
+    if (outcome >= 0 || outcome == YK_INTERRUPTED) return;
+    yk_finding_add(report, YK_FINDING_FAILED, true, -1, report->time,
+                   "the run failed at t = %.4g s, in step %lld of %lld", report->time, (long long)report->steps + 1,
+                   (long long)watch->info->steps);
+}
+
+static bool has_serious(const yk_run_report *report)
+{
+    for (int i = 0; i < report->finding_count; i++)
+        if (report->findings[i].serious) return true;
+    return false;
+}
+
+void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)
+{
+    const yk_budget *b = &watch->budget;
+    yk_budget_result energy = yk_budget_conclude(b);
     report->finding_count = 0;
-    for (int i = 0; i < watch->count; i++) conclude_ripple(watch, i, report);
-    conclude_energy(watch, report);
+    report->energy_scale = energy.scale;
+    report->energy_made = energy.made;
+    report->rounding = b->rounding;
+    report->largest_energy = b->largest_kinetic + (b->highest_potential - b->lowest_potential);
+    report->energy_created = 0;
+    for (int i = 0; i < watch->count; i++)
+        report->energy_created += yk_system_interface_statistics(watch->system, i).energy_created;
+
+    /* The cause comes first: iterations that do not converge let a coupling run away, and what runs away has gaps, drifts
+     * and fails as well. */
     conclude_convergence(watch, report);
-    /* What is unstable drifts as well. */
-    bool serious = report->finding_count > 0 && report->findings[0].serious;
-    for (int i = 0; !serious && i < watch->count; i++) conclude_drift(watch, i, report);
+    for (int i = 0; i < watch->count; i++) conclude_ripple(watch, i, report);
+    conclude_energy(watch, &energy, report);
+    for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_gap(watch, i, report);
+    for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_drift(watch, i, report);
+    conclude_failure(watch, outcome, report);
     yk_limits_conclude(watch, report);
 }

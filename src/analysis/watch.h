@@ -2,6 +2,7 @@
 #ifndef YK_ANALYSIS_WATCH_H
 #define YK_ANALYSIS_WATCH_H
 
+#include "analysis/budget.h"
 #include "analysis/ripple.h"
 #include "yoke/analysis.h"
 
@@ -14,13 +15,18 @@ typedef struct yk_watched {
     /* Largest gaps up to a quarter and half of the run, and the way by then. */
     yk_interface_error quarter, half;
     double quarter_way, half_way;
+    /* Sums of squares, now and then, of the velocity gap and of the velocity (m/s, rad/s). */
+    double gap_squares, speed_squares;
+    double spin_gap_squares, spin_squares;
 } yk_watched;
 
 typedef struct yk_watch {
     yk_context *context;
     yk_system *system;
     const yk_scenario_info *info;
-    int count; /* of interfaces; 0 where there is nothing to watch */
+    yk_budget budget;
+    int64_t looks; /* that the sums of squares are of */
+    int count;     /* of interfaces; 0 where there are none, or the scheme has merged the subsystems */
     yk_watched *interfaces;
 } yk_watch;
 
@@ -31,7 +37,7 @@ void yk_watch_close(yk_watch *watch);
 /* After each macro step, numbered from 1. */
 void yk_watch_step(yk_watch *watch, int64_t step);
 
-/* The findings of the run, the most serious first, into the report, whose energies must be known. */
-void yk_watch_conclude(const yk_watch *watch, yk_run_report *report);
+/* The findings of a run with its outcome, the most serious first, into the report, whose steps and time must be known. */
+void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report);
 
 #endif

@@ -152,11 +152,12 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
 {
     yk_energy_balance balance = {.known = true};
     if (!system->parts[subsystem].shows) return balance;
-    const yk_member *m = &system->members[system->parts[subsystem].member];
+    int member = system->parts[subsystem].member;
+    const yk_member *m = &system->members[member];
     for (int i = 0; i < system->link_count; i++) {
         const yk_link *link = &system->links[i];
-        if (link->def.effort_subsystem == subsystem) balance.interfaces += link->statistics.work[0];
-        if (link->def.motion_subsystem == subsystem) balance.interfaces += link->statistics.work[1];
+        if (link->def.effort_subsystem == member) balance.interfaces += link->statistics.work[0];
+        if (link->def.motion_subsystem == member) balance.interfaces += link->statistics.work[1];
     }
     yk_energy now;
     const yk_energy *start = &m->start_energy;

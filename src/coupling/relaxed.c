@@ -255,6 +255,7 @@ static yk_status not_converged(const work *w, yk_status status, int part, int sw
     yk_system *system = w->system;
     int member = (int)(w->group - system->relaxed->groups);
     system->relaxed->blamed = system->merging->groups[member].parts[part];
+    system->relaxed->left = change;
     return yk_fail(
         system->context, status,
         "at t = %g s (step %lld of scheme relaxed) subsystem '%s' still changes by %.3g of the typical velocity after "

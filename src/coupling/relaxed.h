@@ -26,6 +26,7 @@ typedef struct yk_relaxed {
     int sweeps;               /* the most that a member took in this macro step */
     yk_status outcome;        /* of this macro step: YK_NOT_CONVERGED if a member's sweeps did not converge */
     int blamed;               /* subsystem that changed most in the last step that did not converge */
+    double left;              /* its change, as a share of the typical velocity */
 } yk_relaxed;
 
 yk_status yk_relaxed_create(yk_system *system, const yk_system_def *def);

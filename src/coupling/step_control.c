@@ -351,6 +351,7 @@ static void tell_unconverged(yk_system *system, double t, double h, const yk_ste
         statistics->worst_not_converged = system->relaxed ? system->relaxed->blamed : 0;
     }
     statistics->time_not_converged += h;
+    if (system->relaxed) statistics->residual_not_converged += system->relaxed->left;
     if (system->relaxed) return; /* has named the part and the remedy */
     yk_fail(system->context, YK_NOT_CONVERGED,
             "at t = %g s the scheme %s did not converge in %d iterations: the interface efforts still change by %g (N, "

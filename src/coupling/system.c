@@ -210,25 +210,12 @@ static const char *member_message(const yk_member *m)
     return ops->message ? ops->message(m->subsystem) : yk_status_text(m->status);
 }
 
-const char *yk_scheme_steadier(const yk_scheme_def *scheme)
+/* What carries a coupling that ran away: efforts on both sides know no limit of masses or steps. */
+static const char *steadier(const yk_scheme_def *scheme)
 {
-    switch (scheme->kind) {
-    case YK_SCHEME_EXPLICIT:
-        return scheme->inputs.modified && scheme->inputs.acceleration > 0
-                   ? " or coupling.scheme tight"
-                   : ", coupling.inputs index-1 or coupling.scheme tight";
-    case YK_SCHEME_TIGHT:
-        return scheme->relaxation == YK_RELAXATION_NONE && scheme->iterations > 0
-                   ? ", coupling.relaxation quasi-newton or coupling.scheme index1"
-                   : " or coupling.scheme index1";
-    case YK_SCHEME_RIM:
-        return scheme->rim.extrapolation != YK_EXTRAPOLATION_RIM ? " or coupling.extrapolation rim"
-                                                                 : " or coupling.scheme tight";
-    case YK_SCHEME_INDEX1:
-    case YK_SCHEME_MONOLITHIC:
-    case YK_SCHEME_RELAXED: break;
-    }
-    return "";
+    if (schemes[scheme->kind].merges) return "use a smaller time.step";
+    if (scheme->kind == YK_SCHEME_INDEX1) return "let `yoke advise` find a scheme and a step";
+    return "use coupling.scheme index1, or let `yoke advise` find a scheme and a step";
 }
 
 yk_status yk_system_blame(yk_system *system, int member)
@@ -245,11 +232,9 @@ yk_status yk_system_blame(yk_system *system, int member)
     if (!ran_away)
         return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s", t,
                        step, name, m->name, why);
-    return yk_fail(
-        system->context, m->status,
-        "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s; the coupling may be unstable: try a "
-        "smaller time.step%s, and see `yoke stability` and `yoke advise`",
-        t, step, name, m->name, why, yk_scheme_steadier(&system->scheme));
+    const char *cause = m->status == YK_ERROR_NOT_FINITE ? "the coupling ran away" : "the coupling may be unstable";
+    return yk_fail(system->context, m->status, "%s: at t = %g s (step %lld of scheme %s) subsystem '%s' failed, %s; %s",
+                   cause, t, step, name, m->name, why, steadier(&system->scheme));
 }
 
 /* Stepping --------------------------------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ static void a_sound_run_has_no_findings(void **state)
 {
     const char *const sound[][OVERRIDES_MAX] = {{"time.step=1e-4", NULL},
                                                 {"coupling.scheme=tight", "parameters.right_mass=0.5", NULL},
-                                                {"coupling.order=jacobi", "parameters.right_mass=0.5", NULL},
+                                                {"coupling.order=jacobi", "parameters.right_mass=0.1", NULL},
                                                 {"coupling.scheme=monolithic", NULL}};
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
         yk_run_report r = run(*state, sound[i], NULL);
@@ -114,7 +114,7 @@ static void an_unstable_coupling_is_named_with_its_growth(void **state)
     assert_true(ripple->serious && energy->serious);
     assert_near(ripple->value, 1.105324, 0.005); /* the spectral radius */
     assert_non_null(strstr(ripple->text, "'joint'"));
-    assert_non_null(strstr(ripple->text, "smaller time.step"));
+    assert_non_null(strstr(ripple->text, "coupling is unstable"));
     /* And the record has it, in words. */
     const yk_record_summary *summary = yk_record_get_summary(record);
     bool named = false;
@@ -143,8 +143,15 @@ static void iterations_that_do_not_converge_are_told(void **state)
     const char *const overrides[] = {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.right_mass=1.5",
                                      "coupling.iterations=5", NULL};
     yk_run_report r = run(*state, overrides, NULL);
+    /* 0.9 mN of 7 N are open at the end of nearly every step: a run as good as with any tolerance. */
     assert_non_null(find(&r, YK_FINDING_NOT_CONVERGED));
-    assert_true(find(&r, YK_FINDING_NOT_CONVERGED)->value > 0.5);
+    assert_false(find(&r, YK_FINDING_NOT_CONVERGED)->serious);
+    const char *const heavy[] = {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.right_mass=6", NULL};
+    r = run(*state, heavy, NULL);
+    assert_int_equal(r.findings[0].kind, YK_FINDING_NOT_CONVERGED);
+    assert_true(r.findings[0].serious);
+    assert_true(r.findings[0].value > 0.5);
+    assert_non_null(find(&r, YK_FINDING_FAILED));
 }
 
 /* Inputs that only look at accelerations let position and velocity go. */

@@ -253,7 +253,8 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
     const char *message = yk_last_message(context);
     assert_non_null(strstr(message, "at t = "));
     assert_non_null(strstr(message, "subsystem '"));
-    assert_non_null(strstr(message, "index-1"));
+    assert_non_null(strstr(message, "the coupling ran away: "));
+    assert_non_null(strstr(message, "coupling.scheme index1"));
     close_masses(&p);
 }
 
