@@ -165,10 +165,21 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
                                     .velocity = fabs(a->velocity.x - b->velocity.x)};
     unsigned rotations = constrained >> 3;
     yk_quat frame = b->orientation;
-    yk_vec3 position = along_axes(constrained, frame, yk_v3_sub(a->position, b->position));
-    yk_vec3 velocity = along_axes(constrained, frame, yk_v3_sub(a->velocity, b->velocity));
+    yk_vec3 reach = yk_v3_sub(a->position, b->position);
+    yk_vec3 position = along_axes(constrained, frame, reach);
     yk_vec3 rotation = constrained_turn(rotations, b->orientation, a->orientation);
-    yk_vec3 spin = along_axes(rotations, frame, yk_v3_sub(a->angular_velocity, b->angular_velocity));
+
+    /* Seen from b, whose axes turn: where markers slide they are far apart, and a moves across b's axes with them. */
+    yk_vec3 carried = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, reach));
+    yk_vec3 velocity = along_axes(constrained, frame, yk_v3_sub(a->velocity, carried));
+    yk_vec3 relative = yk_v3_sub(a->angular_velocity, b->angular_velocity);
+    yk_vec3 spin = along_axes(rotations, frame, relative);
+    if (rotations == 1 || rotations == 2 || rotations == 4) {
+        /* Two free axes: the rate at which the other two leave their right angle. */
+        int axis = rotations == 4 ? 2 : (int)rotations - 1;
+        yk_vec3 on_a = axis_of(a->orientation, (axis + 1) % 3), on_b = axis_of(frame, (axis + 2) % 3);
+        spin = yk_v3(yk_v3_dot(relative, yk_v3_cross(on_a, on_b)), 0, 0);
+    }
     return (yk_interface_error){.position = yk_v3_norm(position),
                                 .rotation = yk_v3_norm(rotation),
                                 .velocity = yk_v3_norm(velocity),

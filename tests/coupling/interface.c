@@ -90,6 +90,36 @@ static void gaps_are_measured_along_constrained_axes_of_b(void **state)
 }
 
 /* No momentum is made: forces cancel, and so do the torques about any point. */
+/* A sleeve 0.3 m out on a rod that turns about its end with 5 rad/s, sliding outwards with 2 m/s: it goes 1.5 m/s across. */
+static void sliding_out_on_a_turning_rod_is_no_gap(void **state)
+{
+    (void)state;
+    yk_quat turned = yk_so3_exp(yk_v3(0, 0, 0.7));
+    yk_vec3 along = yk_q_rotate(turned, yk_v3(1, 0, 0)), across = yk_q_rotate(turned, yk_v3(0, 1, 0));
+    yk_motion b = {.orientation = turned, .angular_velocity = {0, 0, 5}, .velocity = {0.4, -0.2, 0}};
+    yk_motion a = b;
+    a.position = yk_v3_scale(0.3, along);
+    a.velocity = yk_v3_add(b.velocity, yk_v3_axpy(2, along, yk_v3_scale(1.5, across)));
+    unsigned sleeve = YK_AXES_ALL & ~(unsigned)YK_AXIS_X;
+    assert_near(yk_interface_gap(YK_PORT_MARKER, sleeve, &a, &b).velocity, 0, 1e-14);
+    a.velocity = yk_v3_axpy(0.1, across, a.velocity);
+    assert_near(yk_interface_gap(YK_PORT_MARKER, sleeve, &a, &b).velocity, 0.1, 1e-14);
+}
+
+/* A bent universal joint: turning about either of its own axes is free, about their normal it is not. */
+static void turning_about_the_arms_of_a_universal_joint_is_no_gap(void **state)
+{
+    (void)state;
+    yk_quat bent = yk_so3_exp(yk_v3(0, 0.6, 0));
+    yk_motion b = {.orientation = {1, 0, 0, 0}}, a = {.orientation = bent};
+    unsigned constrained = YK_AXES_TRANSLATION | YK_AXIS_RZ;
+    yk_vec3 on_a = yk_q_rotate(bent, yk_v3(1, 0, 0)), on_b = yk_v3(0, 1, 0);
+    a.angular_velocity = yk_v3_axpy(3, on_a, yk_v3_scale(-2, on_b));
+    assert_near(yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b).angular_velocity, 0, 1e-14);
+    a.angular_velocity = yk_v3_cross(on_a, on_b);
+    assert_near(yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b).angular_velocity, 1, 1e-14);
+}
+
 static void opposite_wrench_balances_about_any_point(void **state)
 {
     (void)state;
@@ -127,6 +157,8 @@ int main(void)
         cmocka_unit_test(free_rotations_are_no_error),
         cmocka_unit_test(universal_joint_keeps_a_right_angle),
         cmocka_unit_test(gaps_are_measured_along_constrained_axes_of_b),
+        cmocka_unit_test(sliding_out_on_a_turning_rod_is_no_gap),
+        cmocka_unit_test(turning_about_the_arms_of_a_universal_joint_is_no_gap),
         cmocka_unit_test(opposite_wrench_balances_about_any_point),
         cmocka_unit_test(interpolated_input_meets_both_ends),
     };
