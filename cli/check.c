@@ -3,6 +3,29 @@
 
 #include "commands.h"
 #include "scenario.h"
+#include "yoke/analysis.h"
+
+/* Subsystems that are told more motions than their own joints leave them. */
+static void report_freedoms(const char *path, const option_list *sets, const loaded *l, const yk_system *system)
+{
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path;
+    def.overrides = sets->items, def.override_count = sets->count;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        yk_freedoms freedoms;
+        bool told = false;
+        for (int k = 0; k < info->interface_count; k++)
+            told = told || (info->interfaces[k].motion_subsystem == i && yk_system_prescribes_motion(system, k));
+        if (!told || yk_scenario_freedoms(l->context, &def, i, &freedoms) != YK_OK) continue;
+        if (freedoms.prescribed <= freedoms.independent) continue;
+        fprintf(
+            stderr,
+            "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints leave %d of them free: free the "
+            "others in the interfaces' joints, remove a joint inside, or exchange the two sides\n",
+            freedoms.prescribed, info->names[i], freedoms.independent);
+    }
+}
 
 int command_check(int argc, char **argv)
 {
@@ -17,10 +40,13 @@ int command_check(int argc, char **argv)
     int parsed = options_parse("check SCENARIO [--set PATH=VALUE ...] [--print]", rows, argc, argv, &path, 1, 1);
     if (parsed < 0) return options_exit(parsed);
     loaded l;
-    if (!load_scenario(path, &sets, &l)) return EXIT_MISUSE;
+    if (!load_scenario_to_check(path, &sets, &l)) return EXIT_MISUSE;
     yk_system *system;
     int code = EXIT_GOOD;
     if (yk_scenario_system(l.scenario, &system) < 0) {
+        fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
+        code = EXIT_MISUSE;
+    } else if (!print && yk_system_start(system) < 0) {
         fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
         code = EXIT_MISUSE;
     } else if (print) {
@@ -29,6 +55,7 @@ int command_check(int argc, char **argv)
         yk_release(l.context, text);
     } else {
         const yk_scenario_info *info = yk_scenario_get(l.scenario);
+        report_freedoms(path, &sets, &l, system);
         printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
                info->subsystem_count == 1 ? "" : "s", info->interface_count, info->interface_count == 1 ? "" : "s");
         if (info->wire_count > 0) printf("%d wire%s, ", info->wire_count, info->wire_count == 1 ? "" : "s");

@@ -8,14 +8,19 @@ static void print_log(void *user, yk_log_level level, const char *message)
     fprintf(stderr, "yoke: %s%s\n", level >= YK_LOG_WARNING ? "warning: " : "", message);
 }
 
-yk_context *open_context(void)
+static yk_context *open_context_at(yk_log_level level)
 {
     yk_context_def def = yk_context_default();
     def.log = print_log;
-    def.log_level = YK_LOG_WARNING;
+    def.log_level = level;
     yk_context *context = yk_context_create(&def);
     if (!context) fprintf(stderr, "yoke: out of memory\n");
     return context;
+}
+
+yk_context *open_context(void)
+{
+    return open_context_at(YK_LOG_WARNING);
 }
 
 int print_failure(const yk_context *context)
@@ -33,14 +38,9 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
     return yk_diagnostics_errors(diagnostics) > 0;
 }
 
-bool load_scenario(const char *path, const option_list *sets, loaded *out)
+static bool load(const char *path, const option_list *sets, bool precise, yk_log_level level, loaded *out)
 {
-    return load_scenario_as(path, sets, false, out);
-}
-
-bool load_scenario_as(const char *path, const option_list *sets, bool precise, loaded *out)
-{
-    *out = (loaded){.context = open_context()};
+    *out = (loaded){.context = open_context_at(level)};
     if (!out->context) return false;
     yk_scenario_def def = yk_scenario_default();
     def.path = path;
@@ -58,6 +58,21 @@ bool load_scenario_as(const char *path, const option_list *sets, bool precise, l
         print_failure(out->context);
     close_scenario(out);
     return false;
+}
+
+bool load_scenario(const char *path, const option_list *sets, loaded *out)
+{
+    return load(path, sets, false, YK_LOG_WARNING, out);
+}
+
+bool load_scenario_as(const char *path, const option_list *sets, bool precise, loaded *out)
+{
+    return load(path, sets, precise, YK_LOG_WARNING, out);
+}
+
+bool load_scenario_to_check(const char *path, const option_list *sets, loaded *out)
+{
+    return load(path, sets, false, YK_LOG_INFO, out);
 }
 
 void close_scenario(loaded *out)

@@ -15,6 +15,8 @@ typedef struct loaded {
 bool load_scenario(const char *path, const option_list *sets, loaded *out);
 /* The same, for differences of runs (see yk_scenario_def). */
 bool load_scenario_as(const char *path, const option_list *sets, bool precise, loaded *out);
+/* The same, with everything that is worth a word on stderr: what a run would set right by itself too. */
+bool load_scenario_to_check(const char *path, const option_list *sets, loaded *out);
 void close_scenario(loaded *out);
 
 /* Prints what the list holds; true if there are errors in it. */

@@ -475,6 +475,18 @@ typedef struct yk_advice {
 
 yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics, yk_advice *advice);
 
+/* Freedoms -------------------------------------------------------------------------------------------------------- */
+
+/* Of the motions that interfaces prescribe to a subsystem. */
+typedef struct yk_freedoms {
+    int prescribed;
+    int independent; /* of these: that its own joints leave free, and that do not follow from each other */
+} yk_freedoms;
+
+/* Where interfaces prescribe motions to the subsystem, with everything at the start; YK_ERROR_CAPABILITY if its solver does
+ * not tell. */
+yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, int subsystem, yk_freedoms *freedoms);
+
 /* Pictures ------------------------------------------------------------------------------------------------------- */
 
 /* Runs gnuplot on a script, once per picture: base.svg and base.png. The script must not set terminal or output. */

@@ -255,6 +255,9 @@ typedef struct yk_energy_balance {
 /* Parts of a merged system show the whole in the first. */
 yk_energy_balance yk_system_balance(const yk_system *system, int subsystem);
 
+/* Whether the scheme tells the second side of an interface its motion, and not an effort or nothing at all. */
+bool yk_system_prescribes_motion(const yk_system *system, int interface);
+
 /* How far the two sides of an interface are apart now, along the constrained axes. */
 typedef struct yk_interface_error {
     double position;         /* m */

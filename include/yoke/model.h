@@ -92,6 +92,7 @@ typedef struct yk_scenario_info {
     const char *const *names;   /* of the subsystems */
     const char *const *solvers; /* their kinds, "oscillator" */
     yk_subsystem *const *subsystems;
+    const yk_placement *placements; /* units and axes of each subsystem */
     int interface_count;
     const yk_interface_def *interfaces;
     int wire_count;

@@ -311,6 +311,9 @@ typedef struct yk_subsystem_ops {
      * equations of the step, linear around the solver's prediction. Costs a part of a step. State and outputs stay as
      * they are. */
     yk_status (*step_model)(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_step_model *model);
+    /* Moves a marker port on its body, before it is connected: with the body where it was defined to start, the port's
+     * origin is at `position` and its axes are `orientation`, in the subsystem's global frame; NULL: as they were. */
+    yk_status (*place_port)(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation);
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coupling/interface.h"
+#include "coupling/placement.h"
 #include "math/vec3.h"
 
 enum { NAME_LENGTH = 128 };
@@ -275,6 +277,49 @@ yk_status yk_merging_create(yk_system *system, const yk_system_def *def)
     }
     if (status == YK_OK) reduce(system, def);
     return status;
+}
+
+/* Start -------------------------------------------------------------------------------------------------------------- */
+
+/* Where a part has its port by itself, in units and axes of the whole system. */
+static yk_motion motion_of_part(const yk_system *system, const yk_group *group, int part, int port, yk_port_kind kind)
+{
+    yk_subsystem *object = group->objects[part];
+    const yk_placement *member = system->members[group - system->merging->groups].placement;
+    yk_port_value value = {.motion.orientation = {1, 0, 0, 0}};
+    object->ops->output(object, port, &value);
+    if (group->placements) yk_placement_motion(&group->placements[part], kind, &value.motion);
+    if (member) yk_placement_motion(member, kind, &value.motion);
+    return value.motion;
+}
+
+yk_status yk_merging_check_start(yk_system *system)
+{
+    yk_merging *merging = system->merging;
+    for (int i = 0; i < merging->group_count; i++) {
+        const yk_group *group = &merging->groups[i];
+        bool alone = true;
+        for (int k = 0; k < group->part_count && group->merged; k++) {
+            yk_subsystem *part = group->objects[k];
+            alone = part->ops->start(part, system->start, system->step, NULL) >= 0 && alone;
+        }
+        if (!group->merged || !alone) continue; /* a part that cannot stand alone has no place of its own */
+
+        for (int k = 0; k < merging->interface_count; k++) {
+            const yk_interface_def *def = &merging->interfaces[k];
+            if (system->parts[def->effort_subsystem].member != i) continue;
+            int a = place_in(group, def->effort_subsystem), b = place_in(group, def->motion_subsystem);
+            const yk_port *ports;
+            group->objects[a]->ops->ports(group->objects[a], &ports);
+            yk_port_kind kind = ports[def->effort_port].kind;
+            yk_motion first = motion_of_part(system, group, a, def->effort_port, kind);
+            yk_motion second = motion_of_part(system, group, b, def->motion_port, kind);
+            yk_interface_error gap = yk_interface_gap(kind, def->constrained, &first, &second);
+            yk_status status = yk_system_report_start_gap(system, def->name ? def->name : "unnamed", &gap);
+            if (status < 0) return status;
+        }
+    }
+    return YK_OK;
 }
 
 void yk_merging_destroy(yk_system *system)

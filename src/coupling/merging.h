@@ -35,6 +35,8 @@ typedef struct yk_merging {
  * then built from. */
 yk_status yk_merging_create(yk_system *system, const yk_system_def *def);
 void yk_merging_destroy(yk_system *system);
+/* Compares where the parts are by themselves at the start: the assembly of the whole would close any gap between them. */
+yk_status yk_merging_check_start(yk_system *system);
 /* Another subsystem merged from the parts of a group. */
 yk_status yk_merging_copy(const yk_system *system, const yk_group *group, yk_subsystem **merged);
 

@@ -423,28 +423,35 @@ static const double TURNED = 0.01;
 /* Gaps (m, rad; m/s, rad/s) that are worth a word. */
 static const double NOTABLE = 1e-6, NOTABLE_SPEED = 1e-5;
 
+yk_status yk_system_report_start_gap(yk_system *system, const char *name, const yk_interface_error *gap)
+{
+    /* Merged parts are assembled, which a rough guess of their places is enough for. */
+    bool merged = system->merging != NULL;
+    yk_log_level level = merged ? YK_LOG_INFO : YK_LOG_WARNING;
+    const char *who = merged ? "the assembly pulls" : "the first steps pull";
+    const char *when = merged ? "the start" : "the first step";
+    if (gap->rotation > TURNED && !merged)
+        return yk_fail(
+            system->context, YK_ERROR_ARGUMENT,
+            "interface '%s': its two markers start %.3g rad apart; give the interface an axis or orientation, "
+            "turn one of the ports, or free that rotation",
+            name, gap->rotation);
+    if (gap->position > NOTABLE || gap->rotation > NOTABLE)
+        yk_log(system->context, level,
+               "interface '%s': its two sides start %.3g m and %.3g rad apart; %s them together", name, gap->position,
+               gap->rotation, who);
+    if (gap->velocity > NOTABLE_SPEED || gap->angular_velocity > NOTABLE_SPEED)
+        yk_log(system->context, level,
+               "interface '%s': its two sides start with velocities that differ by %.3g m/s and %.3g rad/s, which %s "
+               "takes away like an impact; give both sides the same velocity at the start",
+               name, gap->velocity, gap->angular_velocity, when);
+    return YK_OK;
+}
+
 static yk_status check_start_gap(yk_system *system, yk_link *link)
 {
     yk_ledger_add_gap(system, link, system->start);
-    const yk_interface_error *gap = &link->statistics.largest;
-    const char *name = link->def.name;
-    if (gap->rotation > TURNED)
-        return yk_fail(
-            system->context, YK_ERROR_ARGUMENT,
-            "interface '%s': its two markers start %.3g rad apart; turn one of them (orientation of the port), or "
-            "free that rotation",
-            name, gap->rotation);
-    if (gap->position > NOTABLE || gap->rotation > NOTABLE)
-        yk_log(system->context, YK_LOG_WARNING,
-               "interface '%s': its two sides start %.3g m and %.3g rad apart; the first steps pull them together",
-               name, gap->position, gap->rotation);
-    if (gap->velocity > NOTABLE_SPEED || gap->angular_velocity > NOTABLE_SPEED)
-        yk_log(system->context, YK_LOG_WARNING,
-               "interface '%s': its two sides start with velocities that differ by %.3g m/s and %.3g rad/s, which the "
-               "first "
-               "step takes away like an impact; give both sides the same velocity at the start",
-               name, gap->velocity, gap->angular_velocity);
-    return YK_OK;
+    return yk_system_report_start_gap(system, link->def.name, &link->statistics.largest);
 }
 
 /* The efforts that a rollback to the start returns to. */
@@ -469,7 +476,8 @@ yk_status yk_system_start(yk_system *system)
         system->links[i].residual = 0;
     }
     for (int i = 0; i < system->wrenches_count; i++) yk_accelerator_restart(system->wrenches[i].accelerator);
-    yk_status status = YK_OK;
+    /* Before the parts are assembled: that closes every gap. */
+    yk_status status = system->merging ? yk_merging_check_start(system) : YK_OK;
     for (int i = 0; status == YK_OK && i < system->member_count; i++) status = start_member(system, i, NULL);
     yk_system_keep_start(system);
     /* Before the motion sides are told where to be: some go there at once. */
@@ -527,6 +535,13 @@ static yk_interface_error joint_gap(const yk_system *system, const yk_interface_
     int port = a->port + def->effort_port;
     return yk_interface_gap(m->ports[port].kind, def->constrained, &m->values[port].motion,
                             &m->values[b->port + def->motion_port].motion);
+}
+
+bool yk_system_prescribes_motion(const yk_system *system, int interface)
+{
+    if (system->merging) return false;
+    const yk_link *link = &system->links[interface];
+    return !link->balanced && yk_link_takes(system, link) == YK_TAKES_MOTION;
 }
 
 yk_interface_error yk_system_interface_error(const yk_system *system, int interface)

@@ -205,6 +205,8 @@ bool yk_step_can_be_mended(yk_status status);
 /* Raises speed and spin to the differences of two motions, those in place as what makes them in the time h. */
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b, double *speed, double *spin);
 const char *yk_system_scheme_name(const yk_system *system);
+/* Warns of a gap between two sides at the start, and refuses markers that are turned against each other. */
+yk_status yk_system_report_start_gap(yk_system *system, const char *name, const yk_interface_error *gap);
 /* The gap of an interface at a time, with its prescribed motion. */
 yk_interface_error yk_system_gap(const yk_system *system, const yk_link *link, double t);
 

@@ -309,6 +309,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     info->names = scenario->names;
     info->solvers = scenario->solvers;
     info->subsystems = scenario->subsystems;
+    info->placements = scenario->placements;
 }
 
 /* The system ----------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/vec3.h"
+#include "model/mechanics_words.h"
 #include "model/scenario.h"
 #include "model/schema_words.h"
 
@@ -149,6 +151,54 @@ static unsigned read_joint(yk_scenario *scenario, const yk_node *node, yk_port_k
     return axes;
 }
 
+/* Moves the port of a side to where the interface says that it is: from the axes of the whole system to its own. */
+static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s, const yk_vec3 *at,
+                       const yk_quat *orientation)
+{
+    yk_subsystem *object = scenario->subsystems[s->subsystem];
+    const yk_placement *placement = &scenario->placements[s->subsystem];
+    if (!object->ops->place_port) {
+        yk_node_error(
+            scenario->resolver.diagnostics, s->node,
+            "ports of this solver cannot be moved by the interface; give the port its place where it is defined");
+        return false;
+    }
+    yk_vec3 own_at;
+    yk_quat own_axes;
+    if (at) {
+        yk_vec3 way = yk_v3_sub(*at, placement->position);
+        own_at = yk_v3_scale(1 / placement->length, yk_q_rotate_back(placement->orientation, way));
+    }
+    if (orientation) own_axes = yk_q_mul(yk_q_conjugate(placement->orientation), *orientation);
+    if (object->ops->place_port(object, s->port, at ? &own_at : NULL, orientation ? &own_axes : NULL) == YK_OK)
+        return true;
+    yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
+    return false;
+}
+
+/* `at`, `axis` and `orientation`. */
+static bool place_sides(yk_scenario *scenario, const yk_node *node, const side *a, const side *b)
+{
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    const yk_node *at = yk_node_get(node, "at"), *axis = yk_node_get(node, "axis");
+    const yk_node *orientation = yk_node_get(node, "orientation"), *first = at ? at : axis ? axis : orientation;
+    if (!first) return true;
+    if (a->what->kind != YK_PORT_MARKER) {
+        yk_node_error(diagnostics, first, "scalar ports have no place of their own; remove this");
+        return false;
+    }
+    if (axis && orientation) {
+        yk_node_error(diagnostics, axis, "give either 'axis' or 'orientation'");
+        return false;
+    }
+    yk_vec3 point = at ? yk_node_vector(node, "at") : yk_v3(0, 0, 0);
+    yk_quat frame = orientation ? yk_node_orientation(node, "orientation") : yk_q_identity();
+    if (axis && yk_read_axis(&scenario->builder, axis, &frame) != YK_OK) return false;
+    bool turned = axis || orientation;
+    return place_side(scenario, first, a, at ? &point : NULL, turned ? &frame : NULL) &&
+           place_side(scenario, first, b, at ? &point : NULL, turned ? &frame : NULL);
+}
+
 /* Checks what can be checked of an interface with mistakes, and keeps one without. */
 static void read_interface(yk_scenario *scenario, const yk_node *node)
 {
@@ -159,7 +209,7 @@ static void read_interface(yk_scenario *scenario, const yk_node *node)
     bool free_a = check_free(scenario, &a);
     if (!check_free(scenario, &b) || !free_a || !node->valid || !yk_node_name(node)) return;
     unsigned axes = read_joint(scenario, node, a.what->kind);
-    if (!axes) return;
+    if (!axes || !place_sides(scenario, node, &a, &b)) return;
     scenario->interfaces[scenario->info.interface_count++] =
         (yk_interface_def){.name = yk_node_name(node),
                            .effort_subsystem = a.subsystem,

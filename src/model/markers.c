@@ -12,7 +12,7 @@ static yk_marker seen_from(const yk_body_place *body, yk_vec3 position, yk_quat 
                        .orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body->orientation), orientation))};
 }
 
-static yk_status z_along(yk_builder *builder, const yk_node *axis, yk_quat *frame)
+yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame)
 {
     yk_vec3 z = yk_v3(axis->values[0], axis->values[1], axis->values[2]), x, y;
     if (yk_v3_norm(z) == 0) return yk_builder_error(builder, axis, "the axis has no length");
@@ -29,7 +29,7 @@ yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_bod
         return yk_builder_error(builder, given, "give either 'markers', or 'at' with 'axis' or 'orientation'");
     if (axis && orientation) return yk_builder_error(builder, axis, "give either 'axis' or 'orientation'");
     yk_quat frame = orientation ? yk_node_orientation(item, "orientation") : yk_q_identity();
-    yk_status status = axis ? z_along(builder, axis, &frame) : YK_OK;
+    yk_status status = axis ? yk_read_axis(builder, axis, &frame) : YK_OK;
     for (int side = 0; side < 2; side++) {
         if (given) {
             const yk_node *one = yk_node_at(given, side);

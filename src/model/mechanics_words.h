@@ -23,6 +23,9 @@ typedef struct yk_body_place {
     yk_quat orientation;
 } yk_body_place;
 
+/* A frame with z along the axis, of any length but zero. */
+yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame);
+
 /* The two markers of an item with `between`: by `markers`, or by `at` with `axis` or `orientation`; where nothing is
  * said, the bodies' origins with global axes. */
 yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_place places[2],

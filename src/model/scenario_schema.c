@@ -90,18 +90,32 @@ static const yk_word joint_words[] = {
     {"clamp", "no relative motion; the joint of scalar ports"},
     {"spherical", "rotations are free"},
     {"revolute", "the rotation about z is free"},
+    {"universal", "rotations about the second side's x and the first side's y are free"},
     {"cylindrical", "translation along z and rotation about it are free"},
     {"prismatic", "the translation along z is free"},
     {"planar", "translations along x and y and the rotation about z are free"},
+    {"in-line", "the first side's origin stays on z of the second, all else is free"},
+    {"in-plane", "the first side's origin stays in x and y of the second, all else is free"},
+    {"parallel-axes", "the z axes stay parallel, all else is free"},
+    {"orientation", "no relative rotation; translations are free"},
+    {"rotation", "the angle about the common z axis alone, to be prescribed by `drive`"},
+    {"position", "the displacement along z alone, to be prescribed by `drive`"},
     {NULL, NULL},
 };
 const unsigned yk_joint_axes[] = {
     YK_AXES_ALL,
     YK_AXES_TRANSLATION,
     YK_AXES_ALL & ~YK_AXIS_RZ,
+    YK_AXES_TRANSLATION | YK_AXIS_RZ,
     YK_AXES_ALL & ~(YK_AXIS_Z | YK_AXIS_RZ),
     YK_AXES_ALL & ~YK_AXIS_Z,
     YK_AXIS_Z | YK_AXIS_RX | YK_AXIS_RY,
+    YK_AXIS_X | YK_AXIS_Y,
+    YK_AXIS_Z,
+    YK_AXIS_RX | YK_AXIS_RY,
+    YK_AXES_ROTATION,
+    YK_AXIS_RZ,
+    YK_AXIS_Z,
 };
 
 static const yk_field drive_fields[] = {
@@ -126,6 +140,15 @@ static const yk_field interface_fields[] = {
              "several"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
+    {"at", YK_TYPE_NUMBERS, "m", .least = 3, .most = 3,
+     .text =
+         "where both markers are at the start, in the whole system: the markers of the two ports are moved there on "
+         "their bodies, and what is recorded of the ports is of that point"},
+    {"axis", YK_TYPE_NUMBERS, .least = 3, .most = 3,
+     .text =
+         "direction of both z axes at the start, in the whole system, of any length: the axis of a hinge or slider"},
+    {"orientation", YK_TYPE_ORIENTATION,
+     .text = "of both markers at the start, in the whole system; instead of `axis`"},
     {"drive", YK_TYPE_SECTION, .section = &drive_section,
      .text = "relative motions that are prescribed, as expressions of time; scheme index1"},
     {0},

@@ -90,6 +90,19 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
     return YK_OK;
 }
 
+static yk_status place_port(yk_subsystem *self, int index, const yk_vec3 *position, const yk_quat *orientation)
+{
+    yk_nonsmooth *world = world_of(self);
+    if (index < 0 || (size_t)index >= world->port_count || world->ports[index].line)
+        return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no marker port %d", index);
+    yk_port_slot *port = &world->ports[index];
+    yk_motion body;
+    yk_nonsmooth_body_motion(world, port->body, &body);
+    if (position) port->marker.offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
+    if (orientation) port->marker.orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
+    return YK_OK;
+}
+
 /* Start ------------------------------------------------------------------------------------------------------------ */
 
 /* The body stands where its marker has the given motion. */
@@ -321,7 +334,8 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .channels = get_channels,
                                          .channel_read = read_channel,
                                          .shapes = get_shapes,
-                                         .interface_model = interface_model};
+                                         .interface_model = interface_model,
+                                         .place_port = place_port};
     return &ops;
 }
 

@@ -42,6 +42,21 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     return YK_OK;
 }
 
+static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation)
+{
+    yk_smooth *model = model_of(self);
+    if (port < 0 || port >= model->def.port_count || model->port_list[port].kind != YK_PORT_MARKER)
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d", model->def.name, port);
+    yk_marker *marker = &model->ports[port].def.marker[0];
+    yk_smooth_node_def body = yk_smooth_place_of(&model->def, model->ports[port].def.node[0]);
+    if (position) marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
+    if (orientation) marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
+    yk_smooth_port_def *defs = (yk_smooth_port_def *)(uintptr_t)model->def.ports;
+    defs[port].marker[0] = *marker; /* what merging takes the port from */
+    model->compiled = false;
+    return YK_OK;
+}
+
 /* At a start without inputs a motion port keeps the motion of the def. */
 static void own_motion(const yk_smooth *model, const port_model *port, yk_signal *signal)
 {
@@ -362,6 +377,7 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .channel_read = channel_read,
                                             .shapes = shapes,
                                             .merge = yk_smooth_merge,
+                                            .place_port = place_port,
                                             .step_sensitivity = step_sensitivity,
                                             .interface_model = interface_model,
                                             .relax = relax,
