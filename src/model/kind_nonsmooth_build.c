@@ -421,5 +421,6 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     }
     *subsystem = yk_nonsmooth_subsystem(m.world);
     yk_builder_note_impacts(builder);
+    if (yk_mechanism_rests(section)) yk_builder_note_rest(builder);
     return YK_OK;
 }

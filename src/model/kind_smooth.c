@@ -4,7 +4,16 @@
 
 /* Nodes and bodies ------------------------------------------------------------------------------------------------ */
 
-static const yk_field node_fields[] = {NODE_FIELDS, {0}};
+#define START_FIELDS                                                                                                 \
+    {"displacement", ORIGIN, .text = "at the start, away from `position`, where beams are free of strain"},          \
+    {                                                                                                                \
+        "rotation", YK_TYPE_NUMBERS, "rad", VECTOR,                                                                  \
+            .text =                                                                                                  \
+                "likewise away from `orientation`, a rotation vector in global axes; without, nodes of a beam turn " \
+                "with its displaced line, so that there is no shear"                                                 \
+    }
+
+static const yk_field node_fields[] = {NODE_FIELDS, START_FIELDS, {0}};
 static const yk_section node_section = {
     "node", "A frame that moves, without mass of its own: bodies, joints, forces and beams meet there.", node_fields};
 static const yk_field node_item = {"node", YK_TYPE_SECTION, .section = &node_section, .text = ""};
@@ -16,6 +25,7 @@ static const yk_field body_fields[] = {
     {"axes", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from the axes of `inertia` to the body's"},
     {"node", YK_TYPE_TEXT, .text = "the node it is fixed to; without, it has a node of its own with its name"},
     NODE_FIELDS,
+    START_FIELDS,
     {0},
 };
 static const yk_section body_section = {
@@ -406,6 +416,8 @@ const yk_section yk_smooth_section = {
     "joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, `displacement` and "
     "`displacement_rate` along it; of springs `stretch` "
     "and "
-    "`stretch_rate`; of beams `force_1`, `moment_1`, `force_2`, `moment_2` at its two evaluation points; of flexible "
-    "bodies `strain_energy` and, with modes, `amplitude_1` and so on, and of their points what nodes have.",
+    "`stretch_rate`; of beams `force_1`, `moment_1`, `force_2`, `moment_2` at its two evaluation points and "
+    "`strain_energy`; of flexible bodies `strain_energy` and, with modes, `amplitude_1` and so on, and of their points "
+    "what nodes have; of the "
+    "whole `energy` and `strain_energy`.",
     fields};

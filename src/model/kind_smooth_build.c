@@ -129,6 +129,8 @@ static void make_node(const yk_node *item, yk_smooth_node_def *node)
     node->velocity = yk_node_vector(item, "velocity");
     node->angular_velocity = yk_node_vector(item, "angular_velocity");
     node->keep = yk_node_boolean(item, "keep");
+    if (yk_node_get(item, "displacement")) node->displacement = yk_node_vector(item, "displacement");
+    if (yk_node_get(item, "rotation")) node->rotation = yk_node_vector(item, "rotation");
 }
 
 static int compare_names(const void *a, const void *b)
@@ -165,6 +167,23 @@ static const char *point_name(maker *m, const yk_node *item, const yk_node *poin
     return full;
 }
 
+/* `amplitudes` or `amplitude_rates` as one number per shape; NULL where there are none. */
+static const double *amplitudes_of(maker *m, const yk_node *item, const char *key, const yk_flexible *body)
+{
+    const yk_node *given = yk_node_get(item, key);
+    if (!given) return NULL;
+    if (given->value_count > body->coordinates) {
+        fail(m, yk_builder_error(m->builder, given, "the body has %d shapes, not %d: leave out the last",
+                                 body->coordinates, given->value_count));
+        return NULL;
+    }
+    double *all = take(m, (size_t)body->coordinates, sizeof *all);
+    if (!all) return NULL;
+    memset(all, 0, (size_t)body->coordinates * sizeof *all);
+    memcpy(all, given->values, (size_t)given->value_count * sizeof *all);
+    return all;
+}
+
 static void make_flexible(maker *m, const yk_node *item, int *node)
 {
     int index = m->def.flexible_count, count = count_of(item, "points");
@@ -185,7 +204,13 @@ static void make_flexible(maker *m, const yk_node *item, int *node)
     made->orientation = yk_node_orientation(item, "orientation");
     made->velocity = yk_node_vector(item, "velocity");
     made->angular_velocity = yk_node_vector(item, "angular_velocity");
-    if (body->kind == YK_FLEXIBLE_MODAL) made->node = (*node)++;
+    if (body->kind == YK_FLEXIBLE_MODAL) {
+        made->node = (*node)++;
+        made->amplitudes = amplitudes_of(m, item, "amplitudes", body);
+        made->amplitude_rates = amplitudes_of(m, item, "amplitude_rates", body);
+    } else {
+        made->curvature = yk_node_vector(item, "curvature");
+    }
     int k = 0;
     for (const yk_node *point = first_of(item, "points"); point; point = point->next, k++)
         m->places[m->def.place_count++] = (yk_smooth_place_def){point_name(m, item, point), index, places[k]};
@@ -458,12 +483,19 @@ static void check_beam(maker *m, const yk_node *item, const yk_smooth_beam_def *
         fail(m, yk_builder_error(m->builder, item, "%s", yk_last_message(context)));
 }
 
-/* Section axes at a node: x along the parabola through the three nodes, z towards `up`. */
-static bool section_axes(const yk_vec3 place[YK_BEAM_NODES], int k, yk_vec3 up, yk_quat *axes)
+/* Of the parabola through three nodes, at one of them. */
+static yk_vec3 tangent_at(const yk_vec3 place[YK_BEAM_NODES], int k)
 {
     static const double slope[YK_BEAM_NODES][YK_BEAM_NODES] = {{-1.5, 2, -0.5}, {-0.5, 0, 0.5}, {0.5, -2, 1.5}};
     yk_vec3 tangent = {0, 0, 0};
     for (int i = 0; i < YK_BEAM_NODES; i++) tangent = yk_v3_axpy(slope[k][i], place[i], tangent);
+    return tangent;
+}
+
+/* Section axes at a node: x along the parabola through the three nodes, z towards `up`. */
+static bool section_axes(const yk_vec3 place[YK_BEAM_NODES], int k, yk_vec3 up, yk_quat *axes)
+{
+    yk_vec3 tangent = tangent_at(place, k);
     yk_vec3 x = yk_v3_unit(tangent), z = yk_v3_axpy(-yk_v3_dot(up, x), x, up);
     if (yk_v3_norm(tangent) == 0 || yk_v3_norm(z) < 1e-6 * yk_v3_norm(up)) return false;
     z = yk_v3_unit(z);
@@ -497,6 +529,52 @@ static void make_beam(maker *m, const yk_node *item, yk_smooth_beam_def *beam)
         beam->offset[k] = yk_q_rotate_back(node, offset);
     }
     check_beam(m, item, beam);
+}
+
+/* Rotations of displaced nodes ------------------------------------------------------------------------------------ */
+
+/* The shortest rotation from one direction to another. */
+static yk_vec3 rotation_between(yk_vec3 from, yk_vec3 to)
+{
+    yk_vec3 cross = yk_v3_cross(from, to);
+    double sine = yk_v3_norm(cross), angle = atan2(sine, yk_v3_dot(from, to));
+    return sine > 0 ? yk_v3_scale(angle / sine, cross) : yk_v3(0, 0, 0);
+}
+
+/* Nodes of beams that are displaced and not told how they turn go with the line: its tangent is that of the parabola
+ * through the nodes, and where two beams meet the mean of both. */
+static void turn_displaced_nodes(maker *m)
+{
+    int *beams = take(m, (size_t)m->def.node_count, sizeof *beams);
+    yk_vec3 *sum = take(m, (size_t)m->def.node_count, sizeof *sum);
+    if (m->status != YK_OK) return;
+    memset(beams, 0, (size_t)m->def.node_count * sizeof *beams);
+    memset(sum, 0, (size_t)m->def.node_count * sizeof *sum);
+    for (int b = 0; b < m->def.beam_count; b++) {
+        const yk_smooth_beam_def *beam = &m->beams[b];
+        yk_vec3 place[YK_BEAM_NODES], moved[YK_BEAM_NODES];
+        bool displaced = false;
+        for (int k = 0; k < YK_BEAM_NODES; k++) {
+            const yk_smooth_node_def *node = &m->nodes[beam->node[k]];
+            place[k] = yk_v3_add(node->position, yk_q_rotate(node->orientation, beam->offset[k]));
+            moved[k] = yk_v3_add(place[k], node->displacement);
+            displaced |= yk_v3_norm2(node->displacement) > 0;
+        }
+        for (int k = 0; k < YK_BEAM_NODES && displaced; k++) {
+            yk_vec3 turn = rotation_between(tangent_at(place, k), tangent_at(moved, k));
+            sum[beam->node[k]] = yk_v3_add(sum[beam->node[k]], turn);
+            beams[beam->node[k]]++;
+        }
+    }
+
+    int index = 0;
+    static const char *const keys[] = {"nodes", "bodies"};
+    for (int k = 0; k < 2; k++)
+        for (const yk_node *item = first_of(m->section, keys[k]); item; item = item->next) {
+            if (k == 1 && yk_node_get(item, "node")) continue;
+            int i = index++;
+            if (beams[i] && !yk_node_get(item, "rotation")) m->nodes[i].rotation = yk_v3_scale(1.0 / beams[i], sum[i]);
+        }
 }
 
 /* Ports and shapes ------------------------------------------------------------------------------------------------ */
@@ -627,6 +705,7 @@ static yk_status build_rest(maker *m, yk_subsystem **subsystem)
     MAKE_ALL(m, "joints", joints, joint_count, make_joint);
     MAKE_ALL(m, "forces", forces, force_count, make_force);
     MAKE_ALL(m, "beams", beams, beam_count, make_beam);
+    turn_displaced_nodes(m);
     make_ports(m);
     MAKE_ALL(m, "shapes", shapes, shape_count, make_shape);
     if (m->status != YK_OK) return m->status;
@@ -639,6 +718,7 @@ static yk_status build_rest(maker *m, yk_subsystem **subsystem)
         return status;
     }
     *subsystem = yk_smooth_subsystem(model);
+    if (yk_mechanism_rests(m->section)) yk_builder_note_rest(m->builder);
     return YK_OK;
 }
 

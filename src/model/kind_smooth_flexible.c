@@ -4,8 +4,14 @@
 
 #define COUNT YK_TYPE_INTEGER, .range = YK_AT_LEAST(0)
 
+enum { AMPLITUDES_MAX = 1000 };
+
 #define MOVING_FIELDS                                                                                            \
     NODE_FIELDS,                                                                                                 \
+        {"amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,                                      \
+         .text = "of the shapes at the start, in the order of the channels `amplitude_1` and so on; those that " \
+                 "are left out are zero"},                                                                       \
+        {"amplitude_rates", YK_TYPE_NUMBERS, "1/s", .least = 1, .most = AMPLITUDES_MAX, .text = "likewise"},     \
     {                                                                                                            \
         "constant_mass", YK_TYPE_BOOLEAN, .fallback = "false",                                                   \
                                           .text = "neglect the deformation in the inertia, where accelerations " \
@@ -62,6 +68,8 @@ static const yk_field ancf_fields[] = {
      .text = "What it is made of"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
      .text = "where joints, forces and ports attach: numbers of nodes, 0 at the start, `elements` at the end"},
+    {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", VECTOR,
+     .text = "at the start, constant along it: twist about x of its section, bending about y and z"},
     NODE_FIELDS,
     {0}};
 
@@ -72,7 +80,9 @@ static const yk_section rod = {
 static const yk_section modal = {"modal", "Any body in small deformation, with the shapes of a finite-element program.",
                                  modal_fields};
 static const yk_section ancf = {
-    "ancf", "A uniform rod in deformation of any size, in absolute nodal coordinates; straight at the start.",
+    "ancf",
+    "A uniform rod in deformation of any size, in absolute nodal coordinates; free of strain "
+    "where it is straight.",
     ancf_fields};
 
 /* In the order of YK_FLEXIBLE_ITEM. */

@@ -1,4 +1,4 @@
-/* Markers of pairs and inertia of bodies, in the spellings that mechanical models share. */
+/* Markers of pairs, inertia of bodies and what sets them in motion, in the spellings that mechanical models share. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -48,4 +48,36 @@ yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *
     memcpy(tensor->m, inertia->values, sizeof tensor->m);
     if (yk_inertia_possible(tensor, why, sizeof why)) return YK_OK;
     return yk_builder_error(builder, inertia, "no body has this inertia tensor: %s", why);
+}
+
+static bool any_number(const yk_node *item, const char *key)
+{
+    const yk_node *values = yk_node_get(item, key);
+    for (int i = 0; values && i < values->value_count; i++)
+        if (values->values[i] != 0) return true;
+    return false;
+}
+
+bool yk_mechanism_rests(const yk_node *section)
+{
+    static const char *const movers[] = {"nodes", "bodies", "flexible", "particles"};
+    static const char *const motions[] = {"velocity",   "angular_velocity", "displacement", "rotation",
+                                          "amplitudes", "amplitude_rates",  "curvature"};
+    static const char *const drives[] = {"angle", "distance", "length", "rate"};
+    const yk_node *forces = yk_node_get(section, "forces"), *joints = yk_node_get(section, "joints");
+    if (any_number(section, "gravity") || (forces && forces->count > 0)) return false;
+
+    for (const yk_node *joint = joints ? joints->first : NULL; joint; joint = joint->next)
+        for (size_t k = 0; k < sizeof drives / sizeof *drives; k++)
+            if (yk_node_get(joint, drives[k])) return false;
+
+    for (size_t m = 0; m < sizeof movers / sizeof *movers; m++) {
+        const yk_node *list = yk_node_get(section, movers[m]);
+        for (const yk_node *item = list ? list->first : NULL; item; item = item->next) {
+            if (yk_node_get(item, "motion")) return false;
+            for (size_t k = 0; k < sizeof motions / sizeof *motions; k++)
+                if (any_number(item, motions[k])) return false;
+        }
+    }
+    return true;
 }

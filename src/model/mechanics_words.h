@@ -31,6 +31,10 @@ yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame)
 yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_place places[2],
                           yk_marker markers[2]);
 
+/* Whether nothing in the section of a mechanical model sets it in motion: no gravity, force, prescribed motion, velocity or
+ * deformation at the start. What arrives through its ports may. */
+bool yk_mechanism_rests(const yk_node *section);
+
 /* The `inertia` of a rigid body; an error with its place where no distribution of mass has it. */
 yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *tensor);
 

@@ -38,6 +38,7 @@ struct yk_builder {
     bool precise;       /* see yk_scenario_def */
     bool repeats;       /* steps are repeated and compared: solvers must not leave more than that resolves */
     bool impacts;       /* see yk_scenario_info */
+    int resting;        /* subsystems that nothing sets in motion */
     yk_preparations *preparations;
     yk_scenario_function *functions;
 };

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "math/so3.h"
+
 enum { RX, RY, RZ, RY_SLOPE, RZ_SLOPE };
 
 /* The vectors of an element: r, r_x, r_y, r_z of node 0; r_y, r_z of the middle; r, r_x, r_y, r_z of node 1. */
@@ -187,6 +189,33 @@ void yk_ancf_straight(const yk_frame *start, double from, double length, double 
         if (!rates) continue;
         yk_vec3 swing = yk_v3_cross(w, v);
         add_vector(rates, k, 1, line ? yk_v3_add(start->velocity, swing) : swing);
+    }
+}
+
+void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double length, double *coordinates,
+                 double *rates)
+{
+    if (yk_v3_norm2(curvature) == 0) {
+        yk_ancf_straight(start, from, length, coordinates, rates);
+        return;
+    }
+
+    /* The first end, the middle and the last: sections are turned by curvature times arc length. */
+    static const int vectors[3][4] = {{R0, X0, Y0, Z0}, {-1, -1, YM, ZM}, {R1, X1, Y1, Z1}};
+    memset(coordinates, 0, YK_ANCF_COORDINATES * sizeof *coordinates);
+    memset(rates, 0, YK_ANCF_COORDINATES * sizeof *rates);
+    for (int p = 0; p < 3; p++) {
+        double s = from + 0.5 * p * length;
+        yk_vec3 psi = yk_v3_scale(s, curvature);
+        yk_mat3 frame = yk_m3_mul(start->rotation, yk_so3_exp_matrix(psi));
+        yk_vec3 along = yk_m3_apply(yk_so3_left_tangent(psi), yk_v3(s, 0, 0));
+        for (int k = 0; k < 4; k++) {
+            if (vectors[p][k] < 0) continue;
+            yk_vec3 v = k == 0 ? yk_m3_apply(start->rotation, along) : yk_m3_column(&frame, k - 1);
+            yk_vec3 swing = yk_v3_cross(start->angular_velocity, v);
+            add_vector(coordinates, vectors[p][k], 1, k == 0 ? yk_v3_add(start->position, v) : v);
+            add_vector(rates, vectors[p][k], 1, k == 0 ? yk_v3_add(start->velocity, swing) : swing);
+        }
     }
 }
 

@@ -63,6 +63,10 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
  * rates of a rigid motion with the velocity of the start and an angular velocity, where wanted (else NULL). */
 void yk_ancf_straight(const yk_frame *start, double from, double length, double *coordinates, double *rates);
 
+/* The same of an element that is part of an arc: curvature (1/m) in the axes of the section, constant along it. */
+void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double length, double *coordinates,
+                 double *rates);
+
 /* Adds the mass matrix times the rates, or accelerations, of the coordinates. */
 void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *momenta);
 

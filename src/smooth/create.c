@@ -83,7 +83,8 @@ static yk_status check_nodes(yk_context *context, const yk_smooth_def *def)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: the orientation of node '%s' is not a unit quaternion: normalise it", def->name,
                            node->name);
-        if (!yk_v3_finite(node->position) || !yk_v3_finite(node->velocity) || !yk_v3_finite(node->angular_velocity))
+        if (!yk_v3_finite(node->position) || !yk_v3_finite(node->velocity) || !yk_v3_finite(node->angular_velocity) ||
+            !yk_v3_finite(node->displacement) || !yk_v3_finite(node->rotation))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: node '%s' starts at a position or velocity that is not finite", def->name, node->name);
     }
@@ -220,7 +221,8 @@ static yk_status check_flexibles(yk_context *context, const yk_smooth_def *def)
                                "%s: '%s' and '%s' float on one node: give each its own, and join them", def->name,
                                def->flexibles[k].name, flexible->name);
         if (!quat_usable(flexible->orientation) || !yk_v3_finite(flexible->position) ||
-            !yk_v3_finite(flexible->velocity) || !yk_v3_finite(flexible->angular_velocity))
+            !yk_v3_finite(flexible->velocity) || !yk_v3_finite(flexible->angular_velocity) ||
+            !yk_v3_finite(flexible->curvature))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the start of flexible body '%s' is not usable", def->name,
                            flexible->name);
     }
@@ -332,6 +334,13 @@ static const void *copy_array(yk_context *context, const void *source, int count
     return memcpy(copy, source, (size_t)count * size);
 }
 
+/* Amplitudes at the start of a modal body, where it is given some. */
+static const double *copy_start(yk_context *context, const double *amplitudes, const yk_flexible *body, bool *failed)
+{
+    if (!amplitudes || body->kind != YK_FLEXIBLE_MODAL) return NULL;
+    return copy_array(context, amplitudes, body->coordinates, sizeof *amplitudes, failed);
+}
+
 static yk_status copy_def(yk_smooth *model, const yk_smooth_def *def)
 {
     yk_context *context = model->context;
@@ -346,7 +355,12 @@ static yk_status copy_def(yk_smooth *model, const yk_smooth_def *def)
     model->def.ports = copy_array(context, def->ports, def->port_count, sizeof *def->ports, &failed);
     model->def.flexibles = copy_array(context, def->flexibles, def->flexible_count, sizeof *def->flexibles, &failed);
     model->def.places = copy_array(context, def->places, def->place_count, sizeof *def->places, &failed);
-    for (int i = 0; i < def->flexible_count && model->def.flexibles; i++) yk_flexible_keep(def->flexibles[i].body);
+    for (int i = 0; i < def->flexible_count && model->def.flexibles; i++) {
+        yk_smooth_flexible_def *flexible = &((yk_smooth_flexible_def *)(uintptr_t)model->def.flexibles)[i];
+        yk_flexible_keep(flexible->body);
+        flexible->amplitudes = copy_start(context, flexible->amplitudes, flexible->body, &failed);
+        flexible->amplitude_rates = copy_start(context, flexible->amplitude_rates, flexible->body, &failed);
+    }
     if (failed) return YK_ERROR_MEMORY;
     model->name_store = yk_allocate(context, keep_names(NULL, &model->def), 1);
     if (!model->name_store) return YK_ERROR_MEMORY;
@@ -371,8 +385,11 @@ void yk_smooth_destroy(yk_smooth *model)
     release_array(context, model->def.beams);
     release_array(context, model->def.shapes);
     release_array(context, model->def.ports);
-    for (int i = 0; i < model->def.flexible_count && model->def.flexibles; i++)
+    for (int i = 0; i < model->def.flexible_count && model->def.flexibles; i++) {
         yk_flexible_release((yk_flexible *)(uintptr_t)model->def.flexibles[i].body);
+        release_array(context, model->def.flexibles[i].amplitudes);
+        release_array(context, model->def.flexibles[i].amplitude_rates);
+    }
     release_array(context, model->def.flexibles);
     release_array(context, model->def.places);
     yk_release(context, model->name_store);

@@ -156,7 +156,7 @@ double yk_smooth_flexible_loss(const yk_smooth *model)
     return loss;
 }
 
-double yk_smooth_strain_energy(const yk_smooth *model, int flexible)
+double yk_smooth_flexible_strain(const yk_smooth *model, int flexible)
 {
     const flexible_model *of = &model->flexibles[flexible];
     const yk_flexible *body = of->body;

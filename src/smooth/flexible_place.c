@@ -186,17 +186,24 @@ void yk_smooth_release_flexibles(yk_smooth *model)
     yk_release(model->context, model->place_moves), model->place_moves = NULL;
 }
 
-/* Modal bodies start undeformed, rods straight. */
+/* Modal bodies with the amplitudes that they are given, rods with their curvature. */
 void yk_smooth_start_flexibles(yk_smooth *model)
 {
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
-        if (of->body->kind == YK_FLEXIBLE_MODAL) continue;
-        yk_frame start = start_frame(&model->def.flexibles[i]);
+        const yk_smooth_flexible_def *def = &model->def.flexibles[i];
         coordinate_state *now = &model->state.coordinate_now[of->coordinate];
+        if (of->body->kind == YK_FLEXIBLE_MODAL) {
+            for (int k = 0; k < of->body->coordinates; k++) {
+                now[k].value = def->amplitudes ? def->amplitudes[k] : 0;
+                now[k].rate = def->amplitude_rates ? def->amplitude_rates[k] : 0;
+            }
+            continue;
+        }
+        yk_frame start = start_frame(def);
         double part = of->body->element.length, value[YK_ANCF_COORDINATES], rate[YK_ANCF_COORDINATES];
         for (int e = 0; e < of->body->elements; e++) {
-            yk_ancf_straight(&start, e * part, part, value, rate);
+            yk_ancf_arc(&start, def->curvature, e * part, part, value, rate);
             for (int k = 0; k < YK_ANCF_COORDINATES; k++)
                 now[yk_flexible_rod_node(e) + k] = (coordinate_state){.value = value[k], .rate = rate[k]};
         }

@@ -432,7 +432,7 @@ void yk_smooth_flexible_inertias(yk_smooth *model, bool with_rates);
 void yk_smooth_flexible_momenta(yk_smooth *model);
 void yk_smooth_flexible_energy(const yk_smooth *model, yk_energy *energy);
 double yk_smooth_flexible_loss(const yk_smooth *model);
-double yk_smooth_strain_energy(const yk_smooth *model, int flexible);
+double yk_smooth_flexible_strain(const yk_smooth *model, int flexible);
 
 /* watch.c: warns, after a step or the start, of flexible bodies that turn too fast for their shapes or deform too much, and of
  * steps that are too long. Returns the status of the step, or YK_ERROR_DIVERGED where a deformation is out of hand. */

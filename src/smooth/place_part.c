@@ -43,6 +43,8 @@ void yk_smooth_convert_node(const yk_placement *at, yk_smooth_node_def *node)
 {
     node->position = point_of(at, node->position);
     node->orientation = yk_q_mul(at->orientation, node->orientation);
+    node->displacement = vector_of(at, at->length, node->displacement);
+    node->rotation = vector_of(at, 1, node->rotation);
     node->velocity = vector_of(at, at->length, node->velocity);
     node->angular_velocity = vector_of(at, 1, node->angular_velocity);
 }
@@ -115,6 +117,7 @@ void yk_smooth_convert_flexible(const yk_placement *at, yk_smooth_flexible_def *
     flexible->orientation = yk_q_mul(at->orientation, flexible->orientation);
     flexible->velocity = vector_of(at, at->length, flexible->velocity);
     flexible->angular_velocity = vector_of(at, 1, flexible->angular_velocity);
+    flexible->curvature = yk_v3_scale(1 / at->length, flexible->curvature);
 }
 
 void yk_smooth_convert_shape(const yk_placement *at, yk_smooth_shape_def *shape)

@@ -118,6 +118,18 @@ void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads
     yk_beam_evaluate(&of->beam, node, loads, NULL);
 }
 
+double yk_smooth_strain_energy(const yk_smooth *model)
+{
+    double sum = 0;
+    for (int i = 0; i < model->def.beam_count; i++) {
+        yk_beam_loads loads;
+        yk_smooth_beam_loads(model, i, &loads);
+        sum += loads.energy;
+    }
+    for (int i = 0; i < model->def.flexible_count; i++) sum += yk_smooth_flexible_strain(model, i);
+    return sum;
+}
+
 double yk_smooth_beam_loss(const yk_smooth *model)
 {
     double loss = 0;
@@ -157,15 +169,15 @@ static const channel_kind length_channels[] = {{"stretch", "m", 1, YK_QUANTITY_L
 static const channel_kind angle_channels[] = {{"stretch", "rad", 1, YK_QUANTITY_NUMBER},
                                               {"stretch_rate", "rad/s", 1, YK_QUANTITY_NUMBER}};
 static const channel_kind beam_channels[] = {
-    {"force_1", "N", 3, YK_QUANTITY_OWN_FORCE},
-    {"moment_1", "N m", 3, YK_QUANTITY_OWN_TORQUE},
-    {"force_2", "N", 3, YK_QUANTITY_OWN_FORCE},
-    {"moment_2", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+    {"force_1", "N", 3, YK_QUANTITY_OWN_FORCE},    {"moment_1", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+    {"force_2", "N", 3, YK_QUANTITY_OWN_FORCE},    {"moment_2", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+    {"strain_energy", "J", 1, YK_QUANTITY_ENERGY},
 };
 static const channel_kind strain_channel = {"strain_energy", "J", 1, YK_QUANTITY_ENERGY};
-static const channel_kind model_channels[] = {{"energy", "J", 4, YK_QUANTITY_ENERGY}};
+static const channel_kind model_channels[] = {{"energy", "J", 4, YK_QUANTITY_ENERGY},
+                                              {"strain_energy", "J", 1, YK_QUANTITY_ENERGY}};
 
-enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 6, FORCE_CHANNELS = 2, BEAM_CHANNELS = 4, MODEL_CHANNELS = 1 };
+enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 6, FORCE_CHANNELS = 2, BEAM_CHANNELS = 5, MODEL_CHANNELS = 2 };
 
 /* First round with store NULL: the bytes that the names take. */
 static size_t name_channels(yk_smooth *model, const char *owner, const channel_kind *kinds, int count, char *store,
@@ -337,7 +349,7 @@ static void read_flexible(const yk_smooth *model, int index, double *values)
     index -= NODE_CHANNELS * def->place_count;
     int i = 0;
     for (; index > amplitudes_of(&def->flexibles[i]); i++) index -= 1 + amplitudes_of(&def->flexibles[i]);
-    values[0] = index ? model->flexibles[i].value[index - 1] : yk_smooth_strain_energy(model, i);
+    values[0] = index ? model->flexibles[i].value[index - 1] : yk_smooth_flexible_strain(model, i);
 }
 
 static void read_joint(const yk_smooth *model, int index, int kind, double *values)
@@ -368,7 +380,11 @@ static void read_channel(const yk_smooth *model, int channel, double *values)
         read_flexible(model, channel - model->place_channel, values);
         return;
     }
-    if (channel < MODEL_CHANNELS) {
+    if (channel == 1) {
+        values[0] = yk_smooth_strain_energy(model);
+        return;
+    }
+    if (channel == 0) {
         yk_energy energy;
         yk_smooth_energy(model, &energy);
         values[0] = energy.kinetic, values[1] = energy.potential;
@@ -390,8 +406,12 @@ static void read_channel(const yk_smooth *model, int channel, double *values)
         index -= FORCE_CHANNELS * def->force_count;
         yk_beam_loads loads;
         yk_smooth_beam_loads(model, index / BEAM_CHANNELS, &loads);
-        int point = index % BEAM_CHANNELS / 2, moment = index % BEAM_CHANNELS % 2;
-        memcpy(values, &loads.resultant[point][3 * moment], 3 * sizeof *values);
+        int kind = index % BEAM_CHANNELS;
+        if (kind == BEAM_CHANNELS - 1) {
+            values[0] = loads.energy;
+        } else {
+            memcpy(values, &loads.resultant[kind / 2][3 * (kind % 2)], 3 * sizeof *values);
+        }
         return;
     }
     const force_model *force = &model->forces[index / FORCE_CHANNELS];

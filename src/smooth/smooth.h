@@ -37,6 +37,8 @@ typedef struct yk_smooth_node_def {
     const char *name;
     yk_vec3 position; /* a rough guess is enough where joints decide */
     yk_quat orientation;
+    yk_vec3 displacement; /* at the start, away from `position`, where beams are free of strain */
+    yk_vec3 rotation;     /* likewise from `orientation`: a rotation vector in global axes */
     yk_vec3 velocity;
     yk_vec3 angular_velocity;
     bool keep; /* at the start, move the other nodes rather than this one to satisfy the joints */
@@ -90,7 +92,7 @@ typedef struct yk_smooth_beam_def {
 } yk_smooth_beam_def;
 
 /* A flexible body. A modal one has its floating frame on a node that moves with it; a rod starts with its origin, the
- * first end, at the given place, straight along the x axis of the orientation and moving as a rigid body. */
+ * first end, at the given place, along the x axis of the orientation there, and moving as a rigid body. */
 typedef struct yk_smooth_flexible_def {
     const char *name;
     const yk_flexible *body;
@@ -99,7 +101,10 @@ typedef struct yk_smooth_flexible_def {
     yk_quat orientation;
     yk_vec3 velocity;
     yk_vec3 angular_velocity;
-    int part; /* of a merged model: which one it came from */
+    const double *amplitudes;      /* of a modal body at the start, one per shape; NULL: zero */
+    const double *amplitude_rates; /* likewise (1/s) */
+    yk_vec3 curvature;             /* of a rod at the start, in its section's axes: twist, and bending about y and z */
+    int part;                      /* of a merged model: which one it came from */
 } yk_smooth_flexible_def;
 
 /* A place of a flexible body as a frame: wherever a node is named in joints, forces, ports and shapes, node_count + i stands
@@ -227,6 +232,8 @@ void yk_smooth_reaction(const yk_smooth *model, int joint, yk_effort *reaction);
 void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads);
 /* Amplitudes of a modal body, or coordinates of a rod. */
 const double *yk_smooth_flexible_values(const yk_smooth *model, int flexible);
+/* What beams and flexible bodies hold by their deformation, all together (J). */
+double yk_smooth_strain_energy(const yk_smooth *model);
 void yk_smooth_energy(const yk_smooth *model, yk_energy *energy);
 void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report);
 

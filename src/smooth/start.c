@@ -6,6 +6,7 @@
  * norm. */
 #include <string.h>
 
+#include "math/so3.h"
 #include "smooth/internal.h"
 
 static const double start_compliance = 1e-9;
@@ -20,8 +21,10 @@ static void initial_state(yk_smooth *model, double t, double h)
     for (int i = 0; i < model->node_count; i++) {
         const yk_smooth_node_def *node = &model->def.nodes[i];
         node_state *now = &model->state.now[i];
-        now->position = node->position;
+        now->position = yk_v3_add(node->position, node->displacement);
         now->orientation = yk_q_unit(node->orientation);
+        if (yk_v3_norm2(node->rotation) > 0)
+            now->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(node->rotation), now->orientation));
         now->velocity = node->velocity;
         now->angular_velocity = node->angular_velocity;
         model->state.before[i].orientation = now->orientation;

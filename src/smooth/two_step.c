@@ -48,16 +48,23 @@ static yk_vec3 place_past(const yk_smooth *model, const yk_two_step *m, int i, d
 /* Where Newton's method begins: velocities extrapolated by their own rates. In the constrained directions the method's
  * velocities carry a smooth error of second order, which an extrapolation of the velocities keeps, and one that mixes
  * in positions would multiply; so this guess is better by one order there than the Hermite prediction, and the first
- * correction is of the size of the local error of the velocities. */
+ * correction is of the size of the local error of the velocities.
+ *
+ * Accelerations of what is far stiffer than the step, such as a light section of a beam that is released or loaded at once,
+ * tell nothing of the next velocity: where they would carry a node far in one step, its velocity is left as it is. */
 static void guess(const yk_smooth *model, int i, double h, double c, trial_node *node)
 {
+    static const double far = 0.02; /* rad, or of the length of the model */
     const node_state *now = &model->state.now[i], *before = &model->state.before[i];
     const clock_state *clock = model->state.clock;
     double half = clock->steps == 0 ? 0 : 0.5 * h / clock->h;
-    node->frame.velocity =
-        yk_v3_add(now->velocity, combine(h * (1 + half), now->acceleration, -h * half, before->acceleration));
-    yk_vec3 spin = yk_v3_add(now->angular_velocity, combine(h * (1 + half), now->angular_acceleration, -h * half,
-                                                            before->angular_acceleration));
+    yk_vec3 change = combine(h * (1 + half), now->acceleration, -h * half, before->acceleration);
+    yk_vec3 spin_change = combine(h * (1 + half), now->angular_acceleration, -h * half, before->angular_acceleration);
+    double limit = far / h, reach = limit * model->length_scale;
+    if (!(yk_v3_norm2(change) < reach * reach)) change = yk_v3(0, 0, 0);
+    if (!(yk_v3_norm2(spin_change) < limit * limit)) spin_change = yk_v3(0, 0, 0);
+    node->frame.velocity = yk_v3_add(now->velocity, change);
+    yk_vec3 spin = yk_v3_add(now->angular_velocity, spin_change);
     yk_turn turn = yk_turn_of(yk_v3_axpy(c, spin, node->phi_past));
     node->phi_rate = yk_turn_tangent_inverse(&turn, spin);
 }
