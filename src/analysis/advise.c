@@ -13,6 +13,7 @@
  * Cost is counted in steps of subsystems, weighed by what they cost, and time is that of the processor: a busy machine takes
  * longer and gives the same answer. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,18 @@ typedef struct contender {
     yk_run_report report;
 } contender;
 
+/* What schemes are compared with. */
+typedef struct reference {
+    const yk_variant *variant;
+    int parts;               /* of the scenario's step */
+    yk_record *record;       /* the limit of its runs, in the context of the study; NULL: there is none */
+    yk_run_report report;    /* of the finest */
+    double stretch;          /* s, that it covers */
+    double seconds;          /* of the processor, for all runs */
+    double error;            /* of the worst signal */
+    yk_signal_error *errors; /* per signal */
+} reference;
+
 typedef struct study {
     yk_context *context;
     const yk_advise_def *def;
@@ -72,14 +85,8 @@ typedef struct study {
     const char **signals;
     int signal_count;
 
-    /* The reference on the present stretch. */
-    const yk_variant *reference_variant;
-    int reference_parts;
-    yk_record *reference;              /* the limit of its runs; in the context of the study */
-    yk_run_report reference_report;    /* of the finest */
-    double reference_seconds;          /* of the processor, for all levels */
-    yk_signal_error *reference_errors; /* per signal */
-    bool too_long;                     /* one did not end in its time */
+    reference reference; /* on the present stretch */
+    bool too_long;       /* one did not end in its time */
 
     /* The trials that run at present. */
     int batch[YK_ADVICE_MAX], batch_count;
@@ -132,8 +139,7 @@ static yk_status choose_signals(study *s, const yk_scenario *scenario)
     int most = s->def->signal_count ? s->def->signal_count : 2 * info->interface_count + info->signal_count;
     s->names = yk_allocate(s->context, (size_t)most + 1, sizeof *s->names);
     s->signals = yk_allocate(s->context, (size_t)most + 1, sizeof *s->signals);
-    s->reference_errors = yk_allocate(s->context, (size_t)most + 1, sizeof *s->reference_errors);
-    if (!s->names || !s->signals || !s->reference_errors) return YK_ERROR_MEMORY;
+    if (!s->names || !s->signals) return YK_ERROR_MEMORY;
     for (int i = 0; i < most; i++) {
         char *name = s->names[s->signal_count];
         int recorded = i - 2 * info->interface_count;
@@ -300,14 +306,14 @@ static yk_status compare(const study *s, const yk_aligned *a, const yk_record_he
 /* A signal that the reference itself does not know well enough is no measure of anything else. */
 static bool is_judged(const study *s, int signal)
 {
-    const yk_signal_error *e = &s->reference_errors[signal];
+    const yk_signal_error *e = &s->reference.errors[signal];
     return !e->exempt && e->error <= REFERENCE_COARSE * s->def->tolerance;
 }
 
 /* Distance from the reference and its own error, of the worst signal. Infinite when out of memory. */
 static double error_of(const study *s, const yk_record *record, int *worst)
 {
-    const yk_record *records[2] = {record, s->reference};
+    const yk_record *records[2] = {record, s->reference.record};
     yk_signal_error *errors = yk_allocate(s->context, (size_t)s->signal_count, sizeof *errors);
     yk_aligned a;
     yk_status status = yk_align(s->context, records, 2, &a);
@@ -317,7 +323,7 @@ static double error_of(const study *s, const yk_record *record, int *worst)
     if (status == YK_OK && errors) {
         error = 0;
         for (int i = 0; i < s->signal_count; i++) {
-            double all = errors[i].error + s->reference_errors[i].error;
+            double all = errors[i].error + s->reference.errors[i].error;
             if (!is_judged(s, i) || (*worst >= 0 && all <= error)) continue;
             error = all;
             *worst = i;
@@ -333,22 +339,36 @@ static double error_of(const study *s, const yk_record *record, int *worst)
 typedef struct reference_runs {
     const study *s;
     const yk_variant *variant;
-    int parts;      /* of the finest */
-    double seconds; /* at most */
+    int parts;        /* of the finest */
+    double seconds;   /* for all, roughly */
+    atomic_bool late; /* the finest did not end in its time */
     yk_trial runs[REFERENCE_LEVELS];
     double used[REFERENCE_LEVELS];
 } reference_runs;
 
-/* The finest first: it takes longest. */
+/* The finest first: it takes more than half of the time of all, and where that is not enough the others are of no use. */
 static void run_reference(void *user, int index)
 {
     reference_runs *r = user;
+    yk_trial *run = &r->runs[REFERENCE_LEVELS - 1 - index];
     yk_trial_def def = trial_of(r->s, r->variant, r->s->step);
     def.refinement = r->parts >> index;
-    def.seconds = r->seconds;
+    def.seconds = index == 0 ? 0.6 * r->seconds : r->seconds;
+    if (r->late) {
+        run->status = YK_INTERRUPTED;
+        return;
+    }
     double before = yk_processor_seconds();
-    yk_trial_run(&def, &r->runs[REFERENCE_LEVELS - 1 - index]);
+    yk_trial_run(&def, run);
     r->used[index] = yk_processor_seconds() - before;
+    if (index == 0 && run->status == YK_INTERRUPTED) r->late = true;
+}
+
+static void release_reference(const study *s, reference *r)
+{
+    yk_record_destroy(r->record);
+    yk_release(s->context, r->errors);
+    *r = (reference){0};
 }
 
 /* A record with the truth that three runs tell. */
@@ -417,25 +437,22 @@ static void try_reference(study *s, const yk_variant *variant, int parts, double
     if (errors && yk_align(s->context, records, REFERENCE_LEVELS, &a) == YK_OK) truth = take_columns(s, &a);
     if (truth && compare(s, &a, yk_record_get_header(records[0]), TRUTH, truth, errors) == YK_OK)
         record = record_truth(s, &a, yk_record_get_header(records[0]), truth);
-    double error = INFINITY;
-    if (record) {
-        yk_error_exempt_resting(errors, s->signal_count, s->advice->stretch);
-        error = 0;
-        for (int i = 0; i < s->signal_count; i++)
-            if (!errors[i].exempt) error = fmax(error, errors[i].error);
-    }
-    if (record && (!s->reference || error < s->advice->reference_error)) {
-        yk_record_destroy(s->reference);
-        s->reference = record;
+    double error = 0;
+    if (record) yk_error_exempt_resting(errors, s->signal_count, s->advice->stretch);
+    for (int i = 0; record && i < s->signal_count; i++)
+        if (!errors[i].exempt) error = fmax(error, errors[i].error);
+    if (record && (!s->reference.record || error < s->reference.error)) {
+        release_reference(s, &s->reference);
+        s->reference = (reference){.variant = variant,
+                                   .parts = parts,
+                                   .record = record,
+                                   .report = r.runs[REFERENCE_LEVELS - 1].report,
+                                   .stretch = s->advice->stretch,
+                                   .seconds = used,
+                                   .error = error,
+                                   .errors = errors};
         record = NULL;
-        memcpy(s->reference_errors, errors, (size_t)s->signal_count * sizeof *errors);
-        s->reference_report = r.runs[REFERENCE_LEVELS - 1].report;
-        s->reference_variant = variant;
-        s->reference_parts = parts;
-        s->reference_seconds = used;
-        s->advice->reference_error = error;
-        s->advice->reference_parts = parts;
-        snprintf(s->advice->reference, sizeof s->advice->reference, "%s", variant->name);
+        errors = NULL;
     }
     yk_record_destroy(record);
     give_columns(s, truth);
@@ -448,19 +465,21 @@ static void try_reference(study *s, const yk_variant *variant, int parts, double
  * Polynomial efforts are of high order and cost much: they are tried where halving did not do. */
 static void find_reference(study *s, double budget)
 {
-    static const char *const order[] = {"monolithic", "tight, quasi-newton", "tight, aitken", "index1, degree 3",
+    static const char *const order[] = {"monolithic", "tight, quasi-newton", "index1, degree 3", "tight, aitken",
                                         "explicit, index-1"};
+    const size_t count = sizeof order / sizeof *order;
     const double fine = REFERENCE_FINE * s->def->tolerance, begun = s->spent;
+    reference *r = &s->reference;
     s->too_long = false;
-    for (size_t k = s->mergeable ? 0 : 1; k < sizeof order / sizeof *order && !s->reference; k++) {
+    for (size_t k = s->mergeable ? 0 : 1; k < count && !r->record; k++) {
         double left = budget - (s->spent - begun);
         if (left > 0) try_reference(s, variant_named(s, order[k]), REFERENCE_PARTS, left / 2);
     }
-    bool asked = s->reference && strcmp(s->reference_variant->name, "index1, degree 3") == 0;
-    while (s->reference && s->advice->reference_error > fine && s->reference_parts < REFERENCE_PARTS_MAX) {
-        double left = budget - (s->spent - begun), before = s->advice->reference_error;
-        if (2.2 * s->reference_seconds < left) try_reference(s, s->reference_variant, 2 * s->reference_parts, left);
-        if (s->advice->reference_error < 0.7 * before) continue;
+    bool asked = r->record && strcmp(r->variant->name, "index1, degree 3") == 0;
+    while (r->record && r->error > fine && r->parts < REFERENCE_PARTS_MAX) {
+        double left = budget - (s->spent - begun), before = r->error;
+        if (2.2 * r->seconds < left) try_reference(s, r->variant, 2 * r->parts, left);
+        if (r->error < 0.7 * before) continue;
         if (asked) break;
         asked = true;
         left = budget - (s->spent - begun);
@@ -470,7 +489,7 @@ static void find_reference(study *s, double budget)
 
 static yk_status check_reference(study *s)
 {
-    const yk_run_report *r = &s->reference_report;
+    const yk_run_report *r = &s->reference.report;
     if (r->largest_energy <= AT_REST * r->rounding)
         return yk_fail(s->context, YK_ERROR_ARGUMENT,
                        "advise: nothing moves in the first %g s, so there is nothing to compare; name a longer stretch "
@@ -480,16 +499,16 @@ static yk_status check_reference(study *s)
     const char *unknown = "";
     for (int i = 0; i < s->signal_count; i++) {
         judged += is_judged(s, i);
-        moving += !s->reference_errors[i].exempt;
-        if (!is_judged(s, i) && !s->reference_errors[i].exempt) unknown = s->signals[i];
+        moving += !s->reference.errors[i].exempt;
+        if (!is_judged(s, i) && !s->reference.errors[i].exempt) unknown = s->signals[i];
     }
     if (moving > 0 && judged == 0)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
                        "advise: no signal is known to %g on the first %g s: the best reference, %s with 1/%d of the "
                        "step, is itself uncertain by %.2g in %s; give a larger --tolerance, more --seconds or a "
                        "smaller time.step",
-                       s->def->tolerance, s->advice->stretch, s->advice->reference, s->reference_parts,
-                       s->advice->reference_error, unknown);
+                       s->def->tolerance, s->advice->stretch, s->reference.variant->name, s->reference.parts,
+                       s->reference.error, unknown);
     return YK_OK;
 }
 
@@ -497,10 +516,11 @@ static yk_status check_reference(study *s)
 static yk_status make_reference(study *s)
 {
     for (;;) {
-        find_reference(s, SEARCH_SHARE * time_left(s));
-        if (s->reference) return check_reference(s);
         double shorter = whole_stretch(s, s->advice->stretch / 2);
-        if (!s->too_long || isfinite(s->def->stretch) || !(shorter < s->advice->stretch) || time_left(s) <= 0) break;
+        bool last = isfinite(s->def->stretch) || !(shorter < s->advice->stretch);
+        find_reference(s, (last ? 2 : 1) * SEARCH_SHARE * time_left(s));
+        if (s->reference.record) return check_reference(s);
+        if (!s->too_long || last || time_left(s) <= 0) break;
         s->advice->stretch = shorter;
     }
     if (s->too_long)
@@ -802,7 +822,7 @@ static bool verify(study *s, int index)
 {
     contender *c = &s->contenders[index];
     yk_advice_row *row = &s->advice->rows[index];
-    bool whole = s->advice->stretch > (1 - 1e-9) * (s->end - s->start);
+    bool whole = c->verified > (1 - 1e-9) * (s->end - s->start);
     if (!whole && !isfinite(s->def->stretch) && !verify_whole(s, index)) return false;
     s->advice->asked = false;
     if (time_left(s) < STABILITY_STEPS * s->seconds_per_step) return true;
@@ -821,11 +841,51 @@ static bool verify(study *s, int index)
     return false;
 }
 
+/* A reference for a longer stretch, where what was done so far has left the time to do as much on it. False: there is no time, or
+ * no reference. */
+static bool lengthen(study *s, double stage)
+{
+    double present = s->advice->stretch, whole = whole_stretch(s, INFINITY), length = present;
+    if (isfinite(s->def->stretch) || !(present < whole)) return false;
+    for (double cost = 2 * stage; length < whole && cost < 0.5 * time_left(s); cost *= 2) length *= 2;
+    if (!(length > present)) return false;
+
+    reference kept = s->reference;
+    s->reference = (reference){0};
+    s->advice->stretch = length > 0.9 * whole ? whole : whole_stretch(s, length);
+    bool good = make_reference(s) == YK_OK && s->advice->stretch > present;
+    release_reference(s, good ? &kept : &s->reference);
+    if (!good) {
+        s->reference = kept;
+        s->advice->stretch = present;
+        return false;
+    }
+    return true;
+}
+
+/* On the present stretch, where it was good on a shorter one. One that does not end in its time stays as it was. */
+static bool try_again(study *s, int index)
+{
+    if (s->contenders[index].verified >= s->advice->stretch) return true;
+    s->batch[0] = index;
+    s->batch_count = 1;
+    run_batch(s);
+    return s->advice->rows[index].outcome == YK_ADVICE_GOOD;
+}
+
 /* The cheapest that stands verification. Where one fails the search goes on with what may be cheaper than the next. */
 static yk_status choose(study *s)
 {
+    double begun = 0;
     yk_status status = search(s, 1);
     int best = cheapest_good(s);
+    for (double now = s->spent; status == YK_OK && best >= 0 && lengthen(s, now - begun); now = s->spent) {
+        begun = now;
+        while (status == YK_OK && best >= 0 && !try_again(s, best)) {
+            status = search(s, 1);
+            best = cheapest_good(s);
+        }
+    }
     while (status == YK_OK && best >= 0 && !verify(s, best)) {
         status = search(s, 1);
         best = cheapest_good(s);
@@ -930,18 +990,20 @@ static yk_status advise(yk_context *context, const yk_advise_def *def, yk_diagno
     if (status == YK_OK) {
         explain_rest(s);
         for (int i = 0; i < s->signal_count; i++)
-            if (!s->reference_errors[i].exempt && !is_judged(s, i)) {
+            if (!s->reference.errors[i].exempt && !is_judged(s, i)) {
                 advice->unknown_signals++;
                 snprintf(advice->unknown, sizeof advice->unknown, "%s", s->signals[i]);
             }
         advice->seconds = s->spent / fmax(1, s->jobs);
+        advice->reference_error = s->reference.error;
+        advice->reference_parts = s->reference.parts;
+        snprintf(advice->reference, sizeof advice->reference, "%s", s->reference.variant->name);
         status = sort_rows(s);
     }
     if (status == YK_OK) put_overrides(s);
-    yk_record_destroy(s->reference);
+    release_reference(s, &s->reference);
     yk_release(context, s->names);
     yk_release(context, (void *)(uintptr_t)s->signals);
-    yk_release(context, s->reference_errors);
     yk_release(context, s->weights);
     yk_release(context, s->call_seconds);
     yk_release(context, s);

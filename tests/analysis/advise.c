@@ -104,41 +104,39 @@ static void missing_capabilities_are_named(void **state)
     free(a);
 }
 
-/* With time for a part of the run only, the choice is verified over all of it, and meets the tolerance there: the true error
- * is that of the closed form. */
+/* Beyond what there is time to compare, the choice is verified on its own; pasted, it meets the tolerance over the whole run,
+ * whose truth is the closed form. */
 static void the_choice_holds_to_the_end(void **state)
 {
-    static const char *const sets[] = {"time.end=8", "parameters.right_mass=0.5", "record.signals=[joint.position]"};
+    static const char *const sets[] = {"time.end=2", "parameters.right_mass=0.5", "record.signals=[joint.position]"};
     yk_advise_def def = question(oscillator, sets, 3);
-    def.seconds = 1.5;
+    def.seconds = 20, def.tolerance = 0.02;
     yk_advice *a = malloc(sizeof *a);
     assert_int_equal(advise(*state, &def, a), YK_OK);
-    assert_true(a->best >= 0 && a->stretch < 8);
-    assert_true(a->verified <= 8 + 1e-9);
-    if (a->verified > 7.9) {
-        const char *overrides[16];
-        int count = 0;
-        for (int i = 0; i < 3; i++) overrides[count++] = sets[i];
-        for (int i = 0; i < a->override_count; i++) overrides[count++] = a->overrides[i];
-        yk_scenario_def pasted = {.path = oscillator, .overrides = overrides, .override_count = count};
-        yk_diagnostics *diagnostics;
-        yk_scenario *scenario;
-        yk_record *record;
-        assert_int_equal(yk_diagnostics_create(*state, &diagnostics), YK_OK);
-        assert_int_equal(yk_scenario_load(*state, &pasted, diagnostics, &scenario), YK_OK);
-        assert_int_equal(yk_record_create(*state, &record), YK_OK);
-        yk_run_def run = {.recorder = yk_record_recorder(record)};
-        assert_int_equal(yk_run(*state, scenario, &run, NULL), YK_OK);
-        double omega = sqrt(5000 / 1.5), worst = 0;
-        for (size_t i = 0; i < yk_record_rows(record); i++) {
-            double t = yk_record_time(record)[i];
-            worst = fmax(worst, fabs(yk_record_column(record, 0, 0)[i] - 0.1 / omega * sin(omega * t)));
-        }
-        assert_true(worst / (2 * 0.1 / omega) <= def.tolerance);
-        yk_record_destroy(record);
-        yk_scenario_destroy(scenario);
-        yk_diagnostics_destroy(diagnostics);
+    assert_true(a->best >= 0);
+    assert_near(a->verified, 2, 1e-6);
+    const char *overrides[16];
+    int count = 0;
+    for (int i = 0; i < 3; i++) overrides[count++] = sets[i];
+    for (int i = 0; i < a->override_count; i++) overrides[count++] = a->overrides[i];
+    yk_scenario_def pasted = {.path = oscillator, .overrides = overrides, .override_count = count};
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario;
+    yk_record *record;
+    assert_int_equal(yk_diagnostics_create(*state, &diagnostics), YK_OK);
+    assert_int_equal(yk_scenario_load(*state, &pasted, diagnostics, &scenario), YK_OK);
+    assert_int_equal(yk_record_create(*state, &record), YK_OK);
+    yk_run_def run = {.recorder = yk_record_recorder(record)};
+    assert_int_equal(yk_run(*state, scenario, &run, NULL), YK_OK);
+    double omega = sqrt(5000 / 1.5), worst = 0;
+    for (size_t i = 0; i < yk_record_rows(record); i++) {
+        double t = yk_record_time(record)[i];
+        worst = fmax(worst, fabs(yk_record_column(record, 0, 0)[i] - 0.1 / omega * sin(omega * t)));
     }
+    assert_true(worst / (2 * 0.1 / omega) <= def.tolerance);
+    yk_record_destroy(record);
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
     free(a);
 }
 
