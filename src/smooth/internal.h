@@ -147,6 +147,9 @@ typedef struct flexible_model {
     bool told_spin, told_steps, told_size; /* warned since start (watch.c) */
     int steps_seen, steps_coarse;
     double largest; /* deformation since start (m) */
+    double vibrating,
+        drawn; /* largest kinetic energies since start: of the deformation, and of what bending draws in (J) */
+    bool told_drawn;
 } flexible_model;
 
 enum { PLACE_MOVES = 1, PLACE_TURNS = 2 };
