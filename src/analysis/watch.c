@@ -26,6 +26,8 @@ static const double ROUNDING = 1e4;
 /* Impulse that iterations left over, by the impulse of the interface; of relaxed, sum of the velocities that sweeps left,
  * by the typical velocity. */
 static const double RESIDUAL_NOTABLE = 1e-4, RESIDUAL_SERIOUS = 0.02;
+/* Tolerance of the iterations, by the mean wrench of an interface, that lets them end before they have begun. */
+static const double TOLERANCE = 0.01;
 /* Growth of the largest gap from a quarter to half and from there to the whole run that is a drift; and the gap, by the way
  * of the interface (or in rad), below which it does not matter; gaps of rounding (m, rad) never do. */
 static const double DRIFT = 1.7;
@@ -114,10 +116,32 @@ static bool can_take_index1(const yk_scenario_info *info)
     return true;
 }
 
+/* The interface whose mean wrench (N or N m) is least beside the tolerance of the iterations, where that matters; else -1. */
+static int drowned_interface(const yk_watch *watch, double *wrench)
+{
+    const yk_scheme_def *scheme = &watch->info->scheme;
+    bool iterates = scheme->kind == YK_SCHEME_TIGHT || scheme->kind == YK_SCHEME_INDEX1;
+    double time = yk_system_time(watch->system) - watch->info->start;
+    int worst = -1;
+    *wrench = INFINITY;
+    for (int i = 0; iterates && scheme->iterations > 0 && time > 0 && i < watch->count; i++) {
+        double mean = yk_system_interface_statistics(watch->system, i).impulse / time;
+        bool drowned = mean > 0 && scheme->tolerance > TOLERANCE * mean;
+        if (drowned && mean < *wrench) *wrench = mean, worst = i;
+    }
+    return worst;
+}
+
 static void add_remedies(const yk_watch *watch, yk_finding *f)
 {
     const yk_scenario_info *info = watch->info;
     const yk_scheme_def *scheme = &info->scheme;
+    double wrench;
+    if (drowned_interface(watch, &wrench) >= 0) {
+        yk_finding_remedy(f, "coupling.tolerance=0 coupling.relative_tolerance=1e-6",
+                          "use coupling.tolerance 0 with coupling.relative_tolerance 1e-6");
+        return;
+    }
     bool accelerated =
         scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0 && scheme->relaxation == YK_RELAXATION_QUASI_NEWTON;
     if (watch->count > 0 && scheme->kind != YK_SCHEME_INDEX1) {
@@ -269,6 +293,20 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
     add_remedies(watch, f);
 }
 
+/* Iterations that end where everything counts as converged. */
+static void conclude_tolerance(const yk_watch *watch, yk_run_report *report)
+{
+    double wrench;
+    int worst = drowned_interface(watch, &wrench);
+    if (worst < 0) return;
+    double tolerance = watch->info->scheme.tolerance;
+    yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, false, worst, tolerance / wrench,
+                                   "the iterations end too soon: their tolerance is %.3g N or N m, and the wrench at "
+                                   "interface '%s' %.3g in the mean",
+                                   tolerance, watch->info->interfaces[worst].name, wrench);
+    add_remedies(watch, f);
+}
+
 static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
 {
     yk_system_statistics all = yk_system_statistics_get(watch->system);
@@ -374,6 +412,7 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
 
     /* The cause comes first: iterations that do not converge let a coupling run away, and what runs away has gaps, drifts
      * and fails as well. */
+    conclude_tolerance(watch, report);
     conclude_convergence(watch, report);
     for (int i = 0; i < watch->count; i++) conclude_ripple(watch, i, report);
     conclude_energy(watch, &energy, report);

@@ -37,6 +37,16 @@ static const char pendulum[] = "time: {end: 0.8, step: 2e-3}\n"
                                "coupling: {scheme: explicit}\n"
                                "record: {every: 5, signals: [upper.end.position, lower.end.position]}\n";
 
+/* A microgram: forces of 1e-7 N, below the tolerance of the iterations. */
+static const char micro[] = "time: {end: 1, step: 2e-3}\n"
+                            "subsystems:\n"
+                            "  left: {solver: oscillator, mass: 1e-9, stiffness: 4e-7, position: 0.01}\n"
+                            "  right: {solver: oscillator, mass: 1e-9, stiffness: 1e-7, position: 0.01}\n"
+                            "interfaces:\n"
+                            "  joint: {between: [left.mass, right.mass]}\n"
+                            "coupling: {scheme: tight}\n"
+                            "record: {every: 5, signals: [left.mass.position, right.mass.position]}\n";
+
 typedef struct raised {
     const char *model;
     yk_finding_kind kind;
@@ -50,6 +60,8 @@ static const raised cases[] = {
     {masses, YK_FINDING_ENERGY, {"subsystems.right.substeps=4", "coupling.scheme=tight", "time.step=1e-2"}},
     {masses, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.relaxation=none"}},
     {masses, YK_FINDING_FAILED, {"time.end=10", "coupling.inputs=original"}},
+    {micro, YK_FINDING_ENERGY, {"coupling.scheme=tight"}},
+    {micro, YK_FINDING_ENERGY, {"coupling.relaxation=aitken", "time.step=5e-3"}},
     {pendulum, YK_FINDING_ENERGY, {"coupling.scheme=loose", "coupling.exchange=motion"}},
     {pendulum, YK_FINDING_ENERGY, {"coupling.order=jacobi", "coupling.exchange=motion"}},
     {pendulum,
