@@ -125,6 +125,28 @@ void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start
     set_rotation_line(signal, a_start->orientation, yk_v3_scale(1 / h, turn));
 }
 
+static void set_cubic(double h, yk_vec3 way, yk_vec3 rate, yk_vec3 end_rate, yk_vec3 c[YK_SIGNAL_COEFFICIENTS])
+{
+    /* y = rate t + (3 way/h - 2 rate - end_rate) t^2/h + (rate + end_rate - 2 way/h) t^3/h^2 */
+    yk_vec3 mean = yk_v3_scale(1 / h, way), sum = yk_v3_add(rate, end_rate);
+    c[1] = rate;
+    c[2] = yk_v3_scale(1 / h, yk_v3_sub(yk_v3_axpy(3, mean, yk_v3_neg(rate)), sum));
+    c[3] = yk_v3_scale(1 / (h * h), yk_v3_axpy(-2, mean, sum));
+}
+
+void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end, yk_signal *signal)
+{
+    signal->degree = 3;
+    signal->linear[0] = a_start->position;
+    set_cubic(h, yk_v3_sub(a_end->position, a_start->position), a_start->velocity, a_end->velocity, signal->linear);
+    if (kind == YK_PORT_SCALAR) return;
+    yk_vec3 turn = rotation_between(a_start->orientation, a_end->orientation);
+    yk_vec3 end_rate = yk_m3_apply(yk_so3_left_tangent_inverse(turn), a_end->angular_velocity);
+    signal->orientation = a_start->orientation;
+    signal->angular[0] = yk_v3(0, 0, 0);
+    set_cubic(h, turn, a_start->angular_velocity, end_rate, signal->angular);
+}
+
 void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_signal *signal)
 {
     set_line(signal, a->position, a->velocity);
@@ -150,6 +172,18 @@ void yk_input_constant(yk_port_kind kind, const yk_effort *effort, yk_signal *si
     if (kind == YK_PORT_SCALAR) return;
     signal->linear[0] = effort->force;
     signal->angular[0] = effort->torque;
+}
+
+void yk_input_line(yk_port_kind kind, const yk_effort *effort, double at, const yk_effort *before, double since,
+                   yk_signal *signal)
+{
+    yk_effort change = yk_effort_combine(kind, effort, -1, before);
+    signal->degree = 1;
+    signal->linear[1] = yk_v3_scale(1 / since, change.force);
+    signal->linear[0] = yk_v3_axpy(-at, signal->linear[1], effort->force);
+    if (kind == YK_PORT_SCALAR) return;
+    signal->angular[1] = yk_v3_scale(1 / since, change.torque);
+    signal->angular[0] = yk_v3_axpy(-at, signal->angular[1], effort->torque);
 }
 
 static yk_vec3 along_axes(unsigned axes, yk_quat frame, yk_vec3 v)

@@ -16,6 +16,9 @@ void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_inputs 
 /* ... between A's places at the start and at the end, papers tight (21), (26). */
 void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end,
                            yk_signal *signal);
+/* ... the cubic that meets A's places and velocities at both ends, for sides that make several steps on it: without a kink
+ * between macro steps, which a solver would answer with a blow. */
+void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end, yk_signal *signal);
 /* ... A's motion now with its rates, for a consistent start. */
 void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_signal *signal);
 
@@ -24,6 +27,11 @@ void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_signal *signal);
 yk_effort yk_effort_opposite(yk_port_kind kind, const yk_port_value *b, yk_vec3 a_origin);
 /* The same effort over the whole step. */
 void yk_input_constant(yk_port_kind kind, const yk_effort *effort, yk_signal *signal);
+
+/* A line in time with the effort at the time `at` of the step, and the rate at which it came there from `before`, `since`
+ * ago. */
+void yk_input_line(yk_port_kind kind, const yk_effort *effort, double at, const yk_effort *before, double since,
+                   yk_signal *signal);
 
 /* How far two motions are apart along the constrained axes, in the frame of b. */
 yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a, const yk_motion *b);

@@ -45,12 +45,21 @@ void yk_ledger_add_gap(yk_system *system, yk_link *link, double t)
     raise_to(&largest->angular_velocity, gap.angular_velocity);
 }
 
-/* Of one wrench per macro step on A; of one on B, or of those of its substeps. */
+/* Of the mean wrench on a side, or of those of its substeps. */
 static void exchanged_work(const yk_system *system, const yk_link *link, yk_link_work *work)
 {
     const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     int a_port = link->def.effort_port, b_port = link->def.motion_port;
-    work->on[0] = yk_effort_work(link->kind, &link->applied, &a->before[a_port], &a->values[a_port].motion);
+    yk_effort received = link->applied;
+    work->on[0] = yk_effort_work(link->kind, &received, &a->before[a_port], &a->values[a_port].motion);
+    if (a->substeps > 1 && a->inputs[a_port].degree == 1) {
+        /* A wrench that changes, read by A at the ends of its substeps. B answers at the ends of its own, so that both are
+         * compared at the same distance from the middle of a substep. */
+        double delay = 0.5 * system->h * (1.0 / b->substeps - 1.0 / a->substeps);
+        yk_effort rate = {a->inputs[a_port].linear[1], a->inputs[a_port].angular[1]};
+        work->on[0] = a->port_work[a_port] +
+                      delay * yk_effort_work(link->kind, &rate, &a->before[a_port], &a->values[a_port].motion);
+    }
     if (b->substeps > 1) {
         work->on[1] = b->port_work[b_port];
     } else {

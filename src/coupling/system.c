@@ -120,6 +120,21 @@ const yk_signal *yk_system_inputs(yk_system *system, int member)
 
 typedef yk_status (*member_move)(yk_system *system, yk_member *member);
 
+/* Adds to the mean efforts at motion ports `factor` times the torque that the last or the mean force has about the marker
+ * that the port follows, `t` after the start of the step: markers of some joints slide apart. */
+static void add_arms(const yk_system *system, yk_member *m, double t, double factor, bool mean)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        if (yk_link_b(system, link) != m || link->kind != YK_PORT_MARKER) continue;
+        int port = link->def.motion_port;
+        yk_vec3 followed = yk_signal_motion(&m->inputs[port], YK_PORT_MARKER, t).position;
+        yk_vec3 force = mean ? m->mean_efforts[port].force : m->values[port].effort.force;
+        yk_vec3 torque = yk_v3_cross(yk_v3_sub(m->values[port].motion.position, followed), force);
+        m->mean_efforts[port].torque = yk_v3_axpy(factor, torque, m->mean_efforts[port].torque);
+    }
+}
+
 /* The effort of a member with substeps is the mean over them: what its partner receives is then the whole impulse. */
 static void add_mean_efforts(yk_member *m)
 {
@@ -132,6 +147,7 @@ static void add_mean_efforts(yk_member *m)
 static yk_status step_in_parts(yk_system *system, yk_member *m)
 {
     double h = system->h / m->substeps;
+    bool tight = system->scheme.kind == YK_SCHEME_TIGHT;
     yk_status worst = YK_OK;
     memset(m->mean_efforts, 0, (size_t)m->port_count * sizeof *m->mean_efforts);
     yk_ledger_begin_substeps(m);
@@ -140,9 +156,12 @@ static yk_status step_in_parts(yk_system *system, yk_member *m)
         if (status < 0) return status;
         if (status > worst) worst = status;
         add_mean_efforts(m);
+        if (tight) add_arms(system, m, (i + 1) * h, 1.0 / m->substeps, false);
         yk_ledger_add_substep(m, h);
         if (m->moments) yk_index1_add_moments(m, i + 1);
     }
+    /* As an effort at its own marker where that is now. */
+    if (tight) add_arms(system, m, system->h, -1, true);
     return worst;
 }
 

@@ -76,6 +76,7 @@ typedef struct yk_link {
     bool lagged;          /* in the sequence that has A sides first, A comes after B nevertheless: a circle */
     yk_motion told;       /* then, of A at t + h: what B is told in a sweep of iterations over wrenches */
     yk_effort applied;    /* on A in this macro step */
+    yk_effort before;     /* what balanced B's effort at the start of it, on A */
     yk_vec3 origin;       /* of A's marker where B's effort belongs: the place at t + h that B was told */
     double residual;      /* what the iterations of this step left of the effort's change (N or N m) */
     yk_interface_statistics statistics;
@@ -216,6 +217,9 @@ yk_status yk_explicit_step(yk_system *system, yk_step_report *report);
 yk_status yk_tight_step(yk_system *system, yk_step_report *report);
 /* The motion of a link's effort side over the step, to this end, as the tight scheme prescribes it to the other. */
 void yk_tight_motion_input(yk_system *system, yk_link *link, const yk_motion *end);
+/* The effort that is applied at a link, or at all of a member, as inputs of side A over the step. */
+void yk_tight_effort_input(const yk_system *system, const yk_link *link);
+void yk_tight_effort_inputs(yk_system *system, int member);
 yk_status yk_tight_iterate_accelerated(yk_system *system, yk_step_report *report);
 yk_status yk_monolithic_step(yk_system *system, yk_step_report *report);
 yk_status yk_index1_step(yk_system *system, yk_step_report *report);

@@ -123,6 +123,7 @@ static yk_status exchange(yk_system *system)
         if (system->members[member].effort_size == 0) continue;
         yk_system_pack_efforts(system, member);
         yk_system_apply_efforts(system, member, system->members[member].fresh);
+        yk_tight_effort_inputs(system, member);
         yk_status status = yk_system_rewind(system, member);
         if (status >= 0) status = yk_system_advance(system, member);
         if (status < 0) return yk_system_blame(system, member);

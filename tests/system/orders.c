@@ -1,6 +1,7 @@
-/* The order of the scheme index1 is the lower one of two: that of its polynomials and that of the solvers. Two bodies that
- * spin in space, cut at every kind of joint, by all integrators and degrees; an arm on a hydraulic cylinder. The reference
- * is the method of order 8 under cubics, with an error below 1e-12 m. */
+/* The order of the scheme index1 is the lower one of two: that of its polynomials and that of the solvers; that of the scheme
+ * tight is the solvers', up to 2, with any number of substeps. Two bodies that spin in space, cut at every kind of joint,
+ * by all integrators and degrees; an arm on a hydraulic cylinder. The reference is the method of order 8 under cubics, with
+ * an error below 1e-12 m. */
 #include <stdlib.h>
 
 #include "math/vec3.h"
@@ -180,6 +181,52 @@ static void hydraulics_keep_the_order_of_the_solvers(void **state)
     }
 }
 
+/* Both sides make steps of their own in a macro step, A's shorter or longer than B's. */
+static void substeps_under_tight_keep_the_order(void **state)
+{
+    (void)state;
+    static const int substeps[][2] = {{1, 4}, {4, 1}, {4, 4}, {8, 2}, {3, 5}};
+    for (int joint = 1; joint < 3; joint++) {
+        yk_vec3 reference = reference_of(joint);
+        for (int i = 0; i < 5; i++) {
+            char one[64], two[64];
+            snprintf(one, sizeof one, "subsystems.one.substeps=%d", substeps[i][0]);
+            snprintf(two, sizeof two, "subsystems.two.substeps=%d", substeps[i][1]);
+            const char *const settings[SETTINGS] = {
+                joints[joint], "interfaces.link.between=[one.top, two.low]",
+                "coupling={scheme: tight, relaxation: quasi-newton, tolerance: 1e-8, iterations: 60}", one, two};
+            double order = order_of(bodies, settings, 5e-3, 0.4, reference);
+            if (!(order > 1.8 && order < 2.3)) fail_msg("%s, %s, %s: order %g", joints[joint], one, two, order);
+        }
+    }
+}
+
+/* What the interface does on one side it takes from the other. */
+static void substeps_under_tight_create_no_energy(void **state)
+{
+    (void)state;
+    static const int substeps[][2] = {{1, 4}, {4, 1}, {4, 4}, {3, 5}};
+    for (int i = 0; i < 4; i++) {
+        char one[64], two[64];
+        snprintf(one, sizeof one, "subsystems.one.substeps=%d", substeps[i][0]);
+        snprintf(two, sizeof two, "subsystems.two.substeps=%d", substeps[i][1]);
+        const char *const settings[] = {
+            "interfaces.link.between=[one.top, two.low]",
+            "coupling={scheme: tight, relaxation: quasi-newton, tolerance: 1e-8, iterations: 60}",
+            "time.step=5e-3",
+            one,
+            two,
+            NULL};
+        run r = open_text("orders.yaml", bodies, settings);
+        run_to(&r, 0.4);
+        yk_interface_statistics s = yk_system_interface_statistics(r.system, 0);
+        double exchanged = fabs(s.work[0]) + fabs(s.work[1]);
+        if (!(fabs(s.energy_created) < 2e-3 * exchanged))
+            fail_msg("%s, %s: %g J of %g J", one, two, s.energy_created, exchanged);
+        close_run(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +234,8 @@ int main(void)
         cmocka_unit_test(sides_with_other_solvers_and_steps_keep_it),
         cmocka_unit_test(exact_solvers_show_the_order_of_the_polynomials),
         cmocka_unit_test(hydraulics_keep_the_order_of_the_solvers),
+        cmocka_unit_test(substeps_under_tight_keep_the_order),
+        cmocka_unit_test(substeps_under_tight_create_no_energy),
     };
-    return cmocka_run_group_tests_name("orders of index1", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("orders", tests, NULL, NULL);
 }
