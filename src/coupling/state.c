@@ -150,7 +150,8 @@ void yk_system_state_get(const yk_system *system, double *image)
         yk_accelerator_get(system->wrenches[i].accelerator, opaque);
         opaque += yk_accelerator_words(system->wrenches[i].accelerator);
     }
-    *opaque++ = system->control.proposal, *opaque++ = system->control.speed, *opaque++ = system->control.spin;
+    yk_controller_get(&system->control, opaque);
+    opaque += YK_CONTROLLER_WORDS;
     memcpy(opaque, &system->step_count, sizeof *opaque);
 }
 
@@ -182,7 +183,8 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         yk_accelerator_set(system->wrenches[i].accelerator, opaque);
         opaque += yk_accelerator_words(system->wrenches[i].accelerator);
     }
-    system->control.proposal = *opaque++, system->control.speed = *opaque++, system->control.spin = *opaque++;
+    yk_controller_set(&system->control, opaque);
+    opaque += YK_CONTROLLER_WORDS;
     memcpy(&system->step_count, opaque, sizeof *opaque);
     return YK_OK;
 }

@@ -5,19 +5,37 @@
  * the times of results depend on the control.
  *
  * Errors are those of the interface motions in one step, as velocities: a difference in position counts by the speed that
- * would make it in the step. Two estimates are used. The scheme index1 has predicted the step before it takes it, so the
- * difference costs nothing; it is the error of the prediction, which is of lower order than the result's and therefore
- * errs on the safe side. Everything else takes the step once as a whole and once in two halves, and goes on with the
- * halves. A step whose error is too large, or in which a subsystem fails, is taken back and repeated with a smaller size;
- * so impacts are found and passed with the smallest step. */
+ * would make it in the step. So errors add up to the tolerance times the way that was gone: a tenth of the tolerance gives
+ * a tenth of the error at the end. Two estimates are used. The scheme index1 with solvers that follow polynomials has
+ * predicted the step before it takes it, so the difference costs nothing; it is the error of the prediction, which is of
+ * lower order than the result's and therefore errs on the safe side. Everything else takes the step once as a whole and once
+ * in two halves, and goes on with the halves. A step whose error is too large, or in which a subsystem fails, is taken back
+ * and repeated with a smaller size; so impacts are found and passed with the smallest step.
+ *
+ * An error of order p asks for steps as its p-th root. The order is that of the coupled solvers, which nobody tells; two
+ * attempts at the same step show it. Some errors no step makes smaller: what iterations of a solver or of the coupling
+ * leave. Where several steps in a row are too inaccurate at the smallest size this is no impact, and what they have in
+ * common is taken for the floor; steps then grow again as long as their error stays near it. */
 #include <float.h>
 #include <math.h>
 
 #include "coupling/index1.h"
+#include "coupling/interface.h"
 #include "coupling/relaxed.h"
+#include "math/polynomial.h"
 #include "math/so3.h"
 
 static const double SAFETY = 0.9, GROWTH = 2, SHRINKAGE = 0.2;
+/* A step is not changed for less: solvers that remember steps answer every change with an error. */
+static const double NOTABLE_GROWTH = 1.2;
+/* Of an error by whole and half steps: the power of the step by which it falls, at first, and within which bounds. */
+static const double FIRST_ORDER = 2, LEAST_ORDER = 1, GREATEST_ORDER = 3;
+/* Steps in a row at the smallest size whose errors make the floor, by how much of it an error may be larger, and how
+ * much of it is left after a step that is better than the tolerance. */
+enum { FUTILE_STEPS = 4 };
+/* Share of an effort that iterations may leave in a step that is taken in spite of its error. */
+static const double FAR_OFF = 0.1;
+static const double ABOVE_FLOOR = 2, FADING = 0.7;
 /* Fraction of the step that a step may be longer or shorter to end on the grid or an event. */
 static const double SLIVER = 1e-9;
 /* Smallest step, against the largest, where none is given. */
@@ -69,14 +87,17 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
                        yk_system_scheme_name(system));
     yk_status status = check_events(context, def);
     if (status < 0 || !is_controlled(system)) return status;
-    c->whole = yk_allocate(context, 2 * (size_t)system->link_count, sizeof *c->whole);
-    return c->whole ? YK_OK : YK_ERROR_MEMORY;
+    size_t sides = 2 * (size_t)system->link_count;
+    c->whole = yk_allocate(context, sides, sizeof *c->whole);
+    c->middle = yk_allocate(context, sides, sizeof *c->middle);
+    return c->whole && c->middle ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_controller_destroy(yk_system *system)
 {
     yk_release(system->context, system->control.image);
     yk_release(system->context, system->control.whole);
+    yk_release(system->context, system->control.middle);
 }
 
 /* Errors ----------------------------------------------------------------------------------------------------------- */
@@ -105,11 +126,37 @@ void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_m
     raise_to(spin, yk_v3_norm(yk_so3_log(yk_q_mul(a->orientation, yk_q_conjugate(b->orientation)))) / h);
 }
 
-static void keep_whole(yk_system *system)
+static const yk_motion *side_start(const yk_system *system, const yk_link *link, int side)
 {
-    for (int i = 0; i < system->link_count; i++)
-        for (int side = 0; side < 2; side++)
-            system->control.whole[2 * i + side] = *side_motion(system, &system->links[i], side);
+    return side == 0 ? &yk_link_a(system, link)->before[link->def.effort_port]
+                     : &yk_link_b(system, link)->before[link->def.motion_port];
+}
+
+/* Where the whole step led, and where it passed by in its middle if nothing happened on the way. */
+static void keep_whole(yk_system *system, double h)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        for (int side = 0; side < 2; side++) {
+            const yk_motion *end = side_motion(system, link, side);
+            yk_signal way = {.orientation = yk_q_identity()};
+            yk_input_cubic(link->kind, h, side_start(system, link, side), end, &way);
+            system->control.whole[2 * i + side] = *end;
+            system->control.middle[2 * i + side] = yk_signal_motion(&way, link->kind, h / 2);
+        }
+    }
+}
+
+/* In the middle of the step places count alone: velocities of the cubic are of lower order. */
+static void compare_with_middle(const yk_system *system, double h, double *speed, double *spin)
+{
+    for (int i = 0; i < 2 * system->link_count; i++) {
+        const yk_link *link = &system->links[i / 2];
+        const yk_motion *now = side_motion(system, link, i % 2);
+        yk_motion middle = system->control.middle[i];
+        middle.velocity = now->velocity, middle.angular_velocity = now->angular_velocity;
+        yk_motion_error(link->kind, h, &middle, now, speed, spin);
+    }
 }
 
 static void compare_with_whole(const yk_system *system, double h, double *speed, double *spin)
@@ -151,13 +198,28 @@ yk_status yk_controller_start(yk_system *system)
 {
     yk_controller *c = &system->control;
     c->proposal = fmin(c->def.largest, FIRST * c->def.smallest);
-    c->speed = c->spin = 0;
+    c->speed = c->spin = c->floor = c->least = c->futile = 0;
+    c->order = FIRST_ORDER;
     expect_speeds(system);
     if (!is_controlled(system)) return YK_OK;
     double *image = yk_reallocate(system->context, c->image, system->layout.words, sizeof *image);
     if (!image) return YK_ERROR_MEMORY;
     c->image = image;
     return YK_OK;
+}
+
+void yk_controller_get(const yk_controller *controller, double words[YK_CONTROLLER_WORDS])
+{
+    const yk_controller *c = controller;
+    const double all[YK_CONTROLLER_WORDS] = {c->proposal, c->speed, c->spin, c->order, c->floor, c->futile, c->least};
+    for (int i = 0; i < YK_CONTROLLER_WORDS; i++) words[i] = all[i];
+}
+
+void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLLER_WORDS])
+{
+    controller->proposal = words[0], controller->speed = words[1], controller->spin = words[2];
+    controller->order = words[3], controller->floor = words[4];
+    controller->futile = words[5], controller->least = words[6];
 }
 
 static double relative_error(const yk_controller *c, double speed, double spin)
@@ -185,55 +247,70 @@ static yk_status take_part(yk_system *system, double t, double h, yk_step_report
     return status;
 }
 
-static yk_status take_halves(yk_system *system, double t, double h, yk_step_report *report)
+/* Speed and spin are raised to the differences from the whole step. */
+static yk_status take_halves(yk_system *system, double t, double h, yk_step_report *report, double *speed, double *spin)
 {
     yk_status first = take_part(system, t, h / 2, report);
     if (first < 0) return first;
+    compare_with_middle(system, h, speed, spin);
     yk_system_observe(system);
     yk_system_keep_earlier(system);
     yk_system_keep_start(system);
     yk_status second = take_part(system, t + h / 2, h / 2, report);
+    if (second < 0) return second;
+    compare_with_whole(system, h, speed, spin);
     return second != YK_OK ? second : first;
 }
 
-/* Back to the start of the step, as if it had not been tried. */
+/* Back to the start of the step, as if it had not been tried; only the order that attempts showed is kept. */
 static yk_status take_back(yk_system *system)
 {
+    double order = system->control.order;
     yk_status status = yk_system_state_set(system, system->control.image);
     if (status < 0) return status;
+    system->control.order = order;
     yk_system_keep_start(system);
     for (int i = 0; i < system->link_count; i++) system->links[i].statistics = system->links[i].kept;
     return YK_OK;
+}
+
+/* Whether index1 predicts as its solvers move: those that do not follow polynomials leave efforts that bend as the steps
+ * change, and a prediction that says nothing of errors. */
+static bool is_exact(const yk_system *system)
+{
+    if (!system->index1) return false;
+    for (int i = 0; i < system->member_count; i++)
+        if (system->members[i].low_order) return false;
+    return true;
 }
 
 /* The step as a whole, then in halves. */
 static yk_status take_twice(yk_system *system, double t, double h, yk_step_report *report, attempt *a)
 {
     yk_controller *c = &system->control;
-    a->order = system->index1 ? system->scheme.index1.degree + 4 : 2;
-    yk_status status = take_part(system, t, h, report);
-    if (status != YK_OK) return status;
-    keep_whole(system);
-    status = take_back(system);
-    if (status == YK_OK) status = take_halves(system, t, h, report);
-    if (status != YK_OK) return status;
+    a->order = is_exact(system) ? system->scheme.index1.degree + 4 : c->order;
+    yk_status whole = take_part(system, t, h, report);
+    if (whole < 0) return whole;
     double speed = 0, spin = 0;
+    keep_whole(system, h);
+    yk_status status = take_back(system);
+    if (status == YK_OK) status = take_halves(system, t, h, report, &speed, &spin);
+    if (status < 0) return status;
     observe_speeds(system);
-    compare_with_whole(system, h, &speed, &spin);
     a->error = relative_error(c, speed, spin);
-    return YK_OK;
+    return status;
 }
 
 static yk_status take_predicted(yk_system *system, double t, double h, yk_step_report *report, attempt *a)
 {
     a->order = system->scheme.index1.degree + 2;
     yk_status status = take_part(system, t, h, report);
-    if (status != YK_OK) return status;
+    if (status < 0) return status;
     double speed = 0, spin = 0;
     observe_speeds(system);
     yk_index1_estimate(system, &speed, &spin);
     a->error = relative_error(&system->control, speed, spin);
-    return YK_OK;
+    return status;
 }
 
 bool yk_step_can_be_mended(yk_status status)
@@ -242,11 +319,31 @@ bool yk_step_can_be_mended(yk_status status)
            status == YK_ERROR_DIVERGED || status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SUBSYSTEM;
 }
 
-static double factor_for(const attempt *a, bool mended)
+/* By how much the step is to change for its error to come to `allowed`. */
+static double factor_for(const attempt *a, bool failed, double allowed)
 {
-    if (mended || !isfinite(a->error)) return SHRINKAGE;
+    if (failed || !isfinite(a->error)) return SHRINKAGE;
     if (!(a->error > 0)) return GROWTH;
-    return fmax(SHRINKAGE, fmin(GROWTH, SAFETY * pow(a->error, -1 / a->order)));
+    return fmax(SHRINKAGE, fmin(GROWTH, SAFETY * pow(a->error / allowed, -1 / a->order)));
+}
+
+/* Two attempts at one step show by which power of its size the error falls; where it hardly does, something jumps there. */
+static void learn_order(yk_controller *c, double h, double error, double last_h, double last_error)
+{
+    double order = log(last_error / error) / log(last_h / h);
+    if (!(order > 0.5 * LEAST_ORDER)) return;
+    c->order = fmax(LEAST_ORDER, fmin(GREATEST_ORDER, 0.5 * (c->order + order)));
+}
+
+/* What is left of errors that no step makes smaller. */
+static void keep_floor(yk_controller *c, double error, bool good, bool forced)
+{
+    c->futile = forced ? c->futile + 1 : 0;
+    if (good) c->floor *= FADING;
+    c->least = c->futile <= 1 ? error : fmin(c->least, error);
+    if (c->futile < FUTILE_STEPS || !isfinite(c->least)) return;
+    c->floor = c->least;
+    c->futile = 0;
 }
 
 static void count_step(yk_system *system, double h, const yk_step_report *report)
@@ -262,7 +359,7 @@ static void count_step(yk_system *system, double h, const yk_step_report *report
 
 static yk_status try_step(yk_system *system, double t, double h, yk_step_report *report, attempt *a)
 {
-    bool predicted = system->index1 && yk_index1_has_history(system);
+    bool predicted = is_exact(system) && yk_index1_has_history(system);
     return predicted ? take_predicted(system, t, h, report, a) : take_twice(system, t, h, report, a);
 }
 
@@ -274,39 +371,74 @@ static double first_size(const yk_system *system, double room)
     return h > room / 2 ? room / 2 : h;
 }
 
-static void propose(yk_system *system, double h, double next)
+static void propose(yk_controller *c, double h, double next, double proposed)
 {
-    yk_controller *c = &system->control;
     /* A step that was cut to end somewhere says nothing against the size that was proposed before. */
-    if (next > h && c->proposal > next) next = c->proposal;
+    if (next >= h && proposed > next) next = proposed;
+    if (next > h && next < NOTABLE_GROWTH * h) next = h;
     c->proposal = fmin(c->def.largest, fmax(c->def.smallest, next));
+}
+
+/* Whether iterations left so much of an effort that the step is none. */
+static bool is_far_off(const yk_system *system)
+{
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        if (!(link->residual <= FAR_OFF * yk_effort_size(link->kind, &link->applied))) return true;
+    }
+    return false;
+}
+
+static yk_status never_converges(yk_system *system, double t, const yk_step_report *report)
+{
+    bool plain = system->scheme.relaxation != YK_RELAXATION_QUASI_NEWTON;
+    const char *accelerated =
+        system->scheme.kind == YK_SCHEME_TIGHT && plain ? "coupling.relaxation quasi-newton or " : "";
+    return yk_fail(
+        system->context, YK_ERROR_DIVERGED,
+        "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the smallest one "
+        "(%g s) the interface efforts still change by %g (N, N m); use %scoupling.scheme index1, or exchange the "
+        "sides (`between`): the one that takes the motion cannot give way to a wall",
+        t, yk_system_scheme_name(system), system->control.def.smallest, report->effort_change, accelerated);
 }
 
 /* From t over `room` at most; the size that was taken is left in system->h, or in two halves of it. */
 static yk_status controlled_step(yk_system *system, double t, double room, double *taken, yk_step_report *report)
 {
     yk_controller *c = &system->control;
-    double h = first_size(system, room);
+    double h = first_size(system, room), proposed = c->proposal, last_h = 0, last_error = 0;
     yk_system_state_get(system, c->image);
     for (int i = 0; i < system->link_count; i++) system->links[i].kept = system->links[i].statistics;
     for (;;) {
         attempt a = {0};
         yk_status status = try_step(system, t, h, report, &a);
         if (status < 0 && !yk_step_can_be_mended(status)) return status;
-        bool good = status == YK_OK && a.error <= 1, smallest = h <= c->def.smallest * (1 + SLIVER);
-        double next = h * factor_for(&a, status != YK_OK);
-        if (smallest && status < 0) return status;
-        if (good || smallest) {
+        bool failed = status < 0, smallest = h <= c->def.smallest * (1 + SLIVER);
+        if (failed && smallest) return status;
+        if (!failed && last_error > 1) learn_order(c, h, a.error, last_h, last_error);
+
+        /* Iterations that ended at their limit show in the error as far as they matter. */
+        double allowed = fmax(1, ABOVE_FLOOR * c->floor);
+        bool good = !failed && a.error <= 1, tolerable = !failed && a.error <= allowed;
+        double next = h * factor_for(&a, failed, allowed);
+        bool hopeless = is_far_off(system) || c->futile + 1 >= FUTILE_STEPS;
+        if (status == YK_NOT_CONVERGED && !tolerable && smallest && hopeless)
+            return never_converges(system, t + h, report);
+        if (tolerable || smallest) {
             *taken = h;
-            propose(system, h, next);
+            if (last_h > 0) next = fmin(next, h); /* no growth where a larger step has just failed */
+            propose(c, h, next, last_h > 0 ? h : proposed);
+            keep_floor(c, a.error, good, !tolerable);
             system->statistics.steps_forced += !good;
-            if (!good && system->index1) yk_index1_jump(system);
+            if (!tolerable && system->index1) yk_index1_jump(system);
             return status;
         }
+
         system->statistics.steps_rejected++;
         yk_status restored = take_back(system);
         if (restored < 0) return restored;
-        c->proposal = h = fmax(c->def.smallest, fmin(next, h / 2));
+        last_h = h, last_error = failed ? 0 : a.error;
+        h = fmax(c->def.smallest, fmin(next, SAFETY * h));
     }
 }
 

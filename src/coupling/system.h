@@ -89,16 +89,21 @@ typedef struct yk_system_part {
     bool shows; /* the member's energy and statistics are told as its own: it is the first of those that were merged */
 } yk_system_part;
 
-/* Step control at work; the first three are part of the state image. */
+/* Step control at work; all but the definition and the workspace is part of the state image. */
 typedef struct yk_controller {
     yk_step_control def;
     double proposal;    /* s, the next step */
     double speed, spin; /* largest of any interface so far (m/s, rad/s) */
+    double order;       /* by which power of the step the error falls */
+    double floor;       /* error, against the tolerance, that smaller steps do not remove */
+    double futile;      /* steps in a row that were too inaccurate at the smallest size ... */
+    double least;       /* ... and the smallest of their errors */
     double *image;      /* of the whole system at the start of a step */
-    yk_motion *whole;   /* per interface and side: where one whole step led */
+    yk_motion *whole;   /* per interface and side: where one whole step led ... */
+    yk_motion *middle;  /* ... and by where its middle would be */
 } yk_controller;
 
-enum { YK_CONTROLLER_WORDS = 3 };
+enum { YK_CONTROLLER_WORDS = 7 };
 
 struct yk_system {
     yk_context *context;
@@ -198,6 +203,9 @@ double yk_wires_feed_start(yk_system *system, int member);
 /* Steps: step_control.c. */
 yk_status yk_controller_create(yk_system *system, const yk_step_control *def);
 yk_status yk_controller_start(yk_system *system);
+/* Its part of the state image. */
+void yk_controller_get(const yk_controller *controller, double words[YK_CONTROLLER_WORDS]);
+void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLLER_WORDS]);
 void yk_controller_destroy(yk_system *system);
 /* From system->t over system->h by the scheme; all outputs are finite afterwards. */
 yk_status yk_system_scheme_step(yk_system *system, yk_step_report *report);

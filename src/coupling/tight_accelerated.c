@@ -22,6 +22,12 @@ static const double SIGNAL_TOLERANCE = 1e-9;
 enum { SHORTENINGS_MAX = 8 };
 static const double SHORTENING = 0.1;
 
+static void apply(yk_system *system, const yk_wrenches *w, const double *x)
+{
+    yk_wrenches_apply(system, w, x);
+    for (int k = 0; k < w->link_count; k++) yk_tight_effort_input(system, &system->links[w->links[k]]);
+}
+
 /* The wrenches at the end of the step before belong to where the effort sides were then; motions that must be told before
  * they are known are predicted, and wires hold their values. */
 static void begin(yk_system *system)
@@ -40,7 +46,7 @@ static void begin(yk_system *system)
             link->applied = yk_effort_opposite(link->kind, b, link->origin);
         }
         yk_wrenches_read(system, w);
-        yk_wrenches_apply(system, w, w->applied);
+        apply(system, w, w->applied);
         yk_accelerator_begin(w->accelerator);
     }
 }
@@ -93,7 +99,7 @@ static void go_on(yk_system *system)
         bool closed = w->lagged_count + w->wire_count == 0;
         if (closed && yk_wrenches_settled(system, w, &change)) continue;
         yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
-        yk_wrenches_apply(system, w, w->next);
+        apply(system, w, w->next);
     }
 
     /* One factor is for wrenches alone. */
@@ -111,7 +117,7 @@ static void shorten(yk_system *system)
         yk_wrenches *w = &system->wrenches[i];
         yk_wrenches_read(system, w);
         for (int k = 0; k < w->size; k++) w->next[k] = w->tried[k] + SHORTENING * (w->applied[k] - w->tried[k]);
-        yk_wrenches_apply(system, w, w->next);
+        apply(system, w, w->next);
     }
 }
 
@@ -137,7 +143,7 @@ static yk_status return_to_best(yk_system *system, yk_step_report *report)
         yk_wrenches *w = &system->wrenches[i];
         memcpy(w->next, w->applied, (size_t)w->size * sizeof(double));
         yk_accelerator_best(w->accelerator, w->next);
-        yk_wrenches_apply(system, w, w->next);
+        apply(system, w, w->next);
     }
     yk_status status = sweep(system, false);
     has_converged(system, &report->effort_change);

@@ -197,7 +197,7 @@ void yk_wrenches_apply(yk_system *system, const yk_wrenches *w, const double *x)
     for (int i = 0; i < w->link_count; i++) {
         yk_link *link = &system->links[w->links[i]];
         x = yk_effort_unpack(link->kind, x, &link->applied);
-        yk_tight_effort_input(system, link);
+        yk_input_constant(link->kind, &link->applied, &yk_link_a(system, link)->inputs[link->def.effort_port]);
     }
     for (int i = 0; i < w->lagged_count; i++) {
         yk_link *link = &system->links[w->lagged[i]];

@@ -165,12 +165,25 @@ static void the_error_follows_the_tolerance(void **state)
         for (double tolerance = 1e-2; tolerance > 2e-3; tolerance /= 4) {
             pair_def d = pushed(SAMPLE_STEP, tolerance);
             d.scheme = schemes[i];
+            if (schemes[i] == YK_SCHEME_TIGHT) d.substeps = 1;
             result r = sample_run(&d);
             double error = difference(&r, &reference);
             assert_true(error < 0.6 * last && error < 20 * tolerance);
             last = error;
         }
     }
+}
+
+/* With substeps the scheme tight is of second order, and needs few steps. */
+static void substeps_save_macro_steps(void **state)
+{
+    (void)state;
+    pair_def exact = pushed(SAMPLE_STEP / 64, 0), one = pushed(SAMPLE_STEP, 2.5e-3), many = one;
+    one.scheme = many.scheme = YK_SCHEME_TIGHT;
+    one.substeps = 1;
+    result reference = sample_run(&exact), single = sample_run(&one), several = sample_run(&many);
+    assert_true(difference(&several, &reference) < 0.1 * difference(&single, &reference));
+    assert_true(8 * several.statistics.steps < single.statistics.steps);
 }
 
 /* Half-way between two of the grid's times the force jumps. */
@@ -306,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_and_slow_phases_need_fewer_calls),
         cmocka_unit_test(the_error_follows_the_tolerance),
+        cmocka_unit_test(substeps_save_macro_steps),
         cmocka_unit_test(steps_end_at_events),
         cmocka_unit_test(subsystems_announce_events),
         cmocka_unit_test(announced_events_keep_the_order),

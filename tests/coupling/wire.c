@@ -260,8 +260,8 @@ static void a_restored_state_brings_back_the_wires(void **state)
     set_up(&p);
     assert_int_equal(yk_system_create(*state, &p.def, &p.system), YK_OK);
     assert_int_equal(yk_system_start(p.system), YK_OK);
-    double image[8], end[2];
-    assert_true(yk_system_state_layout(p.system).words <= 8);
+    double image[16], end[2];
+    assert_true(yk_system_state_layout(p.system).words <= 16);
     yk_system_step(p.system, NULL);
     yk_system_state_get(p.system, image);
     for (int i = 0; i < 2; i++) {

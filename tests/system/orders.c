@@ -227,6 +227,53 @@ static void substeps_under_tight_create_no_energy(void **state)
     }
 }
 
+/* Errors add up to the tolerance times the way; steps go with the root of it, and few of them are taken twice. */
+static void errors_are_proportional_to_the_tolerance_of_steps(void **state)
+{
+    (void)state;
+    static const char *const schemes[] = {"coupling={scheme: index1}", "coupling={scheme: index1, degree: 2}",
+                                          "coupling={scheme: tight, relaxation: quasi-newton, iterations: 40}"};
+    yk_vec3 reference = reference_of(1);
+    for (int i = 0; i < 3; i++) {
+        double error[2];
+        int64_t steps[2];
+        for (int k = 0; k < 2; k++) {
+            const char *const settings[] = {schemes[i], "interfaces.link.between=[one.top, two.low]", "time.step=0.1",
+                                            k ? "time.tolerance=1e-5" : "time.tolerance=1e-4", NULL};
+            run r = open_text("orders.yaml", bodies, settings);
+            run_to(&r, 0.4);
+            error[k] = yk_v3_norm(yk_v3_sub(yk_v3(r.sample[0], r.sample[1], r.sample[2]), reference));
+            yk_system_statistics s = yk_system_statistics_get(r.system);
+            assert_int_equal(s.steps_forced, 0);
+            assert_true(s.steps_rejected <= 2 + s.steps / 20);
+            steps[k] = s.steps;
+            close_run(&r);
+        }
+        if (!(error[0] / error[1] > 7 && error[0] / error[1] < 13))
+            fail_msg("%s: errors %g, %g", schemes[i], error[0], error[1]);
+        double growth = (double)steps[1] / (double)steps[0];
+        if (!(growth > 2 && growth < 4)) fail_msg("%s: %g times as many steps", schemes[i], growth);
+    }
+}
+
+/* An impact in the middle of a run is passed in small steps, and the steps grow again behind it. */
+static void steps_recover_from_an_impact(void **state)
+{
+    (void)state;
+    static const char *const schemes[] = {"coupling={scheme: index1, degree: 2, relative_tolerance: 1e-7}",
+                                          "coupling={scheme: tight, relaxation: quasi-newton}"};
+    for (int i = 0; i < 2; i++) {
+        /* The side that takes the motion cannot give way to the floor. */
+        const char *const settings[] = {schemes[i], "interfaces.joint.between=[ball.centre, carrier.foot]", NULL};
+        run r = open_run("carried-ball/scenario.yaml", settings);
+        run_to(&r, r.info->end);
+        yk_system_statistics s = yk_system_statistics_get(r.system);
+        assert_in_range(s.steps, 30, 100);
+        assert_near(r.sample[0], 0.1, 1e-3);
+        close_run(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +283,8 @@ int main(void)
         cmocka_unit_test(hydraulics_keep_the_order_of_the_solvers),
         cmocka_unit_test(substeps_under_tight_keep_the_order),
         cmocka_unit_test(substeps_under_tight_create_no_energy),
+        cmocka_unit_test(errors_are_proportional_to_the_tolerance_of_steps),
+        cmocka_unit_test(steps_recover_from_an_impact),
     };
     return cmocka_run_group_tests_name("orders", tests, NULL, NULL);
 }
