@@ -52,7 +52,16 @@ static void exchanged_work(const yk_system *system, const yk_link *link, yk_link
     int a_port = link->def.effort_port, b_port = link->def.motion_port;
     yk_effort received = link->applied;
     work->on[0] = yk_effort_work(link->kind, &received, &a->before[a_port], &a->values[a_port].motion);
-    if (a->substeps > 1 && a->inputs[a_port].degree == 1) {
+    yk_effort late = {{0, 0, 0}, {0, 0, 0}};
+    bool changes = a->inputs[a_port].degree == 1;
+    if (changes && a->substeps == 1 && b->substeps == 1 && yk_follows_polynomials(a->subsystem) &&
+        yk_follows_polynomials(b->subsystem)) {
+        /* Both sides integrate over the step: what they exchanged in its middle counts, not at its end. */
+        late.force = yk_v3_scale(0.5 * system->h, a->inputs[a_port].linear[1]);
+        late.torque = yk_v3_scale(0.5 * system->h, a->inputs[a_port].angular[1]);
+        received = yk_effort_combine(link->kind, &received, -1, &late);
+        work->on[0] = yk_effort_work(link->kind, &received, &a->before[a_port], &a->values[a_port].motion);
+    } else if (changes && a->substeps > 1) {
         /* A wrench that changes, read by A at the ends of its substeps. B answers at the ends of its own, so that both are
          * compared at the same distance from the middle of a substep. */
         double delay = 0.5 * system->h * (1.0 / b->substeps - 1.0 / a->substeps);
@@ -64,7 +73,8 @@ static void exchanged_work(const yk_system *system, const yk_link *link, yk_link
         work->on[1] = b->port_work[b_port];
     } else {
         const yk_port_value *value = &b->values[b_port];
-        work->on[1] = yk_effort_work(link->kind, &value->effort, &b->before[b_port], &value->motion);
+        yk_effort given = yk_effort_combine(link->kind, &value->effort, 1, &late);
+        work->on[1] = yk_effort_work(link->kind, &given, &b->before[b_port], &value->motion);
     }
     work->created = work->on[0] + work->on[1];
 }

@@ -19,15 +19,21 @@ typedef struct sweep {
     double effort_change;
 } sweep;
 
-/* A side that makes several steps follows a cubic. One that makes fewer steps than its partner is told the place that the
+/* Whether a side sees what happens within the macro step. */
+static bool looks_inside(const yk_member *m)
+{
+    return m->substeps > 1 || yk_follows_polynomials(m->subsystem);
+}
+
+/* A side that makes several steps, or follows polynomials in one, follows a cubic. One that makes fewer steps than its partner is told the place that the
  * velocity of A leads to: places alone would leave a mode that grows (radius 2.2 at equal masses). */
 void yk_tight_motion_input(yk_system *system, yk_link *link, const yk_motion *end)
 {
     const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     const yk_motion *start = &a->before[link->def.effort_port];
     yk_signal *input = &b->inputs[link->def.motion_port];
-    bool iterates = system->scheme.iterations > 0, slower = b->substeps < a->substeps;
-    if (b->substeps > 1 && iterates)
+    bool iterates = system->scheme.iterations > 0, slower = looks_inside(a) && !looks_inside(b);
+    if (looks_inside(b) && iterates)
         yk_input_cubic(link->kind, system->h, start, end, input);
     else if (system->scheme.velocity == YK_VELOCITY_MARKER || (slower && iterates))
         yk_input_original(link->kind, start, end, input);
@@ -54,8 +60,8 @@ void yk_tight_effort_input(const yk_system *system, const yk_link *link)
 {
     const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
     yk_signal *input = &a->inputs[link->def.effort_port];
-    bool in_parts = a->substeps > 1 || b->substeps > 1;
-    if (!in_parts || system->scheme.iterations == 0) {
+    bool changes = looks_inside(a) || looks_inside(b);
+    if (!changes || system->scheme.iterations == 0) {
         yk_input_constant(link->kind, &link->applied, input);
         return;
     }

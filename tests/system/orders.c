@@ -201,6 +201,20 @@ static void substeps_under_tight_keep_the_order(void **state)
     }
 }
 
+/* Sides that follow polynomials see what happens within the macro step without substeps. */
+static void exact_sides_under_tight_are_of_second_order(void **state)
+{
+    (void)state;
+    for (int joint = 1; joint < 3; joint++) {
+        yk_vec3 reference = reference_of(joint);
+        const char *const settings[SETTINGS] = {
+            joints[joint], "interfaces.link.between=[one.top, two.low]",
+            "coupling={scheme: tight, relaxation: quasi-newton, tolerance: 1e-8, iterations: 60}", ONE(RK), TWO(RK)};
+        double order = order_of(bodies, settings, 5e-3, 0.4, reference);
+        if (!(order > 1.8 && order < 2.2)) fail_msg("%s: order %g", joints[joint], order);
+    }
+}
+
 /* What the interface does on one side it takes from the other. */
 static void substeps_under_tight_create_no_energy(void **state)
 {
@@ -282,6 +296,7 @@ int main(void)
         cmocka_unit_test(exact_solvers_show_the_order_of_the_polynomials),
         cmocka_unit_test(hydraulics_keep_the_order_of_the_solvers),
         cmocka_unit_test(substeps_under_tight_keep_the_order),
+        cmocka_unit_test(exact_sides_under_tight_are_of_second_order),
         cmocka_unit_test(substeps_under_tight_create_no_energy),
         cmocka_unit_test(errors_are_proportional_to_the_tolerance_of_steps),
         cmocka_unit_test(steps_recover_from_an_impact),
