@@ -157,7 +157,7 @@ static yk_status watch_size(yk_smooth *model, flexible_model *of)
     if (!(share < absurd))
         return yk_fail(model->context, YK_ERROR_DIVERGED,
                        "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, which its shapes cannot "
-                       "tell: use type ancf or beams",
+                       "tell: use beams, or type ancf with a dozen elements",
                        model->def.name, of->name, share, model->state.clock->t);
     watch_inertia(model, of, share);
     if (share < much || of->told_size) return YK_OK;
