@@ -45,7 +45,7 @@ enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
 typedef struct yk_remedy {
     char text[160]; /* "use coupling.scheme tight" */
     int override_count;
-    char overrides[YK_REMEDY_OVERRIDES_MAX][96]; /* "coupling.scheme=tight"; all of them together */
+    char overrides[YK_REMEDY_OVERRIDES_MAX][160]; /* "coupling.scheme=tight"; all of them together */
 } yk_remedy;
 
 typedef struct yk_finding {

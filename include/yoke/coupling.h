@@ -315,18 +315,20 @@ yk_system_statistics yk_system_statistics_get(const yk_system *system);
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
 
-/* What an interface joins, along the constrained axis with the largest ratio of both: effective masses (kg) or inertias
- * (kg m2). The step of explicit and plain tight schemes bears a motion side that is up to about as heavy. */
+/* What an interface joins. Along the direction, of all that the joint constrains, in which they differ most: the effective
+ * masses (kg) or inertias (kg m2) of both sides, with what is joined to either of them by other interfaces, as a step
+ * feels them: springs and dampers count as the mass that would need the same wrench in a step. */
 typedef struct yk_interface_probe {
-    int axis; /* 0 to 5: x, y, z, rx, ry, rz of the motion side's marker; -1: not known */
-    double effort_mass, motion_mass;
-    double ratio;     /* motion side by effort side; NaN if not known */
-    bool feedthrough; /* the effort side's velocity answers an effort at once, whatever the step: an algebraic loop */
+    int axis;           /* 0 to 5: x, y, z, rx, ry, rz of the motion side's marker, the nearest; -1: not known */
+    double effort_mass; /* of the side that takes the wrench */
+    double motion_mass; /* of the side that takes the motion */
+    double ratio;       /* motion side by effort side; NaN if not known */
+    double least;       /* the same in the direction in which it is smallest */
 } yk_interface_probe;
 
-/* Found by trying small changes, after start; needs subsystems that can be rolled back, else all is unknown. The state,
- * the outputs and the statistics stay as they were. */
-yk_status yk_system_probe(yk_system *system, int interface, yk_interface_probe *probe);
+/* Of all interfaces, found after start by trying small changes in steps of the given size; needs subsystems that can be
+ * rolled back. Not known where both sides take wrenches. State, outputs and statistics stay as they were. */
+yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes);
 
 #ifdef __cplusplus
 }

@@ -4,54 +4,273 @@
 #include <stdio.h>
 
 #include "analysis/finding.h"
+#include "base/quiet.h"
+#include "coupling/surrogate.h"
 
-static void conclude_feedthrough(const yk_watch *watch, int i, yk_run_report *report)
+/* Halvings of the interval (by ratios) in which a limit lies, and the ratio below which none is sought. */
+enum { BISECTIONS = 14 };
+static const double LEAST_RATIO = 1e-4;
+/* Smaller steps that are tried: by this factor each time. */
+enum { REFINEMENTS = 4 };
+static const double REFINEMENT = 4;
+/* Growth of the ratio with a step so much smaller that only a side without mass has. */
+static const double AT_ONCE = 2;
+/* What a remedy is to stay below, as a part of the limit. */
+static const double MARGIN = 0.8;
+
+typedef struct search {
+    yk_context *context;
+    yk_system *system;
+    const yk_scenario_info *info;
+    yk_interface_probe *probes; /* at the step of the scenario, then at smaller ones: (1 + REFINEMENTS) x interfaces */
+} search;
+
+static const yk_interface_probe *probe_at(const search *s, int refinement, int i)
 {
-    if (!watch->interfaces[i].probe.feedthrough) return;
-
-    yk_finding *f = yk_finding_add(
-        report, YK_FINDING_FEEDTHROUGH, false, i, 1,
-        "at interface '%s' the effort side answers an effort at once (an algebraic loop): no step is small "
-        "enough for a scheme that does not iterate",
-        watch->info->interfaces[i].name);
-    yk_finding_remedy(f, "coupling.scheme=tight coupling.relaxation=quasi-newton",
-                      "use coupling.scheme tight with coupling.relaxation quasi-newton");
-    yk_finding_remedy(f, "", "put mass there");
+    return &s->probes[refinement * s->info->interface_count + i];
 }
 
-/* The interface where the masses are worst, and how many others are like it. */
-static void conclude_masses(const yk_watch *watch, yk_run_report *report)
+static bool iterates(const search *s)
+{
+    return s->info->scheme.kind == YK_SCHEME_TIGHT && s->info->scheme.iterations > 0;
+}
+
+/* Does the scheme bear this ratio, with the kinds of both sides as they are, or exchanged? Where the sides make no free
+ * masses, an exchange without iteration is taken to bear up to 1, and so is a plain iteration. */
+static yk_status bears(const search *s, int i, bool exchanged, double step, double ratio, yk_surrogate_fate *fate)
+{
+    const yk_interface_def *face = &s->info->interfaces[i];
+    const int as_is[2] = {face->effort_subsystem, face->motion_subsystem};
+    const int other[2] = {face->motion_subsystem, face->effort_subsystem};
+    const yk_port *ports;
+    yk_subsystem *part = s->info->subsystems[face->effort_subsystem];
+    part->ops->ports(part, &ports);
+
+    yk_surrogate pair;
+    yk_quiet_begin(s->context);
+    yk_status status =
+        yk_surrogate_create(s->system, exchanged ? other : as_is, ports[face->effort_port].kind, step, ratio, &pair);
+    if (status == YK_OK) status = yk_surrogate_try(s->context, &pair, fate);
+    yk_surrogate_destroy(&pair);
+    yk_quiet_end(s->context);
+    if (status == YK_OK || status == YK_ERROR_MEMORY) return status;
+
+    const yk_scheme_def *scheme = &s->info->scheme;
+    bool accelerated =
+        scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0 && scheme->relaxation == YK_RELAXATION_QUASI_NEWTON;
+    *fate = YK_SURROGATE_STABLE;
+    if (!accelerated && ratio >= 1) *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
+    return YK_OK;
+}
+
+static yk_status probe_steps(const search *s, int refinement)
+{
+    double step = s->info->step / pow(REFINEMENT, refinement);
+    return yk_system_probe(s->system, step, &s->probes[refinement * s->info->interface_count]);
+}
+
+static yk_status find_limit(const search *s, int i, double unstable, double *limit)
+{
+    double low = LEAST_RATIO, high = unstable;
+    yk_surrogate_fate fate = YK_SURROGATE_UNSTABLE;
+    yk_status status = bears(s, i, false, s->info->step, low, &fate);
+    *limit = 0;
+    if (status < 0 || fate != YK_SURROGATE_STABLE) return status;
+    for (int k = 0; status == YK_OK && k < BISECTIONS && high > 1.005 * low; k++) {
+        double middle = sqrt(low * high);
+        status = bears(s, i, false, s->info->step, middle, &fate);
+        if (fate == YK_SURROGATE_STABLE)
+            low = middle;
+        else
+            high = middle;
+    }
+    *limit = low;
+    return status;
+}
+
+/* Remedies --------------------------------------------------------------------------------------------------------- */
+
+static bool can_take(const search *s, int subsystem, int port, yk_causality causality)
+{
+    const yk_port *ports;
+    yk_subsystem *part = s->info->subsystems[subsystem];
+    part->ops->ports(part, &ports);
+    return ports[port].causalities & causality;
+}
+
+static const char *port_name(const search *s, int subsystem, int port)
+{
+    const yk_port *ports;
+    yk_subsystem *part = s->info->subsystems[subsystem];
+    part->ops->ports(part, &ports);
+    return ports[port].name;
+}
+
+/* The other side takes the motion: cheapest, where it is known to help. */
+static void offer_exchange(const search *s, int i, yk_finding *f)
+{
+    const yk_interface_def *face = &s->info->interfaces[i];
+    const yk_interface_probe *p = probe_at(s, 0, i);
+    bool possible = can_take(s, face->effort_subsystem, face->effort_port, YK_TAKES_MOTION) &&
+                    can_take(s, face->motion_subsystem, face->motion_port, YK_TAKES_EFFORT);
+    if (!possible || !(p->least > 0) || s->info->interface_count > 1) return;
+    yk_surrogate_fate fate;
+    yk_status status = bears(s, i, true, s->info->step, 1 / (MARGIN * p->least), &fate);
+    if (status < 0 || fate != YK_SURROGATE_STABLE) return;
+
+    char between[160];
+    const char *a = s->info->names[face->effort_subsystem], *b = s->info->names[face->motion_subsystem];
+    int length = snprintf(between, sizeof between, "interfaces.%s.between=[%s.%s, %s.%s]", face->name, b,
+                          port_name(s, face->motion_subsystem, face->motion_port), a,
+                          port_name(s, face->effort_subsystem, face->effort_port));
+    if (length < (int)sizeof between) yk_finding_remedy(f, between, "exchange its sides (%s)", between);
+}
+
+/* One wrench on both sides in place of motion and wrench: whatever the masses, without iterations. */
+static void offer_forces(const search *s, int i, yk_finding *f)
+{
+    const yk_interface_def *face = &s->info->interfaces[i];
+    const yk_subsystem_ops *a = s->info->subsystems[face->effort_subsystem]->ops;
+    const yk_subsystem_ops *b = s->info->subsystems[face->motion_subsystem]->ops;
+    if (iterates(s) || !can_take(s, face->motion_subsystem, face->motion_port, YK_TAKES_EFFORT)) return;
+    if (s->info->scheme.exchange == YK_EXCHANGE_MOTION && a->step_model && b->step_model)
+        yk_finding_remedy(f, "coupling.exchange=auto", "use coupling.exchange auto");
+    else if ((a->step_model || a->interface_model) && (b->step_model || b->interface_model))
+        yk_finding_remedy(f, "coupling.exchange=forces", "use coupling.exchange forces");
+}
+
+static void offer_schemes(const search *s, yk_finding *f)
+{
+    if (!iterates(s) || s->info->scheme.relaxation != YK_RELAXATION_QUASI_NEWTON)
+        yk_finding_remedy(f, "coupling.scheme=tight coupling.relaxation=quasi-newton coupling.iterations=50",
+                          iterates(s) ? "use coupling.relaxation quasi-newton" : "use coupling.scheme tight");
+
+    bool efforts = true;
+    for (int i = 0; i < s->info->interface_count; i++) {
+        const yk_interface_def *face = &s->info->interfaces[i];
+        efforts = efforts && can_take(s, face->motion_subsystem, face->motion_port, YK_TAKES_EFFORT);
+    }
+    if (efforts) yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
+}
+
+/* Findings --------------------------------------------------------------------------------------------------------- */
+
+/* How the ratio changes with the step: masses stay as they are; what springs and dampers add to the motion side gets less; of
+ * an effort side without mass it grows without end. */
+typedef enum trend { TREND_MASSES, TREND_STEP, TREND_LOOP } trend;
+
+/* The first smaller step that the limit allows in *step. */
+static yk_status find_trend(const search *s, int i, double limit, trend *found, double *step)
+{
+    double before = probe_at(s, 0, i)->ratio;
+    bool grows = true;
+    *found = TREND_MASSES;
+    for (int k = 1; k <= REFINEMENTS; k++) {
+        yk_status status = probe_steps(s, k);
+        if (status < 0) return status;
+        double ratio = probe_at(s, k, i)->ratio;
+        if (!isfinite(ratio)) return YK_OK;
+        if (ratio <= MARGIN * limit) {
+            *found = TREND_STEP;
+            *step = s->info->step / pow(REFINEMENT, k);
+            return YK_OK;
+        }
+        grows = grows && ratio > AT_ONCE * before;
+        before = ratio;
+    }
+    if (grows) *found = TREND_LOOP;
+    return YK_OK;
+}
+
+static void tell(const search *s, int i, double limit, yk_surrogate_fate fate, trend how, double step, int others,
+                 yk_run_report *report)
 {
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
-    int worst = -1, others = -1;
-    for (int i = 0; i < watch->count; i++) {
-        const yk_interface_probe *p = &watch->interfaces[i].probe;
-        if (p->axis < 0) continue;
-        others += p->ratio > 1;
-        if (!(p->ratio <= report->mass_ratio)) report->mass_ratio = p->ratio, worst = i;
-    }
-    bool feels_masses = watch->info->scheme.kind == YK_SCHEME_EXPLICIT || watch->info->scheme.kind == YK_SCHEME_TIGHT;
-    if (!feels_masses || worst < 0 || !(report->mass_ratio > 1)) return;
-
-    const yk_interface_probe *p = &watch->interfaces[worst].probe;
+    const yk_interface_probe *p = probe_at(s, 0, i);
+    const char *name = s->info->interfaces[i].name;
+    bool converges = fate != YK_SURROGATE_NOT_CONVERGED;
+    const char *what = converges ? "the coupling is unstable" : "the iterations of the coupling do not converge";
     char more[64] = "";
-    if (others > 0) snprintf(more, sizeof more, ", and %d other%s likewise", others, others > 1 ? "s" : "");
+    if (others > 0) snprintf(more, sizeof more, "; %d other interface%s likewise", others, others > 1 ? "s" : "");
+
+    if (how == TREND_LOOP) {
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_FEEDTHROUGH, false, i, p->ratio,
+            "%s at every step: at interface '%s' the side that takes the force answers it at once, without mass, along "
+            "%s (an algebraic loop), and a smaller step makes it worse%s",
+            what, name, axes[p->axis], more);
+        offer_schemes(s, f);
+        return;
+    }
+
+    bool masses = how == TREND_MASSES;
     yk_finding *f = yk_finding_add(
-        report, YK_FINDING_MASS_RATIO, false, worst, p->ratio,
-        "at interface '%s' the side that takes the motion is %.3g times as heavy as the other along %s (%.3g by "
-        "%.3g kg%s)%s: explicit coupling is stable up to about 1 (index-1 inputs: 1.8), and plain iterations "
-        "converge below 1",
-        watch->info->interfaces[worst].name, p->ratio, axes[p->axis], p->motion_mass, p->effort_mass,
-        p->axis < 3 ? "" : " m2", more);
-    yk_finding_remedy(f, "coupling.scheme=tight coupling.relaxation=aitken",
-                      "use coupling.scheme tight with coupling.relaxation aitken");
-    yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
-    yk_finding_remedy(f, "", "exchange the sides (`between`)");
+        report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
+        "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as the other along %s (%.3g by "
+        "%.3g kg%s), and this scheme with these integrators bears up to %.3g%s",
+        what, masses ? " at every step" : "", name, masses ? "is" : "is in a step of this size, with its springs,",
+        p->ratio, axes[p->axis], p->motion_mass, p->effort_mass, p->axis < 3 ? "" : " m2", limit, more);
+    if (!masses) {
+        char overrides[64];
+        snprintf(overrides, sizeof overrides, "time.step=%.6g", step);
+        yk_finding_remedy(f, overrides, "use time.step %.6g", step);
+    } else if (converges) {
+        offer_forces(s, i, f);
+        offer_exchange(s, i, f);
+    }
+    offer_schemes(s, f);
+    if (!converges && masses) offer_exchange(s, i, f);
 }
 
-void yk_limits_conclude(const yk_watch *watch, yk_run_report *report)
+/* The interface that exceeds its limit most is told of. */
+static yk_status judge(const search *s, yk_run_report *report)
 {
+    int worst = -1, others = -1;
+    double worst_limit = 0, excess = 0;
+    yk_surrogate_fate worst_fate = YK_SURROGATE_STABLE;
+    for (int i = 0; i < s->info->interface_count; i++) {
+        const yk_interface_probe *p = probe_at(s, 0, i);
+        if (p->axis < 0 || !(p->ratio > LEAST_RATIO)) continue;
+        if (!(p->ratio <= report->mass_ratio)) report->mass_ratio = p->ratio;
+        yk_surrogate_fate fate;
+        yk_status status = bears(s, i, false, s->info->step, p->ratio, &fate);
+        if (status < 0) return status;
+        if (fate == YK_SURROGATE_STABLE) continue;
+
+        others++;
+        double limit;
+        status = find_limit(s, i, p->ratio, &limit);
+        if (status < 0) return status;
+        if (worst >= 0 && !(p->ratio > excess * limit)) continue;
+        worst = i;
+        worst_limit = limit;
+        worst_fate = fate;
+        excess = limit > 0 ? p->ratio / limit : INFINITY;
+    }
+    if (worst < 0) return YK_OK;
+
+    trend how;
+    double step = 0;
+    yk_status status = find_trend(s, worst, worst_limit, &how, &step);
+    if (status == YK_OK) tell(s, worst, worst_limit, worst_fate, how, step, others, report);
+    return status;
+}
+
+yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_run_report *report,
+                         yk_interface_probe *probes)
+{
+    static const yk_interface_probe unknown = {.axis = -1, NAN, NAN, NAN, NAN};
     report->mass_ratio = NAN;
-    for (int i = 0; i < watch->count; i++) conclude_feedthrough(watch, i, report);
-    conclude_masses(watch, report);
+    for (int i = 0; probes && i < info->interface_count; i++) probes[i] = unknown;
+    if (info->interface_count == 0 || yk_scheme_merges(info->scheme.kind)) return YK_OK;
+
+    size_t room = (1 + REFINEMENTS) * (size_t)info->interface_count;
+    search s = {context, system, info, yk_allocate(context, room, sizeof *s.probes)};
+    if (!s.probes) return YK_ERROR_MEMORY;
+    yk_status status = probe_steps(&s, 0);
+    for (int i = 0; probes && i < info->interface_count; i++) probes[i] = *probe_at(&s, 0, i);
+    bool exchanges = info->scheme.kind == YK_SCHEME_EXPLICIT || info->scheme.kind == YK_SCHEME_TIGHT;
+    if (status == YK_OK && exchanges) status = judge(&s, report);
+    yk_release(context, s.probes);
+    return status;
 }

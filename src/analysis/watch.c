@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/finding.h"
 #include "analysis/limits.h"
@@ -48,21 +49,27 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
     watch->interfaces = yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
     if (!watch->interfaces) return YK_ERROR_MEMORY;
     watch->count = info->interface_count;
+    watch->limits = yk_allocate(context, 1, sizeof *watch->limits);
+    yk_interface_probe *probes = yk_allocate(context, (size_t)watch->count, sizeof *probes);
+    yk_status status = watch->limits && probes ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) status = yk_limits_find(context, system, info, watch->limits, probes);
+
     bool iterates = info->scheme.kind == YK_SCHEME_TIGHT || info->scheme.kind == YK_SCHEME_INDEX1;
-    yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
         w->origin = side(watch, i, true)->motion.position;
         w->ripple.resolved = iterates ? info->scheme.tolerance : 0;
         w->ripple.relative = iterates ? info->scheme.relative_tolerance : 0;
-        status = yk_system_probe(system, i, &w->probe);
+        w->probe = probes[i];
     }
+    yk_release(context, probes);
     return status;
 }
 
 void yk_watch_close(yk_watch *watch)
 {
     yk_release(watch->context, watch->interfaces);
+    yk_release(watch->context, watch->limits);
 }
 
 static void look_at_gap(yk_watch *watch, int i)
@@ -397,6 +404,20 @@ static bool has_serious(const yk_run_report *report)
     return false;
 }
 
+/* What was known of masses and loops before the run: where the run went wrong, the cause, and told first. */
+static void conclude_limits(const yk_watch *watch, yk_run_report *report)
+{
+    report->mass_ratio = watch->limits ? watch->limits->mass_ratio : NAN;
+    if (!watch->limits || watch->limits->finding_count == 0) return;
+    int count = report->finding_count < YK_FINDINGS_MAX ? report->finding_count : YK_FINDINGS_MAX - 1;
+    bool cause = has_serious(report);
+    int place = cause ? 0 : count;
+    memmove(&report->findings[place + 1], &report->findings[place], (size_t)(count - place) * sizeof(yk_finding));
+    report->findings[place] = watch->limits->findings[0];
+    report->findings[place].serious = cause;
+    report->finding_count = count + 1;
+}
+
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)
 {
     const yk_budget *b = &watch->budget;
@@ -419,5 +440,5 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
     for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_gap(watch, i, report);
     for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_drift(watch, i, report);
     conclude_failure(watch, outcome, report);
-    yk_limits_conclude(watch, report);
+    conclude_limits(watch, report);
 }

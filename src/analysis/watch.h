@@ -9,9 +9,9 @@
 /* One interface under watch. */
 typedef struct yk_watched {
     yk_ripple ripple;
-    yk_interface_probe probe;
-    yk_vec3 origin; /* of the effort side, at the start */
-    double way;     /* largest distance from there, looked at now and then */
+    yk_interface_probe probe; /* at the start, see limits.h */
+    yk_vec3 origin;           /* of the effort side, at the start */
+    double way;               /* largest distance from there, looked at now and then */
     /* Largest gaps up to a quarter and half of the run, and the way by then. */
     yk_interface_error quarter, half;
     double quarter_way, half_way;
@@ -28,6 +28,7 @@ typedef struct yk_watch {
     int64_t looks; /* that the sums of squares are of */
     int count;     /* of interfaces; 0 where there are none, or the scheme has merged the subsystems */
     yk_watched *interfaces;
+    yk_run_report *limits; /* findings of the start */
 } yk_watch;
 
 /* After the system has started; probes its interfaces once. Must be closed, whatever the status. */

@@ -3,13 +3,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "yoke/base.h"
+#include "base/quiet.h"
 
 enum { MESSAGE_CAPACITY = 4096 };
 
 struct yk_context {
     yk_context_def def;
     char message[MESSAGE_CAPACITY];
+    int quiet; /* depth of trials, see quiet.h */
 };
 
 static void *allocate_from_heap(void *user, void *block, size_t bytes)
@@ -59,7 +60,7 @@ int yk_context_threads(const yk_context *context)
 
 yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...)
 {
-    if (!context) return status;
+    if (!context || context->quiet > 0) return status;
     va_list arguments;
     va_start(arguments, format);
     /* Through a second buffer, so that a caller may quote yk_last_message() in the new message. */
@@ -70,9 +71,19 @@ yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...
     return status;
 }
 
+void yk_quiet_begin(yk_context *context)
+{
+    context->quiet++;
+}
+
+void yk_quiet_end(yk_context *context)
+{
+    context->quiet--;
+}
+
 void yk_log(yk_context *context, yk_log_level level, const char *format, ...)
 {
-    if (!context || !context->def.log || level < context->def.log_level) return;
+    if (!context || !context->def.log || level < context->def.log_level || context->quiet > 0) return;
     char text[MESSAGE_CAPACITY];
     va_list arguments;
     va_start(arguments, format);

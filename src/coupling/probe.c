@@ -1,185 +1,416 @@
-/* What an interface joins, found out by trying: each side is carried over one step twice, with and without a small change
- * of its input, and everything is taken back.
+/* What interfaces join, found out by trying: each subsystem is carried over two steps with and without a small change of one
+ * input, and everything is taken back.
  *
- *   a side that takes an effort   mass = change of the force / change of its acceleration
- *   a side that takes a motion    mass = change of the force that it needs / change of the acceleration that it is told
+ *   effort sides   a constant wrench            -> acceleration, as the change of velocity over the steps
+ *   motion sides   a constant acceleration      -> the wrench that it takes
  *
- * along each constrained axis; torques and angular accelerations give inertias. Steps of another size show whether the
- * answer to an effort comes at once: what has mass changes its velocity in proportion to the length of the step, a massless
- * damper or a throttle does not. Then the efforts of both sides are tied by an algebraic loop, which no step size opens. */
+ * along all constrained axes of all interfaces of the subsystem. With e the wrenches on the effort sides, a the
+ * accelerations of these, f the wrenches that the motion sides need, the answers are the four matrices of
+ *
+ *   a = Y e + D a                f = C e + Z a                e = -f
+ *
+ * D and C are of subsystems that have interfaces of both kinds. What wrenches come back if others are applied,
+ * f = -J e with J = -(C + Z (1 - D)^-1 Y), is the gain of all interfaces together. That of one, with all others closed, is
+ *
+ *   1 - J_i = ((1 - J)^-1)_ii^-1
+ *
+ * and its largest eigenvalue is the ratio of masses in the worst direction.
+ *
+ * In two steps integrators answer with more or less than the mass: by which factor is found on a free mass in a subsystem of
+ * the same kind (surrogate.h), and taken out. */
 #include <math.h>
 #include <string.h>
 
+#include "base/quiet.h"
 #include "coupling/interface.h"
+#include "coupling/surrogate.h"
 #include "coupling/system.h"
+#include "math/dense.h"
+#include "math/eigen.h"
+#include "math/polynomial.h"
 #include "math/vec3.h"
 
-typedef struct trial {
-    yk_system *system;
-    const yk_link *link;
-    int side; /* 0: A */
-    int axis; /* 0 to 2: translations, 3 to 5: rotations */
+/* Unknowns up to which matrices are dense, and the axes of one interface. */
+enum { UNKNOWNS_MAX = 600, AXES = 6 };
+/* Steps of a trial, and those after which methods of several steps have their history. */
+enum { STEPS = 2, WARM_UP = 4 };
+/* Way (m, rad) that a change of the acceleration makes at least: more than what solvers leave unconverged. */
+static const double LEAST_WAY = 1e-8;
+
+typedef struct axis {
+    int link, number; /* 0 to 2: translations, 3 to 5: rotations */
     yk_vec3 direction;
-} trial;
+    yk_vec3 lever; /* from A's marker to B's, where B's force acts on A */
+} axis;
 
-static yk_member *member_of(const trial *t)
+typedef struct gains {
+    yk_system *system;
+    double h;
+    int n;
+    axis *axes;
+    double *y, *d, *c, *z;  /* n x n, row-major */
+    double *mass;           /* of A along each axis, by its own acceleration */
+    double *followed;       /* of B along each axis: its acceleration by the one that it is told */
+    yk_port_value *answers; /* three of all ports of one member: base, plus, minus */
+    yk_signal *kept;        /* inputs of one member */
+    int port_capacity;
+} gains;
+
+static double component(const axis *a, yk_vec3 linear, yk_vec3 angular)
 {
-    return t->side == 0 ? yk_link_a(t->system, t->link) : yk_link_b(t->system, t->link);
+    return yk_v3_dot(a->number < 3 ? linear : angular, a->direction);
 }
 
-static int port_of(const trial *t)
+static void change_input(const axis *changed, bool effort, double amount, yk_signal *input)
 {
-    return t->side == 0 ? t->link->def.effort_port : t->link->def.motion_port;
-}
-
-/* Adds a constant effort, or an acceleration from zero change of place and velocity, along the direction. */
-static void change_input(const trial *t, bool effort, double amount, yk_signal *input)
-{
-    int power = effort ? 0 : 2;
-    while (input->degree < power) {
-        input->degree++;
-        input->linear[input->degree] = input->angular[input->degree] = yk_v3(0, 0, 0);
+    bool turns = changed->number >= 3;
+    if (!effort) {
+        yk_vec3 *second = turns ? &input->angular[2] : &input->linear[2];
+        *second = yk_v3_axpy(amount / 2, changed->direction, *second);
+    } else if (turns) {
+        input->angular[0] = yk_v3_axpy(amount, changed->direction, input->angular[0]);
+    } else {
+        input->linear[0] = yk_v3_axpy(amount, changed->direction, input->linear[0]);
+        yk_vec3 torque = yk_v3_cross(changed->lever, changed->direction);
+        input->angular[0] = yk_v3_axpy(amount, torque, input->angular[0]);
     }
-    yk_vec3 *target = t->axis < 3 ? &input->linear[power] : &input->angular[power];
-    *target = yk_v3_axpy(effort ? amount : amount / 2, t->direction, *target);
 }
 
-typedef struct answer {
-    double effort, acceleration, velocity;
-} answer;
-
-static yk_status try_step(const trial *t, double h, bool effort, double amount, const double *image, answer *out)
+/* Carries a member over two steps with one input changed, from the mark: an explicit method feels a spring in the second. */
+static yk_status try_member(gains *g, int member, const axis *changed, bool effort, double amount,
+                            yk_port_value *answer)
 {
-    yk_system *system = t->system;
-    yk_member *m = member_of(t);
-    int port = port_of(t), member = (int)(m - system->members);
-    yk_status status = yk_system_state_set(system, image);
+    yk_system *system = g->system;
+    yk_member *m = &system->members[member];
+    size_t ports = (size_t)m->port_count;
+    yk_status status = yk_system_rewind(system, member);
     if (status < 0) return status;
-    yk_signal kept = m->inputs[port];
-    if (amount != 0) change_input(t, effort, amount, &m->inputs[port]);
-    system->t = yk_system_time(system), system->h = h;
-    status = yk_system_advance(system, member);
-    m->inputs[port] = kept;
-    const yk_port_value *value = &m->values[port];
-    bool turning = t->axis >= 3;
-    yk_vec3 load = turning ? value->effort.torque : value->effort.force;
-    yk_vec3 acceleration = turning ? value->motion.angular_acceleration : value->motion.acceleration;
-    yk_vec3 velocity = turning ? value->motion.angular_velocity : value->motion.velocity;
-    *out = (answer){yk_v3_dot(load, t->direction), yk_v3_dot(acceleration, t->direction),
-                    yk_v3_dot(velocity, t->direction)};
-    return status;
-}
 
-/* Change of the velocity by an effort over a part of the step; none where it is noise, which does not double with it. */
-static yk_status velocity_answer(const trial *t, double h, double amount, const double *image, double *change)
-{
-    answer base = {0}, once = {0}, twice = {0};
-    yk_status status = try_step(t, h, true, 0, image, &base);
-    if (status >= 0) status = try_step(t, h, true, amount, image, &once);
-    if (status >= 0) status = try_step(t, h, true, 2 * amount, image, &twice);
-    *change = once.velocity - base.velocity;
-    if (fabs(twice.velocity - base.velocity - 2 * *change) > 0.1 * fabs(*change)) *change = 0;
-    return status;
-}
-
-/* Answers to an effort along each axis after two steps so short that even a stiff spring behind the port has not answered:
- * what is left is mass, or none. */
-typedef struct answers {
-    double longer[6], shorter[6];
-    double amount[6];  /* of the effort */
-    double partner[6]; /* mass that the partner would have to move at once */
-} answers;
-
-static yk_status try_at_once(const trial *t, double amount, const double *image, answers *found)
-{
-    double h = t->system->step / 100;
-    found->amount[t->axis] = amount;
-    yk_status status = velocity_answer(t, h, amount, image, &found->longer[t->axis]);
-    if (status >= 0) status = velocity_answer(t, h / 10, amount, image, &found->shorter[t->axis]);
-    return status;
-}
-
-/* An axis that another joint blocks answers with rounding only, or with what little joints yield: it must stand out from
- * that beside the others, and the effort by which the partner follows within a step must matter beside the one that
- * caused it. */
-static bool is_at_once(const answers *found, double step)
-{
-    static const double STANDS_OUT = 1e-8, MATTERS = 1e-3;
-    for (int turning = 0; turning < 2; turning++) {
-        const double *longer = &found->longer[3 * turning], *shorter = &found->shorter[3 * turning];
-        double largest = fmax(fabs(longer[0]), fmax(fabs(longer[1]), fabs(longer[2])));
-        for (int i = 0; i < 3; i++) {
-            int axis = 3 * turning + i;
-            double gain = fabs(longer[i]) * found->partner[axis] / (step * found->amount[axis]);
-            bool stands_out = fabs(longer[i]) > STANDS_OUT * largest && largest > 1e-15 && !(gain < MATTERS);
-            if (stands_out && fabs(shorter[i]) > 0.5 * fabs(longer[i])) return true;
+    memcpy(g->kept, m->inputs, ports * sizeof *g->kept);
+    if (changed) {
+        const yk_interface_def *def = &system->links[changed->link].def;
+        change_input(changed, effort, amount, &m->inputs[effort ? def->effort_port : def->motion_port]);
+    }
+    for (int k = 0; status >= 0 && k < STEPS; k++) {
+        system->t = yk_system_time(system) + k * g->h;
+        status = yk_system_advance(system, member);
+        for (int i = 0; i < system->link_count; i++) {
+            const yk_link *link = &system->links[i];
+            yk_signal *input = &m->inputs[link->def.motion_port];
+            if (link->def.motion_subsystem == member && !link->balanced)
+                *input = yk_signal_shift(input, link->kind, g->h);
         }
     }
-    return false;
+    memcpy(m->inputs, g->kept, ports * sizeof *g->kept);
+    memcpy(answer, m->values, ports * sizeof *answer);
+    return status;
 }
 
-/* Effective mass or inertia; for effort sides also whether the velocity answers at once. */
-static yk_status try_side(const trial *t, bool effort, const double *image, double *mass, answers *found)
+/* What one changed input of a member does to its outputs: a column of two of the matrices. */
+static yk_status try_axis(gains *g, int member, int column, bool effort)
 {
-    double h = t->system->step;
-    answer base, changed;
-    yk_status status = try_step(t, h, effort, 0, image, &base);
-    double amount = 1e-3 * (1 + fabs(effort ? base.effort : base.acceleration));
-    if (status >= 0) status = try_step(t, h, effort, amount, image, &changed);
+    yk_system *system = g->system;
+    const axis *changed = &g->axes[column];
+    const yk_link *link = &system->links[changed->link];
+    yk_port_value *base = g->answers, *plus = base + g->port_capacity, *minus = plus + g->port_capacity;
+
+    /* As large as what is there; the way of an acceleration stands out from what solvers leave. */
+    const yk_port_value *now = &base[effort ? link->def.effort_port : link->def.motion_port];
+    double present = effort ? component(changed, link->applied.force, link->applied.torque)
+                            : component(changed, now->motion.acceleration, now->motion.angular_acceleration);
+    double amount = 1 + fabs(present);
+    if (!effort) amount = fmax(amount, 2 * LEAST_WAY / (g->h * g->h));
+
+    yk_status status = try_member(g, member, changed, effort, amount, plus);
+    if (status >= 0) status = try_member(g, member, changed, effort, -amount, minus);
     if (status < 0) return status;
-    *mass = effort ? amount / (changed.acceleration - base.acceleration) : (changed.effort - base.effort) / amount;
-    return effort && t->side == 0 ? try_at_once(t, 1 + fabs(base.effort), image, found) : status;
-}
 
-static void try_axis(yk_system *system, const yk_link *link, int axis, const double *image, answers *found,
-                     yk_interface_probe *probe)
-{
-    yk_quat frame = yk_link_b(system, link)->values[link->def.motion_port].motion.orientation;
-    yk_vec3 unit = yk_v3(axis % 3 == 0, axis % 3 == 1, axis % 3 == 2);
-    bool scalar = link->kind == YK_PORT_SCALAR, both_efforts = yk_link_takes(system, link) == YK_TAKES_EFFORT;
-    double mass[2] = {NAN, NAN};
-    for (int side = 0; side < 2; side++) {
-        trial t = {system, link, side, axis, scalar ? unit : yk_q_rotate(frame, unit)};
-        bool effort = side == 0 || both_efforts;
-        if (try_side(&t, effort, image, &mass[side], found) < 0) return;
+    for (int row = 0; row < g->n; row++) {
+        const axis *seen = &g->axes[row];
+        const yk_interface_def *def = &system->links[seen->link].def;
+        size_t place = (size_t)row * (size_t)g->n + (size_t)column;
+        if (def->effort_subsystem == member) {
+            const yk_motion *p = &plus[def->effort_port].motion, *q = &minus[def->effort_port].motion;
+            double speed = component(seen, yk_v3_sub(p->velocity, q->velocity),
+                                     yk_v3_sub(p->angular_velocity, q->angular_velocity));
+            (effort ? g->y : g->d)[place] = speed / (2 * amount * STEPS * g->h);
+            double rate = component(seen, yk_v3_sub(p->acceleration, q->acceleration),
+                                    yk_v3_sub(p->angular_acceleration, q->angular_acceleration));
+            if (!(fabs(rate) > 0)) rate = speed / (STEPS * g->h); /* it has none of its own */
+            if (effort && row == column) g->mass[row] = 2 * amount / rate;
+        }
+        if (def->motion_subsystem == member) {
+            const yk_effort *p = &plus[def->motion_port].effort, *q = &minus[def->motion_port].effort;
+            double wrench = component(seen, yk_v3_sub(p->force, q->force), yk_v3_sub(p->torque, q->torque));
+            (effort ? g->c : g->z)[place] = wrench / (2 * amount);
+            const yk_motion *v = &plus[def->motion_port].motion, *w = &minus[def->motion_port].motion;
+            double speed = component(seen, yk_v3_sub(v->velocity, w->velocity),
+                                     yk_v3_sub(v->angular_velocity, w->angular_velocity));
+            if (!effort && row == column) g->followed[row] = speed / (2 * amount * STEPS * g->h);
+        }
     }
-    found->partner[axis] = mass[1];
-    double ratio = mass[1] / mass[0];
-    bool known = isfinite(ratio) && isfinite(mass[0]) && mass[0] > 0 && mass[1] >= 0;
-    if (!known || (probe->axis >= 0 && !(ratio > probe->ratio))) return;
-    *probe = (yk_interface_probe){.axis = axis, .effort_mass = mass[0], .motion_mass = mass[1], .ratio = ratio};
+    return YK_OK;
 }
 
-yk_status yk_system_probe(yk_system *system, int interface, yk_interface_probe *probe)
+/* All columns of a member. Its motion inputs go on from where it is. */
+static yk_status try_inputs(gains *g, int member)
 {
-    *probe = (yk_interface_probe){.axis = -1, .effort_mass = NAN, .motion_mass = NAN, .ratio = NAN};
-    if (system->merging || interface < 0 || interface >= system->link_count || system->layout.words == 0) return YK_OK;
-    /* One effort on both sides: no ratio of masses limits that, and no loop is left open. */
-    if (system->links[interface].balanced) return YK_OK;
+    yk_system *system = g->system;
+    yk_member *m = &system->members[member];
+    bool joined = false;
+    for (int i = 0; i < g->n; i++) {
+        const yk_link *link = &system->links[g->axes[i].link];
+        joined = joined || link->def.effort_subsystem == member || link->def.motion_subsystem == member;
+    }
+    if (!joined) return YK_OK;
+
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        int port = link->def.motion_port;
+        if (link->def.motion_subsystem == member && !link->balanced)
+            yk_input_taylor(link->kind, &m->values[port].motion, &m->inputs[port]);
+    }
+    yk_status status = try_member(g, member, NULL, false, 0, g->answers);
+    for (int i = 0; status >= 0 && i < g->n; i++) {
+        const yk_link *link = &system->links[g->axes[i].link];
+        if (link->def.effort_subsystem == member) status = try_axis(g, member, i, true);
+        if (status >= 0 && link->def.motion_subsystem == member) status = try_axis(g, member, i, false);
+    }
+    return status;
+}
+
+/* Solves a x = b for `count` columns of b in place; a is destroyed. */
+static yk_status solve(int n, double *a, int *pivot, int count, double *b, double *work)
+{
+    yk_status status = yk_lu_factor(n, a, pivot);
+    for (int k = 0; status == YK_OK && k < count; k++) {
+        for (int i = 0; i < n; i++) work[i] = b[i * count + k];
+        yk_lu_solve(n, a, pivot, work);
+        for (int i = 0; i < n; i++) b[i * count + k] = work[i];
+    }
+    return status;
+}
+
+/* K = (1 - J)^-1 into y; c, d and z are destroyed. */
+static yk_status close_all(gains *g, double *work, int *pivot)
+{
+    size_t n = (size_t)g->n;
+    for (size_t i = 0; i < n * n; i++) g->d[i] = (i % (n + 1) == 0) - g->d[i];
+    yk_status status = solve(g->n, g->d, pivot, g->n, g->y, work);
+    if (status < 0) return status;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            double sum = (i == k) + g->c[i * n + k];
+            for (size_t j = 0; j < n; j++) sum += g->z[i * n + j] * g->y[j * n + k];
+            g->d[i * n + k] = sum;
+        }
+    for (size_t i = 0; i < n * n; i++) g->y[i] = i % (n + 1) == 0;
+    return solve(g->n, g->d, pivot, g->n, g->y, work);
+}
+
+/* The gain of one interface with all others closed, whose axes begin at `first`. */
+static void conclude(const gains *g, int first, int count, yk_interface_probe *probe)
+{
+    double block[AXES * AXES], inverse[AXES * AXES], work[AXES], real[AXES], imaginary[AXES], vectors[AXES * AXES];
+    int pivot[AXES];
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < count; k++) {
+            block[i * count + k] = g->y[(size_t)(first + i) * (size_t)g->n + (size_t)(first + k)];
+            inverse[i * count + k] = i == k;
+        }
+    if (solve(count, block, pivot, count, inverse, work) < 0) return;
+
+    /* -J, and its largest eigenvalue: the others are of directions in which the masses differ less. */
+    for (int i = 0; i < count; i++) inverse[i * count + i] -= 1;
+    if (yk_eigen_general_vectors(g->system->context, count, inverse, real, imaginary, vectors) < 0) return;
+    int worst = 0;
+    for (int i = 1; i < count; i++)
+        if (hypot(real[i], imaginary[i]) > hypot(real[worst], imaginary[worst])) worst = i;
+    double ratio = hypot(real[worst], imaginary[worst]), least = ratio;
+    if (!isfinite(ratio)) return;
+    for (int i = 0; i < count; i++) least = fmin(least, hypot(real[i], imaginary[i]));
+
+    /* Of translations before rotations, whose components have another unit. */
+    int along = 0;
+    for (int i = 1; i < count; i++)
+        if (fabs(vectors[worst * count + i]) > fabs(vectors[worst * count + along])) along = i;
+    double mass = g->mass[first + along];
+    *probe = (yk_interface_probe){.axis = g->axes[first + along].number,
+                                  .effort_mass = mass,
+                                  .motion_mass = ratio * mass,
+                                  .ratio = ratio,
+                                  .least = least};
+}
+
+static int list_axes(const yk_system *system, axis *axes)
+{
+    int n = 0;
+    for (int i = 0; i < system->link_count; i++) {
+        const yk_link *link = &system->links[i];
+        if (link->balanced) continue;
+        const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
+        const yk_motion *b = &yk_link_b(system, link)->values[link->def.motion_port].motion;
+        bool scalar = link->kind == YK_PORT_SCALAR;
+        for (int k = 0; k < (scalar ? 1 : AXES); k++) {
+            if (!(link->def.constrained >> k & 1)) continue;
+            yk_vec3 unit = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+            if (axes)
+                axes[n] = (axis){.link = i,
+                                 .number = k,
+                                 .direction = scalar ? unit : yk_q_rotate(b->orientation, unit),
+                                 .lever = scalar ? yk_v3(0, 0, 0) : yk_v3_sub(b->position, a->position)};
+            n++;
+        }
+    }
+    return n;
+}
+
+/* The matrices of a system from its present state, which they move. */
+static yk_status try_all(gains *g)
+{
+    yk_system *system = g->system;
+    yk_status status = YK_OK;
+    yk_system_mark(system);
+    system->h = g->h;
+    for (int i = 0; status >= 0 && i < system->member_count; i++) status = try_inputs(g, i);
+    return status;
+}
+
+static yk_status allocate_gains(yk_system *system, double step, gains *g)
+{
+    *g = (gains){.system = system, .h = step, .n = list_axes(system, NULL)};
+    if (g->n == 0 || g->n > UNKNOWNS_MAX) return YK_OK;
     yk_context *context = system->context;
-    size_t members = (size_t)system->member_count;
+    size_t n = (size_t)g->n, square = n * n;
+    for (int i = 0; i < system->member_count; i++)
+        if (system->members[i].port_count > g->port_capacity) g->port_capacity = system->members[i].port_count;
+    g->axes = yk_allocate(context, n, sizeof *g->axes);
+    g->answers = yk_allocate(context, 3 * (size_t)g->port_capacity, sizeof *g->answers);
+    g->kept = yk_allocate(context, (size_t)g->port_capacity, sizeof *g->kept);
+    g->y = yk_allocate(context, 4 * square + 2 * n, sizeof *g->y);
+    if (!g->axes || !g->answers || !g->kept || !g->y) return YK_ERROR_MEMORY;
+    g->d = g->y + square;
+    g->c = g->d + square;
+    g->z = g->c + square;
+    g->mass = g->z + square;
+    g->followed = g->mass + n;
+    list_axes(system, g->axes);
+    return YK_OK;
+}
+
+static void release_gains(gains *g)
+{
+    yk_context *context = g->system->context;
+    yk_release(context, g->axes);
+    yk_release(context, g->answers);
+    yk_release(context, g->kept);
+    yk_release(context, g->y);
+}
+
+/* Takes out what the method of a member makes of a free mass. */
+static yk_status calibrate(gains *g, int member)
+{
+    yk_system *system = g->system;
+    int first = -1;
+    for (int i = 0; first < 0 && i < g->n; i++) {
+        const yk_interface_def *def = &system->links[g->axes[i].link].def;
+        if (def->effort_subsystem == member || def->motion_subsystem == member) first = g->axes[i].link;
+    }
+    if (first < 0) return YK_OK;
+
+    const int sides[2] = {member, member};
+    yk_surrogate pair;
+    gains own = {.system = system};
+    yk_status status = yk_surrogate_create(system, sides, system->links[first].kind, g->h, 1, &pair);
+    if (status == YK_OK) status = yk_system_start(pair.system);
+    /* Methods of several steps have their history, or begin. */
+    bool under_way = system->step_count > 0 && g->h == system->step;
+    for (int i = 0; status >= 0 && under_way && i < WARM_UP; i++) status = yk_system_step(pair.system, NULL);
+    if (status >= 0) status = allocate_gains(pair.system, g->h, &own);
+    if (status >= 0 && own.n == 1) status = try_all(&own);
+    bool known = status >= 0 && own.n == 1 && own.y[0] > 0 && own.z[0] > 0 && own.followed[0] > 0;
+    for (int row = 0; known && row < g->n; row++) {
+        const yk_interface_def *def = &system->links[g->axes[row].link].def;
+        for (int column = 0; column < g->n; column++) {
+            size_t place = (size_t)row * (size_t)g->n + (size_t)column;
+            if (def->effort_subsystem == member) g->y[place] /= own.y[0], g->d[place] /= own.followed[0];
+            if (def->motion_subsystem == member) g->z[place] /= own.z[0];
+        }
+    }
+    release_gains(&own);
+    yk_surrogate_destroy(&pair);
+    return status == YK_ERROR_MEMORY ? status : YK_OK;
+}
+
+static yk_status find_gains(gains *g, yk_interface_probe *probes)
+{
+    yk_system *system = g->system;
+    yk_context *context = system->context;
+    size_t n = (size_t)g->n;
+    double *work = yk_allocate(context, n, sizeof *work);
+    int *pivot = yk_allocate(context, n, sizeof *pivot);
+    yk_status status = work && pivot ? YK_OK : YK_ERROR_MEMORY;
+
+    if (status == YK_OK) status = try_all(g);
+    for (int i = 0; status >= 0 && i < system->member_count; i++) status = calibrate(g, i);
+    if (status >= 0) status = close_all(g, work, pivot);
+    for (int first = 0, count; status == YK_OK && first < g->n; first += count) {
+        int link = g->axes[first].link;
+        for (count = 1; first + count < g->n && g->axes[first + count].link == link;) count++;
+        conclude(g, first, count, &probes[link]);
+    }
+    yk_release(context, work);
+    yk_release(context, pivot);
+    return status == YK_ERROR_MEMORY ? status : YK_OK; /* what could not be tried is not known */
+}
+
+yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes)
+{
+    for (int i = 0; i < system->link_count; i++)
+        probes[i] =
+            (yk_interface_probe){.axis = -1, .effort_mass = NAN, .motion_mass = NAN, .ratio = NAN, .least = NAN};
+    if (system->merging || system->index1 || system->layout.words == 0) return YK_OK;
+
+    yk_context *context = system->context;
+    size_t members = (size_t)system->member_count, ports = 0;
+    for (size_t i = 0; i < members; i++) ports += (size_t)system->members[i].port_count;
+    gains g;
+    yk_status status = allocate_gains(system, step, &g);
     double *image = yk_allocate(context, system->layout.words, sizeof *image);
     yk_member *kept = yk_allocate(context, members, sizeof *kept);
-    yk_status status = image && kept ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK) {
-        const yk_link *link = &system->links[interface];
+    yk_signal *inputs = yk_allocate(context, ports, sizeof *inputs);
+    if (!image || !kept || !inputs) status = YK_ERROR_MEMORY;
+    if (status == YK_OK && g.y) {
+        /* What trying changes besides the state: inputs, clock and statistics. */
         double t = system->t, h = system->h;
-        answers found = {.longer = {0}};
         memcpy(kept, system->members, members * sizeof *kept);
-        yk_system_state_get(system, image);
-        for (int axis = 0; axis < 6; axis++)
-            if (link->def.constrained >> axis & 1) try_axis(system, link, axis, image, &found, probe);
-        probe->feedthrough = is_at_once(&found, system->step);
-        status = yk_system_state_set(system, image);
-        system->t = t, system->h = h;
+        yk_signal *next = inputs;
         for (size_t i = 0; i < members; i++) {
-            system->members[i].statistics = kept[i].statistics;
-            system->members[i].timed_calls = kept[i].timed_calls;
-            system->members[i].status = kept[i].status;
-            system->members[i].advanced = kept[i].advanced;
+            memcpy(next, kept[i].inputs, (size_t)kept[i].port_count * sizeof *next);
+            next += kept[i].port_count;
+        }
+        yk_system_state_get(system, image);
+        yk_quiet_begin(context);
+        status = find_gains(&g, probes);
+        yk_quiet_end(context);
+
+        yk_status restored = yk_system_state_set(system, image);
+        if (status == YK_OK) status = restored;
+        system->t = t, system->h = h;
+        next = inputs;
+        for (size_t i = 0; i < members; i++) {
+            yk_member *m = &system->members[i];
+            memcpy(m->inputs, next, (size_t)m->port_count * sizeof *next);
+            next += m->port_count;
+            m->statistics = kept[i].statistics;
+            m->timed_calls = kept[i].timed_calls;
+            m->status = kept[i].status;
+            m->advanced = kept[i].advanced;
         }
     }
     yk_release(context, image);
     yk_release(context, kept);
+    yk_release(context, inputs);
+    release_gains(&g);
     return status;
 }

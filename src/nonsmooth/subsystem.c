@@ -315,6 +315,42 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
     return yk_world_interface_model(world_of(self), t, h, inputs, model);
 }
 
+static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made)
+{
+    *made = NULL;
+    if (kind == YK_PORT_SIGNAL) return YK_ERROR_CAPABILITY;
+    const yk_nonsmooth *model = const_world_of(self);
+    yk_nonsmooth_def def = model->def;
+    def.gravity = yk_v3(0, 0, 0);
+    def.contact_capacity = 0;
+    def.threads = 1;
+    def.sleeping = yk_nonsmooth_default().sleeping;
+    yk_nonsmooth *world = NULL;
+    yk_status status = yk_nonsmooth_create(model->context, &def, &world);
+    if (status < 0) return status;
+
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.mass = mass;
+    body.inertia = yk_m3_diagonal(mass, mass, mass);
+    int added = yk_nonsmooth_add_body(world, &body);
+
+    /* A scalar port is the distance from a point on the x axis. */
+    yk_marker markers[2] = {yk_marker_default(), yk_marker_default()};
+    if (added >= 0 && kind == YK_PORT_SCALAR) {
+        const int bodies[2] = {YK_WORLD, added};
+        markers[0].offset = yk_v3(-1, 0, 0);
+        added = yk_nonsmooth_add_line_port(world, "mass", bodies, markers);
+    } else if (added >= 0) {
+        added = yk_nonsmooth_add_port(world, "mass", added, &markers[0]);
+    }
+    if (added < 0) {
+        yk_nonsmooth_destroy(world);
+        return (yk_status)added;
+    }
+    *made = yk_nonsmooth_subsystem(world);
+    return YK_OK;
+}
+
 const yk_subsystem_ops *yk_nonsmooth_ops(void)
 {
     static const yk_subsystem_ops ops = {.size = sizeof ops,
@@ -335,7 +371,8 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .channel_read = read_channel,
                                          .shapes = get_shapes,
                                          .interface_model = interface_model,
-                                         .place_port = place_port};
+                                         .place_port = place_port,
+                                         .free_mass = free_mass};
     return &ops;
 }
 

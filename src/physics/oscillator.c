@@ -635,6 +635,18 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     return YK_OK;
 }
 
+static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made)
+{
+    *made = NULL;
+    if (kind != YK_PORT_SCALAR) return YK_ERROR_CAPABILITY;
+    const oscillator *model = (const oscillator *)self;
+    yk_oscillator_def def = yk_oscillator_default();
+    def.mass = mass;
+    def.integrator = model->def.integrator;
+    def.rho_inf = model->def.rho_inf;
+    return yk_oscillator_create(model->context, &def, made);
+}
+
 static const yk_subsystem_ops oscillator_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "oscillator",
@@ -656,4 +668,5 @@ static const yk_subsystem_ops oscillator_ops = {
     .next_event = oscillator_next_event,
     .input_degree = oscillator_input_degree,
     .step_model = oscillator_step_model,
+    .free_mass = oscillator_free_mass,
 };

@@ -569,6 +569,9 @@ void yk_smooth_release_relaxation(yk_smooth *model);
 /* merge.c */
 yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged);
 
+/* free_mass.c: of the contract. */
+yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made);
+
 /* query.c: power that the damping of beams takes out, at the trial as it stands. Read off the converged motion, not the
  * iterate before it: a predicted motion has strain rates of high modes that the step does not. */
 double yk_smooth_beam_loss(const yk_smooth *model);

@@ -385,7 +385,8 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .part_get = part_get,
                                             .part_set = part_set,
                                             .input_degree = input_degree,
-                                            .step_model = step_model};
+                                            .step_model = step_model,
+                                            .free_mass = yk_smooth_free_mass};
 
 const yk_subsystem_ops *yk_smooth_ops(void)
 {

@@ -108,7 +108,6 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
         assert_true(wrong.report.findings[0].remedy_count > 0);
         assert_true(wrong.report.findings[0].remedies[0].override_count > 0);
         for (int f = 0; f < wrong.report.finding_count; f++) {
-            if (wrong.report.findings[f].kind == YK_FINDING_MASS_RATIO) continue;
             for (int i = 0; i < wrong.report.findings[f].remedy_count; i++) {
                 const yk_remedy *remedy = &wrong.report.findings[f].remedies[i];
                 if (remedy->override_count == 0) continue;

@@ -1,0 +1,99 @@
+#include "coupling/surrogate.h"
+
+#include <math.h>
+
+#include "coupling/system.h"
+
+/* Steps in which a deviation is followed, and by how much more it may be in the last quarter than in the second. */
+enum { STEPS = 320 };
+static const double STEADY = 1.02;
+/* A wrench so many times those of the first steps has no need to be followed. */
+enum { FIRST = 12 };
+static const double EXPLODED = 1e4;
+/* Deviation at the start, in the units of each word; what is noise beside the largest wrench, and what iterations leave. */
+static const double DEVIATION = 1e-6, NOISE = 1e-7, LEFT = 1e-9;
+
+yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_port_kind kind, double step, double ratio,
+                              yk_surrogate *surrogate)
+{
+    static const char *const names[2] = {"effort side", "motion side"};
+    *surrogate = (yk_surrogate){.system = NULL};
+    int substeps[2];
+    for (int i = 0; i < 2; i++) {
+        const yk_member *m = &system->members[sides[i]];
+        substeps[i] = m->substeps;
+        const yk_subsystem_ops *ops = m->subsystem->ops;
+        if (!ops->free_mass) return YK_ERROR_CAPABILITY;
+        yk_status status = ops->free_mass(m->subsystem, i == 0 ? 1 : ratio, kind, &surrogate->masses[i]);
+        if (status < 0) return status;
+    }
+
+    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_system_def def = {.subsystems = surrogate->masses,
+                         .names = names,
+                         .subsystem_count = 2,
+                         .substeps = substeps,
+                         .interfaces = &joint,
+                         .interface_count = 1,
+                         .scheme = system->scheme,
+                         .step = step,
+                         .control = yk_step_control_default()};
+    /* Wrenches are those that the deviation from rest causes. */
+    def.scheme.tolerance = LEFT * DEVIATION * fmax(1, ratio) / (step * step);
+    def.scheme.relative_tolerance = fmax(def.scheme.relative_tolerance, 1e-6);
+    def.scheme.halvings = 0;
+    def.scheme.threads = 1;
+    return yk_system_create(system->context, &def, &surrogate->system);
+}
+
+void yk_surrogate_destroy(yk_surrogate *surrogate)
+{
+    yk_system_destroy(surrogate->system);
+    for (int i = 0; i < 2; i++)
+        if (surrogate->masses[i]) surrogate->masses[i]->ops->destroy(surrogate->masses[i]);
+}
+
+/* Every word of the state is moved a little, some up and some down. */
+static yk_status deviate(yk_context *context, yk_system *system)
+{
+    double *image = yk_allocate(context, system->layout.words, sizeof *image);
+    if (!image) return YK_ERROR_MEMORY;
+    yk_system_state_get(system, image);
+    unsigned seed = 1;
+    for (size_t i = 0; i < system->layout.continuous; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        image[i] += DEVIATION * (seed / 2147483648.0 - 1);
+    }
+    yk_status status = yk_system_state_set(system, image);
+    yk_release(context, image);
+    return status;
+}
+
+yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate, yk_surrogate_fate *fate)
+{
+    yk_system *system = surrogate->system;
+    *fate = YK_SURROGATE_UNSTABLE;
+    yk_status status = yk_system_start(system);
+    if (status < 0) return status;
+    if (system->layout.words == 0) return YK_ERROR_CAPABILITY;
+    status = deviate(context, system);
+
+    double largest = 0, first = 0, second = 0, last = 0;
+    bool converged = true;
+    for (int i = 0; status >= 0 && i < STEPS && largest <= EXPLODED * first; i++) {
+        status = yk_system_step(system, NULL);
+        converged = converged && status == YK_OK;
+        double wrench = fabs(yk_system_output(system, 1, 0)->effort.force.x);
+        if (!(wrench <= largest)) largest = wrench;
+        if (i < FIRST) first = largest;
+        if (i >= STEPS / 4 && i < STEPS / 2 && wrench > second) second = wrench;
+        if (i >= 3 * STEPS / 4 && wrench > last) last = wrench;
+    }
+    if (status == YK_ERROR_MEMORY) return status;
+
+    /* Iterations that end early are no harm as long as what they leave does not grow. */
+    bool grew = status < 0 || largest > EXPLODED * first || last > fmax(STEADY * second, NOISE * largest);
+    *fate = YK_SURROGATE_STABLE;
+    if (grew) *fate = converged ? YK_SURROGATE_UNSTABLE : YK_SURROGATE_NOT_CONVERGED;
+    return YK_OK;
+}

@@ -1,0 +1,270 @@
+/* What masses and loops allow a scheme, as it is told before a run: ratios against closed forms, limits against those that are
+ * known of pairs of integrators, loops where there are some and none where there are none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/limits.h"
+#include "context.h"
+#include "math/eigen.h"
+#include "physics/oscillator.h"
+#include "test.h"
+#include "yoke/analysis.h"
+
+/* The report of the start of a scenario, with overrides up to a NULL. */
+static yk_run_report *ask(yk_context *context, const char *text, const char *const *overrides,
+                          yk_interface_probe *probes)
+{
+    yk_scenario_def def = yk_scenario_default();
+    def.path = "limits.yaml";
+    def.text = text;
+    def.overrides = overrides;
+    while (overrides && overrides[def.override_count]) def.override_count++;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    yk_system *system = NULL;
+    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+    yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
+    if (status != YK_OK) print_error("%s\n", yk_diagnostics_text(diagnostics));
+    assert_int_equal(status, YK_OK);
+    status = yk_scenario_system(scenario, &system);
+    if (status < 0) print_error("%s\n", yk_last_message(context));
+    assert_int_equal(status, YK_OK);
+    assert_true(yk_system_start(system) >= 0);
+    yk_run_report *report = calloc(1, sizeof *report);
+    assert_int_equal(yk_limits_find(context, system, yk_scenario_get(scenario), report, probes), YK_OK);
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    return report;
+}
+
+static double told_limit(const yk_run_report *report)
+{
+    if (report->finding_count == 0) return INFINITY;
+    const char *at = strstr(report->findings[0].text, "bears up to ");
+    return at ? strtod(at + strlen("bears up to "), NULL) : NAN;
+}
+
+static const char *const two_masses = "parameters: {m: 3, k: 0}\n"
+                                      "time: {end: 0.1, step: 1e-3}\n"
+                                      "subsystems:\n"
+                                      "  a: {solver: oscillator, mass: 1, stiffness: 100, velocity: 0.1}\n"
+                                      "  b: {solver: oscillator, mass: m, stiffness: k, velocity: 0.1}\n"
+                                      "interfaces:\n"
+                                      "  - {name: joint, between: [a.mass, b.mass], joint: clamp}\n"
+                                      "coupling: {scheme: explicit, exchange: motion}\n";
+
+/* Of paper explicit and of the recurrence equations (tests/analysis/stability.c), for masses that are free. */
+static void limits_are_those_of_the_integrators(void **state)
+{
+    static const struct {
+        const char *a, *b, *order, *inputs;
+        double limit;
+    } known[] = {
+        {"two-step", "semi-implicit", "gauss-seidel", "index-1", 1.86},
+        {"two-step", "semi-implicit", "gauss-seidel", "original", 0.725},
+        {"two-step", "two-step", "gauss-seidel", "index-1", 0.070},
+        {"two-step", "two-step", "jacobi", "index-1", 0.176},
+        {"exact", "exact", "gauss-seidel", "index-1", 0.42},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char a[64], b[64], order[64], inputs[64];
+        snprintf(a, sizeof a, "subsystems.a.integrator=%s", known[i].a);
+        snprintf(b, sizeof b, "subsystems.b.integrator=%s", known[i].b);
+        snprintf(order, sizeof order, "coupling.order=%s", known[i].order);
+        snprintf(inputs, sizeof inputs, "coupling.inputs=%s", known[i].inputs);
+        const char *const overrides[] = {a, b, order, inputs, NULL};
+        yk_run_report *report = ask(*state, two_masses, overrides, NULL);
+        assert_relative(report->mass_ratio, 3.0, 1e-3);
+        assert_relative(told_limit(report), known[i].limit, 0.02);
+        assert_non_null(strstr(report->findings[0].text, "at every step"));
+        for (int k = 0; k < report->findings[0].remedy_count; k++)
+            assert_null(strstr(report->findings[0].remedies[k].text, "time.step"));
+        free(report);
+    }
+}
+
+/* Below the limit nothing is said, nor where the scheme has none. */
+static void what_is_borne_is_not_told(void **state)
+{
+    static const char *const sound[][4] = {
+        {"subsystems.b.integrator=semi-implicit", "parameters.m=1.6", NULL},
+        {"coupling.exchange=auto", NULL},
+        {"coupling.scheme=tight", NULL},
+        {"coupling.scheme=tight", "parameters.m=1000", NULL},
+        {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.m=0.3", NULL},
+    };
+    for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
+        yk_run_report *report = ask(*state, two_masses, sound[i], NULL);
+        if (report->finding_count) print_error("%s\n", report->findings[0].text);
+        assert_int_equal(report->finding_count, 0);
+        free(report);
+    }
+}
+
+static void plain_iterations_have_a_limit(void **state)
+{
+    const char *const overrides[] = {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.m=20", NULL};
+    yk_run_report *report = ask(*state, two_masses, overrides, NULL);
+    assert_int_equal(report->finding_count, 1);
+    assert_non_null(strstr(report->findings[0].text, "the iterations of the coupling do not converge"));
+    assert_string_equal(report->findings[0].remedies[0].overrides[1], "coupling.relaxation=quasi-newton");
+    free(report);
+}
+
+/* A stiff spring beside a small mass: in steps that do not resolve it it is like a heavy one. */
+static void springs_are_a_matter_of_the_step(void **state)
+{
+    const char *const overrides[] = {"parameters.m=0.3", "parameters.k=1e8", "subsystems.b.integrator=semi-implicit",
+                                     NULL};
+    yk_run_report *report = ask(*state, two_masses, overrides, NULL);
+    assert_int_equal(report->finding_count, 1);
+    assert_int_equal(report->findings[0].kind, YK_FINDING_MASS_RATIO);
+    assert_null(strstr(report->findings[0].text, "at every step"));
+    assert_int_equal(strncmp(report->findings[0].remedies[0].overrides[0], "time.step=", 10), 0);
+    free(report);
+}
+
+/* Rigid bodies --------------------------------------------------------------------------------------------------- */
+
+enum { SIX = 6 };
+
+/* Acceleration of a marker at (x, 0, 0) of a free body by a wrench at the marker: a = f / m + alpha x r. */
+static void marker_mobility(double mass, const double inertia[3], double x, double y[SIX][SIX])
+{
+    memset(y, 0, SIX * sizeof y[0]);
+    for (int i = 0; i < 3; i++) y[i][i] = 1 / mass, y[3 + i][3 + i] = 1 / inertia[i];
+    y[1][1] += x * x / inertia[2], y[2][2] += x * x / inertia[1];
+    y[1][5] = y[5][1] = x / inertia[2];
+    y[2][4] = y[4][2] = -x / inertia[1];
+}
+
+/* Largest eigenvalue of Y_A Y_B^-1 over the constrained axes. */
+static double true_ratio(yk_context *context, unsigned mask, double a[SIX][SIX], double b[SIX][SIX])
+{
+    int n = 0, axes[SIX];
+    for (int i = 0; i < SIX; i++)
+        if (mask >> i & 1) axes[n++] = i;
+    double left[SIX * SIX], right[SIX * SIX], values[SIX];
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+            left[i * n + k] = a[axes[i]][axes[k]];
+            right[i * n + k] = b[axes[i]][axes[k]];
+        }
+    assert_int_equal(yk_eigen_symmetric_pair(context, n, left, right, values), YK_OK);
+    return values[n - 1];
+}
+
+static void ratios_of_rigid_bodies_are_those_of_their_markers(void **state)
+{
+    static const char *const text = "parameters: {kind: 0}\n"
+                                    "time: {end: 0.1, step: 1e-3}\n"
+                                    "subsystems:\n"
+                                    "  a:\n"
+                                    "    solver: %s\n"
+                                    "    units: {length: %s}\n"
+                                    "    bodies: {bar: {mass: 2, inertia: [%s], position: [0, 0, 0]}}\n"
+                                    "    ports: {end: {on: bar, offset: [%s, 0, 0]}}\n"
+                                    "  b:\n"
+                                    "    solver: %s\n"
+                                    "    bodies: {bar: {mass: 3, inertia: [0.03, 0.07, 0.05], position: [0.7, 0, 0]}}\n"
+                                    "    ports: {end: {on: bar, offset: [-0.4, 0, 0]}}\n"
+                                    "interfaces:\n"
+                                    "  - {name: joint, between: [a.end, b.end], joint: %s}\n"
+                                    "coupling: {scheme: explicit, exchange: motion}\n";
+    static const char *const solvers[] = {"smooth", "nonsmooth"};
+    static const struct {
+        const char *name;
+        unsigned mask;
+    } joints[] = {{"spherical", 7}, {"clamp", 63}, {"revolute", 31}, {"prismatic", 59}, {"{constrain: [y, rz]}", 34}};
+    static const double inertia_a[3] = {0.02, 0.04, 0.06}, inertia_b[3] = {0.03, 0.07, 0.05};
+    double ya[SIX][SIX], yb[SIX][SIX];
+    marker_mobility(2, inertia_a, 0.3, ya);
+    marker_mobility(3, inertia_b, -0.4, yb);
+    for (int pair = 0; pair < 4; pair++)
+        for (size_t j = 0; j < sizeof joints / sizeof *joints; j++) {
+            char scenario[2000];
+            bool millimetres = j % 2 == 1;
+            snprintf(scenario, sizeof scenario, text, solvers[pair / 2], millimetres ? "mm" : "m",
+                     millimetres ? "2e4, 4e4, 6e4" : "0.02, 0.04, 0.06", millimetres ? "300" : "0.3", solvers[pair % 2],
+                     joints[j].name);
+            yk_interface_probe probe;
+            free(ask(*state, scenario, NULL, &probe));
+            double ratio = probe.ratio;
+            double expected = true_ratio(*state, joints[j].mask, ya, yb);
+            if (fabs(ratio / expected - 1) > 0.01) print_error("%s\n", scenario);
+            assert_relative(ratio, expected, 0.01);
+        }
+}
+
+/* Three bodies in a row, joined along x alone: what hangs on a side counts to it. */
+static void partners_behind_other_interfaces_count(void **state)
+{
+    static const char *const text =
+        "time: {end: 0.1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  a: {solver: %s, bodies: {body: {mass: 5, inertia: [1, 1, 1]}}, ports: {p: {on: body}}}\n"
+        "  b: {solver: %s, bodies: {body: {mass: 2, inertia: [1, 1, 1]}}, ports: {p: {on: body}, q: {on: body}}}\n"
+        "  c: {solver: %s, bodies: {body: {mass: 1, inertia: [1, 1, 1]}}, ports: {p: {on: body}}}\n"
+        "interfaces:\n"
+        "  - {name: ab, between: [a.p, b.p], joint: {constrain: [x]}}\n"
+        "  - {name: bc, between: [b.q, c.p], joint: {constrain: [x]}}\n"
+        "coupling: {scheme: explicit, exchange: motion}\n";
+    static const char *const solvers[] = {"smooth", "nonsmooth"};
+    for (int i = 0; i < 2; i++) {
+        char scenario[2000];
+        yk_interface_probe probes[2];
+        snprintf(scenario, sizeof scenario, text, solvers[i], solvers[i], solvers[i]);
+        free(ask(*state, scenario, NULL, probes));
+        assert_relative(probes[0].ratio, 3.0 / 5, 0.01);
+        assert_relative(probes[1].ratio, 1.0 / 7, 0.01);
+    }
+}
+
+/* Loops ---------------------------------------------------------------------------------------------------------- */
+
+static void clamped_chains_have_no_algebraic_loop(void **state)
+{
+    static const char *const text =
+        "time: {end: 0.1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  a:\n"
+        "    solver: %s\n"
+        "    bodies: {bar: {mass: 1, inertia: [0.02, 0.02, 0.02], position: [0.2, 0, 0]}}\n"
+        "    joints: {pin: {type: %s, between: [ground, bar], at: [0, 0, 0]}}\n"
+        "    ports: {out: {on: bar, offset: [0.2, 0, 0]}}\n"
+        "  b:\n"
+        "    solver: %s\n"
+        "    bodies: {bar: {mass: 0.5, inertia: [0.02, 0.02, 0.02], position: [0.6, 0, 0]}}\n"
+        "    ports: {in: {on: bar, offset: [-0.2, 0, 0]}, out: {on: bar, offset: [0.2, 0, 0]}}\n"
+        "  c:\n"
+        "    solver: %s\n"
+        "    bodies: {bar: {mass: 0.1, inertia: [0.02, 0.02, 0.02], position: [1, 0, 0]}}\n"
+        "    ports: {in: {on: bar, offset: [-0.2, 0, 0]}}\n"
+        "interfaces:\n"
+        "  - {name: ab, between: [a.out, b.in], joint: clamp}\n"
+        "  - {name: bc, between: [b.out, c.in], joint: clamp}\n"
+        "coupling: {scheme: explicit, exchange: motion}\n";
+    static const char *const solvers[] = {"smooth", "nonsmooth"}, *const pins[] = {"spherical", "clamp"};
+    for (int i = 0; i < 8; i++) {
+        char scenario[2000];
+        snprintf(scenario, sizeof scenario, text, solvers[i & 1], pins[i >> 1 & 1], "smooth", solvers[i >> 2 & 1]);
+        yk_run_report *report = ask(*state, scenario, NULL, NULL);
+        for (int k = 0; k < report->finding_count; k++)
+            assert_int_not_equal(report->findings[k].kind, YK_FINDING_FEEDTHROUGH);
+        free(report);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_are_those_of_the_integrators),
+        cmocka_unit_test(what_is_borne_is_not_told),
+        cmocka_unit_test(plain_iterations_have_a_limit),
+        cmocka_unit_test(springs_are_a_matter_of_the_step),
+        cmocka_unit_test(ratios_of_rigid_bodies_are_those_of_their_markers),
+        cmocka_unit_test(partners_behind_other_interfaces_count),
+        cmocka_unit_test(clamped_chains_have_no_algebraic_loop),
+    };
+    return cmocka_run_group_tests_name("limits", tests, create_context, destroy_context);
+}
