@@ -423,6 +423,8 @@ static void judge_stability(work *w)
     static const char *const words[] = {[YK_VERDICT_STABLE] = "stable",
                                         [YK_VERDICT_MODEL] = "motion",
                                         [YK_VERDICT_COUPLING] = "UNSTABLE",
+                                        [YK_VERDICT_SOLVER] = "SOLVER UNSTABLE",
+                                        [YK_VERDICT_UNDECIDED] = "undecided",
                                         [YK_VERDICT_FAILED] = "failed"};
     double end = fmax(w->end, LONG_RUN_STEPS * w->step);
     outcome base;
@@ -456,15 +458,16 @@ static void judge_stability(work *w)
             r.judgement = BROKEN;
             snprintf(r.said, sizeof r.said, "%.190s", o.context ? yk_last_message(o.context) : "");
         } else {
-            bool blamed = verdict.verdict == YK_VERDICT_COUPLING || verdict.verdict == YK_VERDICT_FAILED;
+            bool blamed = yk_verdict_unstable(verdict.verdict);
             bool model = verdict.verdict == YK_VERDICT_MODEL;
             r.judgement = RIGHT;
             if (away && !blamed) r.judgement = MISS;
             if (stays && blamed) r.judgement = FALSE_ALARM;
             if (stays && model && w->c->motion == MOTION_LINEAR) r.judgement = FALSE_ALARM;
             if (stays && !model && w->c->motion == MOTION_GROWS && !blamed) r.judgement = MISS;
-            snprintf(r.said, sizeof r.said, "%s, radius %.6g, %s", words[verdict.verdict], verdict.radius,
-                     away ? "ran away" : "stayed");
+            if (verdict.verdict == YK_VERDICT_UNDECIDED) r.judgement = UNDECIDED;
+            snprintf(r.said, sizeof r.said, "%s, radius %.6g, %s; %.120s", words[verdict.verdict], verdict.radius,
+                     away ? "ran away" : "stayed", verdict.reason);
         }
         yk_scenario_destroy(scenario);
         release(&o);
