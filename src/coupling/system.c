@@ -415,7 +415,9 @@ static yk_status start_consistently(yk_system *system)
         yk_status status = start_sweep(system, &wires);
         if (status < 0) return status;
         change = fmax(update_start_wrenches(system, i == 0), wires);
-        if (change <= START_TOLERANCE) return YK_OK;
+        /* In the first sweep wires may carry what their sources had before they started. */
+        bool settled = i > 0 || system->wire_count == 0;
+        if (settled && change <= START_TOLERANCE) return YK_OK;
     }
     yk_log(system->context, YK_LOG_WARNING,
            "the initial efforts and signals did not settle (relative change %g); the first steps are less accurate",
