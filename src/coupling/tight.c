@@ -211,6 +211,6 @@ yk_status yk_tight_step(yk_system *system, yk_step_report *report)
     /* Balanced interfaces are those of the loose scheme, whose one sweep takes their efforts as they are. */
     yk_status status = system->balance ? yk_balance_solve(system) : YK_OK;
     if (status < 0) return status;
-    keep_efforts(system);
+    if (system->scheme.iterations > 0) keep_efforts(system);
     return take(system, system->t, system->h, system->scheme.halvings, report);
 }
