@@ -82,9 +82,10 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
     yk_world_release_layout(self);
     yk_world_release_channels(self);
     release_names(self);
-    void *blocks[] = {self->initial,    self->models,    self->names,        self->tensors, self->parts,
-                      self->placements, self->points,    self->joints,       self->forces,  self->materials,
-                      self->ports,      self->port_list, self->prescriptions};
+    void *blocks[] = {self->initial,       self->models,       self->names,        self->tensors,
+                      self->parts,         self->placements,   self->points,       self->joints,
+                      self->forces,        self->materials,    self->ports,        self->port_list,
+                      self->prescriptions, self->port_numbers, self->world_bodies, self->world_joints};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(self->context, blocks[i]);
     yk_pool_destroy(self->pool);
     yk_release(self->context, self);
@@ -443,20 +444,32 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
     return (int)self->force_count++;
 }
 
-/* Ports first, then signals. */
-static yk_status list_ports(yk_nonsmooth *self)
+yk_status yk_world_list_ports(yk_nonsmooth *self)
 {
     size_t count = self->port_count + self->signal_count;
     yk_port *list = yk_reallocate(self->context, self->port_list, count, sizeof *list);
-    if (!list) return YK_ERROR_MEMORY;
-    self->port_list = list;
-    for (size_t i = 0; i < self->port_count; i++)
-        list[i] = (yk_port){.name = self->ports[i].name,
-                            .kind = self->ports[i].line ? YK_PORT_SCALAR : YK_PORT_MARKER,
-                            .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
-    for (size_t i = 0; i < self->signal_count; i++)
-        list[self->port_count + i] =
-            (yk_port){.name = self->signals[i].name, .kind = YK_PORT_SIGNAL, .causalities = YK_TAKES_SIGNAL};
+    if (list) self->port_list = list;
+    int *listed = yk_reallocate(self->context, self->port_numbers, count, sizeof *listed);
+    if (listed) self->port_numbers = listed;
+    if (!list || !listed) return YK_ERROR_MEMORY;
+
+    int at = 0;
+    for (int world = 0; world == 0 || world < self->world_count; world++) {
+        for (size_t i = 0; i < self->port_count; i++) {
+            if (self->ports[i].world != world) continue;
+            listed[at] = (int)i;
+            list[at++] = (yk_port){.name = self->ports[i].name,
+                                   .kind = self->ports[i].line ? YK_PORT_SCALAR : YK_PORT_MARKER,
+                                   .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+        }
+        for (size_t i = 0; i < self->signal_count; i++) {
+            if (self->signals[i].world != world) continue;
+            listed[at] = ~(int)i;
+            self->signals[i].place = at;
+            list[at++] =
+                (yk_port){.name = self->signals[i].name, .kind = YK_PORT_SIGNAL, .causalities = YK_TAKES_SIGNAL};
+        }
+    }
     return YK_OK;
 }
 
@@ -469,7 +482,7 @@ int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name)
     *signal = (yk_signal_slot){0};
     if (copy_name(self, name, &signal->name) < 0) return YK_ERROR_MEMORY;
     self->signal_count++;
-    status = list_ports(self);
+    status = yk_world_list_ports(self);
     return status < 0 ? status : (int)self->signal_count - 1;
 }
 
@@ -489,7 +502,7 @@ static int append_port(yk_nonsmooth *self, const char *name, const yk_port_slot 
     port->marker.orientation = yk_q_unit(port->marker.orientation);
     if (copy_name(self, name, &port->name) < 0) return YK_ERROR_MEMORY;
     self->port_count++;
-    yk_status status = list_ports(self);
+    yk_status status = yk_world_list_ports(self);
     return status < 0 ? status : (int)self->port_count - 1;
 }
 

@@ -69,7 +69,7 @@ static bool may_touch(const void *user, size_t a, size_t b)
 {
     const yk_nonsmooth *self = user;
     const yk_part *pa = &self->parts[a], *pb = &self->parts[b];
-    if (pa->body == pb->body) return false;
+    if (pa->body == pb->body || pa->world != pb->world) return false;
     if (!yk_world_is_dynamic(self, pa->body) && !yk_world_is_dynamic(self, pb->body)) return false;
     if (pa->placement < 0 && pb->placement < 0) return true;
     const yk_shape_place *qa = pa->placement < 0 ? NULL : &self->placements[pa->placement];

@@ -100,7 +100,7 @@ static void apply(yk_nonsmooth *self, int slot, yk_vec3 force, yk_vec3 torque)
 static void take_signals(yk_nonsmooth *self, double h, const yk_signal *inputs)
 {
     for (size_t i = 0; inputs && i < self->signal_count; i++) {
-        const yk_signal *input = &inputs[self->port_count + i];
+        const yk_signal *input = &inputs[self->signals[i].place];
         if (!self->signals[i].connected) continue;
         double ends = yk_signal_scalar(input, 0) + yk_signal_scalar(input, h);
         self->signals[i].value = (ends + 4 * yk_signal_scalar(input, h / 2)) / 6;

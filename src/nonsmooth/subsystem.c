@@ -65,10 +65,12 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
     yk_nonsmooth *world = world_of(self);
     if (index < 0 || (size_t)index >= world->port_count + world->signal_count)
         return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no port %d", index);
-    if ((size_t)index >= world->port_count) {
-        world->signals[(size_t)index - world->port_count].connected = true;
+    if (world->port_numbers[index] < 0) {
+        world->signals[~world->port_numbers[index]].connected = true;
         return YK_OK;
     }
+    if (world->world_count > 0)
+        return yk_fail(world->context, YK_ERROR_CAPABILITY, "ports of a merged nonsmooth model cannot be joined");
     yk_port_slot *port = &world->ports[index];
     yk_body_model *body = &world->models[port->body];
     if (world->slot_of || port->causality != YK_UNCONNECTED)
@@ -148,7 +150,8 @@ static void clear_outputs(yk_nonsmooth *world)
 static void take_efforts(yk_nonsmooth *world, const yk_signal *inputs)
 {
     for (size_t i = 0; inputs && i < world->signal_count; i++)
-        if (world->signals[i].connected) world->signals[i].value = yk_signal_scalar(&inputs[world->port_count + i], 0);
+        if (world->signals[i].connected)
+            world->signals[i].value = yk_signal_scalar(&inputs[world->signals[i].place], 0);
 
     for (size_t i = 0; inputs && i < world->port_count; i++) {
         yk_port_slot *port = &world->ports[i];
@@ -226,21 +229,33 @@ static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate, 
                        .angular_acceleration = rate->angular};
 }
 
+/* The wrench of the joint that merging made: told on its second body, its opposite acts at the same point. */
+static yk_effort merged_effort(const yk_nonsmooth *world, const yk_port_slot *port, yk_vec3 position)
+{
+    const yk_joint_slot *joint = &world->joints[port->merged - 1];
+    yk_effort effort = joint->effort;
+    if (port->merged_side == 1) return effort;
+    const yk_body_state *other = &world->bodies[joint->slot_b];
+    yk_vec3 at = yk_v3_add(other->position, yk_q_rotate(other->orientation, joint->joint.offset[1]));
+    yk_vec3 torque = yk_v3_add(effort.torque, yk_v3_cross(yk_v3_sub(at, position), effort.force));
+    return (yk_effort){yk_v3_neg(effort.force), yk_v3_neg(torque)};
+}
+
 static void output(const yk_subsystem *self, int index, yk_port_value *value)
 {
     const yk_nonsmooth *world = const_world_of(self);
-    if ((size_t)index >= world->port_count) {
+    if (world->port_numbers[index] < 0) {
         *value = (yk_port_value){.motion.orientation = {1, 0, 0, 0}};
-        value->motion.position.x = world->signals[(size_t)index - world->port_count].value;
+        value->motion.position.x = world->signals[~world->port_numbers[index]].value;
         return;
     }
-    const yk_port_slot *port = &world->ports[index];
+    const yk_port_slot *port = &world->ports[world->port_numbers[index]];
     if (port->line) {
         yk_world_line_output(world, port, value);
         return;
     }
     value->motion = marker_motion(&world->bodies[port->slot], &port->rate, &port->marker);
-    value->effort = port->effort;
+    value->effort = port->merged ? merged_effort(world, port, value->motion.position) : port->effort;
 }
 
 /* At constant velocity: accelerations of a nonsmooth motion say nothing about the next step. */
@@ -372,7 +387,8 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .shapes = get_shapes,
                                          .interface_model = interface_model,
                                          .place_port = place_port,
-                                         .free_mass = free_mass};
+                                         .free_mass = free_mass,
+                                         .merge = yk_nonsmooth_merge};
     return &ops;
 }
 

@@ -79,16 +79,30 @@ static yk_status name_joint_channels(yk_nonsmooth *self, size_t joint)
     return status;
 }
 
-/* Named when they are first asked for, which is before start. */
-yk_status yk_world_name_channels(yk_nonsmooth *self)
+/* Bodies and joints of one world of a merged model, or all of them. */
+typedef struct extent {
+    size_t body, body_end, joint, joint_end;
+} extent;
+
+static extent extent_of(const yk_nonsmooth *self, int world)
 {
-    if (self->channels) return YK_OK;
-    size_t named = 0;
-    for (size_t i = 0; i < self->body_count; i++) named += self->names[i] != NULL;
-    size_t most = 6 + BODY_CHANNELS * named + JOINT_CHANNELS * self->joint_count, particles = self->body_count - named;
-    self->channels = yk_allocate(self->context, most, sizeof *self->channels);
-    self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
-    if (!self->channels || !self->channel_sources) return YK_ERROR_MEMORY;
+    if (self->world_count == 0) return (extent){0, self->body_count, 0, self->joint_count};
+    return (extent){self->world_bodies[world], self->world_bodies[world + 1], self->world_joints[world],
+                    self->world_joints[world + 1]};
+}
+
+static size_t particles_of(const yk_nonsmooth *self, const extent *e)
+{
+    size_t count = 0;
+    for (size_t i = e->body; i < e->body_end; i++) count += self->names[i] == NULL;
+    return count;
+}
+
+/* Contacts and what is left of their equations are told of the whole. */
+static yk_status name_world_channels(yk_nonsmooth *self, int world)
+{
+    extent e = extent_of(self, world);
+    size_t particles = particles_of(self, &e);
     yk_status status = add_channel(self, CHANNEL_CONTACTS, 0, "", "contacts", "1", 1);
     if (status == YK_OK) status = add_channel(self, CHANNEL_OVERLAP, 0, "", "overlap", "m", 1);
     if (status == YK_OK) status = add_channel(self, CHANNEL_RESIDUAL, 0, "", "residual", "m/s", 1);
@@ -96,11 +110,26 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
     if (status == YK_OK && self->def.sleeping.speed > 0)
         status = add_channel(self, CHANNEL_ASLEEP, 0, "", "asleep", "1", 1);
     if (status == YK_OK && particles > 0)
-        status = add_channel(self, CHANNEL_PARTICLES, 0, "", "particles", "m", (int)(3 * particles));
-    for (size_t i = 0; i < self->body_count && status == YK_OK; i++)
+        status = add_channel(self, CHANNEL_PARTICLES, (size_t)world, "", "particles", "m", (int)(3 * particles));
+    for (size_t i = e.body; i < e.body_end && status == YK_OK; i++)
         if (self->names[i]) status = name_body_channels(self, i);
-    for (size_t i = 0; i < self->joint_count && status == YK_OK; i++)
+    for (size_t i = e.joint; i < e.joint_end && status == YK_OK; i++)
         if (self->joints[i].name) status = name_joint_channels(self, i);
+    return status;
+}
+
+/* Named when they are first asked for, which is before start. */
+yk_status yk_world_name_channels(yk_nonsmooth *self)
+{
+    if (self->channels) return YK_OK;
+    size_t named = 0, worlds = self->world_count > 0 ? (size_t)self->world_count : 1;
+    for (size_t i = 0; i < self->body_count; i++) named += self->names[i] != NULL;
+    size_t most = 6 * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * self->joint_count;
+    self->channels = yk_allocate(self->context, most, sizeof *self->channels);
+    self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
+    if (!self->channels || !self->channel_sources) return YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    for (size_t i = 0; i < worlds && status == YK_OK; i++) status = name_world_channels(self, (int)i);
     return status;
 }
 
@@ -141,9 +170,10 @@ void yk_world_release_channels(yk_nonsmooth *self)
     self->channel_count = 0;
 }
 
-static void write_particles(double *values, const yk_nonsmooth *self)
+static void write_particles(double *values, const yk_nonsmooth *self, int world)
 {
-    for (size_t i = 0; i < self->body_count; i++) {
+    extent e = extent_of(self, world);
+    for (size_t i = e.body; i < e.body_end; i++) {
         if (self->names[i]) continue;
         write_vector(values, self->bodies[self->slot_of[i]].position);
         values += 3;
@@ -166,7 +196,7 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_RESIDUAL: values[0] = self->report.solver.residual; break;
     case CHANNEL_LARGEST_RESIDUAL: values[0] = self->largest_residual; break;
     case CHANNEL_ASLEEP: values[0] = (double)self->sleep.asleep; break;
-    case CHANNEL_PARTICLES: write_particles(values, self); break;
+    case CHANNEL_PARTICLES: write_particles(values, self, (int)source->index); break;
     case CHANNEL_JOINT_FORCE: write_vector(values, self->joints[source->index].effort.force); break;
     case CHANNEL_JOINT_TORQUE: write_vector(values, self->joints[source->index].effort.torque); break;
     case CHANNEL_JOINT_ANGLE: values[0] = joint_reading(self, source->index).angle; break;

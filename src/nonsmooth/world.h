@@ -65,6 +65,7 @@ typedef struct yk_part {
     int32_t material;
     uint8_t kind;      /* yk_solid_kind */
     uint8_t round;     /* centred sphere of a round body */
+    uint16_t world;    /* of a merged model: which it came from; solids of different ones do not touch */
     int32_t placement; /* index in placements; -1: a centred sphere needs none */
 } yk_part;
 
@@ -106,6 +107,8 @@ typedef struct yk_port_slot {
     int far_body, far_slot; /* or -1: the ground */
     yk_marker far_marker;
     double speed; /* at the beginning of the step */
+    /* Of a merged model: which world it came from; 1 + the joint that merging made at it, and its side of that, or 0. */
+    int world, merged, merged_side;
 } yk_port_slot;
 
 /* A number that arrives by a wire. */
@@ -113,6 +116,8 @@ typedef struct yk_signal_slot {
     char *name;
     bool connected;
     double value; /* mean over the last step */
+    int place;    /* in the list of ports */
+    int world;    /* of a merged model */
 } yk_signal_slot;
 
 /* A line port at its present place. */
@@ -223,7 +228,11 @@ struct yk_nonsmooth {
     yk_port_slot *ports;
     size_t signal_count, signal_capacity;
     yk_signal_slot *signals;
-    yk_port *port_list; /* of ports and signals, in this order */
+    yk_port *port_list; /* of ports and signals, in this order; of a merged model those of each world in turn */
+    int *port_numbers;  /* what stands there: the port, or the complement of the signal */
+    /* Of a merged model: the first body and joint of each world, and behind the last. 0: it is one. */
+    int world_count;
+    size_t *world_bodies, *world_joints;
     size_t prescription_count, prescription_capacity;
     yk_prescription *prescriptions;
 
@@ -304,6 +313,9 @@ void yk_world_state_get(const yk_nonsmooth *self, double *image);
 yk_status yk_world_state_set(yk_nonsmooth *self, const double *image);
 
 /* view.c */
+/* Makes the list of ports anew. */
+yk_status yk_world_list_ports(yk_nonsmooth *self);
+yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged);
 yk_status yk_world_name_channels(yk_nonsmooth *self);
 void yk_world_release_channels(yk_nonsmooth *self);
 void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values);

@@ -226,6 +226,87 @@ static void oscillators_with_units_are_merged(void **state)
     close_run(&r);
 }
 
+/* A box on a spring with marbles in it, as one world and cut between the plate and the box; the plate reaches into the box,
+ * which it does not touch in either. */
+#define PLATE(TOUCHES)                                                                \
+    "      plate: {mass: 0.4, inertia: [1e-3, 1e-3, 1e-3], position: [0, 0, 0.15],\n" \
+    "              shapes: [{type: box, size: [0.02, 0.02, 0.2], material: steel, touches: " TOUCHES "}]}\n"
+#define BOX                                                                                                        \
+    "      box: {mass: 0.5, inertia: [2e-3, 2e-3, 2e-3],\n"                                                        \
+    "            shapes: [{type: box-cavity, size: [0.1, 0.1, 0.1], material: steel}]}\n"                          \
+    "      one: {position: [-0.02, 0.01, -0.02], shapes: [{type: sphere, radius: 0.01, density: 7800, material: "  \
+    "steel}]}\n"                                                                                                   \
+    "      two: {position: [0.02, -0.01, -0.02], shapes: [{type: sphere, radius: 0.015, density: 7800, material: " \
+    "steel}]}\n"                                                                                                   \
+    "      three: {position: [0.02, 0.025, 0], shapes: [{type: sphere, radius: 0.012, density: 7800, material: "   \
+    "steel}]}\n"
+#define HANGER                                                                                                        \
+    "    forces: {spring: {type: spring, between: [ground, plate], markers: [{offset: [0, 0, 0.6]}, {offset: [0, 0, " \
+    "0]}],\n"                                                                                                         \
+    "             stiffness: 300, damping: 0.5, free_length: 0.4, input: pull}}\n"                                    \
+    "    joints: {rail: {type: prismatic, between: [ground, plate], at: [0, 0, 0.15], axis: [0, 0, 1]}}\n"
+#define CONTROL             \
+    "  command:\n"          \
+    "    solver: control\n" \
+    "    loops: {pull: {reference: 3*sin(20*t), proportional: 1}}\n"
+
+static const char one_world[] = "time: {end: 0.3, step: 5e-4}\n"
+                                "subsystems:\n" CONTROL "  all:\n"
+                                "    solver: nonsmooth\n"
+                                "    gravity: [0, 0, -9.81]\n"
+                                "    contact: {tolerance: 1e-10, iterations: 2000}\n"
+                                "    materials: {steel: {friction: 0.3, restitution: 0.2}}\n"
+                                "    bodies:\n" PLATE("false") BOX
+    "    forces: {spring: {type: spring, between: [ground, plate], markers: [{offset: [0, 0, "
+    "0.6]}, {offset: [0, 0, 0]}],\n"
+    "             stiffness: 300, damping: 0.5, free_length: 0.4, input: pull}}\n"
+    "    joints:\n"
+    "      rail: {type: prismatic, between: [ground, plate], at: [0, 0, 0.15], axis: [0, 0, 1]}\n"
+    "      weld: {type: clamp, between: [box, plate], at: [0, 0, 0.05]}\n"
+    "wires: {pull: {from: command.pull, to: all.pull}}\n"
+    "coupling: {scheme: explicit}\n"
+    "record: {signals: [all.box.position, all.one.position, all.two.position, all.three.position, "
+    "all.rail.displacement, "
+    "all.weld.force]}\n";
+static const char two_worlds[] =
+    "time: {end: 0.3, step: 5e-4}\n"
+    "subsystems:\n"
+    "  inside:\n"
+    "    solver: nonsmooth\n"
+    "    gravity: [0, 0, -9.81]\n"
+    "    contact: {tolerance: 1e-10, iterations: 2000}\n"
+    "    materials: {steel: {friction: 0.3, restitution: 0.2}}\n"
+    "    bodies:\n" BOX "    ports: {top: {on: box, offset: [0, 0, 0.05]}}\n" CONTROL "  outside:\n"
+    "    solver: nonsmooth\n"
+    "    gravity: [0, 0, -9.81]\n"
+    "    materials: {steel: {friction: 0.3, restitution: 0.2}}\n"
+    "    bodies:\n" PLATE("true") HANGER
+    "    ports: {bottom: {on: plate, offset: [0, 0, -0.1]}}\n"
+    "interfaces: {weld: {between: [outside.bottom, inside.top], joint: clamp}}\n"
+    "wires: {pull: {from: command.pull, to: outside.pull}}\n"
+    "coupling: {scheme: monolithic}\n"
+    "record: {signals: [inside.box.position, inside.one.position, inside.two.position, inside.three.position, "
+    "outside.rail.displacement, weld.force]}\n";
+
+static void worlds_with_contact_are_merged(void **state)
+{
+    (void)state;
+    run a = open_text("one", one_world, NULL), b = open_text("two", two_worlds, NULL);
+    assert_int_equal(a.info->sample_size, b.info->sample_size);
+    for (int k = 1; k <= 6; k++) {
+        run_to(&a, 0.05 * k);
+        run_to(&b, 0.05 * k);
+        for (int i = 0; i < a.info->sample_size; i++) {
+            double difference = fabs(a.sample[i] - b.sample[i]);
+            if (!(difference < 1e-5))
+                print_error("t = %g, value %d: %g and %g\n", 0.05 * k, i, a.sample[i], b.sample[i]);
+            assert_true(difference < 1e-5);
+        }
+    }
+    close_run(&a);
+    close_run(&b);
+}
+
 /* The relaxed scheme chooses what it needs itself, and is of second order: against the merged model at a fine step. */
 static void relaxed_needs_no_preparation(void **state)
 {
@@ -254,8 +335,8 @@ static void relaxed_needs_no_preparation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_and_frames_are_converted), cmocka_unit_test(oscillators_with_units_are_merged),
-        cmocka_unit_test(relaxed_needs_no_preparation), cmocka_unit_test(each_feedback_reads_its_own_subsystem),
-        cmocka_unit_test(channels_show_the_parts)};
+        cmocka_unit_test(units_and_frames_are_converted),        cmocka_unit_test(oscillators_with_units_are_merged),
+        cmocka_unit_test(worlds_with_contact_are_merged),        cmocka_unit_test(relaxed_needs_no_preparation),
+        cmocka_unit_test(each_feedback_reads_its_own_subsystem), cmocka_unit_test(channels_show_the_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
