@@ -301,7 +301,9 @@ yk_status yk_merging_check_start(yk_system *system)
         bool alone = true;
         for (int k = 0; k < group->part_count && group->merged; k++) {
             yk_subsystem *part = group->objects[k];
-            alone = part->ops->start(part, system->start, system->step, NULL) >= 0 && alone;
+            yk_status status = part->ops->start(part, system->start, system->step, NULL);
+            if (status == YK_ERROR_MEMORY) return status;
+            alone = status >= 0 && alone;
         }
         if (!group->merged || !alone) continue; /* a part that cannot stand alone has no place of its own */
 

@@ -357,7 +357,6 @@ yk_status yk_system_start_member(yk_system *system, int member)
  * largest relative change of a wire is in `change`. */
 static yk_status start_sweep(yk_system *system, double *change)
 {
-    *change = 0;
     for (int place = 0; place < system->member_count; place++) {
         int member = system->effort_sequence[place];
         yk_member *m = &system->members[member];
@@ -372,10 +371,11 @@ static yk_status start_sweep(yk_system *system, double *change)
             link->origin = a.position;
             yk_input_taylor(link->kind, &a, &m->inputs[link->def.motion_port]);
         }
-        *change = fmax(*change, yk_wires_feed_start(system, member));
+        yk_wires_feed_start(system, member);
         yk_status status = start_member(system, member, own_inputs(system, m, 0));
         if (status < 0) return status;
     }
+    *change = yk_wires_start_change(system);
     return YK_OK;
 }
 

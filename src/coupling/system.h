@@ -198,7 +198,9 @@ yk_status yk_system_check_feeds(const yk_system *system); /* whether the scheme 
 yk_status yk_wires_create(yk_system *system, const yk_system_def *def);
 void yk_wires_destroy(yk_system *system);
 void yk_wires_read(yk_member *member);
-double yk_wires_feed_start(yk_system *system, int member);
+void yk_wires_feed_start(yk_system *system, int member);
+/* The largest difference, relative to its size or to 1, between a wire's value and what its target started with. */
+double yk_wires_start_change(const yk_system *system);
 
 /* Steps: step_control.c. */
 yk_status yk_controller_create(yk_system *system, const yk_step_control *def);

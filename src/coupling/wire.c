@@ -160,9 +160,21 @@ double yk_system_feed(yk_system *system, int member)
     return feed(system, member, false);
 }
 
-double yk_wires_feed_start(yk_system *system, int member)
+void yk_wires_feed_start(yk_system *system, int member)
 {
-    return feed(system, member, true);
+    feed(system, member, true);
+}
+
+/* A source that starts after its target has told it an old value, whatever the order of the members is. */
+double yk_wires_start_change(const yk_system *system)
+{
+    double largest = 0;
+    for (int i = 0; i < system->wire_count; i++) {
+        const yk_wire *wire = &system->wires[i];
+        double fed = system->members[wire->def.target_subsystem].inputs[wire->def.target_port].linear[0].x;
+        largest = fmax(largest, fabs(wire->now - fed) / (1 + fabs(wire->now)));
+    }
+    return largest;
 }
 
 double yk_system_wire(const yk_system *system, int wire)
