@@ -313,7 +313,7 @@ int command_stability(int argc, char **argv)
         {"track", OPTION_COUNT, &r.def.track, "N", "macro steps over which the growth is checked in the run [40]"},
         {"samples", OPTION_COUNT, &r.def.samples, "N",
          "states along the run that are looked at without --at, 1 to 3 [3]"},
-        {"seconds", OPTION_NUMBER, &r.def.seconds, "S", "time on the clock for all of it, roughly [60]"},
+        {"seconds", OPTION_NUMBER, &r.def.seconds, "S", "time of the processor for all of it, roughly [60]"},
         {"all", OPTION_FLAG, &r.all, NULL, "print all modes that were found"},
         {"quiet", OPTION_FLAG, &r.quiet, NULL, "print the verdict alone"},
         {"map", OPTION_LIST, &o->maps, "P=FIRST:LAST:N",

@@ -264,7 +264,7 @@ typedef struct yk_stability_def {
     int track;      /* macro steps over which the growth is checked against a twin run; 0: not */
     int samples;    /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES */
     bool remedies;  /* of a coupling that is unstable: look for a scheme and for a step that are not */
-    double seconds; /* on the clock, for all of it, roughly */
+    double seconds; /* of the processor, for all of it, roughly: other programs do not change the answer */
     /* Told what is done next, in some words; NULL: nobody. */
     void (*progress)(void *user, const char *what);
     void *user;
@@ -313,7 +313,7 @@ typedef struct yk_stability_report {
     double radius, error; /* spectral radius and its error; infinite if the run broke down */
     double tracked;       /* growth per step of the first mode along the run itself; NaN if not asked for */
     double
-        coupling; /* growth per macro step of the mode that the coupling or a solver drives; where there is none, at most 1 */
+        coupling; /* growth per macro step of the mode that the coupling or a solver drives; where there is none, at most 1; undecided: NaN */
 
     /* Growth per second that the verdict is about: of the scheme at its step and, where it was compared, at half and a quarter of
      * it; of the reference, whose growth is that of the motion. */

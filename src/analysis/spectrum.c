@@ -18,8 +18,11 @@ static const double AMPLITUDES[LEVELS] = {100, 10, 1, 0.1, 1e-2, 1e-3, 1e-4};
 static const int SEQUENCE[LEVELS] = {1, 2, 0, 3, 4, 5, 6};
 static const double AGREEMENT = 1e-4;
 
-/* Modes that a brief search waits for. */
-enum { BRIEF_MODES = 3 };
+/* Modes that a brief search waits for, and how often it applies the map at most. */
+enum { BRIEF_MODES = 3, BRIEF_APPLICATIONS = 32 };
+/* Agreement that is enough where the first sizes do not agree better: contacts. */
+static const double ROUGH_AGREEMENT = 1e-3;
+enum { PATIENT_LEVELS = 3 };
 
 typedef struct search {
     yk_step_map *map;
@@ -77,7 +80,8 @@ static yk_status largest(search *s, const double *start, yk_spectrum *out)
     yk_arnoldi_options options = yk_arnoldi_default();
     options.wanted = s->brief ? BRIEF_MODES : YK_STABILITY_MODES;
     options.tolerance = 1e-6;
-    options.applications = s->brief ? 64 : 144;
+    options.applications = s->brief ? BRIEF_APPLICATIONS : 144;
+    if (s->brief) options.space = BRIEF_APPLICATIONS;
     options.apply = apply, options.user = s;
     yk_arnoldi_pair pairs[YK_STABILITY_MODES];
     yk_status status = yk_arnoldi(s->map->context, s->map->n, start, &options, pairs, out->vectors, &out->count);
@@ -114,21 +118,22 @@ static double change_of_modulus(const yk_eigenpair *p, const yk_spectrum *other)
     return fmax(change, 0.1 * least);
 }
 
+/* How far two levels disagree on their first mode: on the mode itself, and on the radius, whichever mode it was. */
+static double change_of_first(const yk_spectrum *level, const yk_spectrum *other)
+{
+    if (level->count == 0 || other->count == 0) return INFINITY;
+    double radius = fabs(modulus(&level->pairs[0]) - modulus(&other->pairs[0]));
+    return fmax(change_of_modulus(&level->pairs[0], other), radius);
+}
+
 static void estimate_errors(yk_spectrum *spectrum, const yk_spectrum *other)
 {
     for (int i = 0; i < spectrum->count; i++) {
         yk_eigenpair *p = &spectrum->pairs[i];
         double residual = modulus(p) * p->residual / YK_PASSAGE;
-        p->error = fmax(change_of_modulus(p, other), residual) + 16 * DBL_EPSILON;
-        /* The radius itself must not have moved either, whichever mode it was. */
-        if (i == 0) p->error = fmax(p->error, fabs(modulus(p) - modulus(&other->pairs[0])));
+        double change = i == 0 ? change_of_first(spectrum, other) : change_of_modulus(p, other);
+        p->error = fmax(change, residual) + 16 * DBL_EPSILON;
     }
-}
-
-static double change_of_radius(const yk_spectrum *a, const yk_spectrum *b)
-{
-    if (a->count == 0 || b->count == 0) return INFINITY;
-    return fabs(modulus(&a->pairs[0]) - modulus(&b->pairs[0]));
 }
 
 yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk_spectrum *spectrum)
@@ -140,7 +145,7 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
     double least = INFINITY;
     yk_status status = YK_OK;
     int tried = brief ? BRIEF_LEVELS : LEVELS;
-    for (int i = 0; status == YK_OK && i < tried && least > AGREEMENT; i++) {
+    for (int i = 0; status == YK_OK && i < tried && least > (i < PATIENT_LEVELS ? AGREEMENT : ROUGH_AGREEMENT); i++) {
         int level = SEQUENCE[i];
         s.amplitude = AMPLITUDES[level];
         status = find_level(&s, start, &levels[level]);
@@ -150,7 +155,7 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
             status = YK_OK;
         }
         for (int k = 1; status == YK_OK && k < LEVELS; k++) {
-            double change = change_of_radius(&levels[k - 1], &levels[k]);
+            double change = change_of_first(&levels[k], &levels[k - 1]);
             if (change < least) least = change, best = k;
         }
     }

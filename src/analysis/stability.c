@@ -184,7 +184,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
         if (out_of_time) {
             s->report.verdict = YK_VERDICT_UNDECIDED;
             snprintf(s->report.reason, sizeof s->report.reason,
-                     "%g s on the clock were not enough for the modes of one state; give more (--seconds)",
+                     "%g s of the processor were not enough for the modes of one state; give more (--seconds)",
                      s->def->seconds);
             *worst = s->report;
             break;
@@ -226,7 +226,7 @@ yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stab
     yk_system *system;
     yk_status status = yk_rerun_source_open(context, scenario, &s.comparison.source);
     s.comparison.def = def;
-    s.comparison.deadline = yk_clock_seconds() + def->seconds;
+    s.comparison.deadline = yk_processor_seconds() + def->seconds;
     if (status == YK_OK) status = yk_scenario_system(scenario, &system);
     if (status == YK_OK) status = yk_system_start(system);
     if (status >= 0) status = yk_step_map_open(context, system, &s.map);

@@ -32,14 +32,15 @@ typedef struct scheme_row {
     const char *changes[6];
 } scheme_row;
 
+/* In the order of their cost. */
 static const scheme_row references[] = {
     {"monolithic", YK_SCHEME_MONOLITHIC, true, {"coupling.scheme=monolithic"}},
-    {"index1", YK_SCHEME_INDEX1, false, {"coupling.scheme=index1", "coupling.degree=3", "coupling.iterations=20"}},
     {"tight, quasi-newton",
      YK_SCHEME_TIGHT,
      false,
      {"coupling.scheme=tight", "coupling.relaxation=quasi-newton", "coupling.tolerance=1e-12",
       "coupling.relative_tolerance=1e-12", "coupling.iterations=60", "coupling.halvings=0"}},
+    {"index1", YK_SCHEME_INDEX1, false, {"coupling.scheme=index1", "coupling.degree=3", "coupling.iterations=20"}},
 };
 
 /* In the order of their cost: calls of the subsystems per macro step. */
@@ -90,7 +91,7 @@ static void tell(const yk_comparison *c, const char *format, ...)
 
 static bool has_time(const yk_comparison *c)
 {
-    return yk_clock_seconds() < c->deadline;
+    return yk_processor_seconds() < c->deadline;
 }
 
 /* Runs --------------------------------------------------------------------------------------------------------------- */
@@ -307,6 +308,7 @@ static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF
 static void leave_undecided(yk_comparison *c, const char *format, ...)
 {
     c->report->verdict = YK_VERDICT_UNDECIDED;
+    c->report->coupling = NAN;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(c->report->reason, sizeof c->report->reason, format, arguments);
@@ -359,10 +361,8 @@ static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *moti
     yk_stability_report *r = c->report;
     yk_scheme_kind own = c->source.info->scheme.kind;
     *motion = (yk_stability_rate){.rate = INFINITY};
-    /* Through contacts index1, which calls subsystems most, comes last. */
-    static const int by_trust[REFERENCES] = {0, 1, 2}, by_cost[REFERENCES] = {0, 2, 1};
     for (int i = 0; i < REFERENCES && has_time(c); i++) {
-        const scheme_row *row = &references[followed ? by_cost[i] : by_trust[i]];
+        const scheme_row *row = &references[i];
         yk_stability_rate rate;
         yk_growth found;
         if (row->kind == own && own != YK_SCHEME_TIGHT) continue;
@@ -413,7 +413,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
 
     /* Nothing grows, or by so little that it does not matter within the run. */
     bool grows = growth->rate - growth->rate_error > limit;
-    if (!grows) return YK_OK;
+    bool unknown = growth->rate > limit && isnan(growth->tracked) && growth->rate * duration(c) > log(2);
+    if (!grows && !unknown) return YK_OK;
 
     if ((info->interface_count == 0 && info->wire_count == 0) || info->scheme.kind == YK_SCHEME_MONOLITHIC) {
         judge_merged(c, growth);

@@ -95,21 +95,21 @@ static bool is_resolved(const yk_step_map *map, double amplitude)
 }
 
 /* Mean logarithm of the growth per macro step over the later half of the steps, and how far it is from being told from growth
- * that is none: a drift, which grows in proportion to the time, doubles over the later half; and its two quarters may disagree. */
+ * that is none: a drift, which grows in proportion to the time, doubles over the later half; and its two quarters may disagree.
+ * Ends early where the run breaks down or outgrows the deviation; NaN if that is too early. */
 static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps, double *mean, double *error)
 {
+    enum { LEAST_STEPS = 16 };
     size_t n = map->n;
     const yk_eigenpair *first = &spectrum->pairs[0];
-    double *pair = yk_allocate(map->context, 2 * n, sizeof *pair);
+    double *pair = yk_allocate(map->context, 2 * n + (size_t)steps, sizeof *pair), *logs = pair + 2 * n;
     if (!pair) return YK_ERROR_MEMORY;
     memcpy(pair, first->vector[0], n * sizeof *pair);
     if (first->vector[1]) memcpy(pair + n, first->vector[1], n * sizeof *pair);
 
-    int half = steps / 2, quarter = steps - half / 2;
-    double sum[2] = {0};
-    int counted[2] = {0};
+    int done = 0;
     yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < steps; i++) {
+    for (; done < steps; done++) {
         double size = yk_dense_norm(2 * n, pair);
         if (!(size > 0) || !is_resolved(map, spectrum->amplitude)) break;
         for (size_t k = 0; k < 2 * n; k++) pair[k] /= size;
@@ -122,15 +122,21 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
         memcpy(map->base, map->minus, map->words * sizeof *map->base);
 
         double grown = yk_dense_norm(2 * n, pair);
-        if (i < half || !(grown > 0)) continue;
-        sum[i >= quarter] += log(grown);
-        counted[i >= quarter]++;
+        if (!(grown > 0)) break;
+        logs[done] = log(grown);
     }
-    yk_release(map->context, pair);
+    if (yk_growth_broke_down(status)) status = YK_OK;
 
-    *mean = (sum[0] + sum[1]) / (counted[0] + counted[1]);
-    double spread = fabs(sum[0] / counted[0] - sum[1] / counted[1]);
-    *error = fmax(spread, log(2) / (counted[0] + counted[1]));
+    double sum[2] = {0};
+    int half = done / 2, quarter = half / 2;
+    for (int i = 0; i < half; i++) sum[i < quarter] += logs[done - 1 - i];
+    yk_release(map->context, pair);
+    if (done < LEAST_STEPS) {
+        *mean = *error = NAN;
+        return status;
+    }
+    *mean = (sum[0] + sum[1]) / half;
+    *error = fmax(fabs(sum[0] / (half - quarter) - sum[1] / quarter), log(2) / half);
     return status;
 }
 
@@ -144,9 +150,7 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
     /* Longer, where growth that matters within the run is not told from none. */
     int steps = def->rest ? 0 : def->track;
     for (int round = 0; round < 2 && steps > 0; round++, steps *= LONGER) {
-        /* A run that breaks down on the way has shown its growth in the derivative. */
         yk_status status = track(map, spectrum, steps, &mean, &error);
-        if (yk_growth_broke_down(status)) return YK_OK;
         if (status != YK_OK) return status;
 
         /* Steps that do not repeat exactly show as growth without measure. */

@@ -26,7 +26,7 @@ typedef struct yk_step_map {
     double *scale;        /* deviation that the words of `base` then show; 0: a word that nothing moves */
     double *plus, *minus; /* images in work */
     bool placed;          /* the run itself came to the base: what fails afterwards are deviations from it */
-    double deadline;      /* on the clock (yk_clock_seconds), after which steps end with YK_INTERRUPTED */
+    double deadline;      /* of the processor (yk_processor_seconds), after which steps end with YK_INTERRUPTED */
     int64_t steps;        /* macro steps that were taken for all this */
     int64_t unconverged;  /* those whose iterations did not converge */
 } yk_step_map;
