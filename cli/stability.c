@@ -121,7 +121,7 @@ static void print_remedies(const char *path, const option_list *sets, const yk_s
     if (isfinite(r->stable_step))
         printf("stable from steps of %g s on: --set time.step=%g\n", r->stable_step, r->stable_step);
     if (*r->remedy) {
-        printf("stable at this step (radius %.9g):\n  yoke stability %s", r->remedy_radius, path);
+        printf("stable at this step (%.9g per step):\n  yoke stability %s", r->remedy_radius, path);
         for (int i = 0; i < sets->count; i++) printf(" --set '%s'", sets->items[i]);
         const char *at = r->remedy;
         while (*at) {

@@ -326,10 +326,10 @@ typedef struct yk_stability_report {
     double stable_step; /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
     char remedy
         [400]; /* "coupling.scheme=tight coupling.relaxation=quasi-newton": values that were tried and are stable; "" */
-    double remedy_radius;
-    char reason[400]; /* of verdicts undecided and failed; "" */
-    int solver;       /* of the verdict solver: the subsystem; else -1 */
-    int mode;         /* the one that the verdict is about */
+    double remedy_radius; /* growth per macro step with these */
+    char reason[400];     /* of verdicts undecided and failed; "" */
+    int solver;           /* of the verdict solver: the subsystem; else -1 */
+    int mode;             /* the one that the verdict is about */
 
     int sample_count; /* states that were looked at */
     struct {

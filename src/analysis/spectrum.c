@@ -23,6 +23,8 @@ enum { BRIEF_MODES = 3, BRIEF_APPLICATIONS = 32 };
 /* Agreement that is enough where the first sizes do not agree better: contacts. */
 static const double ROUGH_AGREEMENT = 1e-3;
 enum { PATIENT_LEVELS = 3 };
+/* Words of the state from which on fewer applications have to do. */
+enum { LARGE = 400 };
 
 typedef struct search {
     yk_step_map *map;
@@ -80,7 +82,8 @@ static yk_status largest(search *s, const double *start, yk_spectrum *out)
     yk_arnoldi_options options = yk_arnoldi_default();
     options.wanted = s->brief ? BRIEF_MODES : YK_STABILITY_MODES;
     options.tolerance = 1e-6;
-    options.applications = s->brief ? BRIEF_APPLICATIONS : 144;
+    options.applications = s->map->n > LARGE ? 72 : 144;
+    if (s->brief) options.applications = BRIEF_APPLICATIONS;
     if (s->brief) options.space = BRIEF_APPLICATIONS;
     options.apply = apply, options.user = s;
     yk_arnoldi_pair pairs[YK_STABILITY_MODES];

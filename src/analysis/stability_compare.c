@@ -112,6 +112,7 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
     yk_step_map map;
     yk_spectrum spectrum = {0};
     yk_growth_def def = {.time = c->report->time, .rest = c->def->rest, .brief = true, .notable = log(2) / duration(c)};
+    def.follow = c->follow;
     def.track = (int)(c->def->track * fmax(1, round(c->source.info->step / info->step)));
 
     yk_status status = yk_step_map_open(context, system, &map);
@@ -173,6 +174,12 @@ static bool keeps_factor(const yk_stability_report *r)
     for (int i = 1; i < r->rate_count; i++)
         if (!(r->rates[i].rate * r->rates[i].step >= KEPT_FACTOR * first)) return false;
     return true;
+}
+
+static bool keeps_factor_refined(yk_comparison *c)
+{
+    refine(c);
+    return keeps_factor(c->report);
 }
 
 /* Whether the rate comes to rest at a value as the step falls. */
@@ -410,6 +417,9 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     r->rate_count = 1;
     r->coupling = fmin(1, exp(growth->rate * growth->step));
     r->verdict = YK_VERDICT_STABLE;
+    /* Like is compared with like: what shows along the run alone, or through contacts, with what does so in other runs. */
+    bool rough = isnan(growth->tracked) && growth->error > 1e-4 * fabs(growth->radius - 1);
+    c->follow = growth->confirmed && !rough ? 0 : growth->amplitude;
 
     /* Nothing grows, or by so little that it does not matter within the run. */
     bool grows = growth->rate - growth->rate_error > limit;
@@ -431,7 +441,7 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
 
     yk_growth reference = {0};
     yk_stability_rate motion;
-    if (!find_motion(c, !growth->confirmed, &motion, &reference)) {
+    if (!find_motion(c, c->follow > 0, &motion, &reference)) {
         if (!c->first_sample && !has_time(c)) return YK_INTERRUPTED;
         judge_by_steps(c, growth);
         return YK_OK;
@@ -448,6 +458,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
             blame_coupling(c, growth);
         else if (moves || e.value <= limit)
             blame_motion(c);
+        else if (keeps_factor_refined(c))
+            blame_coupling(c, growth);
         else
             leave_undecided(
                 c,
@@ -494,13 +506,17 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
 
 /* Remedies ------------------------------------------------------------------------------------------------------------- */
 
-/* Whether a growth is the motion's at most, as far as that is known. */
+/* Whether a growth is the motion's at most. An error of its own excuses no more than a small part of what is to be remedied. */
 static bool is_sound(const yk_comparison *c, const yk_growth *growth)
 {
+    static const double EXCUSED = 0.05;
     const yk_stability_report *r = c->report;
-    yk_stability_rate rate = {growth->step, growth->rate, growth->rate_error};
     yk_stability_rate motion = *r->reference ? r->reference_rate : (yk_stability_rate){0};
-    return isfinite(growth->rate) && is_explained(c, &rate, &motion);
+    double floor = fmax(motion.rate, 0), excused = motion.error, rate = growth->rate;
+    /* A remedy has to convince by its derivative as well, where that is known at all. */
+    if (growth->error < 0.1 * (growth->radius - 1)) rate = fmax(rate, log(growth->radius) / growth->step);
+    if (r->rate_count > 0) excused = fmin(excused + growth->rate_error, EXCUSED * fabs(r->rates[0].rate - floor));
+    return isfinite(rate) && rate <= floor + excused + yk_growth_limit(c->source.info);
 }
 
 static void find_stable_step(yk_comparison *c)
@@ -549,7 +565,7 @@ static bool try_remedy(yk_comparison *c, const yk_changes *changes)
     size_t used = 0;
     for (int i = 0; i < changes->count && used < sizeof r->remedy; i++)
         used += (size_t)snprintf(r->remedy + used, sizeof r->remedy - used, "%s%s", i ? "\n" : "", changes->texts[i]);
-    r->remedy_radius = growth.radius;
+    r->remedy_radius = isnan(growth.radius) ? growth.tracked : growth.radius;
     return true;
 }
 

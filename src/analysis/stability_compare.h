@@ -9,7 +9,8 @@ typedef struct yk_comparison {
     yk_rerun_source source;
     const yk_stability_def *def;
     yk_stability_report *report;
-    double deadline;   /* of the processor, for all of it */
+    double deadline; /* of the processor, for all of it */
+    double follow; /* see yk_growth_def: growth of the scheme that only shows along its run is compared with the like */
     bool first_sample; /* all schemes agree on the state: it is near the start */
     /* Largest growth of the motion at any state so far, and of which reference: for states that other schemes do not come to. */
     yk_stability_rate largest;

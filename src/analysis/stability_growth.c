@@ -70,8 +70,14 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
     if (!start) return YK_ERROR_MEMORY;
     status = yk_step_map_place(map, start);
     if (status == YK_OK && def->rest) status = find_rest(map);
+    if (status == YK_OK && def->follow > 0) {
+        *spectrum = (yk_spectrum){.count = 1, .vectors = start, .amplitude = def->follow};
+        spectrum->pairs[0].vector[0] = start;
+        return YK_OK;
+    }
     if (status == YK_OK) status = yk_spectrum_find(map, start, def->brief, spectrum);
     if (status == YK_OK) list_modes(spectrum, growth);
+    if (status == YK_OK) growth->amplitude = spectrum->amplitude;
     yk_release(map->context, start);
     return status;
 }
@@ -155,7 +161,9 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
 
         /* Steps that do not repeat exactly show as growth without measure. */
         growth->tracked = exp(mean);
-        if (!(growth->tracked <= 2 * fmax(1, growth->radius))) growth->tracked = NAN;
+        bool modes = !(def->follow > 0);
+        if (modes && !(growth->tracked <= 2 * fmax(1, growth->radius))) growth->tracked = NAN;
+        if (isnan(growth->tracked) && !modes) growth->rate = INFINITY, growth->rate_error = 0;
         if (isnan(growth->tracked)) return YK_OK;
 
         /* A derivative that differences of several sizes agree on is believed, but for growth that it does not see; one that is not
@@ -163,7 +171,7 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
         double apart = fabs(growth->tracked - growth->radius);
         bool precise = growth->error <= fmax(PRECISE * grown, 1e-6) && mean - error <= fmax(0, 2 * log(growth->radius));
         bool confirmed = growth->error <= 0.5 * grown && apart <= 0.3 * grown + fmin(3 * growth->error, 0.01);
-        growth->confirmed = precise || confirmed;
+        growth->confirmed = modes && (precise || confirmed);
         if (growth->confirmed) return YK_OK;
         growth->rate = mean / h;
         growth->rate_error = error / h;

@@ -12,6 +12,8 @@ typedef struct yk_growth_def {
     int track;      /* macro steps over which the growth is followed along the run; 0: not */
     double notable; /* 1/s, growth that matters within the run */
     bool brief;     /* the largest growth alone, with less work */
+    /* In scales: no modes, but a deviation of this amplitude that the system makes is followed along the run; 0: modes. */
+    double follow;
 } yk_growth_def;
 
 typedef struct yk_growth {
@@ -22,6 +24,8 @@ typedef struct yk_growth {
     double radius, error; /* per macro step */
     double frequency;     /* Hz */
     double turn;          /* rad per macro step, 0 to pi */
+
+    double amplitude; /* of the differences that the modes come from, in scales */
 
     double tracked; /* along the run, per macro step; NaN: not followed, or not to be followed */
 
