@@ -60,6 +60,30 @@ static yk_status add_line_joint(yk_nonsmooth *world, int index)
     return YK_OK;
 }
 
+static unsigned mask_of(const yk_nonsmooth *world, const yk_part *part)
+{
+    return part->placement < 0 ? ~0u : world->placements[part->placement].mask;
+}
+
+/* A body of known motion passes through what never moves: no force could stop either of them. */
+static void warn_of_walls(const yk_nonsmooth *world, const yk_port_slot *port)
+{
+    bool touches = false, walls = false;
+    for (size_t i = 0; i < world->part_count; i++) {
+        const yk_part *part = &world->parts[i];
+        if (mask_of(world, part) == 0) continue;
+        bool still = part->body < 0 || world->models[part->body].drive == YK_FIXED;
+        touches = touches || part->body == port->body;
+        walls = walls || still;
+    }
+    if (!touches || !walls) return;
+    yk_log(world->context, YK_LOG_WARNING,
+           "the body of port '%s' follows the motion of its partner in all directions: the ground and fixed bodies do "
+           "not stop it, it passes through them; use a scheme that gives forces to both sides (index1), or put what "
+           "touches the ground and its partner into one subsystem",
+           port->name);
+}
+
 static yk_status connect_port(yk_subsystem *self, int index, yk_causality causality, unsigned constrained)
 {
     yk_nonsmooth *world = world_of(self);
@@ -89,6 +113,7 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
     port->whole_body = (constrained & YK_AXES_ALL) == YK_AXES_ALL;
     if (!port->whole_body) return add_port_joint(world, index, constrained);
     body->drive = YK_PRESCRIBED_BY_PORT;
+    warn_of_walls(world, port);
     return YK_OK;
 }
 
