@@ -292,25 +292,6 @@ static int find_unstable_solver(yk_comparison *c, const yk_stability_rate *rate)
 
 /* The verdict ---------------------------------------------------------------------------------------------------------- */
 
-static void blame_coupling(yk_comparison *c, const yk_growth *growth)
-{
-    yk_stability_report *r = c->report;
-    r->verdict = YK_VERDICT_COUPLING;
-    r->every_step = keeps_factor(r);
-    r->coupling = exp(r->rates[0].rate * growth->step);
-    if (r->every_step) return;
-    r->solver = find_unstable_solver(c, &r->rates[0]);
-    if (r->solver >= 0) r->verdict = YK_VERDICT_SOLVER;
-}
-
-/* Growth of the motion is worth a word if it doubles a deviation within the run. */
-static void blame_motion(yk_comparison *c)
-{
-    yk_stability_report *r = c->report;
-    bool notable = r->rates[0].rate * duration(c) > log(2);
-    r->verdict = notable ? YK_VERDICT_MODEL : YK_VERDICT_STABLE;
-}
-
 static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void leave_undecided(yk_comparison *c, const char *format, ...)
 {
@@ -320,6 +301,38 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(c->report->reason, sizeof c->report->reason, format, arguments);
     va_end(arguments);
+}
+
+static void blame_coupling(yk_comparison *c, const yk_growth *growth)
+{
+    yk_stability_report *r = c->report;
+    r->verdict = YK_VERDICT_COUPLING;
+    r->every_step = keeps_factor(r);
+    r->coupling = exp(r->rates[0].rate * growth->step);
+    if (r->every_step) return;
+
+    r->solver = find_unstable_solver(c, &r->rates[0]);
+    if (r->solver < 0) return;
+    r->verdict = YK_VERDICT_SOLVER;
+
+    /* What falls with the step, is there without the coupling, and does not even double within the run, is the error of
+     * integrating along a motion. */
+    double doubling = r->rates[0].rate * duration(c) / log(2);
+    if (doubling < 1)
+        leave_undecided(c,
+                        "a deviation grows by %.2g 1/s, %.2g %% within the run, also in subsystem '%s' alone, and less "
+                        "with smaller steps: that is the error of these steps along the motion rather than something "
+                        "that runs away; `yoke run --error` bounds it",
+                        r->rates[0].rate, 100 * (exp2(doubling) - 1), c->source.info->names[r->solver]);
+}
+
+/* Growth of the motion is worth a word unless a deviation grows by less than a percent within the run: the verdict must not
+ * deny a radius that is printed beside it. */
+static void blame_motion(yk_comparison *c)
+{
+    yk_stability_report *r = c->report;
+    bool notable = r->rates[0].rate * duration(c) > log(1.01);
+    r->verdict = notable ? YK_VERDICT_MODEL : YK_VERDICT_STABLE;
 }
 
 /* Without a reference there is only how the scheme's own growth depends on the step. */
