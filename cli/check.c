@@ -27,6 +27,14 @@ static void report_freedoms(const char *path, const option_list *sets, const loa
     }
 }
 
+/* Couplings that masses or algebraic loops make unstable. */
+static void report_limits(const loaded *l)
+{
+    yk_run_report report;
+    if (yk_limits(l->context, l->scenario, &report) < 0) return;
+    for (int i = 0; i < report.finding_count; i++) fprintf(stderr, "yoke: warning: %s\n", report.findings[i].text);
+}
+
 int command_check(int argc, char **argv)
 {
     option_list sets = {0};
@@ -56,6 +64,7 @@ int command_check(int argc, char **argv)
     } else {
         const yk_scenario_info *info = yk_scenario_get(l.scenario);
         report_freedoms(path, &sets, &l, system);
+        report_limits(&l);
         printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
                info->subsystem_count == 1 ? "" : "s", info->interface_count, info->interface_count == 1 ? "" : "s");
         if (info->wire_count > 0) printf("%d wire%s, ", info->wire_count, info->wire_count == 1 ? "" : "s");

@@ -145,6 +145,10 @@ void yk_error_report_destroy(yk_context *context, yk_error_report *report);
 yk_status yk_error_record(yk_context *context, const yk_record *record, const yk_error_report *report,
                           yk_recorder *recorder);
 
+/* What the masses and loops at the interfaces of a scenario allow its scheme (YK_FINDING_MASS_RATIO,
+ * YK_FINDING_FEEDTHROUGH), before a run; its system must have started, and is left as it was. */
+yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *report);
+
 /* Convergence ---------------------------------------------------------------------------------------------------- */
 
 /* A scenario with some values changed: a scheme, an input, anything. */

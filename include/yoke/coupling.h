@@ -323,7 +323,6 @@ typedef struct yk_interface_probe {
     double effort_mass; /* of the side that takes the wrench */
     double motion_mass; /* of the side that takes the motion */
     double ratio;       /* motion side by effort side; NaN if not known */
-    double least;       /* the same in the direction in which it is smallest */
 } yk_interface_probe;
 
 /* Of all interfaces, found after start by trying small changes in steps of the given size; needs subsystems that can be

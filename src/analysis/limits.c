@@ -15,8 +15,6 @@ enum { REFINEMENTS = 4 };
 static const double REFINEMENT = 4;
 /* Growth of the ratio with a step so much smaller that only a side without mass has. */
 static const double AT_ONCE = 2;
-/* What a remedy is to stay below, as a part of the limit. */
-static const double MARGIN = 0.8;
 
 typedef struct search {
     yk_context *context;
@@ -35,13 +33,11 @@ static bool iterates(const search *s)
     return s->info->scheme.kind == YK_SCHEME_TIGHT && s->info->scheme.iterations > 0;
 }
 
-/* Does the scheme bear this ratio, with the kinds of both sides as they are, or exchanged? Where the sides make no free
- * masses, an exchange without iteration is taken to bear up to 1, and so is a plain iteration. */
-static yk_status bears(const search *s, int i, bool exchanged, double step, double ratio, yk_surrogate_fate *fate)
+/* Does the scheme bear this ratio with the kinds of both sides? Where they make no free masses, an exchange without iteration is taken to bear up to 1, and so is a plain iteration. */
+static yk_status bears(const search *s, int i, double ratio, yk_surrogate_fate *fate)
 {
     const yk_interface_def *face = &s->info->interfaces[i];
-    const int as_is[2] = {face->effort_subsystem, face->motion_subsystem};
-    const int other[2] = {face->motion_subsystem, face->effort_subsystem};
+    const int sides[2] = {face->effort_subsystem, face->motion_subsystem};
     const yk_port *ports;
     yk_subsystem *part = s->info->subsystems[face->effort_subsystem];
     part->ops->ports(part, &ports);
@@ -49,7 +45,7 @@ static yk_status bears(const search *s, int i, bool exchanged, double step, doub
     yk_surrogate pair;
     yk_quiet_begin(s->context);
     yk_status status =
-        yk_surrogate_create(s->system, exchanged ? other : as_is, ports[face->effort_port].kind, step, ratio, &pair);
+        yk_surrogate_create(s->system, sides, ports[face->effort_port].kind, s->info->step, ratio, &pair);
     if (status == YK_OK) status = yk_surrogate_try(s->context, &pair, fate);
     yk_surrogate_destroy(&pair);
     yk_quiet_end(s->context);
@@ -73,12 +69,12 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
 {
     double low = LEAST_RATIO, high = unstable;
     yk_surrogate_fate fate = YK_SURROGATE_UNSTABLE;
-    yk_status status = bears(s, i, false, s->info->step, low, &fate);
+    yk_status status = bears(s, i, low, &fate);
     *limit = 0;
     if (status < 0 || fate != YK_SURROGATE_STABLE) return status;
     for (int k = 0; status == YK_OK && k < BISECTIONS && high > 1.005 * low; k++) {
         double middle = sqrt(low * high);
-        status = bears(s, i, false, s->info->step, middle, &fate);
+        status = bears(s, i, middle, &fate);
         if (fate == YK_SURROGATE_STABLE)
             low = middle;
         else
@@ -96,34 +92,6 @@ static bool can_take(const search *s, int subsystem, int port, yk_causality caus
     yk_subsystem *part = s->info->subsystems[subsystem];
     part->ops->ports(part, &ports);
     return ports[port].causalities & causality;
-}
-
-static const char *port_name(const search *s, int subsystem, int port)
-{
-    const yk_port *ports;
-    yk_subsystem *part = s->info->subsystems[subsystem];
-    part->ops->ports(part, &ports);
-    return ports[port].name;
-}
-
-/* The other side takes the motion: cheapest, where it is known to help. */
-static void offer_exchange(const search *s, int i, yk_finding *f)
-{
-    const yk_interface_def *face = &s->info->interfaces[i];
-    const yk_interface_probe *p = probe_at(s, 0, i);
-    bool possible = can_take(s, face->effort_subsystem, face->effort_port, YK_TAKES_MOTION) &&
-                    can_take(s, face->motion_subsystem, face->motion_port, YK_TAKES_EFFORT);
-    if (!possible || !(p->least > 0) || s->info->interface_count > 1) return;
-    yk_surrogate_fate fate;
-    yk_status status = bears(s, i, true, s->info->step, 1 / (MARGIN * p->least), &fate);
-    if (status < 0 || fate != YK_SURROGATE_STABLE) return;
-
-    char between[160];
-    const char *a = s->info->names[face->effort_subsystem], *b = s->info->names[face->motion_subsystem];
-    int length = snprintf(between, sizeof between, "interfaces.%s.between=[%s.%s, %s.%s]", face->name, b,
-                          port_name(s, face->motion_subsystem, face->motion_port), a,
-                          port_name(s, face->effort_subsystem, face->effort_port));
-    if (length < (int)sizeof between) yk_finding_remedy(f, between, "exchange its sides (%s)", between);
 }
 
 /* One wrench on both sides in place of motion and wrench: whatever the masses, without iterations. */
@@ -157,10 +125,9 @@ static void offer_schemes(const search *s, yk_finding *f)
 
 /* How the ratio changes with the step: masses stay as they are; what springs and dampers add to the motion side gets less; of
  * an effort side without mass it grows without end. */
-typedef enum trend { TREND_MASSES, TREND_STEP, TREND_LOOP } trend;
+typedef enum trend { TREND_MASSES, TREND_SPRINGS, TREND_LOOP } trend;
 
-/* The first smaller step that the limit allows in *step. */
-static yk_status find_trend(const search *s, int i, double limit, trend *found, double *step)
+static yk_status find_trend(const search *s, int i, double limit, trend *found)
 {
     double before = probe_at(s, 0, i)->ratio;
     bool grows = true;
@@ -170,9 +137,8 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found, 
         if (status < 0) return status;
         double ratio = probe_at(s, k, i)->ratio;
         if (!isfinite(ratio)) return YK_OK;
-        if (ratio <= MARGIN * limit) {
-            *found = TREND_STEP;
-            *step = s->info->step / pow(REFINEMENT, k);
+        if (ratio <= limit) {
+            *found = TREND_SPRINGS;
             return YK_OK;
         }
         grows = grows && ratio > AT_ONCE * before;
@@ -182,7 +148,7 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found, 
     return YK_OK;
 }
 
-static void tell(const search *s, int i, double limit, yk_surrogate_fate fate, trend how, double step, int others,
+static void tell(const search *s, int i, double limit, yk_surrogate_fate fate, trend how, int others,
                  yk_run_report *report)
 {
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
@@ -208,18 +174,15 @@ static void tell(const search *s, int i, double limit, yk_surrogate_fate fate, t
         report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
         "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as the other along %s (%.3g by "
         "%.3g kg%s), and this scheme with these integrators bears up to %.3g%s",
-        what, masses ? " at every step" : "", name, masses ? "is" : "is in a step of this size, with its springs,",
+        what, masses ? " at every step" : "", name, masses ? "is" : "acts, with its springs, in a step of this size",
         p->ratio, axes[p->axis], p->motion_mass, p->effort_mass, p->axis < 3 ? "" : " m2", limit, more);
     if (!masses) {
-        char overrides[64];
-        snprintf(overrides, sizeof overrides, "time.step=%.6g", step);
-        yk_finding_remedy(f, overrides, "use time.step %.6g", step);
-    } else if (converges) {
-        offer_forces(s, i, f);
-        offer_exchange(s, i, f);
+        /* The step does not resolve the springs: no scheme makes up for that alone. */
+        yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", s->info->path);
+        return;
     }
+    if (converges) offer_forces(s, i, f);
     offer_schemes(s, f);
-    if (!converges && masses) offer_exchange(s, i, f);
 }
 
 /* The interface that exceeds its limit most is told of. */
@@ -233,7 +196,7 @@ static yk_status judge(const search *s, yk_run_report *report)
         if (p->axis < 0 || !(p->ratio > LEAST_RATIO)) continue;
         if (!(p->ratio <= report->mass_ratio)) report->mass_ratio = p->ratio;
         yk_surrogate_fate fate;
-        yk_status status = bears(s, i, false, s->info->step, p->ratio, &fate);
+        yk_status status = bears(s, i, p->ratio, &fate);
         if (status < 0) return status;
         if (fate == YK_SURROGATE_STABLE) continue;
 
@@ -250,16 +213,15 @@ static yk_status judge(const search *s, yk_run_report *report)
     if (worst < 0) return YK_OK;
 
     trend how;
-    double step = 0;
-    yk_status status = find_trend(s, worst, worst_limit, &how, &step);
-    if (status == YK_OK) tell(s, worst, worst_limit, worst_fate, how, step, others, report);
+    yk_status status = find_trend(s, worst, worst_limit, &how);
+    if (status == YK_OK) tell(s, worst, worst_limit, worst_fate, how, others, report);
     return status;
 }
 
 yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_run_report *report,
                          yk_interface_probe *probes)
 {
-    static const yk_interface_probe unknown = {.axis = -1, NAN, NAN, NAN, NAN};
+    static const yk_interface_probe unknown = {.axis = -1, NAN, NAN, NAN};
     report->mass_ratio = NAN;
     for (int i = 0; probes && i < info->interface_count; i++) probes[i] = unknown;
     if (info->interface_count == 0 || yk_scheme_merges(info->scheme.kind)) return YK_OK;
@@ -273,4 +235,13 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     if (status == YK_OK && exchanges) status = judge(&s, report);
     yk_release(context, s.probes);
     return status;
+}
+
+yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *report)
+{
+    *report = (yk_run_report){.mass_ratio = NAN};
+    yk_system *system;
+    yk_status status = yk_scenario_system(scenario, &system);
+    if (status < 0) return status;
+    return yk_limits_find(context, system, yk_scenario_get(scenario), report, NULL);
 }

@@ -19,6 +19,9 @@
 #include "coupling/placement.h"
 #include "coupling/rim.h"
 
+/* The part of what moves that is most of it. */
+static const double MOST = 0.5;
+
 static void raise_to(double *largest, double value)
 {
     if (!(value <= *largest)) *largest = value;
@@ -198,4 +201,28 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
     balance.numerical = now.kinetic + now.potential - balance.start + balance.dissipated - balance.external;
     balance.numerical -= balance.interfaces;
     return balance;
+}
+
+yk_runaway yk_ledger_runaway(const yk_system *system)
+{
+    yk_runaway r = {.known = true, .interface = -1};
+    double moving = 0;
+    for (int i = 0; i < system->member_count; i++) {
+        yk_energy_balance b = yk_system_balance(system, i);
+        r.known = r.known && b.known;
+        moving += b.kinetic;
+        r.made += b.interfaces + b.numerical;
+    }
+    /* Numbers that are not finite any more have grown beyond all others. */
+    r.found = !(r.made <= MOST * moving) || !isfinite(moving);
+
+    double most = -INFINITY;
+    for (int i = 0; i < system->link_count; i++) {
+        double created = fabs(system->links[i].statistics.energy_created);
+        if (!(created <= most)) {
+            most = created;
+            r.interface = i;
+        }
+    }
+    return r;
 }

@@ -18,4 +18,14 @@ void yk_ledger_start(yk_system *system);
 void yk_ledger_begin_substeps(yk_member *member);
 void yk_ledger_add_substep(yk_member *member, double h);
 
+/* Whether a run has run away: what coupling and integration made of nothing is most of what moves. */
+typedef struct yk_runaway {
+    bool known; /* all subsystems tell their energy */
+    bool found;
+    double made;   /* J */
+    int interface; /* that made most; -1: there is none */
+} yk_runaway;
+
+yk_runaway yk_ledger_runaway(const yk_system *system);
+
 #endif

@@ -226,20 +226,16 @@ static void conclude(const gains *g, int first, int count, yk_interface_probe *p
     int worst = 0;
     for (int i = 1; i < count; i++)
         if (hypot(real[i], imaginary[i]) > hypot(real[worst], imaginary[worst])) worst = i;
-    double ratio = hypot(real[worst], imaginary[worst]), least = ratio;
+    double ratio = hypot(real[worst], imaginary[worst]);
     if (!isfinite(ratio)) return;
-    for (int i = 0; i < count; i++) least = fmin(least, hypot(real[i], imaginary[i]));
 
     /* Of translations before rotations, whose components have another unit. */
     int along = 0;
     for (int i = 1; i < count; i++)
         if (fabs(vectors[worst * count + i]) > fabs(vectors[worst * count + along])) along = i;
     double mass = g->mass[first + along];
-    *probe = (yk_interface_probe){.axis = g->axes[first + along].number,
-                                  .effort_mass = mass,
-                                  .motion_mass = ratio * mass,
-                                  .ratio = ratio,
-                                  .least = least};
+    *probe = (yk_interface_probe){
+        .axis = g->axes[first + along].number, .effort_mass = mass, .motion_mass = ratio * mass, .ratio = ratio};
 }
 
 static int list_axes(const yk_system *system, axis *axes)
@@ -367,8 +363,7 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
 yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes)
 {
     for (int i = 0; i < system->link_count; i++)
-        probes[i] =
-            (yk_interface_probe){.axis = -1, .effort_mass = NAN, .motion_mass = NAN, .ratio = NAN, .least = NAN};
+        probes[i] = (yk_interface_probe){.axis = -1, .effort_mass = NAN, .motion_mass = NAN, .ratio = NAN};
     if (system->merging || system->index1 || system->layout.words == 0) return YK_OK;
 
     yk_context *context = system->context;

@@ -487,9 +487,11 @@ static void tell_unconverged(yk_system *system, double t, double h, const yk_ste
     if (system->relaxed) return; /* has named the part and the remedy */
     yk_fail(system->context, YK_NOT_CONVERGED,
             "at t = %g s the scheme %s did not converge in %d iterations: the interface efforts still change by %g (N, "
-            "N m), the tolerance is %g; use %sa smaller time.step or more coupling.iterations",
+            "N m), the tolerance is %g; use %s",
             t, yk_system_scheme_name(system), report->iterations - 1, report->effort_change, system->scheme.tolerance,
-            system->scheme.kind == YK_SCHEME_TIGHT ? "coupling.relaxation aitken, " : "");
+            system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.relaxation != YK_RELAXATION_QUASI_NEWTON
+                ? "coupling.relaxation quasi-newton"
+                : "more coupling.iterations or a smaller time.step");
 }
 
 /* One step that is taken, and the books. */

@@ -6,7 +6,7 @@
 
 /* Steps in which a deviation is followed, and by how much more it may be in the last quarter than in the second. */
 enum { STEPS = 320 };
-static const double STEADY = 1.02;
+static const double STEADY = 1.5;
 /* A wrench so many times those of the first steps has no need to be followed. */
 enum { FIRST = 12 };
 static const double EXPLODED = 1e4;
@@ -82,7 +82,7 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate, y
     bool converged = true;
     for (int i = 0; status >= 0 && i < STEPS && largest <= EXPLODED * first; i++) {
         status = yk_system_step(system, NULL);
-        converged = converged && status == YK_OK;
+        converged = converged && status != YK_NOT_CONVERGED;
         double wrench = fabs(yk_system_output(system, 1, 0)->effort.force.x);
         if (!(wrench <= largest)) largest = wrench;
         if (i < FIRST) first = largest;

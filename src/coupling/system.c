@@ -1,6 +1,7 @@
 #include "coupling/system.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -243,17 +244,33 @@ yk_status yk_system_blame(yk_system *system, int member)
     const char *why = member_message(m);
     double t = system->t + system->h;
     long long step = (long long)system->step_count + 1;
+    const char *scheme = schemes[system->scheme.kind].name;
     if (system->link_count + system->wire_count == 0)
         return yk_fail(system->context, m->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t, step,
                        m->name, why);
-    bool ran_away = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED;
-    const char *name = schemes[system->scheme.kind].name;
-    if (!ran_away)
-        return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s", t,
-                       step, name, m->name, why);
-    const char *cause = m->status == YK_ERROR_NOT_FINITE ? "the coupling ran away" : "the coupling may be unstable";
-    return yk_fail(system->context, m->status, "%s: at t = %g s (step %lld of scheme %s) subsystem '%s' failed, %s; %s",
-                   cause, t, step, name, m->name, why, steadier(&system->scheme));
+
+    /* A subsystem that is asked for the impossible fails last. */
+    bool numerical = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED;
+    yk_runaway run = numerical ? yk_ledger_runaway(system) : (yk_runaway){.known = true};
+    if (run.found && run.interface >= 0) {
+        const yk_link *link = &system->links[run.interface];
+        /* What the solver says, without what it takes for the cause and the remedy. */
+        const char *clause = strstr(why, ": ");
+        const char *second = clause ? strstr(clause + 2, ": ") : NULL, *end = strchr(why, ';');
+        if (second && (!end || second < end)) end = second;
+        int length = end ? (int)(end - why) : (int)strlen(why);
+        char made[48] = "more energy than can be counted";
+        if (isfinite(run.made)) snprintf(made, sizeof made, "%.3g J of nothing", run.made);
+        return yk_fail(system->context, m->status,
+                       "the coupling is unstable: it made %s, most at interface '%s' between '%s' and '%s', until "
+                       "subsystem '%s' could not make step %lld of scheme %s to t = %g s (%.*s); %s",
+                       made, link->def.name, yk_link_a(system, link)->name, yk_link_b(system, link)->name, m->name,
+                       step, scheme, t, length, why, steadier(&system->scheme));
+    }
+    bool unknown = numerical && !run.known;
+    return yk_fail(system->context, m->status, "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s%s%s", t,
+                   step, scheme, m->name, why, unknown ? "; if the coupling is unstable, " : "",
+                   unknown ? steadier(&system->scheme) : "");
 }
 
 /* Stepping --------------------------------------------------------------------------------------------------------- */

@@ -79,6 +79,7 @@ typedef struct yk_link {
     yk_effort before;     /* what balanced B's effort at the start of it, on A */
     yk_vec3 origin;       /* of A's marker where B's effort belongs: the place at t + h that B was told */
     double residual;      /* what the iterations of this step left of the effort's change (N or N m) */
+    double largest;       /* effort of any iteration of this step: what is rounding beside it has converged */
     yk_interface_statistics statistics;
     yk_interface_statistics kept; /* before a step that may be taken back */
 } yk_link;

@@ -44,6 +44,7 @@ static void begin(yk_system *system)
             yk_link *link = &system->links[w->links[k]];
             const yk_port_value *b = &yk_link_b(system, link)->values[link->def.motion_port];
             link->applied = yk_effort_opposite(link->kind, b, link->origin);
+            link->largest = yk_effort_size(link->kind, &link->applied);
         }
         yk_wrenches_read(system, w);
         apply(system, w, w->applied);

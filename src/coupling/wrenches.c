@@ -1,10 +1,16 @@
 #include "coupling/wrenches.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "coupling/interface.h"
 #include "math/so3.h"
 
 /* Differences that are remembered at most, and the words that all of them may take. */
 enum { COLUMNS_MAX = 100, COLUMNS_FEW = 8, WORDS_MAX = 100000 };
+
+/* Differences that are rounding, beside the largest wrench. */
+static const double ROUNDING = 4 * DBL_EPSILON;
 
 static int root_of(const int *parent, int member)
 {
@@ -216,8 +222,10 @@ bool yk_wrenches_settled(yk_system *system, const yk_wrenches *w, double *change
         fresh = yk_effort_unpack(link->kind, fresh, &effort);
         yk_effort difference = yk_effort_combine(link->kind, &effort, -1, &link->applied);
         double size = yk_effort_size(link->kind, &difference);
-        double limit = system->scheme.tolerance;
-        limit += system->scheme.relative_tolerance * yk_effort_size(link->kind, &effort);
+        double now = yk_effort_size(link->kind, &effort);
+        if (now > link->largest) link->largest = now;
+        double limit = system->scheme.tolerance + system->scheme.relative_tolerance * now;
+        limit = fmax(limit, ROUNDING * link->largest);
         if (!(size <= *change)) *change = size;
         link->residual = size <= limit ? 0 : size;
         settled = settled && size <= limit;
