@@ -15,12 +15,6 @@
 extern "C" {
 #endif
 
-/* A prescribed relative motion: value (m, rad) with its first and second derivative by time. */
-typedef struct yk_relative_motion {
-    void (*evaluate)(void *user, double t, double value[3]); /* NULL: at rest */
-    void *user;
-} yk_relative_motion;
-
 /* Two ports joined rigidly along the constrained axes. One side takes the effort and answers with its motion, the other
  * takes the motion and answers with the effort (force-displacement decomposition, paper explicit 2.1). */
 typedef struct yk_interface_def {
@@ -29,7 +23,8 @@ typedef struct yk_interface_def {
     int motion_subsystem, motion_port;
     unsigned constrained; /* YK_AXIS mask in the frame of the motion side's marker; scalar ports: YK_AXIS_X */
     /* Of the effort side's marker in the frame of the motion side's, which it moves (a rheonomic joint): six, x to rz
-     * with the rotations as one rotation vector; scalar ports: the first. NULL: none. Scheme index1 only. */
+     * with the rotations as one rotation vector; scalar ports: the first. With YK_AXIS_DISTANCE the first is the distance of
+     * both origins, and must be there. NULL: none. For schemes that apply efforts to both sides, or merge them. */
     const yk_relative_motion *drive;
 } yk_interface_def;
 

@@ -68,8 +68,15 @@ enum {
     YK_AXIS_RZ = 32,
     YK_AXES_TRANSLATION = 7,
     YK_AXES_ROTATION = 56,
-    YK_AXES_ALL = 63
+    YK_AXES_ALL = 63,
+    YK_AXIS_DISTANCE = 64 /* of joints between ports, alone: the distance of the two origins */
 };
+
+/* A prescribed relative motion: value (m, rad) with its first and second derivative by time. */
+typedef struct yk_relative_motion {
+    void (*evaluate)(void *user, double t, double value[3]); /* NULL: at rest */
+    void *user;
+} yk_relative_motion;
 
 typedef struct yk_port {
     const char *name;
@@ -175,6 +182,9 @@ typedef struct yk_merge_joint {
     int part_a, port_a;
     int part_b, port_b;
     unsigned constrained; /* YK_AXIS mask in the frame of b; scalar ports: YK_AXIS_X */
+    /* Of a's marker in the frame of b's, in metres: six, x to rz; with YK_AXIS_DISTANCE the first is the distance. NULL:
+     * none. */
+    const yk_relative_motion *drive;
 } yk_merge_joint;
 
 /* What is merged to one subsystem (see merge). */
@@ -184,7 +194,8 @@ typedef struct yk_merge_def {
     const yk_placement *placements; /* of the parts in the whole; NULL: all have its units and axes */
     const yk_merge_joint *joints;
     int joint_count;
-    int relaxed; /* non-zero: the parts of the whole are to be relaxed one by one, see relax */
+    double length; /* m per unit of length of the whole */
+    int relaxed;   /* non-zero: the parts of the whole are to be relaxed one by one, see relax */
 } yk_merge_def;
 
 /* A mechanism as its partners feel it over the next step (see interface_model): the velocities w of its connected

@@ -48,6 +48,14 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained, const 
 {
     yk_constraint c = {.kind = kind, .row_count = 1, .drive = drive};
     if (kind == YK_PORT_SCALAR) return c;
+    if (constrained & YK_AXIS_DISTANCE) {
+        double length[YK_LEVELS];
+        drive[0].evaluate(drive[0].user, 0, length);
+        c.row[0] = (yk_row){YK_ROW_DISTANCE, 0, 0};
+        c.length = length[0] > 0 ? length[0] : 1;
+        c.turns = true;
+        return c;
+    }
     yk_marker origin = yk_marker_default();
     yk_joint joint = yk_joint_of_axes(constrained, &origin, &origin);
     c.row_count = joint.row_count;
@@ -100,6 +108,10 @@ void yk_constraint_place_at(const yk_constraint *constraint, double t, const yk_
     *place = (yk_constraint_place){.a = *a, .b = *b, .spin = {b->angular_velocity, b->angular_acceleration}};
     const yk_relative_motion *drive = constraint->drive;
     if (!drive) return;
+    if (constraint->length > 0) {
+        drive[0].evaluate(drive[0].user, t, place->length);
+        return;
+    }
     if (constraint->kind == YK_PORT_MARKER) {
         move_frame(drive, t, place);
         return;
@@ -121,9 +133,20 @@ static jet axis_of(const yk_motion *m, int k)
     return turning(yk_q_rotate(m->orientation, unit(k)), m->angular_velocity, m->angular_acceleration);
 }
 
-/* The two factors of a row. */
-static jet left_of(const yk_row *row, const yk_constraint_place *place)
+static jet jet_scale(double factor, const jet *a)
 {
+    jet b;
+    for (int i = 0; i < YK_LEVELS; i++) b.at[i] = yk_v3_scale(factor, a->at[i]);
+    return b;
+}
+
+/* The two factors of a row. */
+static jet left_of(const yk_constraint *constraint, const yk_row *row, const yk_constraint_place *place)
+{
+    if (row->kind == YK_ROW_DISTANCE) {
+        jet way = way_between(place);
+        return jet_scale(0.5 / constraint->length, &way);
+    }
     return row->kind == YK_ROW_POINT ? (jet){{unit(row->k)}} : axis_of(&place->b, row->k);
 }
 
@@ -142,8 +165,14 @@ void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_pl
         return;
     }
     for (int i = 0; i < constraint->row_count; i++) {
-        jet u = left_of(&constraint->row[i], place), w = right_of(&constraint->row[i], place);
+        jet u = left_of(constraint, &constraint->row[i], place), w = right_of(&constraint->row[i], place);
         double value[YK_LEVELS] = {0};
+        if (constraint->length > 0) { /* less l(t)^2 / 2l */
+            const double *l = place->length;
+            value[0] = -l[0] * l[0] / (2 * constraint->length);
+            value[1] = -l[0] * l[1] / constraint->length;
+            value[2] = -(l[1] * l[1] + l[0] * l[2]) / constraint->length;
+        }
         add_dot(&u, &w, value);
         for (int level = 0; level < YK_LEVELS; level++) g[level][i] = value[level];
     }
@@ -191,12 +220,17 @@ typedef struct product {
 
 static void vary(const product *p, int side, const variation *v, double change[YK_LEVELS])
 {
-    bool left_turns = v->turns && side == 1 && p->row->kind != YK_ROW_POINT;
+    bool turning = p->row->kind != YK_ROW_POINT && p->row->kind != YK_ROW_DISTANCE;
+    bool left_turns = v->turns && side == 1 && turning;
     if (left_turns) {
         jet du = jet_cross(&v->turn, &p->u);
         add_dot(&du, &p->w, change);
     }
-    if (p->row->kind != YK_ROW_AXES) {
+    if (p->row->kind == YK_ROW_DISTANCE) { /* both factors are the way */
+        double half[YK_LEVELS] = {0};
+        add_dot(&p->u, &v->way, half);
+        for (int level = 0; level < YK_LEVELS; level++) change[level] += 2 * half[level];
+    } else if (p->row->kind != YK_ROW_AXES) {
         add_dot(&p->u, &v->way, change);
     } else if (v->turns && side == 0) {
         jet dw = jet_cross(&v->turn, &p->w);
@@ -223,7 +257,7 @@ void yk_constraint_differentiate(const yk_constraint *constraint, const yk_const
     product products[YK_JOINT_ROWS_MAX];
     for (int i = 0; i < constraint->row_count; i++) {
         const yk_row *row = &constraint->row[i];
-        products[i] = (product){row, left_of(row, place), right_of(row, place)};
+        products[i] = (product){row, left_of(constraint, row, place), right_of(row, place)};
     }
     for (int side = 0; side < 2; side++) {
         for (int coordinate = 0; coordinate < YK_MARKER_COORDINATES; coordinate++) {
@@ -247,7 +281,12 @@ void yk_constraint_unit_efforts(const yk_constraint *constraint, const yk_constr
         return;
     }
     const yk_row *r = &constraint->row[row];
-    yk_vec3 u = left_of(r, place).at[0], w = right_of(r, place).at[0];
+    yk_vec3 u = left_of(constraint, r, place).at[0], w = right_of(r, place).at[0];
+    if (r->kind == YK_ROW_DISTANCE) { /* along the line between both origins */
+        effort[0].force = yk_v3_scale(2, u);
+        effort[1].force = yk_v3_scale(-2, u);
+        return;
+    }
     if (r->kind == YK_ROW_AXES) {
         effort[0].torque = yk_v3_cross(w, u);
         effort[1].torque = yk_v3_cross(u, w);

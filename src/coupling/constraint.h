@@ -4,7 +4,7 @@
  * The rows are those of mechanics/joint.h for a set of axes, in the frame of side B. Each is a product u . w of two
  * vectors that move with the sides, d the way from B's origin to A's:
  *
- *   point     E_k . d        in plane  b_k . d        axes   b_k . a_l
+ *   point     E_k . d        in plane  b_k . d        axes   b_k . a_l        distance   d . d / 2l
  *
  * so value, rate and second rate follow from the motions of u and w, without differences. A drive moves B's frame on its
  * body: all rows then refer to the moved frame (a rheonomic constraint). Scalar ports have the one row x_A - x_B. */
@@ -24,8 +24,9 @@ typedef struct yk_constraint {
     yk_port_kind kind;
     int row_count;
     yk_row row[YK_JOINT_ROWS_MAX];
-    bool turns; /* the directions of its efforts turn with the sides */
-    const yk_relative_motion *drive;
+    bool turns;                      /* the directions of its efforts turn with the sides */
+    const yk_relative_motion *drive; /* of a distance: its length, which leaves B's frame as it is */
+    double length;                   /* l of a distance, at the start (m) */
 } yk_constraint;
 
 /* Where the constraint stands at one time. */
@@ -33,6 +34,7 @@ typedef struct yk_constraint_place {
     yk_motion a, b;           /* b with the drive: the frame that the rows refer to */
     yk_vec3 reach[YK_LEVELS]; /* from B's own origin to the driven one, with its rates */
     yk_vec3 spin[2];          /* B's own angular velocity and acceleration */
+    double length[YK_LEVELS]; /* of a distance */
 } yk_constraint_place;
 
 yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained, const yk_relative_motion *drive);

@@ -27,15 +27,26 @@ static void raise_to(double *largest, double value)
     if (!(value <= *largest)) *largest = value;
 }
 
+yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def, const yk_motion *a,
+                                  const yk_motion *b, double t)
+{
+    if (!def->drive) return yk_interface_gap(kind, def->constrained, a, b);
+    yk_constraint constraint = yk_constraint_make(kind, def->constrained, def->drive);
+    yk_constraint_place place;
+    yk_constraint_place_at(&constraint, t, a, b, &place);
+    if (constraint.length > 0) {
+        double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
+        yk_constraint_value(&constraint, &place, g);
+        return (yk_interface_error){.position = fabs(g[0][0]), .velocity = fabs(g[1][0])};
+    }
+    return yk_interface_gap(kind, def->constrained, &place.a, &place.b);
+}
+
 yk_interface_error yk_system_gap(const yk_system *system, const yk_link *link, double t)
 {
     const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
     const yk_motion *b = &yk_link_b(system, link)->values[link->def.motion_port].motion;
-    if (!link->def.drive) return yk_interface_gap(link->kind, link->def.constrained, a, b);
-    yk_constraint constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
-    yk_constraint_place place;
-    yk_constraint_place_at(&constraint, t, a, b, &place);
-    return yk_interface_gap(link->kind, link->def.constrained, &place.a, &place.b);
+    return yk_gap_between(link->kind, &link->def, a, b, t);
 }
 
 void yk_ledger_add_gap(yk_system *system, yk_link *link, double t)

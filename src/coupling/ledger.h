@@ -10,6 +10,9 @@ typedef struct yk_link_work {
     double created; /* both together, less what a prescribed relative motion did */
 } yk_link_work;
 
+/* The gap of an interface between two motions, with what it prescribes at the time t. */
+yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def, const yk_motion *a,
+                                  const yk_motion *b, double t);
 /* Raises the largest gaps to those at the time t. */
 void yk_ledger_add_gap(yk_system *system, yk_link *link, double t);
 /* Keeps the energies at the start. */

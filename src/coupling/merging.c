@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coupling/interface.h"
+#include "coupling/ledger.h"
 #include "coupling/placement.h"
 #include "math/vec3.h"
 
@@ -69,11 +69,6 @@ static yk_status check_kinds(const yk_system *system, const yk_system_def *def)
                            "scheme %s: interface '%s' joins '%s' and '%s', and subsystems of the kind %s cannot be "
                            "merged to one. Choose the scheme tight or index1",
                            scheme, face->name, def->names[a], def->names[b], first->kind);
-        if (face->drive)
-            return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                           "interface '%s' prescribes a relative motion, which the scheme %s cannot do; choose the "
-                           "scheme index1, or put the motion into a subsystem",
-                           face->name, scheme);
     }
     return YK_OK;
 }
@@ -161,13 +156,15 @@ static yk_status join_group(yk_system *system, const yk_system_def *def, yk_grou
                                                   .port_a = face->effort_port,
                                                   .part_b = place_in(group, face->motion_subsystem),
                                                   .port_b = face->motion_port,
-                                                  .constrained = face->constrained};
+                                                  .constrained = face->constrained,
+                                                  .drive = face->drive};
     }
     group->merge = (yk_merge_def){.parts = group->objects,
                                   .part_count = group->part_count,
                                   .placements = group->placements,
                                   .joints = group->joints,
                                   .joint_count = count,
+                                  .length = def->placements ? def->placements[group->parts[0]].length : 1,
                                   .relaxed = system->scheme.kind == YK_SCHEME_RELAXED};
     return YK_OK;
 }
@@ -316,7 +313,7 @@ yk_status yk_merging_check_start(yk_system *system)
             yk_port_kind kind = ports[def->effort_port].kind;
             yk_motion first = motion_of_part(system, group, a, def->effort_port, kind);
             yk_motion second = motion_of_part(system, group, b, def->motion_port, kind);
-            yk_interface_error gap = yk_interface_gap(kind, def->constrained, &first, &second);
+            yk_interface_error gap = yk_gap_between(kind, def, &first, &second, system->start);
             yk_status status = yk_system_report_start_gap(system, def->name ? def->name : "unnamed", &gap);
             if (status < 0) return status;
         }

@@ -571,8 +571,8 @@ static yk_interface_error joint_gap(const yk_system *system, const yk_interface_
     const yk_system_part *a = &system->parts[def->effort_subsystem], *b = &system->parts[def->motion_subsystem];
     const yk_member *m = &system->members[a->member];
     int port = a->port + def->effort_port;
-    return yk_interface_gap(m->ports[port].kind, def->constrained, &m->values[port].motion,
-                            &m->values[b->port + def->motion_port].motion);
+    return yk_gap_between(m->ports[port].kind, def, &m->values[port].motion,
+                          &m->values[b->port + def->motion_port].motion, yk_system_time(system));
 }
 
 bool yk_system_prescribes_motion(const yk_system *system, int interface)

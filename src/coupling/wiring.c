@@ -131,12 +131,12 @@ static yk_status check_drive(yk_system *system, const yk_link *link)
                        "interface '%s' prescribes a relative motion to a port that takes motion only; drive a joint "
                        "inside the subsystem of the other side",
                        def->name);
-    if (!def->drive || system->scheme.kind == YK_SCHEME_INDEX1) return YK_OK;
-    return yk_fail(
-        system->context, YK_ERROR_CAPABILITY,
-        "interface '%s' prescribes a relative motion, which only the scheme index1 can do; choose it, or put "
-        "the motion into a subsystem",
-        def->name);
+    if (!def->drive || yk_link_takes(system, link) == YK_TAKES_EFFORT || link->balanced) return YK_OK;
+    return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                   "interface '%s' %s, which needs efforts on both sides: choose the scheme index1, or monolithic; the "
+                   "schemes explicit and rim do it between subsystems that tell their next step, as smooth ones do",
+                   def->name,
+                   def->constrained & YK_AXIS_DISTANCE ? "keeps a distance" : "prescribes a relative motion");
 }
 
 static bool uses_port(const yk_interface_def *def, int member, int port)

@@ -115,6 +115,33 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
     return joint;
 }
 
+int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces[YK_JOINT_PIECES_MAX])
+{
+    /* z of the marker to x, y and z: the axes in turn. */
+    static const yk_quat to_axis[3] = {{0.5, 0.5, 0.5, 0.5}, {0.5, -0.5, -0.5, -0.5}, {1, 0, 0, 0}};
+    int count = 0;
+    if (constrained & YK_AXIS_DISTANCE) {
+        pieces[count++] = (yk_joint_piece){YK_JOINT_DISTANCE, 0, to_axis[Z], X};
+        return count;
+    }
+    unsigned rest = constrained & ~driven, turned = driven & YK_AXES_ROTATION, others = rest & YK_AXES_ROTATION;
+    int turned_count = 0, others_count = 0;
+    for (int k = 3; k < 6; k++) turned_count += turned >> k & 1, others_count += others >> k & 1;
+    if (turned_count > 1 || (turned_count == 1 && others_count == 1)) return 0;
+    /* Rows of translations turn with the drive: those across its axis must be held together, or free together. */
+    for (int k = 0; k < 3; k++) {
+        bool across = (constrained >> (k + 1) % 3 & 1) != (constrained >> (k + 2) % 3 & 1);
+        if (turned >> (3 + k) & 1 && across) return 0;
+    }
+    if (rest) pieces[count++] = (yk_joint_piece){YK_JOINT_AXES, rest, to_axis[Z], -1};
+    for (int k = 0; k < 6; k++) {
+        if (!(driven >> k & 1)) continue;
+        yk_joint_kind kind = k < 3 ? YK_JOINT_DRIVEN_POSITION : YK_JOINT_DRIVEN_ROTATION;
+        pieces[count++] = (yk_joint_piece){kind, 0, to_axis[k % 3], k};
+    }
+    return count;
+}
+
 void yk_joint_place_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b, const yk_drive *drive,
                        yk_joint_place *place)
 {

@@ -110,6 +110,21 @@ yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *
 /* Rows for the relative motions in the mask of YK_AXIS bits, in the axes of a (all six: a clamp). */
 yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_marker *b);
 
+/* One joint of the list, with z of both markers turned by `axes` to the axis that it drives. */
+typedef struct yk_joint_piece {
+    yk_joint_kind kind;
+    unsigned constrained; /* of YK_JOINT_AXES */
+    yk_quat axes;
+    int driven; /* which of the six motions its drive is, or -1 */
+} yk_joint_piece;
+
+enum { YK_JOINT_PIECES_MAX = 5 };
+
+/* The joints that make up one for a mask of relative motions, some of them driven, in the axes of the first marker. At most
+ * one rotation can be driven, about an axis that the joint else keeps common, or alone, with the translations across it all
+ * held or all free; 0: it cannot be done. */
+int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces[YK_JOINT_PIECES_MAX]);
+
 bool yk_row_on_velocity(yk_row_kind kind);
 
 void yk_joint_place_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b, const yk_drive *drive,

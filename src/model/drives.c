@@ -36,18 +36,31 @@ static yk_status read_axis(yk_scenario *scenario, const yk_node *node, yk_relati
     return status;
 }
 
+/* The length of a distance joint, in the place of the first motion. */
+static const yk_relative_motion *read_length(yk_scenario *scenario, const yk_node *interface, const yk_node *drive,
+                                             const yk_node *length)
+{
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    if (drive) yk_node_error(diagnostics, drive, "a distance is prescribed by 'length', as an expression of time");
+    if (!length) {
+        yk_node_error(diagnostics, yk_node_get(interface, "joint"), "needs 'length', the distance of the two origins");
+        return NULL;
+    }
+    yk_relative_motion *motions = yk_store_take(&scenario->store, 6 * sizeof *motions);
+    yk_status status = motions ? read_axis(scenario, length, &motions[0]) : YK_ERROR_MEMORY;
+    if (status == YK_ERROR_MEMORY) scenario->resolver.status = status;
+    return motions;
+}
+
 const yk_relative_motion *yk_scenario_read_drive(yk_scenario *scenario, const yk_node *interface, unsigned axes,
                                                  yk_port_kind kind)
 {
     static const char *const names[6] = {"x", "y", "z", "rx", "ry", "rz"};
-    const yk_node *drive = yk_node_get(interface, "drive");
-    if (!drive || !drive->valid) return NULL;
+    const yk_node *drive = yk_node_get(interface, "drive"), *length = yk_node_get(interface, "length");
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    const yk_node *coupling = yk_node_get(scenario->root, "coupling");
-    if (coupling && coupling->valid && scenario->info.scheme.kind != YK_SCHEME_INDEX1)
-        yk_node_error(
-            diagnostics, drive,
-            "only the scheme index1 prescribes relative motions; choose it, or drive a joint inside a subsystem");
+    if (axes == YK_AXIS_DISTANCE) return read_length(scenario, interface, drive, length);
+    if (length) yk_node_error(diagnostics, length, "belongs to the joint distance");
+    if (!drive || !drive->valid) return NULL;
     yk_relative_motion *motions = yk_store_take(&scenario->store, 6 * sizeof *motions);
     if (!motions) scenario->resolver.status = YK_ERROR_MEMORY;
     for (int i = 0; motions && i < 6; i++) {

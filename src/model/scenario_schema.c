@@ -100,6 +100,7 @@ static const yk_word joint_words[] = {
     {"orientation", "no relative rotation; translations are free"},
     {"rotation", "the angle about the common z axis alone, to be prescribed by `drive`"},
     {"position", "the displacement along z alone, to be prescribed by `drive`"},
+    {"distance", "the distance of the two origins, `length`; all else is free"},
     {NULL, NULL},
 };
 const unsigned yk_joint_axes[] = {
@@ -116,6 +117,7 @@ const unsigned yk_joint_axes[] = {
     YK_AXES_ROTATION,
     YK_AXIS_RZ,
     YK_AXIS_Z,
+    YK_AXIS_DISTANCE,
 };
 
 static const yk_field drive_fields[] = {
@@ -149,8 +151,13 @@ static const yk_field interface_fields[] = {
          "direction of both z axes at the start, in the whole system, of any length: the axis of a hinge or slider"},
     {"orientation", YK_TYPE_ORIENTATION,
      .text = "of both markers at the start, in the whole system; instead of `axis`"},
+    {"length", YK_TYPE_FUNCTION, "m",
+     .text = "of the joint `distance`: a number or an expression of time. For the schemes that `drive` is for"},
     {"drive", YK_TYPE_SECTION, .section = &drive_section,
-     .text = "relative motions that are prescribed, as expressions of time; scheme index1"},
+     .text =
+         "relative motions that are prescribed, as expressions of time: a motor angle as `rz` of a clamp or of "
+         "`rotation`, the stroke of a ram as `z`. For the schemes index1, monolithic and relaxed, and for explicit, "
+         "loose and rim between smooth subsystems"},
     {0},
 };
 static const yk_section interface_section = {"interface", "Where two subsystems meet.", interface_fields};

@@ -97,7 +97,8 @@ static yk_nonsmooth_def common_def(const yk_merge_def *merge)
 static yk_status take_memory(yk_nonsmooth *whole, const totals *sum, int world_count, int joint_count)
 {
     yk_context *context = whole->context;
-    size_t joints = sum->joints + (size_t)joint_count, worlds = (size_t)world_count + 1;
+    size_t worlds = (size_t)world_count + 1;
+    size_t joints = sum->joints + YK_JOINT_PIECES_MAX * (size_t)joint_count;
     struct {
         void *list;
         size_t count, size, *capacity;
@@ -116,6 +117,7 @@ static yk_status take_memory(yk_nonsmooth *whole, const totals *sum, int world_c
         {&whole->signals, sum->signals, sizeof *whole->signals, &whole->signal_capacity},
         {&whole->prescriptions, sum->prescriptions, sizeof *whole->prescriptions, &whole->prescription_capacity},
         {&whole->world_bodies, worlds, sizeof *whole->world_bodies, NULL},
+        {&whole->driven_lengths, 3 * (size_t)joint_count, sizeof *whole->driven_lengths, NULL},
         {&whole->world_joints, worlds, sizeof *whole->world_joints, NULL},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -222,21 +224,61 @@ static yk_status copy_ports(yk_nonsmooth *whole, const yk_nonsmooth *world, cons
     return status;
 }
 
-/* Constrained motions are named in the axes of b, so b's marker comes first; the ports show the wrench of the joint. */
+/* A relative motion that an interface prescribes, as the drive of a joint: angles, and lengths in units of the whole. */
+static double driven_angle(void *user, double t)
+{
+    const yk_relative_motion *drive = user;
+    double value[3];
+    drive->evaluate(drive->user, t, value);
+    return value[0];
+}
+
+static double driven_length(void *user, double t)
+{
+    const yk_driven_length *length = user;
+    return driven_angle((void *)(uintptr_t)length->motion, t) / length->unit;
+}
+
+/* Constrained motions are named in the axes of b, so b's marker comes first; the ports show the wrench of the joints. */
 static yk_status join(yk_nonsmooth *whole, const yk_merge_def *merge, const yk_merge_joint *joint)
 {
     totals at_a = totals_before(merge, joint->part_a), at_b = totals_before(merge, joint->part_b);
     yk_port_slot *a = &whole->ports[at_a.ports + (size_t)joint->port_a];
     yk_port_slot *b = &whole->ports[at_b.ports + (size_t)joint->port_b];
-    yk_nonsmooth_joint_def def = yk_nonsmooth_joint_default();
-    def.kind = YK_JOINT_AXES;
-    def.constrained = joint->constrained;
-    def.body_a = b->body, def.body_b = a->body;
-    def.marker_a = b->marker, def.marker_b = a->marker;
-    int made = yk_nonsmooth_add_joint(whole, &def);
-    if (made < 0) return (yk_status)made;
-    a->merged = b->merged = made + 1;
+    unsigned driven = 0;
+    for (int k = 0; joint->drive && k < 6; k++)
+        if (joint->drive[k].evaluate) driven |= 1u << k;
+    yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
+    int count = yk_joint_pieces(joint->constrained, driven, pieces);
+    if (count == 0)
+        return yk_fail(
+            whole->context, YK_ERROR_CAPABILITY,
+            "ports '%s' and '%s' cannot be merged: of the rotations between them one can be prescribed, with "
+            "the other two held or both free; choose the scheme index1",
+            a->name, b->name);
+
+    a->merged = b->merged = (int)whole->joint_count;
+    a->merged_count = b->merged_count = count;
     a->merged_side = 1;
+    for (int i = 0; i < count; i++) {
+        yk_nonsmooth_joint_def def = yk_nonsmooth_joint_default();
+        def.kind = pieces[i].kind;
+        def.constrained = pieces[i].constrained;
+        def.body_a = b->body, def.body_b = a->body;
+        def.marker_a = b->marker, def.marker_b = a->marker;
+        def.marker_a.orientation = yk_q_mul(def.marker_a.orientation, pieces[i].axes);
+        def.marker_b.orientation = yk_q_mul(def.marker_b.orientation, pieces[i].axes);
+        if (pieces[i].driven >= 3)
+            def.drive =
+                (yk_function){.value = driven_angle, .user = (void *)(uintptr_t)&joint->drive[pieces[i].driven]};
+        if (pieces[i].driven >= 0 && pieces[i].driven < 3) {
+            yk_driven_length *length = &whole->driven_lengths[whole->driven_count++];
+            *length = (yk_driven_length){&joint->drive[pieces[i].driven], merge->length};
+            def.drive = (yk_function){.value = driven_length, .user = length};
+        }
+        int made = yk_nonsmooth_add_joint(whole, &def);
+        if (made < 0) return (yk_status)made;
+    }
     return YK_OK;
 }
 

@@ -85,7 +85,8 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
     void *blocks[] = {self->initial,       self->models,       self->names,        self->tensors,
                       self->parts,         self->placements,   self->points,       self->joints,
                       self->forces,        self->materials,    self->ports,        self->port_list,
-                      self->prescriptions, self->port_numbers, self->world_bodies, self->world_joints};
+                      self->prescriptions, self->port_numbers, self->world_bodies, self->world_joints,
+                      self->driven_lengths};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(self->context, blocks[i]);
     yk_pool_destroy(self->pool);
     yk_release(self->context, self);

@@ -257,8 +257,12 @@ static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate, 
 /* The wrench of the joint that merging made: told on its second body, its opposite acts at the same point. */
 static yk_effort merged_effort(const yk_nonsmooth *world, const yk_port_slot *port, yk_vec3 position)
 {
-    const yk_joint_slot *joint = &world->joints[port->merged - 1];
-    yk_effort effort = joint->effort;
+    const yk_joint_slot *joint = &world->joints[port->merged];
+    yk_effort effort = {{0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < port->merged_count; i++) {
+        effort.force = yk_v3_add(effort.force, joint[i].effort.force);
+        effort.torque = yk_v3_add(effort.torque, joint[i].effort.torque);
+    }
     if (port->merged_side == 1) return effort;
     const yk_body_state *other = &world->bodies[joint->slot_b];
     yk_vec3 at = yk_v3_add(other->position, yk_q_rotate(other->orientation, joint->joint.offset[1]));
@@ -280,7 +284,7 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
         return;
     }
     value->motion = marker_motion(&world->bodies[port->slot], &port->rate, &port->marker);
-    value->effort = port->merged ? merged_effort(world, port, value->motion.position) : port->effort;
+    value->effort = port->merged_count > 0 ? merged_effort(world, port, value->motion.position) : port->effort;
 }
 
 /* At constant velocity: accelerations of a nonsmooth motion say nothing about the next step. */

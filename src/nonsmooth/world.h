@@ -107,9 +107,15 @@ typedef struct yk_port_slot {
     int far_body, far_slot; /* or -1: the ground */
     yk_marker far_marker;
     double speed; /* at the beginning of the step */
-    /* Of a merged model: which world it came from; 1 + the joint that merging made at it, and its side of that, or 0. */
-    int world, merged, merged_side;
+    /* Of a merged model: which world it came from; the joints that merging made at it, and its side of them. */
+    int world, merged, merged_count, merged_side;
 } yk_port_slot;
+
+/* A length that an interface prescribes between worlds that were merged (m), in their unit of length. */
+typedef struct yk_driven_length {
+    const yk_relative_motion *motion;
+    double unit;
+} yk_driven_length;
 
 /* A number that arrives by a wire. */
 typedef struct yk_signal_slot {
@@ -233,6 +239,8 @@ struct yk_nonsmooth {
     /* Of a merged model: the first body and joint of each world, and behind the last. 0: it is one. */
     int world_count;
     size_t *world_bodies, *world_joints;
+    yk_driven_length *driven_lengths;
+    int driven_count;
     size_t prescription_count, prescription_capacity;
     yk_prescription *prescriptions;
 

@@ -596,6 +596,11 @@ static yk_status check_merge(const yk_merge_def *merge)
     yk_context *context = ((const oscillator *)merge->parts[0])->context;
     size_t count = (size_t)merge->part_count;
     yk_oscillator_def a = placed_def(merge, 0);
+    for (int i = 0; i < merge->joint_count; i++)
+        if (merge->joints[i].drive)
+            return yk_fail(context, YK_ERROR_CAPABILITY,
+                           "oscillators with a prescribed relative motion cannot be merged to one mass: choose the "
+                           "scheme index1");
     for (int i = 1; i < merge->part_count; i++) {
         yk_oscillator_def b = placed_def(merge, i);
         double gap = fabs(a.position - b.position), slip = fabs(a.velocity - b.velocity);

@@ -181,8 +181,8 @@ typedef struct port_model {
     int node[2]; /* as indices of frames */
     yk_causality causality;
     unsigned constrained;
-    int joint;  /* of a motion port */
-    int merged; /* of a port that merging has joined: 1 + its joint, else 0; `merged_side` of it is the port's */
+    int joint;                /* of a motion port */
+    int merged, merged_count; /* of a port that merging has joined: its joints, and which side of them is the port's */
     int merged_side;
     int driver;        /* its prescribed frame, an index of nodes; -1 */
     yk_joint distance; /* of a scalar port */

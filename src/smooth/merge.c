@@ -116,11 +116,32 @@ static void place_part(const yk_smooth_def *def, const totals *at, const yk_plac
     for (int i = 0; i < def->port_count; i++) yk_smooth_convert_port(placement, &to->ports[at->ports + i]);
 }
 
-/* Constrained motions are named in the axes of b, so b's marker comes first. */
-static yk_status connect_parts(yk_context *context, yk_subsystem *const *parts, int part_count,
-                               const yk_merge_joint *joint, arrays *to, char *name, yk_smooth_joint_def *made)
+/* A relative motion that an interface prescribes, as the drive of a joint. */
+static double driven_value(void *user, const yk_smooth *model, double t)
 {
-    if (joint->part_a < 0 || joint->part_a >= part_count || joint->part_b < 0 || joint->part_b >= part_count)
+    const yk_relative_motion *drive = user;
+    double value[3];
+    (void)model;
+    drive->evaluate(drive->user, t, value);
+    return value[0];
+}
+
+static unsigned driven_axes(const yk_merge_joint *joint)
+{
+    unsigned driven = 0;
+    for (int k = 0; joint->drive && k < 6; k++)
+        if (joint->drive[k].evaluate) driven |= 1u << k;
+    return driven;
+}
+
+/* Constrained motions are named in the axes of b, so b's marker comes first. Returns how many joints it took in *count. */
+static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, const yk_merge_joint *joint, arrays *to,
+                               char *names, yk_smooth_joint_def *made, int *count)
+{
+    yk_subsystem *const *parts = merge->parts;
+    *count = 0;
+    if (joint->part_a < 0 || joint->part_a >= merge->part_count || joint->part_b < 0 ||
+        joint->part_b >= merge->part_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a joint between parts names a part that is not there");
     totals a = totals_before(parts, joint->part_a), b = totals_before(parts, joint->part_b);
     if (joint->port_a < 0 || joint->port_a >= def_of(parts[joint->part_a])->port_count || joint->port_b < 0 ||
@@ -132,20 +153,37 @@ static yk_status connect_parts(yk_context *context, yk_subsystem *const *parts, 
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly", port_a->name,
                        port_b->name);
-    snprintf(name, NAME_LENGTH, "%.40s-%.40s", port_a->name, port_b->name);
-    *made = yk_smooth_joint_default();
-    made->name = name;
-    made->kind = YK_JOINT_AXES;
-    made->constrained = joint->constrained;
-    made->node[0] = port_b->node[0];
-    made->node[1] = port_a->node[0];
-    made->marker[0] = port_b->marker[0];
-    made->marker[1] = port_a->marker[0];
+
+    yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
+    *count = yk_joint_pieces(joint->constrained, driven_axes(joint), pieces);
+    if (*count == 0)
+        return yk_fail(
+            context, YK_ERROR_CAPABILITY,
+            "ports '%s' and '%s' cannot be merged: of the rotations between them one can be prescribed, with "
+            "the other two held or both free; choose the scheme index1",
+            port_a->name, port_b->name);
+    for (int i = 0; i < *count; i++) {
+        const yk_joint_piece *piece = &pieces[i];
+        char *name = names + (size_t)i * NAME_LENGTH;
+        snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name, piece->driven >= 0 ? "-drive" : "");
+        made[i] = yk_smooth_joint_default();
+        made[i].name = name;
+        made[i].kind = piece->kind;
+        made[i].constrained = piece->constrained;
+        made[i].node[0] = port_b->node[0], made[i].node[1] = port_a->node[0];
+        made[i].marker[0] = port_b->marker[0], made[i].marker[1] = port_a->marker[0];
+        for (int side = 0; side < 2; side++)
+            made[i].marker[side].orientation = yk_q_mul(made[i].marker[side].orientation, piece->axes);
+        if (piece->driven < 0) continue;
+        made[i].drive = (yk_smooth_function){driven_value, (void *)(uintptr_t)&joint->drive[piece->driven]};
+        if (piece->driven < 3) made[i].drive_unit = 1 / merge->length;
+    }
     return YK_OK;
 }
 
-static yk_status allocate_arrays(yk_context *context, const totals *sum, int joint_count, arrays *to)
+static yk_status allocate_arrays(yk_context *context, const totals *sum, int interfaces, arrays *to)
 {
+    int joint_count = YK_JOINT_PIECES_MAX * interfaces;
     to->nodes = yk_allocate(context, (size_t)sum->nodes, sizeof *to->nodes);
     to->bodies = yk_allocate(context, (size_t)sum->bodies, sizeof *to->bodies);
     to->joints = yk_allocate(context, (size_t)(sum->joints + joint_count), sizeof *to->joints);
@@ -252,16 +290,13 @@ static yk_smooth_options common_options(yk_context *context, const yk_merge_def 
     return options;
 }
 
-/* The ports show the wrench of the joint between them: that on a, which is the joint's second body, and its opposite. */
-static void show_joints(yk_smooth *whole, yk_subsystem *const *parts, const yk_merge_joint *joints, int joint_count)
+/* The ports show the wrench of the joints between them: that on a, which is their second body, and its opposite. */
+static void show_joint(yk_smooth *whole, const yk_merge_def *merge, const yk_merge_joint *joint, int first, int count)
 {
-    int first = whole->def.joint_count - joint_count;
-    for (int i = 0; i < joint_count; i++) {
-        port_model *a = &whole->ports[totals_before(parts, joints[i].part_a).ports + joints[i].port_a];
-        port_model *b = &whole->ports[totals_before(parts, joints[i].part_b).ports + joints[i].port_b];
-        a->merged = b->merged = 1 + first + i;
-        a->merged_side = 1, b->merged_side = 0;
-    }
+    port_model *a = &whole->ports[totals_before(merge->parts, joint->part_a).ports + joint->port_a];
+    port_model *b = &whole->ports[totals_before(merge->parts, joint->part_b).ports + joint->port_b];
+    a->merged = b->merged = first, a->merged_count = b->merged_count = count;
+    a->merged_side = 1, b->merged_side = 0;
 }
 
 yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
@@ -282,9 +317,13 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         for (int k = 0; k < part->node_count; k++) to.nodes[at.nodes + k].part = i;
         for (int k = 0; k < part->flexible_count; k++) to.flexibles[at.flexibles + k].part = i;
     }
-    for (int i = 0; i < merge->joint_count && status == YK_OK; i++)
-        status = connect_parts(context, parts, merge->part_count, &merge->joints[i], &to,
-                               to.names + (size_t)i * NAME_LENGTH, &to.joints[sum.joints + i]);
+    int made = 0, *counts = yk_allocate(context, (size_t)merge->joint_count, sizeof *counts);
+    if (!counts) status = YK_ERROR_MEMORY;
+    for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
+        status = connect_parts(context, merge, &merge->joints[i], &to, to.names + (size_t)made * NAME_LENGTH,
+                               &to.joints[sum.joints + made], &counts[i]);
+        made += counts[i];
+    }
 
     if (status == YK_OK) {
         yk_smooth_def def = *def_of(parts[0]);
@@ -293,7 +332,7 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         def.nodes = to.nodes, def.node_count = sum.nodes;
         def.part_count = merge->part_count;
         def.bodies = to.bodies, def.body_count = sum.bodies;
-        def.joints = to.joints, def.joint_count = sum.joints + merge->joint_count;
+        def.joints = to.joints, def.joint_count = sum.joints + made;
         def.forces = to.forces, def.force_count = sum.forces;
         def.beams = to.beams, def.beam_count = sum.beams;
         def.flexibles = to.flexibles, def.flexible_count = sum.flexibles;
@@ -304,12 +343,15 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         status = yk_smooth_create(context, &def, &whole);
         if (status == YK_OK) status = yk_smooth_order_channels(whole, merge);
         if (status == YK_OK) {
-            show_joints(whole, parts, merge->joints, merge->joint_count);
+            int first = sum.joints;
+            for (int i = 0; i < merge->joint_count; first += counts[i++])
+                show_joint(whole, merge, &merge->joints[i], first, counts[i]);
             *merged = yk_smooth_subsystem(whole);
         } else {
             yk_smooth_destroy(whole);
         }
     }
+    yk_release(context, counts);
     release_arrays(context, &to);
     return status;
 }

@@ -177,8 +177,12 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
     }
     yk_smooth_marker_motion(model, port->def.node[0], &port->def.marker[0], &value->motion);
     if (port->joint >= 0) yk_smooth_joint_wrench(model, &model->joints[port->joint], 0, &value->effort);
-    if (port->merged)
-        yk_smooth_joint_wrench(model, &model->joints[port->merged - 1], port->merged_side, &value->effort);
+    for (int i = 0; i < port->merged_count; i++) {
+        yk_effort wrench;
+        yk_smooth_joint_wrench(model, &model->joints[port->merged + i], port->merged_side, &wrench);
+        value->effort.force = yk_v3_add(value->effort.force, wrench.force);
+        value->effort.torque = yk_v3_add(value->effort.torque, wrench.torque);
+    }
 }
 
 static void destroy(yk_subsystem *self)

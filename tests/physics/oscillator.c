@@ -137,6 +137,24 @@ static void velocity_constraint_pulls_the_mass_back_to_its_input(void **state)
     oscillator->ops->destroy(oscillator);
 }
 
+static void at_rest(void *user, double t, double value[3])
+{
+    (void)user, (void)t;
+    value[0] = value[1] = value[2] = 0;
+}
+
+static void driven_oscillators_are_not_merged(void **state)
+{
+    yk_oscillator_def def = yk_oscillator_default();
+    yk_subsystem *parts[2] = {make(&def, YK_UNCONNECTED), make(&def, YK_UNCONNECTED)}, *merged = NULL;
+    yk_relative_motion drive[6] = {{at_rest, NULL}};
+    yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X, .drive = drive};
+    yk_merge_def merge = {.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1, .length = 1};
+    (void)state;
+    assert_int_equal(parts[0]->ops->merge(&merge, &merged), YK_ERROR_CAPABILITY);
+    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+}
+
 static void merged_oscillators_move_as_one_mass(void **state)
 {
     (void)state;
@@ -210,6 +228,7 @@ int main(void)
         cmocka_unit_test(external_force_drives_the_exact_integrator),
         cmocka_unit_test(prescribed_motion_needs_the_effort_of_the_equation_of_motion),
         cmocka_unit_test(velocity_constraint_pulls_the_mass_back_to_its_input),
+        cmocka_unit_test(driven_oscillators_are_not_merged),
         cmocka_unit_test(merged_oscillators_move_as_one_mass),
         cmocka_unit_test(merging_what_does_not_fit_is_refused),
         cmocka_unit_test(bad_definitions_are_refused_with_their_value),
