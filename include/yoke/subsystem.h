@@ -326,8 +326,8 @@ typedef struct yk_subsystem_ops {
      * origin is at `position` and its axes are `orientation`, in the subsystem's global frame; NULL: as they were. */
     yk_status (*place_port)(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation);
     /* A free mass at rest, in the subsystem's units of mass, as a subsystem of the same kind with the same integrator and
-     * options: one port of the given kind, whose motion along x is that of the mass. The limits of coupling schemes are
-     * found on it. YK_ERROR_CAPABILITY where there is no such port. */
+     * options: one port of the given kind, whose motion along x is that of the mass; a marker begins at the origin, a
+     * scalar port at 1. The limits of coupling schemes are found on it. YK_ERROR_CAPABILITY where there is no such port. */
     yk_status (*free_mass)(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made);
 } yk_subsystem_ops;
 

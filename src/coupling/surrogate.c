@@ -11,7 +11,7 @@ static const double STEADY = 1.5;
 enum { FIRST = 12 };
 static const double EXPLODED = 1e4;
 /* Deviation at the start, in the units of each word; what is noise beside the largest wrench, and what iterations leave. */
-static const double DEVIATION = 1e-6, NOISE = 1e-7, LEFT = 1e-9;
+static const double DEVIATION = 1e-6, NOISE = 1e-5, LEFT = 1e-9;
 
 yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_port_kind kind, double step, double ratio,
                               yk_surrogate *surrogate)

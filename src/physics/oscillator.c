@@ -647,6 +647,7 @@ static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_
     const oscillator *model = (const oscillator *)self;
     yk_oscillator_def def = yk_oscillator_default();
     def.mass = mass;
+    def.position = 1;
     def.integrator = model->def.integrator;
     def.rho_inf = model->def.rho_inf;
     return yk_oscillator_create(model->context, &def, made);

@@ -465,6 +465,40 @@ static void interface_models_are_told_without_a_trace(void **state)
     bed_close(&b);
 }
 
+/* A free mass of the same kind begins at rest where the contract says, and under a constant effort gains the velocity
+ * F t / m, whatever its method. */
+static void free_masses_move_as_masses_do(void **state)
+{
+    const conformance_case *c = *state;
+    bed b;
+    bed_open(&b, c);
+    const yk_subsystem_ops *ops = b.subsystem->ops;
+    int made = 0;
+    for (int k = 0; ops->free_mass && k < 2; k++) {
+        yk_port_kind kind = k == 0 ? YK_PORT_SCALAR : YK_PORT_MARKER;
+        yk_subsystem *mass = NULL;
+        yk_status status = ops->free_mass(b.subsystem, 3, kind, &mass);
+        if (status == YK_ERROR_CAPABILITY) continue;
+        assert_int_equal(status, YK_OK);
+        const yk_port *ports;
+        assert_int_equal(mass->ops->ports(mass, &ports), 1);
+        assert_int_equal(ports[0].kind, kind);
+        assert_int_equal(mass->ops->connect(mass, 0, YK_TAKES_EFFORT, YK_AXIS_X), YK_OK);
+        yk_signal input = {.linear = {{6, 0, 0}}, .orientation = {1, 0, 0, 0}};
+        assert_true(mass->ops->start(mass, 0, 1e-3, &input) >= 0);
+        yk_port_value value;
+        mass->ops->output(mass, 0, &value);
+        assert_near(value.motion.position.x, kind == YK_PORT_SCALAR ? 1 : 0, 1e-12);
+        for (int i = 0; i < 50; i++) assert_int_equal(mass->ops->step(mass, i * 1e-3, 1e-3, &input), YK_OK);
+        mass->ops->output(mass, 0, &value);
+        assert_near(value.motion.velocity.x, 0.1, 1e-9);
+        mass->ops->destroy(mass);
+        made++;
+    }
+    bed_close(&b);
+    if (made == 0) skip();
+}
+
 /* The model of the next step against the step: its motions for the efforts of the inputs, and their changes with these; and a
  * run that goes on as if nothing had been asked. */
 static void models_of_the_step_foretell_it(void **state)
@@ -553,6 +587,7 @@ int conformance_run(const conformance_case *cases, int count)
             cmocka_unit_test_prestate(sensitivities_are_the_derivatives_of_the_step, c),
             cmocka_unit_test_prestate(interface_models_are_told_without_a_trace, c),
             cmocka_unit_test_prestate(models_of_the_step_foretell_it, c),
+            cmocka_unit_test_prestate(free_masses_move_as_masses_do, c),
         };
         failed += cmocka_run_group_tests_name(cases[i].name, tests, NULL, NULL);
     }
