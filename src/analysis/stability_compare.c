@@ -20,6 +20,9 @@
 /* The factor per step counts as kept if its logarithm falls by no more than this over two halvings of the step. */
 static const double KEPT_FACTOR = 0.7;
 
+/* Modes that turn further in a macro step (rad) are not resolved by the steps: fewer than 8 in a period. */
+static const double UNRESOLVED = 0.785;
+
 /* A mode that a scheme shows with an error in its rate of up to this part of the rate is still the same mode... */
 static const double SAME_MODE = 0.5;
 /* ... if half the step brings the error down to this part of it at least: first order gives a half. */
@@ -192,6 +195,15 @@ static bool settles(const yk_stability_report *r)
     return after <= SHRINKS * before + noise + 0.01 * fabs(rates[2].rate);
 }
 
+/* Growth of a mode that the steps resolve, at a rate that is still there when they become smaller: a consistent scheme shows that
+ * of the motion alone, as its own variables see it; those of another scheme along a moving state may differ. */
+static bool settles_resolved(const yk_stability_report *r, const yk_growth *growth)
+{
+    if (!settles(r) || growth->turn > UNRESOLVED) return false;
+    const yk_stability_rate *rates = r->rates;
+    return rates[2].rate > 2 * fabs(rates[2].rate - rates[1].rate) && rates[2].rate > 2 * rates[2].error;
+}
+
 /* References ----------------------------------------------------------------------------------------------------------- */
 
 /* How far the scheme grows beyond the motion, and what of that the errors may account for. */
@@ -242,6 +254,29 @@ static bool ask_reference(yk_comparison *c, const scheme_row *row, bool followed
         if (!hidden || !has_time(c)) return true;
     }
     return true;
+}
+
+/* Whether the reference grows as fast at the same step: then it is the motion's, as these steps and differences show it, or a
+ * solver's, but not the coupling's. */
+static bool is_shared(yk_comparison *c)
+{
+    static const double ALIKE = 0.2;
+    yk_stability_report *r = c->report;
+    for (int i = 0; i < REFERENCES; i++) {
+        if (strcmp(references[i].name, r->reference) != 0) continue;
+        yk_changes changes = {0};
+        for (int k = 0; k < 6 && references[i].changes[k]; k++)
+            yk_changes_add(&changes, "%s", references[i].changes[k]);
+        tell(c, "the reference %s at %g s", references[i].name, c->source.info->step);
+        yk_growth growth;
+        if (measure(c, &changes, &growth, NULL) != YK_OK || !isfinite(growth.rate)) return false;
+        yk_stability_rate same = {growth.step, growth.rate, growth.rate_error};
+        excess e = beyond(&r->rates[0], &same);
+        if (e.value > e.error + ALIKE * fabs(r->rates[0].rate)) return false;
+        r->reference_rate = same;
+        return true;
+    }
+    return false;
 }
 
 /* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and nearer with half the step. */
@@ -303,27 +338,23 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
     va_end(arguments);
 }
 
+/* Along a motion the state at the end of the map is not that at its start, and directions turn in between: eigenvalues then show
+ * growth of about the square of what the motion turns within the map, by its length, which is none. It is slow beside the steps, and
+ * no deviation is seen to grow much. */
+static bool is_marked(const yk_growth *growth)
+{
+    return growth->turn > UNRESOLVED || growth->witnessed > log(10) || !isfinite(growth->tracked);
+}
+
 static void blame_coupling(yk_comparison *c, const yk_growth *growth)
 {
     yk_stability_report *r = c->report;
     r->verdict = YK_VERDICT_COUPLING;
     r->every_step = keeps_factor(r);
     r->coupling = exp(r->rates[0].rate * growth->step);
-    if (r->every_step) return;
-
+    if (r->every_step || !is_marked(growth)) return;
     r->solver = find_unstable_solver(c, &r->rates[0]);
-    if (r->solver < 0) return;
-    r->verdict = YK_VERDICT_SOLVER;
-
-    /* What falls with the step, is there without the coupling, and does not even double within the run, is the error of
-     * integrating along a motion. */
-    double doubling = r->rates[0].rate * duration(c) / log(2);
-    if (doubling < 1)
-        leave_undecided(c,
-                        "a deviation grows by %.2g 1/s, %.2g %% within the run, also in subsystem '%s' alone, and less "
-                        "with smaller steps: that is the error of these steps along the motion rather than something "
-                        "that runs away; `yoke run --error` bounds it",
-                        r->rates[0].rate, 100 * (exp2(doubling) - 1), c->source.info->names[r->solver]);
+    if (r->solver >= 0) r->verdict = YK_VERDICT_SOLVER;
 }
 
 /* Growth of the motion is worth a word unless a deviation grows by less than a percent within the run: the verdict must not
@@ -368,7 +399,7 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
     refine(c);
     blame_motion(c);
     bool vanishes = r->rate_count == YK_STABILITY_RATES && r->rates[2].rate < 0.25 * r->rates[0].rate;
-    if (!vanishes || growth->rate - growth->rate_error <= yk_growth_limit(c->source.info)) return;
+    if (!vanishes || !is_marked(growth)) return;
     r->verdict = YK_VERDICT_SOLVER;
     r->coupling = exp(growth->rate * growth->step);
     r->solver = r->modes[0].subsystem >= 0 ? r->modes[0].subsystem : 0;
@@ -404,7 +435,6 @@ static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *moti
  * with steps that resolve them, does not have. */
 static bool find_hidden(yk_comparison *c, const yk_growth *growth, const yk_growth *reference)
 {
-    static const double UNRESOLVED = 0.785; /* rad per macro step: 8 steps in a period */
     double limit = yk_growth_limit(c->source.info);
     for (int i = 1; growth->confirmed && i < growth->mode_count; i++) {
         double rate = growth->modes[i].rate, frequency = growth->modes[i].frequency;
@@ -484,7 +514,17 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
 
     /* More than the reference shows. It may still be the motion: shown inaccurately; or, later in the run, at a state that the
      * reference does not come to. */
+    if (is_shared(c)) {
+        judge_merged(c, growth);
+        return YK_OK;
+    }
     refine(c);
+    if (settles_resolved(r, growth)) {
+        snprintf(r->reference, sizeof r->reference, "the scheme itself");
+        r->reference_rate = r->rates[YK_STABILITY_RATES - 1];
+        blame_motion(c);
+        return YK_OK;
+    }
     bool elsewhere = !c->first_sample && !keeps_factor(r) && growth->rate <= 2 * c->largest.rate;
     if (elsewhere || is_same_mode(r, growth, &reference, &motion))
         blame_motion(c);

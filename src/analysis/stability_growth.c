@@ -103,7 +103,8 @@ static bool is_resolved(const yk_step_map *map, double amplitude)
 /* Mean logarithm of the growth per macro step over the later half of the steps, and how far it is from being told from growth
  * that is none: a drift, which grows in proportion to the time, doubles over the later half; and its two quarters may disagree.
  * Ends early where the run breaks down or outgrows the deviation; NaN if that is too early. */
-static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps, double *mean, double *error)
+static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps, double *mean, double *error,
+                       double *witnessed)
 {
     enum { LEAST_STEPS = 16 };
     size_t n = map->n;
@@ -133,6 +134,12 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     }
     if (yk_growth_broke_down(status)) status = YK_OK;
 
+    double whole = 0;
+    for (int i = 0; i < done; i++) {
+        whole += logs[i];
+        *witnessed = fmax(*witnessed, whole);
+    }
+
     double sum[2] = {0};
     int half = done / 2, quarter = half / 2;
     for (int i = 0; i < half; i++) sum[i < quarter] += logs[done - 1 - i];
@@ -156,7 +163,7 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
     /* Longer, where growth that matters within the run is not told from none. */
     int steps = def->rest ? 0 : def->track;
     for (int round = 0; round < 2 && steps > 0; round++, steps *= LONGER) {
-        yk_status status = track(map, spectrum, steps, &mean, &error);
+        yk_status status = track(map, spectrum, steps, &mean, &error, &growth->witnessed);
         if (status != YK_OK) return status;
 
         /* Steps that do not repeat exactly show as growth without measure. */

@@ -29,6 +29,8 @@ typedef struct yk_growth {
 
     double tracked; /* along the run, per macro step; NaN: not followed, or not to be followed */
 
+    double witnessed; /* logarithm of the most that a deviation grew while it was followed */
+
     /* What is believed: the derivative where the run confirms it, else the run. */
     bool confirmed;
     double rate, rate_error; /* 1/s */
