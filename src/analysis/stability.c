@@ -214,28 +214,48 @@ static yk_status investigate(study *s, yk_stability_report *worst)
     return YK_OK;
 }
 
-yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
-                       yk_stability_report *report)
+static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_source *source,
+                     const yk_stability_def *def, yk_stability_report *report)
 {
-    *report = empty_report();
     study s = {.context = context, .info = yk_scenario_get(scenario), .def = def};
-    if (isfinite(def->time) && (def->time < s.info->start || def->time > s.info->start + 1e12 * s.info->step))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "stability: the run starts at %g s, so there is no state at %g s",
-                       s.info->start, def->time);
-
-    yk_system *system;
-    yk_status status = yk_rerun_source_open(context, scenario, &s.comparison.source);
+    s.comparison.source = *source;
     s.comparison.def = def;
     s.comparison.deadline = yk_processor_seconds() + def->seconds;
-    if (status == YK_OK) status = yk_scenario_system(scenario, &system);
+
+    yk_system *system;
+    yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK) status = yk_system_start(system);
     if (status >= 0) status = yk_step_map_open(context, system, &s.map);
     s.map.deadline = s.comparison.deadline;
     if (status == YK_OK) status = investigate(&s, report);
-
     yk_step_map_close(&s.map);
-    yk_rerun_source_close(&s.comparison.source);
     if (status < 0) return status;
+
     yk_status restarted = yk_system_start(system);
     return restarted < 0 ? restarted : YK_OK;
+}
+
+yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
+                       yk_stability_report *report)
+{
+    *report = empty_report();
+    const yk_scenario_info *info = yk_scenario_get(scenario);
+    if (isfinite(def->time) && (def->time < info->start || def->time > info->start + 1e12 * info->step))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "stability: the run starts at %g s, so there is no state at %g s",
+                       info->start, def->time);
+
+    yk_rerun_source source;
+    yk_status status = yk_rerun_source_open(context, scenario, &source);
+    if (status == YK_OK && source.precise) status = ask(context, scenario, &source, def, report);
+
+    /* Solvers that end their iterations at a tolerance make noise of differences: then the same scenario to rounding. */
+    if (status == YK_OK && !source.precise) {
+        yk_rerun precise;
+        status = yk_rerun_open(&source, &(yk_changes){0}, &precise);
+        if (status == YK_OK) status = ask(precise.context, precise.scenario, &source, def, report);
+        if (status < 0 && precise.context) yk_fail(context, status, "%s", yk_last_message(precise.context));
+        yk_rerun_close(&precise);
+    }
+    yk_rerun_source_close(&source);
+    return status;
 }

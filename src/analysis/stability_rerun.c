@@ -23,6 +23,7 @@ yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
     source->preparations = scenario->builder.preparations;
     source->owns_preparations = !source->preparations;
     if (source->owns_preparations) source->preparations = yk_preparations_create();
+    source->precise = scenario->builder.precise;
     return source->text ? YK_OK : YK_ERROR_MEMORY;
 }
 

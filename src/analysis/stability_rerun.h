@@ -22,6 +22,7 @@ typedef struct yk_rerun_source {
     char *text; /* the resolved scenario */
     yk_preparations *preparations;
     bool owns_preparations;
+    bool precise; /* the scenario itself was loaded for differences, as its reruns are */
 } yk_rerun_source;
 
 yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario, yk_rerun_source *source);
