@@ -7,6 +7,7 @@
 #include "analysis/stability_compare.h"
 #include "analysis/stability_mode.h"
 #include "base/clock.h"
+#include "math/vec3.h"
 
 yk_stability_def yk_stability_default(void)
 {
@@ -127,10 +128,36 @@ static yk_status judge_broken(study *s, double time)
     return YK_OK;
 }
 
+/* Steps whose iterations stop far from convergence are those of a run only if they stop as they do there, which solvers to rounding
+ * do not. Growth is growth all the same; but nothing can be said for such a coupling. */
+static void doubt_unconverged(study *s, int64_t steps, int64_t unconverged, double left)
+{
+    static const double OFTEN = 0.1, FAR = 1e-3;
+    yk_stability_report *r = &s->report;
+    if (yk_verdict_unstable(r->verdict) || (double)unconverged <= OFTEN * (double)steps) return;
+
+    double largest = 0;
+    for (int i = 0; i < s->info->interface_count; i++) {
+        const yk_interface_def *face = &s->info->interfaces[i];
+        yk_effort effort = yk_system_output(s->map.system, face->motion_subsystem, face->motion_port)->effort;
+        largest = fmax(largest, fmax(yk_v3_norm(effort.force), yk_v3_norm(effort.torque)));
+    }
+    if (left / (double)unconverged <= FAR * largest) return;
+    r->verdict = YK_VERDICT_UNDECIDED;
+    r->coupling = NAN;
+    snprintf(r->reason, sizeof r->reason,
+             "the iterations of %.0f %% of the macro steps stop far from convergence (%.2g N or N m, of %.2g), so that "
+             "the growth "
+             "is that of wherever they stop; try coupling.relaxation quasi-newton or coupling.scheme index1",
+             100 * (double)unconverged / (double)steps, left / (double)unconverged, largest);
+}
+
 /* The verdict on a state. */
 static yk_status look_at(study *s, double time, bool may_be_earlier)
 {
     yk_growth growth;
+    int64_t steps = s->map.steps, unconverged = s->map.unconverged;
+    double left = s->map.left;
     double earliest = s->info->start + YK_PASSAGE * s->info->step;
     s->comparison.report = &s->report;
     yk_status status = examine(s, time, &growth);
@@ -145,7 +172,9 @@ static yk_status look_at(study *s, double time, bool may_be_earlier)
     r->time = growth.time;
     r->radius = growth.radius, r->error = growth.error;
     r->tracked = growth.tracked;
-    return yk_compare(&s->comparison, &growth);
+    status = yk_compare(&s->comparison, &growth);
+    doubt_unconverged(s, s->map.steps - steps, s->map.unconverged - unconverged, s->map.left - left);
+    return status;
 }
 
 /* Times of the states: after settling, in the middle, and at the end as far as it can be seen. */

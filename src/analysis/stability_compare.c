@@ -256,27 +256,33 @@ static bool ask_reference(yk_comparison *c, const scheme_row *row, bool followed
     return true;
 }
 
+/* The reference of the report at the step of the scheme. */
+static bool measure_reference(yk_comparison *c, yk_growth *growth)
+{
+    for (int i = 0; i < REFERENCES; i++) {
+        if (strcmp(references[i].name, c->report->reference) != 0) continue;
+        yk_changes changes = {0};
+        for (int k = 0; k < 6 && references[i].changes[k]; k++)
+            yk_changes_add(&changes, "%s", references[i].changes[k]);
+        tell(c, "the reference %s at %g s", references[i].name, c->source.info->step);
+        return measure(c, &changes, growth, NULL) == YK_OK;
+    }
+    return false;
+}
+
 /* Whether the reference grows as fast at the same step: then it is the motion's, as these steps and differences show it, or a
  * solver's, but not the coupling's. */
 static bool is_shared(yk_comparison *c)
 {
     static const double ALIKE = 0.2;
     yk_stability_report *r = c->report;
-    for (int i = 0; i < REFERENCES; i++) {
-        if (strcmp(references[i].name, r->reference) != 0) continue;
-        yk_changes changes = {0};
-        for (int k = 0; k < 6 && references[i].changes[k]; k++)
-            yk_changes_add(&changes, "%s", references[i].changes[k]);
-        tell(c, "the reference %s at %g s", references[i].name, c->source.info->step);
-        yk_growth growth;
-        if (measure(c, &changes, &growth, NULL) != YK_OK || !isfinite(growth.rate)) return false;
-        yk_stability_rate same = {growth.step, growth.rate, growth.rate_error};
-        excess e = beyond(&r->rates[0], &same);
-        if (e.value > e.error + ALIKE * fabs(r->rates[0].rate)) return false;
-        r->reference_rate = same;
-        return true;
-    }
-    return false;
+    yk_growth growth;
+    if (!measure_reference(c, &growth) || !isfinite(growth.rate)) return false;
+    yk_stability_rate same = {growth.step, growth.rate, growth.rate_error};
+    excess e = beyond(&r->rates[0], &same);
+    if (e.value > e.error + ALIKE * fabs(r->rates[0].rate)) return false;
+    r->reference_rate = same;
+    return true;
 }
 
 /* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and nearer with half the step. */
@@ -565,7 +571,7 @@ static bool is_sound(const yk_comparison *c, const yk_growth *growth)
     static const double EXCUSED = 0.05;
     const yk_stability_report *r = c->report;
     yk_stability_rate motion = *r->reference ? r->reference_rate : (yk_stability_rate){0};
-    double floor = fmax(motion.rate, 0), excused = motion.error, rate = growth->rate;
+    double floor = fmax(0, fmax(motion.rate, c->at_step)), excused = motion.error, rate = growth->rate;
     /* A remedy has to convince by its derivative as well, where that is known at all. */
     if (growth->error < 0.1 * (growth->radius - 1)) rate = fmax(rate, log(growth->radius) / growth->step);
     if (r->rate_count > 0) excused = fmin(excused + growth->rate_error, EXCUSED * fabs(r->rates[0].rate - floor));
@@ -625,6 +631,12 @@ static bool try_remedy(yk_comparison *c, const yk_changes *changes)
 yk_status yk_compare_remedies(yk_comparison *c)
 {
     yk_stability_report *r = c->report;
+
+    /* What the motion shows at the step at which schemes are tried. */
+    yk_growth same;
+    c->at_step = 0;
+    if (measure_reference(c, &same) && isfinite(same.rate)) c->at_step = same.rate;
+
     find_stable_step(c);
     if (r->verdict == YK_VERDICT_SOLVER) return YK_OK;
 

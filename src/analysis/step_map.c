@@ -46,10 +46,14 @@ static yk_status take_step(yk_step_map *map)
     if (map->steps % 16 == 0 && yk_processor_seconds() > map->deadline)
         return yk_fail(map->context, YK_INTERRUPTED, "stability: the time that was given is over");
 
-    yk_status status = yk_system_step(map->system, NULL);
+    yk_step_report report;
+    yk_status status = yk_system_step(map->system, &report);
     if (status < 0) return status;
     map->steps++;
-    map->unconverged += status == YK_NOT_CONVERGED;
+    if (status == YK_NOT_CONVERGED) {
+        map->unconverged++;
+        map->left += report.effort_change;
+    }
     return YK_OK;
 }
 

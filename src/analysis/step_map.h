@@ -29,6 +29,7 @@ typedef struct yk_step_map {
     double deadline;      /* of the processor (yk_processor_seconds), after which steps end with YK_INTERRUPTED */
     int64_t steps;        /* macro steps that were taken for all this */
     int64_t unconverged;  /* those whose iterations did not converge */
+    double left;          /* N, N m: sum over these of the change of a wrench in their last iteration */
 } yk_step_map;
 
 /* Allocates; the system must have been started. */
