@@ -64,9 +64,31 @@ yk_port_place yk_scenario_find_port(yk_scenario *scenario, const yk_node *node)
     return s;
 }
 
+/* A subsystem with mistakes of its own has no ports yet, but its section names those that it would have. */
+static void check_listed_port(yk_scenario *scenario, int subsystem, const yk_node *node)
+{
+    const yk_node *section = yk_node_get(scenario->root, "subsystems")->first;
+    for (int i = 0; i < subsystem; i++) section = section->next;
+    const yk_node *ports = yk_node_get(section, "ports");
+    if (!ports || ports->kind == YK_NODE_SCALAR || ports->count == 0) return;
+
+    const char *wanted = strchr(node->text, '.') + 1, *names[YK_SUGGESTED_MAX];
+    int count = 0;
+    for (const yk_node *item = ports->first; item && count < YK_SUGGESTED_MAX; item = item->next) {
+        const char *name = yk_node_name(item);
+        if (!name) continue;
+        if (strcmp(name, wanted) == 0) return;
+        names[count++] = name;
+    }
+    yk_node_error(scenario->resolver.diagnostics, node, "subsystem '%s' has no port '%.60s'; %s",
+                  scenario->info.names[subsystem], wanted, yk_suggestion(wanted, names, count).text);
+}
+
 static side read_side(yk_scenario *scenario, const yk_node *node)
 {
     yk_port_place place = yk_scenario_find_port(scenario, node);
+    if (place.subsystem >= 0 && !scenario->info.subsystems[place.subsystem])
+        check_listed_port(scenario, place.subsystem, node);
     return (side){node, place.subsystem, place.port, place.what};
 }
 
