@@ -12,7 +12,7 @@ typedef struct writer {
     size_t length;
 } writer;
 
-static void add(writer *w, const char *format, ...)
+YK_PRINTF(2, 3) static void add(writer *w, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
