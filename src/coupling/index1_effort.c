@@ -211,5 +211,11 @@ void yk_index1_work(const yk_system *system, int link, yk_link_work *work)
         /* About the origin of the driven frame; what moves it does its own work. */
         on_b.torque = yk_v3_sub(on_b.torque, yk_v3_cross(place.reach[0], on_b.force));
         work->created += weight * (power_of(&on_a, &place.a) + power_of(&on_b, &place.b));
+
+        /* A distance leaves B's frame alone: what changes its length does work along its line. */
+        yk_vec3 line = yk_v3_sub(place.a.position, place.b.position);
+        double length = yk_v3_norm(line);
+        if (system->index1->links[link].constraint.length > 0 && length > 0)
+            work->created -= weight * yk_v3_dot(on_a.force, line) / length * place.length[1];
     }
 }

@@ -59,6 +59,26 @@ void yk_ledger_add_gap(yk_system *system, yk_link *link, double t)
     raise_to(&largest->angular_velocity, gap.angular_velocity);
 }
 
+double yk_driven_created(const yk_system *system, const yk_link *link, const yk_effort *on_a, const double on[2])
+{
+    const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+    int a_port = link->def.effort_port, b_port = link->def.motion_port;
+    yk_constraint constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
+    yk_constraint_place start, end;
+    yk_constraint_place_at(&constraint, system->t, &a->before[a_port], &b->before[b_port], &start);
+    yk_constraint_place_at(&constraint, system->t + system->h, &a->values[a_port].motion, &b->values[b_port].motion,
+                           &end);
+
+    if (constraint.length <= 0) return on[0] - yk_effort_work(link->kind, on_a, &start.b, &end.b);
+
+    /* A distance pulls along its line, and does work where its length is driven. */
+    yk_vec3 line = yk_v3_add(yk_v3_sub(start.a.position, start.b.position), yk_v3_sub(end.a.position, end.b.position));
+    double length = yk_v3_norm(line);
+    if (length <= 0) return on[0] + on[1];
+    double along = yk_v3_dot(on_a->force, line) / length;
+    return on[0] + on[1] - along * (end.length[0] - start.length[0]);
+}
+
 /* Of the mean wrench on a side, or of those of its substeps. */
 static void exchanged_work(const yk_system *system, const yk_link *link, yk_link_work *work)
 {
@@ -91,6 +111,7 @@ static void exchanged_work(const yk_system *system, const yk_link *link, yk_link
         work->on[1] = yk_effort_work(link->kind, &given, &b->before[b_port], &value->motion);
     }
     work->created = work->on[0] + work->on[1];
+    if (link->def.drive) work->created = yk_driven_created(system, link, &received, work->on);
 }
 
 void yk_system_observe(yk_system *system)

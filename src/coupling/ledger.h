@@ -13,6 +13,9 @@ typedef struct yk_link_work {
 /* The gap of an interface between two motions, with what it prescribes at the time t. */
 yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def, const yk_motion *a,
                                   const yk_motion *b, double t);
+/* The energy created over the step where a relative motion is prescribed: what moves B's frame on its body does work as
+ * well, so that it is the work of the wrench on A along the displacement of A less that of the driven frame (J). */
+double yk_driven_created(const yk_system *system, const yk_link *link, const yk_effort *on_a, const double on[2]);
 /* Raises the largest gaps to those at the time t. */
 void yk_ledger_add_gap(yk_system *system, yk_link *link, double t);
 /* Keeps the energies at the start. */

@@ -240,4 +240,5 @@ void yk_rim_work(const yk_system *system, int link, yk_link_work *work)
     if (!system->rim->members[l->def.motion_subsystem].fast)
         work->on[1] = yk_effort_work(l->kind, &b->values[b_port].effort, &b->before[b_port], &b->values[b_port].motion);
     work->created = work->on[0] + work->on[1];
+    if (l->def.drive) work->created = yk_driven_created(system, l, &l->applied, work->on);
 }
