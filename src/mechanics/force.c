@@ -1,3 +1,7 @@
+/* The force laws of force.h: one function and one row of the table for each.
+ *
+ * Loads and their derivatives are in the order force a, torque a, force b, torque b. With displacements dx and rotations
+ * theta of the bodies, d(theta x v) = -skew(v) theta, and (theta x u) x w = yk_m3_turned_cross(u, w) theta. */
 #include "mechanics/force.h"
 
 #include <string.h>
@@ -5,19 +9,6 @@
 #include "math/so3.h"
 
 enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
-
-static const char *const names[YK_FORCE_KINDS] = {"spring", "torsion", "bushing",  "motor",          "thrust",
-                                                  "force",  "torque",  "follower", "follower-torque"};
-
-const char *yk_force_name(yk_force_kind kind)
-{
-    return names[kind];
-}
-
-bool yk_force_on_both(yk_force_kind kind)
-{
-    return kind <= YK_FORCE_THRUST;
-}
 
 /* Both markers and what separates them. */
 typedef struct pair {
@@ -35,16 +26,23 @@ static pair pair_of(const yk_force_law *law, const yk_frame *body_a, const yk_fr
     return p;
 }
 
-/* A force at b's marker, its opposite at a's. */
-static void put_force_pair(const pair *p, yk_vec3 force, yk_force_load *result)
+static yk_vec3 relative_spin(const pair *p)
 {
-    result->part[FORCE_A] = yk_v3_neg(force);
-    result->part[TORQUE_A] = yk_v3_cross(force, p->a.arm);
-    result->part[FORCE_B] = force;
-    result->part[TORQUE_B] = yk_v3_cross(p->b.arm, force);
+    return yk_v3_sub(p->b.angular_velocity, p->a.angular_velocity);
 }
 
-/* dp_b - dp_a by displacement and rotation of a and b. */
+static double angle_about_z(const pair *p)
+{
+    return atan2(yk_v3_dot(p->b.axis[0], p->a.axis[1]), yk_v3_dot(p->b.axis[0], p->a.axis[0]));
+}
+
+/* How fast b moves along the axes of a, which turn. */
+static yk_vec3 rate_seen_from_a(const pair *p)
+{
+    return yk_v3_sub(p->rate, yk_v3_cross(p->a.angular_velocity, p->d));
+}
+
+/* dd by displacement and rotation of a and b. */
 static void separation(const pair *p, yk_mat3 jacobian[4])
 {
     jacobian[FORCE_A] = yk_m3_diagonal(-1, -1, -1);
@@ -53,93 +51,82 @@ static void separation(const pair *p, yk_mat3 jacobian[4])
     jacobian[TORQUE_B] = yk_m3_skew(yk_v3_neg(p->b.arm));
 }
 
-static void spring_tangent(const pair *p, const yk_force_law *law, yk_vec3 e, double length, double tension,
-                           yk_force_tangent *tangent)
+/* tangent += factor left^T . middle . right, block by block. */
+static void add_product(yk_mat3 tangent[4][4], double factor, const yk_mat3 left[4], yk_mat3 middle,
+                        const yk_mat3 right[4])
 {
-    yk_mat3 along = yk_m3_outer(e, e), jacobian[4];
+    for (int i = 0; i < 4; i++) {
+        yk_mat3 transposed = yk_m3_transpose(left[i]);
+        for (int j = 0; j < 4; j++)
+            yk_m3_add_to(&tangent[i][j], factor, yk_m3_mul(transposed, yk_m3_mul(middle, right[j])));
+    }
+}
+
+/* Tension along the line between the origins. */
+static void spring(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
+                   yk_force_tangent *tangent)
+{
+    /* A spring of length zero has no direction: it has no force. */
+    double length = yk_v3_norm(p->d);
+    if (length == 0) return;
+
+    yk_vec3 e = yk_v3_scale(1 / length, p->d);
+    double rate = yk_v3_dot(e, p->rate);
+    double stretch = length - law->free;
+    double tension = law->stiffness * stretch + law->damping * rate + load;
+
+    yk_vec3 force = yk_v3_scale(-tension, e);
+    result->part[FORCE_A] = yk_v3_neg(force);
+    result->part[TORQUE_A] = yk_v3_cross(force, p->a.arm);
+    result->part[FORCE_B] = force;
+    result->part[TORQUE_B] = yk_v3_cross(p->b.arm, force);
+    result->energy = 0.5 * law->stiffness * stretch * stretch;
+    result->loss = law->damping * rate * rate;
+    result->supply = -load * rate;
+    if (!tangent) return;
+
+    /* -d(tension e) = -(k e e^T + tension/length (I - e e^T)) dd, and the same of its torques. */
+    yk_mat3 along = yk_m3_outer(e, e);
     yk_mat3 across = yk_m3_scale(tension / length, yk_m3_sub(yk_m3_identity(), along));
     yk_mat3 stiff = yk_m3_add(yk_m3_scale(law->stiffness, along), across);
-    separation(p, jacobian);
-    for (int i = 0; i < 4; i++) {
-        yk_mat3 left = yk_m3_transpose(jacobian[i]);
-        for (int j = 0; j < 4; j++) {
-            yk_m3_add_to(&tangent->placement[i][j], -1, yk_m3_mul(left, yk_m3_mul(stiff, jacobian[j])));
-            yk_m3_add_to(&tangent->rate[i][j], -law->damping, yk_m3_mul(left, yk_m3_mul(along, jacobian[j])));
-        }
-    }
-    yk_vec3 force = yk_v3_scale(-tension, e);
+    yk_mat3 dd[4];
+    separation(p, dd);
+    add_product(tangent->placement, -1, dd, stiff, dd);
+    add_product(tangent->rate, -law->damping, dd, along, dd);
+
+    /* The arms turn under the force. */
     yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], -1, yk_m3_turned_cross(p->a.arm, force));
     yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
 }
 
-static void spring(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
-                   yk_force_tangent *tangent)
-{
-    double length = yk_v3_norm(p->d);
-    if (length == 0) return; /* no direction: the force of a spring of length zero is not defined */
-    yk_vec3 e = yk_v3_scale(1 / length, p->d);
-    double rate = yk_v3_dot(e, p->rate), stretch = length - law->free;
-    double tension = law->stiffness * stretch + law->damping * rate + load;
-    put_force_pair(p, yk_v3_scale(-tension, e), result);
-    result->energy = 0.5 * law->stiffness * stretch * stretch;
-    result->loss = law->damping * rate * rate;
-    result->supply = -load * rate;
-    if (tangent) spring_tangent(p, law, e, length, tension, tangent);
-}
-
-static double angle_about_z(const pair *p)
-{
-    return atan2(yk_v3_dot(p->b.axis[0], p->a.axis[1]), yk_v3_dot(p->b.axis[0], p->a.axis[0]));
-}
-
+/* Torque about z of a. */
 static void torsion(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
                     yk_force_tangent *tangent)
 {
     yk_vec3 z = p->a.axis[2];
-    double turn = remainder(angle_about_z(p) - law->free, 2 * YK_PI);
-    double rate = yk_v3_dot(z, yk_v3_sub(p->b.angular_velocity, p->a.angular_velocity));
-    double torque = law->stiffness * turn + law->damping * rate + load;
+    double angle = remainder(angle_about_z(p) - law->free, 2 * YK_PI);
+    double rate = yk_v3_dot(z, relative_spin(p));
+    double torque = law->stiffness * angle + law->damping * rate + load;
+
     result->part[TORQUE_A] = yk_v3_scale(torque, z);
     result->part[TORQUE_B] = yk_v3_scale(-torque, z);
-    result->energy = 0.5 * law->stiffness * turn * turn;
+    result->energy = 0.5 * law->stiffness * angle * angle;
     result->loss = law->damping * rate * rate;
     result->supply = -load * rate;
     if (!tangent) return;
-    yk_mat3 along = yk_m3_outer(z, z), axis_turns = yk_m3_skew(yk_v3_scale(torque, z));
-    for (int i = 0; i < 2; i++) {
-        int row = i ? TORQUE_B : TORQUE_A;
-        double sign = i ? -1 : 1;
+
+    /* The angle grows with z . (theta_b - theta_a), and z turns with a. */
+    yk_mat3 along = yk_m3_outer(z, z);
+    yk_mat3 axis_turns = yk_m3_skew(yk_v3_scale(torque, z));
+    for (int side = 0; side < 2; side++) {
+        int row = side ? TORQUE_B : TORQUE_A;
+        double sign = side ? -1 : 1;
         yk_m3_add_to(&tangent->placement[row][TORQUE_A], -sign * law->stiffness, along);
         yk_m3_add_to(&tangent->placement[row][TORQUE_B], sign * law->stiffness, along);
         yk_m3_add_to(&tangent->placement[row][TORQUE_A], -sign, axis_turns);
         yk_m3_add_to(&tangent->rate[row][TORQUE_A], -sign * law->damping, along);
         yk_m3_add_to(&tangent->rate[row][TORQUE_B], sign * law->damping, along);
     }
-}
-
-/* Displacement, rotation vector and their rates of b in the axes of a. */
-typedef struct deflection {
-    double value[6], rate[6];
-    yk_mat3 frame;   /* axes of a as columns */
-    yk_mat3 tangent; /* spin of b relative to a = tangent . rate of the rotation vector, in a's axes */
-} deflection;
-
-static deflection deflection_of(const pair *p)
-{
-    deflection s;
-    s.frame = yk_m3_columns(p->a.axis[0], p->a.axis[1], p->a.axis[2]);
-    yk_mat3 other = yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]);
-    yk_vec3 turn = yk_so3_log_matrix(yk_m3_mul(yk_m3_transpose(s.frame), other));
-    s.tangent = yk_so3_left_tangent(turn);
-    yk_vec3 move = yk_m3_apply_transposed(s.frame, p->d);
-    yk_vec3 slide = yk_m3_apply_transposed(s.frame, yk_v3_sub(p->rate, yk_v3_cross(p->a.angular_velocity, p->d)));
-    yk_vec3 spin = yk_m3_apply_transposed(s.frame, yk_v3_sub(p->b.angular_velocity, p->a.angular_velocity));
-    yk_vec3 turn_rate = yk_m3_apply(yk_so3_left_tangent_inverse(turn), spin);
-    double value[6] = {move.x, move.y, move.z, turn.x, turn.y, turn.z};
-    double rate[6] = {slide.x, slide.y, slide.z, turn_rate.x, turn_rate.y, turn_rate.z};
-    memcpy(s.value, value, sizeof value);
-    memcpy(s.rate, rate, sizeof rate);
-    return s;
 }
 
 /* Block (i, j) of a 6 x 6 matrix in a's axes, turned to global axes; rotations enter through their tangent. */
@@ -151,143 +138,200 @@ static yk_mat3 turned_block(const double m[6][6], int i, int j, const yk_mat3 ba
     return yk_m3_mul(basis[i], yk_m3_mul(block, yk_m3_transpose(basis[j])));
 }
 
-static void bushing_tangent(const yk_force_law *law, const pair *p, const deflection *s, yk_vec3 force, yk_vec3 torque,
-                            yk_force_tangent *tangent)
+/* `frame` has the axes of a as columns, `inverse` is that of the tangent of the relative rotation. */
+static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat3 *frame, const yk_mat3 *inverse,
+                            yk_vec3 force, yk_vec3 torque, yk_force_tangent *tangent)
 {
-    yk_mat3 inverse = yk_m3_inverse(s->tangent);
-    yk_mat3 basis[2] = {s->frame, yk_m3_mul(s->frame, yk_m3_transpose(inverse))};
-    /* change[0]: of d as a sees it, dp_b - dp_a - theta_a x d; change[1]: relative rotation */
+    /* change[0]: of d as a sees it, dp_b - dp_a - theta_a x d; change[1]: of the relative rotation. */
+    yk_mat3 basis[2] = {*frame, yk_m3_mul(*frame, yk_m3_transpose(*inverse))};
     yk_mat3 change[2][4];
     separation(p, change[0]);
     change[0][TORQUE_A] = yk_m3_add(change[0][TORQUE_A], yk_m3_skew(p->d));
     for (int j = 0; j < 4; j++) change[1][j] = yk_m3_zero();
     change[1][TORQUE_A] = yk_m3_diagonal(-1, -1, -1);
     change[1][TORQUE_B] = yk_m3_identity();
+
+    /* Stiffness and damping at fixed directions. */
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
             yk_mat3 stiff = turned_block(law->bushing_stiffness, i, k, basis);
             yk_mat3 damp = turned_block(law->bushing_damping, i, k, basis);
-            for (int row = 0; row < 4; row++) {
-                yk_mat3 left = yk_m3_transpose(change[i][row]);
-                for (int j = 0; j < 4; j++) {
-                    yk_m3_add_to(&tangent->placement[row][j], -1, yk_m3_mul(left, yk_m3_mul(stiff, change[k][j])));
-                    yk_m3_add_to(&tangent->rate[row][j], -1, yk_m3_mul(left, yk_m3_mul(damp, change[k][j])));
-                }
-            }
+            add_product(tangent->placement, -1, change[i], stiff, change[k]);
+            add_product(tangent->rate, -1, change[i], damp, change[k]);
         }
     }
+
     /* Force and torque turn with a; so do the arms. On a: force through b's origin, arm = arm_a + d. */
-    yk_vec3 reach = yk_v3_add(p->a.arm, p->d);
-    yk_mat3 skew_f = yk_m3_skew(force), skew_t = yk_m3_skew(torque), skew_b = yk_m3_skew(p->b.arm);
-    yk_m3_add_to(&tangent->placement[FORCE_A][TORQUE_A], 1, skew_f);
-    yk_m3_add_to(&tangent->placement[FORCE_B][TORQUE_A], -1, skew_f);
-    yk_m3_add_to(&tangent->placement[TORQUE_A][FORCE_A], -1, skew_f);
-    yk_m3_add_to(&tangent->placement[TORQUE_A][FORCE_B], 1, skew_f);
-    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], 1, yk_m3_add(yk_m3_turned_cross(force, reach), skew_t));
-    yk_mat3 both = yk_m3_mul(skew_f, skew_b);
-    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_B], -1, both);
-    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_A], -1, yk_m3_add(yk_m3_transpose(both), skew_t));
-    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
+    yk_mat3(*by)[4] = tangent->placement;
+    yk_vec3 arm_a = yk_v3_add(p->a.arm, p->d);
+    yk_mat3 skew_f = yk_m3_skew(force);
+    yk_mat3 skew_t = yk_m3_skew(torque);
+    yk_mat3 both = yk_m3_mul(skew_f, yk_m3_skew(p->b.arm));
+    yk_m3_add_to(&by[FORCE_A][TORQUE_A], 1, skew_f);
+    yk_m3_add_to(&by[FORCE_B][TORQUE_A], -1, skew_f);
+    yk_m3_add_to(&by[TORQUE_A][FORCE_A], -1, skew_f);
+    yk_m3_add_to(&by[TORQUE_A][FORCE_B], 1, skew_f);
+    yk_m3_add_to(&by[TORQUE_A][TORQUE_A], 1, yk_m3_add(yk_m3_turned_cross(force, arm_a), skew_t));
+    yk_m3_add_to(&by[TORQUE_A][TORQUE_B], -1, both);
+    yk_m3_add_to(&by[TORQUE_B][TORQUE_A], -1, yk_m3_add(yk_m3_transpose(both), skew_t));
+    yk_m3_add_to(&by[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
+
     /* The transposed tangent turns the torque by half of the relative rotation, to first order. */
-    for (int column = TORQUE_A; column <= TORQUE_B; column += 2) {
-        double half = column == TORQUE_A ? 0.5 : -0.5;
-        yk_m3_add_to(&tangent->placement[TORQUE_B][column], half, skew_t);
-        yk_m3_add_to(&tangent->placement[TORQUE_A][column], -half, skew_t);
-    }
+    yk_m3_add_to(&by[TORQUE_B][TORQUE_A], 0.5, skew_t);
+    yk_m3_add_to(&by[TORQUE_A][TORQUE_A], -0.5, skew_t);
+    yk_m3_add_to(&by[TORQUE_B][TORQUE_B], -0.5, skew_t);
+    yk_m3_add_to(&by[TORQUE_A][TORQUE_B], 0.5, skew_t);
 }
 
-static void bushing(const yk_force_law *law, const pair *p, yk_force_load *result, yk_force_tangent *tangent)
+/* Six by six coefficients on displacement and rotation vector of b, in the axes of a. */
+static void bushing(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
+                    yk_force_tangent *tangent)
 {
-    deflection s = deflection_of(p);
-    double effort[6];
+    (void)load;
+
+    /* Deflection and its rate. */
+    yk_mat3 frame = yk_m3_columns(p->a.axis[0], p->a.axis[1], p->a.axis[2]);
+    yk_mat3 other = yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]);
+    yk_vec3 rotation = yk_so3_log_matrix(yk_m3_mul(yk_m3_transpose(frame), other));
+    yk_vec3 displacement = yk_m3_apply_transposed(frame, p->d);
+    yk_vec3 velocity = yk_m3_apply_transposed(frame, rate_seen_from_a(p));
+    yk_vec3 spin = yk_m3_apply_transposed(frame, relative_spin(p));
+    yk_vec3 rotation_rate = yk_m3_apply(yk_so3_left_tangent_inverse(rotation), spin);
+    double value[6] = {displacement.x, displacement.y, displacement.z, rotation.x, rotation.y, rotation.z};
+    double rate[6] = {velocity.x, velocity.y, velocity.z, rotation_rate.x, rotation_rate.y, rotation_rate.z};
+
+    /* Force and generalised torque that resist it. */
+    double resisting[6];
     for (int i = 0; i < 6; i++) {
-        double elastic = 0, viscous = 0;
+        double elastic = 0;
+        double viscous = 0;
         for (int j = 0; j < 6; j++) {
-            elastic += law->bushing_stiffness[i][j] * s.value[j];
-            viscous += law->bushing_damping[i][j] * s.rate[j];
+            elastic += law->bushing_stiffness[i][j] * value[j];
+            viscous += law->bushing_damping[i][j] * rate[j];
         }
-        effort[i] = elastic + viscous;
-        result->energy += 0.5 * elastic * s.value[i];
-        result->loss += viscous * s.rate[i];
+        resisting[i] = elastic + viscous;
+        result->energy += 0.5 * elastic * value[i];
+        result->loss += viscous * rate[i];
     }
-    yk_vec3 force = yk_m3_apply(s.frame, yk_v3(-effort[0], -effort[1], -effort[2]));
-    /* Work on the rotation vector: torque = tangent^-T . effort. */
-    yk_mat3 inverse = yk_m3_inverse(s.tangent);
-    yk_vec3 torque = yk_m3_apply(s.frame, yk_m3_apply_transposed(inverse, yk_v3(-effort[3], -effort[4], -effort[5])));
+
+    /* To global axes. The torque works on the spin T theta', its components above on theta': torque = T^-T of them. */
+    yk_mat3 inverse = yk_m3_inverse(yk_so3_left_tangent(rotation));
+    yk_vec3 on_rotation = yk_v3(-resisting[3], -resisting[4], -resisting[5]);
+    yk_vec3 force = yk_m3_apply(frame, yk_v3(-resisting[0], -resisting[1], -resisting[2]));
+    yk_vec3 torque = yk_m3_apply(frame, yk_m3_apply_transposed(inverse, on_rotation));
+
+    yk_vec3 arm_a = yk_v3_add(p->a.arm, p->d);
     result->part[FORCE_A] = yk_v3_neg(force);
-    result->part[TORQUE_A] = yk_v3_sub(yk_v3_cross(force, yk_v3_add(p->a.arm, p->d)), torque);
+    result->part[TORQUE_A] = yk_v3_sub(yk_v3_cross(force, arm_a), torque);
     result->part[FORCE_B] = force;
     result->part[TORQUE_B] = yk_v3_add(yk_v3_cross(p->b.arm, force), torque);
-    if (tangent) bushing_tangent(law, p, &s, force, torque, tangent);
+    if (tangent) bushing_tangent(law, p, &frame, &inverse, force, torque, tangent);
 }
 
-/* The displacement of b along z of a, and its rate. */
-static void slide_along_z(const pair *p, double *value, double *rate)
+/* The load as a torque about z of a. */
+static void motor(const yk_force_law *law, const pair *p, double load, yk_force_load *result, yk_force_tangent *tangent)
 {
-    yk_vec3 z = p->a.axis[2];
-    *value = yk_v3_dot(z, p->d);
-    *rate = yk_v3_dot(z, yk_v3_sub(p->rate, yk_v3_cross(p->a.angular_velocity, p->d)));
-}
-
-static void motor(const pair *p, double load, yk_force_load *result, yk_force_tangent *tangent)
-{
+    (void)law;
     yk_vec3 torque = yk_v3_scale(load, p->a.axis[2]);
     result->part[TORQUE_A] = yk_v3_neg(torque);
     result->part[TORQUE_B] = torque;
-    result->supply = yk_v3_dot(torque, yk_v3_sub(p->b.angular_velocity, p->a.angular_velocity));
+    result->supply = yk_v3_dot(torque, relative_spin(p));
     if (!tangent) return;
-    yk_mat3 axis_turns = yk_m3_skew(torque); /* theta x torque = -skew(torque) theta */
+
+    yk_mat3 axis_turns = yk_m3_skew(torque);
     yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], 1, axis_turns);
     yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_A], -1, axis_turns);
 }
 
-static void thrust(const pair *p, double load, yk_force_load *result, yk_force_tangent *tangent)
+/* The load as a force along z of a, at the marker b on both bodies. */
+static void thrust(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
+                   yk_force_tangent *tangent)
 {
-    yk_vec3 force = yk_v3_scale(load, p->a.axis[2]), reach = yk_v3_add(p->a.arm, p->d);
-    double place, rate;
-    slide_along_z(p, &place, &rate);
+    (void)law;
+    yk_vec3 force = yk_v3_scale(load, p->a.axis[2]);
+    yk_vec3 arm_a = yk_v3_add(p->a.arm, p->d);
     result->part[FORCE_A] = yk_v3_neg(force);
-    result->part[TORQUE_A] = yk_v3_cross(force, reach);
+    result->part[TORQUE_A] = yk_v3_cross(force, arm_a);
     result->part[FORCE_B] = force;
     result->part[TORQUE_B] = yk_v3_cross(p->b.arm, force);
-    result->supply = load * rate;
+    result->supply = load * yk_v3_dot(p->a.axis[2], rate_seen_from_a(p));
     if (!tangent) return;
 
     /* The force turns with a; on a it acts at a point that moves with b. */
-    yk_mat3 skew_f = yk_m3_skew(force), skew_b = yk_m3_skew(p->b.arm);
-    yk_m3_add_to(&tangent->placement[FORCE_A][TORQUE_A], 1, skew_f);
-    yk_m3_add_to(&tangent->placement[FORCE_B][TORQUE_A], -1, skew_f);
-    yk_m3_add_to(&tangent->placement[TORQUE_A][FORCE_A], -1, skew_f);
-    yk_m3_add_to(&tangent->placement[TORQUE_A][FORCE_B], 1, skew_f);
-    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], 1, yk_m3_mul(yk_m3_skew(reach), skew_f));
-    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_B], -1, yk_m3_mul(skew_f, skew_b));
-    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_A], -1, yk_m3_mul(skew_b, skew_f));
-    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
+    yk_mat3(*by)[4] = tangent->placement;
+    yk_mat3 skew_f = yk_m3_skew(force);
+    yk_mat3 skew_b = yk_m3_skew(p->b.arm);
+    yk_m3_add_to(&by[FORCE_A][TORQUE_A], 1, skew_f);
+    yk_m3_add_to(&by[FORCE_B][TORQUE_A], -1, skew_f);
+    yk_m3_add_to(&by[TORQUE_A][FORCE_A], -1, skew_f);
+    yk_m3_add_to(&by[TORQUE_A][FORCE_B], 1, skew_f);
+    yk_m3_add_to(&by[TORQUE_A][TORQUE_A], 1, yk_m3_mul(yk_m3_skew(arm_a), skew_f));
+    yk_m3_add_to(&by[TORQUE_A][TORQUE_B], -1, yk_m3_mul(skew_f, skew_b));
+    yk_m3_add_to(&by[TORQUE_B][TORQUE_A], -1, yk_m3_mul(skew_b, skew_f));
+    yk_m3_add_to(&by[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
 }
 
+/* The load times a vector, as a force at the marker b or as a torque on b. */
 static void applied(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
                     yk_force_tangent *tangent)
 {
-    bool follows = law->kind == YK_FORCE_FOLLOWER || law->kind == YK_FORCE_FOLLOWER_TORQUE;
-    bool is_force = law->kind == YK_FORCE_VECTOR || law->kind == YK_FORCE_FOLLOWER;
-    yk_vec3 value = yk_v3_scale(load, law->vector);
-    if (follows) value = yk_m3_apply(yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]), value);
-    yk_mat3 turns = yk_m3_skew(yk_v3_neg(value)); /* theta x value */
-    if (is_force) {
-        result->part[FORCE_B] = value;
-        result->part[TORQUE_B] = yk_v3_cross(p->b.arm, value);
-        result->supply = yk_v3_dot(value, p->b.velocity);
-        if (tangent && follows) {
-            yk_m3_add_to(&tangent->placement[FORCE_B][TORQUE_B], 1, turns);
-            yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_skew(yk_v3_neg(result->part[TORQUE_B])));
-        } else if (tangent) {
-            yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, value));
-        }
+    const yk_force_traits *traits = yk_force_traits_of(law->kind);
+    yk_vec3 vector = yk_v3_scale(load, law->vector);
+    if (traits->follows) vector = yk_m3_apply(yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]), vector);
+    yk_mat3 vector_turns = yk_m3_skew(yk_v3_neg(vector));
+
+    if (traits->torque) {
+        result->part[TORQUE_B] = vector;
+        result->supply = yk_v3_dot(vector, p->b.angular_velocity);
+        if (tangent && traits->follows) yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, vector_turns);
         return;
     }
-    result->part[TORQUE_B] = value;
-    result->supply = yk_v3_dot(value, p->b.angular_velocity);
-    if (tangent && follows) yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, turns);
+
+    yk_vec3 torque = yk_v3_cross(p->b.arm, vector);
+    result->part[FORCE_B] = vector;
+    result->part[TORQUE_B] = torque;
+    result->supply = yk_v3_dot(vector, p->b.velocity);
+    if (!tangent) return;
+
+    /* A follower turns with its arm, and its torque with both; else the arm turns under the force. */
+    if (traits->follows) {
+        yk_m3_add_to(&tangent->placement[FORCE_B][TORQUE_B], 1, vector_turns);
+        yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_skew(yk_v3_neg(torque)));
+    } else {
+        yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, vector));
+    }
+}
+
+typedef struct force_table {
+    yk_force_traits traits;
+    void (*evaluate)(const yk_force_law *, const pair *, double load, yk_force_load *, yk_force_tangent *);
+} force_table;
+
+static const force_table table[YK_FORCE_KINDS] = {
+    [YK_FORCE_SPRING] = {{"spring", .on_both = true}, spring},
+    [YK_FORCE_TORSION] = {{"torsion", YK_FORCE_ANGLE, .on_both = true, .torque = true}, torsion},
+    [YK_FORCE_BUSHING] = {{"bushing", .on_both = true}, bushing},
+    [YK_FORCE_MOTOR] = {{"motor", YK_FORCE_ANGLE, .on_both = true, .torque = true}, motor},
+    [YK_FORCE_THRUST] = {{"thrust", YK_FORCE_SLIDE, .on_both = true}, thrust},
+    [YK_FORCE_VECTOR] = {{"force", .vector = true}, applied},
+    [YK_FORCE_TORQUE] = {{"torque", .vector = true, .torque = true}, applied},
+    [YK_FORCE_FOLLOWER] = {{"follower", .vector = true, .follows = true}, applied},
+    [YK_FORCE_FOLLOWER_TORQUE] = {{"follower-torque", .vector = true, .torque = true, .follows = true}, applied},
+};
+
+const yk_force_traits *yk_force_traits_of(yk_force_kind kind)
+{
+    return &table[kind].traits;
+}
+
+const char *yk_force_name(yk_force_kind kind)
+{
+    return table[kind].traits.name;
+}
+
+bool yk_force_on_both(yk_force_kind kind)
+{
+    return table[kind].traits.on_both;
 }
 
 void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double load,
@@ -296,29 +340,25 @@ void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk
     pair p = pair_of(law, body_a, body_b);
     memset(result, 0, sizeof *result);
     if (tangent) memset(tangent, 0, sizeof *tangent);
-    switch (law->kind) {
-    case YK_FORCE_SPRING: spring(law, &p, load, result, tangent); return;
-    case YK_FORCE_TORSION: torsion(law, &p, load, result, tangent); return;
-    case YK_FORCE_BUSHING: bushing(law, &p, result, tangent); return;
-    case YK_FORCE_MOTOR: motor(&p, load, result, tangent); return;
-    case YK_FORCE_THRUST: thrust(&p, load, result, tangent); return;
-    default: applied(law, &p, load, result, tangent); return;
-    }
+    table[law->kind].evaluate(law, &p, load, result, tangent);
 }
 
 void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double *value,
                       double *rate)
 {
     pair p = pair_of(law, body_a, body_b);
-    if (law->kind == YK_FORCE_THRUST) {
-        slide_along_z(&p, value, rate);
+    switch (table[law->kind].traits.motion) {
+    case YK_FORCE_LENGTH:
+        *value = yk_v3_norm(p.d);
+        *rate = yk_v3_dot(yk_v3_unit(p.d), p.rate);
         return;
-    }
-    if (law->kind == YK_FORCE_TORSION || law->kind == YK_FORCE_MOTOR) {
+    case YK_FORCE_ANGLE:
         *value = angle_about_z(&p);
-        *rate = yk_v3_dot(p.a.axis[2], yk_v3_sub(p.b.angular_velocity, p.a.angular_velocity));
+        *rate = yk_v3_dot(p.a.axis[2], relative_spin(&p));
+        return;
+    case YK_FORCE_SLIDE:
+        *value = yk_v3_dot(p.a.axis[2], p.d);
+        *rate = yk_v3_dot(p.a.axis[2], rate_seen_from_a(&p));
         return;
     }
-    *value = yk_v3_norm(p.d);
-    *rate = yk_v3_dot(yk_v3_unit(p.d), p.rate);
 }

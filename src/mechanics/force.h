@@ -8,8 +8,8 @@
  *   force, torque    the vector times the load, on b at its marker, in global axes
  *   follower force, follower torque    the same in the axes of the marker b, turning with it
  *
- * `load` is a number that the caller gives at each time: an expression, an actuator, a constant. Force and torque act on b
- * alone, the others on both bodies. */
+ * `load` is a number that the caller gives at each time: an expression, an actuator, a constant. Force and torque act on
+ * b alone, the others on both bodies. */
 #ifndef YK_MECHANICS_FORCE_H
 #define YK_MECHANICS_FORCE_H
 
@@ -53,6 +53,23 @@ typedef struct yk_force_tangent {
     yk_mat3 rate[4][4];
 } yk_force_tangent;
 
+/* The relative motion that a force law works on: what a sensor beside it reads. */
+typedef enum yk_force_motion {
+    YK_FORCE_LENGTH, /* of the line between the origins */
+    YK_FORCE_ANGLE,  /* of b about z of a */
+    YK_FORCE_SLIDE   /* of b along z of a */
+} yk_force_motion;
+
+typedef struct yk_force_traits {
+    const char *name; /* "spring" */
+    yk_force_motion motion;
+    bool on_both; /* acts on both bodies, else on b alone */
+    bool torque;  /* the load is a torque, else a force */
+    bool vector;  /* the load has the direction of `vector` */
+    bool follows; /* which turns with the marker b */
+} yk_force_traits;
+
+const yk_force_traits *yk_force_traits_of(yk_force_kind kind);
 /* "spring" */
 const char *yk_force_name(yk_force_kind kind);
 bool yk_force_on_both(yk_force_kind kind);
@@ -61,7 +78,7 @@ bool yk_force_on_both(yk_force_kind kind);
 void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double load,
                        yk_force_load *result, yk_force_tangent *tangent);
 
-/* Present length (spring), angle (torsion, motor) or displacement along z of a (thrust), and its rate. */
+/* Present length, angle or displacement that the law works on, and its rate. */
 void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double *value,
                       double *rate);
 

@@ -1,3 +1,5 @@
+/* Inertia and momenta of inertia.h. With skew(s) u = s x u, the derivatives by a rotation theta of the node are those of
+ * its first moment, dS = theta x S, and of its second, dJ w = theta x J w - J (theta x w). */
 #include "mechanics/inertia.h"
 
 #include <stdio.h>
@@ -11,10 +13,14 @@ static yk_mat3 point_tensor(double mass, yk_vec3 b)
 
 yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_quat axes)
 {
-    yk_mat3 turn = yk_q_matrix(axes);
-    yk_mat3 turned = yk_m3_mul(turn, yk_m3_mul(central, yk_m3_transpose(turn)));
+    /* Turned to the node's axes, then moved to its origin (parallel axis theorem). */
+    yk_mat3 rotation = yk_q_matrix(axes);
+    yk_mat3 turned = yk_m3_mul(rotation, yk_m3_mul(central, yk_m3_transpose(rotation)));
     return (yk_inertia){
-        .mass = mass, .moment = yk_v3_scale(mass, centre), .tensor = yk_m3_add(turned, point_tensor(mass, centre))};
+        .mass = mass,
+        .moment = yk_v3_scale(mass, centre),
+        .tensor = yk_m3_add(turned, point_tensor(mass, centre)),
+    };
 }
 
 void yk_inertia_add(yk_inertia *sum, const yk_inertia *part)
@@ -24,17 +30,23 @@ void yk_inertia_add(yk_inertia *sum, const yk_inertia *part)
     sum->tensor = yk_m3_add(sum->tensor, part->tensor);
 }
 
-/* Eigenvalues of a symmetric matrix in ascending order, by the trigonometric solution of its characteristic equation. */
+/* Eigenvalues of a symmetric matrix in ascending order, by the trigonometric solution of its characteristic
+ * equation. */
 static void principal_moments(yk_mat3 a, double moment[3])
 {
+    /* a = mean I + p b, where b has no trace and the eigenvalues 2 cos(phi + 2 pi k / 3), cos(3 phi) = det(b) / 2. */
     double mean = (a.m[0][0] + a.m[1][1] + a.m[2][2]) / 3;
     for (int i = 0; i < 3; i++) a.m[i][i] -= mean;
     double square = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) square += a.m[i][j] * a.m[i][j];
     double p = sqrt(square / 6);
-    double r = p > 0 ? fmax(-1, fmin(1, yk_m3_determinant(yk_m3_scale(1 / p, a)) / 2)) : 0;
-    for (int i = 0; i < 3; i++) moment[i] = mean + 2 * p * cos(acos(r) / 3 + 2 * YK_PI / 3 * (i + 1));
+    double half_determinant = 0;
+    if (p > 0) half_determinant = fmax(-1, fmin(1, yk_m3_determinant(yk_m3_scale(1 / p, a)) / 2));
+    double phi = acos(half_determinant) / 3;
+    for (int i = 0; i < 3; i++) moment[i] = mean + 2 * p * cos(phi + 2 * YK_PI / 3 * (i + 1));
+
+    /* The first is the smallest. */
     double middle = moment[1];
     moment[1] = fmin(middle, moment[2]);
     moment[2] = fmax(middle, moment[2]);
@@ -43,8 +55,10 @@ static void principal_moments(yk_mat3 a, double moment[3])
 double yk_inertia_least(const yk_inertia *inertia)
 {
     yk_mat3 central = inertia->tensor;
-    if (inertia->mass > 0)
-        central = yk_m3_sub(central, point_tensor(inertia->mass, yk_v3_scale(1 / inertia->mass, inertia->moment)));
+    if (inertia->mass > 0) {
+        yk_vec3 centre = yk_v3_scale(1 / inertia->mass, inertia->moment);
+        central = yk_m3_sub(central, point_tensor(inertia->mass, centre));
+    }
     double moment[3];
     principal_moments(central, moment);
     return moment[0];
@@ -53,24 +67,32 @@ double yk_inertia_least(const yk_inertia *inertia)
 bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
 {
     static const double rounded_digits = 5e-3;
+
     double largest = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            largest = fmax(largest, isfinite(central->m[i][j]) ? fabs(central->m[i][j]) : HUGE_VAL);
-    if (!isfinite(largest)) {
-        snprintf(why, size, "it has a number that is not finite");
-        return false;
-    }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < i; j++)
-            if (fabs(central->m[i][j] - central->m[j][i]) > 1e-9 * largest) {
-                snprintf(why, size, "it is not symmetric: %g in row %d and %g in row %d", central->m[j][i], j + 1,
-                         central->m[i][j], i + 1);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            double entry = central->m[i][j];
+            if (!isfinite(entry)) {
+                snprintf(why, size, "it has a number that is not finite");
                 return false;
             }
+            largest = fmax(largest, fabs(entry));
+        }
+    }
+
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < i; j++) {
+            double below = central->m[i][j];
+            double above = central->m[j][i];
+            if (fabs(below - above) <= 1e-9 * largest) continue;
+            snprintf(why, size, "it is not symmetric: %g in row %d and %g in row %d", above, j + 1, below, i + 1);
+            return false;
+        }
+    }
 
     /* Equal moments come out with half of the digits. */
-    double moment[3], rounding = 1e-7 * largest;
+    double rounding = 1e-7 * largest;
+    double moment[3];
     principal_moments(*central, moment);
     if (moment[0] < -rounding) {
         snprintf(why, size,
@@ -96,11 +118,13 @@ void yk_inertia_turn(const yk_inertia *inertia, const yk_mat3 *rotation, yk_iner
 {
     global->mass = inertia->mass;
     global->moment = yk_m3_apply(*rotation, inertia->moment);
+
+    /* R J R^T, of which the lower half is computed: it is symmetric to the bit. */
     yk_mat3 half = yk_m3_mul(*rotation, inertia->tensor);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j <= i; j++) {
-            double sum =
-                half.m[i][0] * rotation->m[j][0] + half.m[i][1] * rotation->m[j][1] + half.m[i][2] * rotation->m[j][2];
+            const double *row = rotation->m[j];
+            double sum = half.m[i][0] * row[0] + half.m[i][1] * row[1] + half.m[i][2] * row[2];
             global->tensor.m[i][j] = sum;
             global->tensor.m[j][i] = sum;
         }
@@ -109,9 +133,13 @@ void yk_inertia_turn(const yk_inertia *inertia, const yk_mat3 *rotation, yk_iner
 
 yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity, yk_vec3 angular_velocity)
 {
+    yk_vec3 v = velocity;
+    yk_vec3 w = angular_velocity;
+    yk_vec3 s = inertia->moment;
     return (yk_momentum){
-        .linear = yk_v3_axpy(inertia->mass, velocity, yk_v3_cross(angular_velocity, inertia->moment)),
-        .angular = yk_v3_add(yk_v3_cross(inertia->moment, velocity), yk_m3_apply(inertia->tensor, angular_velocity))};
+        .linear = yk_v3_axpy(inertia->mass, v, yk_v3_cross(w, s)),
+        .angular = yk_v3_add(yk_v3_cross(s, v), yk_m3_apply(inertia->tensor, w)),
+    };
 }
 
 double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3 angular_velocity)
@@ -119,7 +147,7 @@ double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3
     return 0.5 * (yk_v3_dot(momentum->linear, velocity) + yk_v3_dot(momentum->angular, angular_velocity));
 }
 
-static void put(double tangent[6][6], int row, int column, yk_mat3 block)
+static void set_block(double tangent[6][6], int row, int column, yk_mat3 block)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) tangent[row + i][column + j] = block.m[i][j];
@@ -128,27 +156,38 @@ static void put(double tangent[6][6], int row, int column, yk_mat3 block)
 void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double share,
                         double tangent[6][6])
 {
-    yk_vec3 v = node->velocity, w = node->angular_velocity, s = inertia->moment;
+    yk_vec3 v = node->velocity;
+    yk_vec3 w = node->angular_velocity;
+    yk_vec3 s = inertia->moment;
     yk_mat3 tensor = inertia->tensor;
-    yk_mat3 rate = yk_m3_sub(yk_m3_identity(), yk_m3_skew(yk_v3_scale(c * share, w))); /* c dw/dtheta */
+    double m = inertia->mass;
+
+    /* Momentum of the mass at the node, and the spin J w: c d(J w) = J (c dw + c w x) theta - c skew(J w) theta. */
+    yk_mat3 c_dw = yk_m3_sub(yk_m3_identity(), yk_m3_skew(yk_v3_scale(c * share, w)));
     yk_vec3 spin = yk_m3_apply(tensor, w);
-    yk_mat3 angular =
-        yk_m3_sub(yk_m3_mul(tensor, yk_m3_add(rate, yk_m3_skew(yk_v3_scale(c, w)))), yk_m3_skew(yk_v3_scale(c, spin)));
-    put(tangent, 0, 0, yk_m3_diagonal(inertia->mass, inertia->mass, inertia->mass));
+    yk_mat3 angular = yk_m3_mul(tensor, yk_m3_add(c_dw, yk_m3_skew(yk_v3_scale(c, w))));
+    angular = yk_m3_sub(angular, yk_m3_skew(yk_v3_scale(c, spin)));
+    set_block(tangent, 0, 0, yk_m3_diagonal(m, m, m));
+
+    /* With its centre of mass at the node, that is all. */
     if (s.x == 0 && s.y == 0 && s.z == 0) {
-        put(tangent, 0, 3, yk_m3_zero());
-        put(tangent, 3, 0, yk_m3_zero());
-        put(tangent, 3, 3, angular);
+        set_block(tangent, 0, 3, yk_m3_zero());
+        set_block(tangent, 3, 0, yk_m3_zero());
+        set_block(tangent, 3, 3, angular);
         return;
     }
-    yk_mat3 arm = yk_m3_skew(s), omega = yk_m3_skew(w), speed = yk_m3_skew(yk_v3_scale(c, v));
-    /* c dp = -skew(s) c dw - c skew(w) skew(s) dtheta */
-    yk_mat3 linear = yk_m3_scale(-1, yk_m3_add(yk_m3_mul(arm, rate), yk_m3_scale(c, yk_m3_mul(omega, arm))));
-    put(tangent, 0, 3, linear);
-    /* c dl from the velocity and from v x p */
-    put(tangent, 3, 0, yk_m3_sub(arm, yk_m3_skew(yk_v3_scale(c, yk_v3_cross(w, s)))));
-    angular = yk_m3_add(angular, yk_m3_mul(speed, arm));
-    put(tangent, 3, 3, yk_m3_add(angular, yk_m3_mul(speed, linear)));
+
+    /* c dp = -skew(S) c dw - c skew(w) skew(S) theta */
+    yk_mat3 skew_s = yk_m3_skew(s);
+    yk_mat3 swept = yk_m3_scale(c, yk_m3_mul(yk_m3_skew(w), skew_s));
+    yk_mat3 linear = yk_m3_scale(-1, yk_m3_add(yk_m3_mul(skew_s, c_dw), swept));
+    set_block(tangent, 0, 3, linear);
+
+    /* c dl and c^2 d(v x p), by the velocity and by the rotation */
+    yk_mat3 c_skew_v = yk_m3_skew(yk_v3_scale(c, v));
+    set_block(tangent, 3, 0, yk_m3_sub(skew_s, yk_m3_skew(yk_v3_scale(c, yk_v3_cross(w, s)))));
+    angular = yk_m3_add(angular, yk_m3_mul(c_skew_v, skew_s));
+    set_block(tangent, 3, 3, yk_m3_add(angular, yk_m3_mul(c_skew_v, linear)));
 }
 
 void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_vec3 *force, yk_vec3 *torque)

@@ -25,34 +25,42 @@
 
 #include "mechanics/frame.h"
 
-/* X(enumerator, name) */
-#define YK_JOINT_LIST(X)                                                                                        \
-    X(SPHERICAL, "spherical")          /* points coincide */                                                    \
-    X(REVOLUTE, "revolute")            /* spherical, z axes parallel */                                         \
-    X(UNIVERSAL, "universal")          /* spherical, x of a perpendicular to y of b */                          \
-    X(PRISMATIC, "prismatic")          /* slides along z of a */                                                \
-    X(CYLINDRICAL, "cylindrical")      /* slides along and turns about z of a */                                \
-    X(PLANAR, "planar")                /* moves in the x-y plane of a, turns about its z */                     \
-    X(CLAMP, "clamp")                  /* no relative motion */                                                 \
-    X(DISTANCE, "distance")            /* |d| = length, or the drive */                                         \
-    X(IN_LINE, "in-line")              /* the point b on z of a */                                              \
-    X(IN_PLANE, "in-plane")            /* the point b in the x-y plane of a */                                  \
-    X(PARALLEL_AXES, "parallel-axes")  /* z axes parallel */                                                    \
-    X(ORIENTATION, "orientation")      /* no relative rotation */                                               \
-    X(DRIVEN_ROTATION, "rotation")     /* angle of b about the common z axis = drive */                         \
-    X(DRIVEN_POSITION, "position")     /* z of a . d = drive */                                                 \
-    X(DRIVEN_SPIN, "angular-velocity") /* angular velocity of b about z of a = drive */                         \
-    X(DRIVEN_SPEED, "velocity")        /* velocity of b along z of a = drive */                                 \
-    X(KNIFE_EDGE, "knife-edge")        /* b does not move along its own y: a skate along x */                   \
-    X(ROLLING, "rolling")              /* a disc of radius `length` about z of b rolls on the x-y plane of a */ \
-    X(AXES, "axes")                    /* any set of relative motions, see yk_joint_of_axes */
-
 typedef enum yk_joint_kind {
-#define YK_JOINT_ENUM(name, text) YK_JOINT_##name,
-    YK_JOINT_LIST(YK_JOINT_ENUM)
-#undef YK_JOINT_ENUM
-        YK_JOINT_KINDS
+    YK_JOINT_SPHERICAL,       /* points coincide */
+    YK_JOINT_REVOLUTE,        /* spherical, z axes parallel */
+    YK_JOINT_UNIVERSAL,       /* spherical, x of a perpendicular to y of b */
+    YK_JOINT_PRISMATIC,       /* slides along z of a */
+    YK_JOINT_CYLINDRICAL,     /* slides along and turns about z of a */
+    YK_JOINT_PLANAR,          /* moves in the x-y plane of a, turns about its z */
+    YK_JOINT_CLAMP,           /* no relative motion */
+    YK_JOINT_DISTANCE,        /* |d| = length, or the drive */
+    YK_JOINT_IN_LINE,         /* the point b on z of a */
+    YK_JOINT_IN_PLANE,        /* the point b in the x-y plane of a */
+    YK_JOINT_PARALLEL_AXES,   /* z axes parallel */
+    YK_JOINT_ORIENTATION,     /* no relative rotation */
+    YK_JOINT_DRIVEN_ROTATION, /* angle of b about the common z axis = drive */
+    YK_JOINT_DRIVEN_POSITION, /* z of a . d = drive */
+    YK_JOINT_DRIVEN_SPIN,     /* angular velocity of b about z of a = drive */
+    YK_JOINT_DRIVEN_SPEED,    /* velocity of b along z of a = drive */
+    YK_JOINT_KNIFE_EDGE,      /* b does not move along its own y: a skate along x */
+    YK_JOINT_ROLLING,         /* a disc of radius `length` about z of b rolls on the x-y plane of a */
+    YK_JOINT_AXES,            /* any set of relative motions, see yk_joint_of_axes */
+    YK_JOINT_KINDS
 } yk_joint_kind;
+
+/* What a joint can prescribe. */
+typedef enum yk_joint_drive {
+    YK_JOINT_DRIVE_NONE,
+    YK_JOINT_DRIVE_LENGTH,   /* distance of the origins */
+    YK_JOINT_DRIVE_ANGLE,    /* of b about the common z axis */
+    YK_JOINT_DRIVE_POSITION, /* of b along z of a */
+    YK_JOINT_DRIVE_SPIN,     /* angular velocity of b about z of a */
+    YK_JOINT_DRIVE_SPEED,    /* velocity of b along z of a */
+    YK_JOINT_DRIVES
+} yk_joint_drive;
+
+/* The relative motion about or along z of a that an actuator beside the joint can move. */
+typedef enum yk_joint_motion { YK_MOTION_NONE, YK_MOTION_ROTATION, YK_MOTION_TRANSLATION } yk_joint_motion;
 
 typedef enum yk_row_kind {
     YK_ROW_POINT,
@@ -103,6 +111,22 @@ typedef struct yk_gradient {
     yk_vec3 torque[2];
 } yk_gradient;
 
+/* What is known of a kind of joint without bodies; its rows are in joint.c. */
+typedef struct yk_joint_traits {
+    const char *name; /* "revolute" */
+    yk_joint_drive drive;
+    yk_joint_motion motion; /* what a motor can drive */
+} yk_joint_traits;
+
+typedef struct yk_drive_traits {
+    const char *name; /* "angle": of the prescribed value */
+    bool required;    /* a joint without it prescribes nothing; a length may be a constant instead */
+    bool angular;     /* an angle or an angular velocity: independent of the unit of length */
+    bool on_velocity; /* the value itself is a velocity */
+} yk_drive_traits;
+
+const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind);
+const yk_drive_traits *yk_drive_traits_of(yk_joint_drive kind);
 /* "revolute" */
 const char *yk_joint_name(yk_joint_kind kind);
 /* A joint of the list; `length` is read for distance and rolling. */

@@ -209,15 +209,9 @@ const yk_force_kind yk_force_kind_of[] = {YK_FORCE_SPRING, YK_FORCE_TORSION, YK_
 
 bool yk_motor_kind(yk_joint_kind joint, yk_force_kind *kind)
 {
-    switch (joint) {
-    case YK_JOINT_REVOLUTE:
-    case YK_JOINT_CYLINDRICAL:
-    case YK_JOINT_DRIVEN_ROTATION: *kind = YK_FORCE_MOTOR; return true;
-    case YK_JOINT_PRISMATIC:
-    case YK_JOINT_IN_LINE:
-    case YK_JOINT_DRIVEN_POSITION: *kind = YK_FORCE_THRUST; return true;
-    default: return false;
-    }
+    yk_joint_motion motion = yk_joint_traits_of(joint)->motion;
+    *kind = motion == YK_MOTION_ROTATION ? YK_FORCE_MOTOR : YK_FORCE_THRUST;
+    return motion != YK_MOTION_NONE;
 }
 
 const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_variants, .selector = "type",

@@ -347,17 +347,12 @@ static void read_single(maker *m, const yk_node *item, int *node, yk_marker *mar
 
 static void make_joint(maker *m, const yk_node *item, yk_smooth_joint_def *joint)
 {
-    /* What drives each kind. */
-    static const char *const drives[YK_JOINT_KINDS] = {[YK_JOINT_DISTANCE] = "length",
-                                                       [YK_JOINT_DRIVEN_ROTATION] = "angle",
-                                                       [YK_JOINT_DRIVEN_POSITION] = "distance",
-                                                       [YK_JOINT_DRIVEN_SPIN] = "rate",
-                                                       [YK_JOINT_DRIVEN_SPEED] = "rate"};
     *joint = yk_smooth_joint_default();
     joint->name = yk_node_name(item);
     joint->kind = (yk_joint_kind)item->choice;
     read_pair(m, item, joint->node, joint->marker);
-    const yk_node *drive = drives[joint->kind] ? yk_node_get(item, drives[joint->kind]) : NULL;
+    const char *drive_key = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive)->name;
+    const yk_node *drive = drive_key ? yk_node_get(item, drive_key) : NULL;
     if (joint->kind == YK_JOINT_DISTANCE && drive && drive->value_count == 1) {
         joint->length = drive->value;
     } else if (drive) {

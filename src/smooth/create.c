@@ -155,8 +155,8 @@ static yk_status check_joints(yk_context *context, const yk_smooth_def *def)
         if (joint->kind == YK_JOINT_AXES && !(joint->constrained & YK_AXES_ALL))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' constrains no motion: name its axes", def->name,
                            joint->name);
-        bool driven = joint->kind >= YK_JOINT_DRIVEN_ROTATION && joint->kind <= YK_JOINT_DRIVEN_SPEED;
-        if (driven && !joint->drive.value)
+        const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
+        if (drive->required && !joint->drive.value)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' prescribes a motion but has no drive", def->name,
                            joint->name);
     }

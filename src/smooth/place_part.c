@@ -61,38 +61,31 @@ void yk_smooth_convert_joint(const yk_placement *at, yk_smooth_joint_def *joint)
     for (int side = 0; side < 2; side++) place_marker(at, joint->node[side], &joint->marker[side]);
     joint->length *= at->length;
 
-    bool angle = joint->kind == YK_JOINT_DRIVEN_ROTATION || joint->kind == YK_JOINT_DRIVEN_SPIN;
-    if (!angle) joint->drive_unit *= at->length;
+    const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
+    if (!drive->angular) joint->drive_unit *= at->length;
 }
 
 void yk_smooth_convert_force(const yk_placement *at, yk_smooth_force_def *force)
 {
+    const yk_force_traits *traits = yk_force_traits_of(force->kind);
     double newton = at->mass * at->length, newton_metre = newton * at->length;
     for (int side = 0; side < 2; side++) place_marker(at, force->node[side], &force->marker[side]);
 
-    switch (force->kind) {
-    case YK_FORCE_SPRING:
-        force->stiffness *= at->mass;
-        force->damping *= at->mass;
-        force->free *= at->length;
-        force->load_unit *= newton;
-        break;
-    case YK_FORCE_TORSION:
-        force->stiffness *= newton_metre;
-        force->damping *= newton_metre;
-        force->load_unit *= newton_metre;
-        break;
-    case YK_FORCE_BUSHING:
-        scale_pairs(at->mass, newton, newton_metre, force->bushing_stiffness);
-        scale_pairs(at->mass, newton, newton_metre, force->bushing_damping);
-        break;
-    case YK_FORCE_MOTOR: force->load_unit *= newton_metre; break;
-    case YK_FORCE_THRUST: force->load_unit *= newton; break;
-    case YK_FORCE_VECTOR: force->vector = vector_of(at, newton, force->vector); break;
-    case YK_FORCE_TORQUE: force->vector = vector_of(at, newton_metre, force->vector); break;
-    case YK_FORCE_FOLLOWER: force->vector = yk_v3_scale(newton, force->vector); break;
-    case YK_FORCE_FOLLOWER_TORQUE: force->vector = yk_v3_scale(newton_metre, force->vector); break;
-    case YK_FORCE_KINDS: break;
+    /* Coefficients by an angle or by a length. */
+    force->stiffness *= traits->torque ? newton_metre : at->mass;
+    force->damping *= traits->torque ? newton_metre : at->mass;
+    if (!traits->torque) force->free *= at->length;
+    scale_pairs(at->mass, newton, newton_metre, force->bushing_stiffness);
+    scale_pairs(at->mass, newton, newton_metre, force->bushing_damping);
+
+    /* The load is a factor of the vector, if there is one. */
+    double unit = traits->torque ? newton_metre : newton;
+    if (!traits->vector) {
+        force->load_unit *= unit;
+    } else if (traits->follows) {
+        force->vector = yk_v3_scale(unit, force->vector);
+    } else {
+        force->vector = vector_of(at, unit, force->vector);
     }
 }
 

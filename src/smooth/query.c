@@ -223,8 +223,8 @@ static size_t name_all(yk_smooth *model, char *store)
     for (int i = 0; i < def->joint_count; i++)
         used = name_channels(model, def->joints[i].name, joint_channels, JOINT_CHANNELS, store, used);
     for (int i = 0; i < def->force_count; i++) {
-        bool turns = def->forces[i].kind == YK_FORCE_TORSION || def->forces[i].kind == YK_FORCE_MOTOR;
-        const channel_kind *kinds = turns ? angle_channels : length_channels;
+        bool angle = yk_force_traits_of(def->forces[i].kind)->motion == YK_FORCE_ANGLE;
+        const channel_kind *kinds = angle ? angle_channels : length_channels;
         used = name_channels(model, def->forces[i].name, kinds, FORCE_CHANNELS, store, used);
     }
     for (int i = 0; i < def->beam_count; i++)

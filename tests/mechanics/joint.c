@@ -192,6 +192,33 @@ static void joints_leave_their_motions_free(void **state)
     for (int r = 0; r < 5; r++) assert_near(yk_row_value(&prismatic.row[r], &place), 0, 1e-15);
 }
 
+/* A motor moves what the joint leaves free, and a drive enters a row of its own level. */
+static void traits_agree_with_the_rows(void **state)
+{
+    (void)state;
+    yk_marker origin = yk_marker_default();
+    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+        yk_joint joint = yk_joint_make((yk_joint_kind)kind, &origin, &origin, 0);
+        const yk_joint_traits *traits = yk_joint_traits_of((yk_joint_kind)kind);
+
+        const yk_drive_traits *prescribed = yk_drive_traits_of(traits->drive);
+        assert_true(joint.driven == (traits->drive != YK_JOINT_DRIVE_NONE));
+        if (joint.driven) {
+            assert_non_null(prescribed->name);
+            assert_true(prescribed->on_velocity == yk_row_on_velocity(joint.row[joint.row_count - 1].kind));
+        }
+
+        yk_frame a = yk_frame_ground(), b = yk_frame_ground();
+        if (traits->motion == YK_MOTION_NONE) continue;
+        if (traits->motion == YK_MOTION_ROTATION) b.rotation = yk_so3_exp_matrix(yk_v3(0, 0, 0.4));
+        if (traits->motion == YK_MOTION_TRANSLATION) b.position.z = 0.4;
+        yk_drive moved = {.value = 0.4};
+        yk_joint_place place;
+        yk_joint_place_at(&joint, &a, &b, &moved, &place);
+        for (int r = 0; r < joint.row_count; r++) assert_near(yk_row_value(&joint.row[r], &place), 0, 1e-15);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +228,7 @@ int main(void)
         cmocka_unit_test(stiffness_is_the_derivative_of_the_gradient),
         cmocka_unit_test(masks_hide_only_zeros),
         cmocka_unit_test(joints_leave_their_motions_free),
+        cmocka_unit_test(traits_agree_with_the_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

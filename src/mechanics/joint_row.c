@@ -1,0 +1,375 @@
+/* The fundamental constraints of joint.h, kind by kind: value, gradient and stiffness of each, and one table over all.
+ *
+ * With displacements dx and rotations dtheta of the bodies, r_a and r_b the arms from the bodies' origins to the markers,
+ *
+ *   d(origin of a) = dx_a + dtheta_a x r_a,   d(a_k) = dtheta_a x a_k,   and the same for b.
+ *
+ * A row whose direction e turns with a acts on a at the origin of b: its arm there is r_a + d. */
+#include "mechanics/joint.h"
+
+#include "math/so3.h"
+
+enum { X = 0, Y = 1, Z = 2 };
+enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
+
+static double component(yk_vec3 v, int k)
+{
+    const double values[3] = {v.x, v.y, v.z};
+    return values[k];
+}
+
+/* A unit force e on b at its marker, the opposite on a with the given arm. */
+static void unit_force(const yk_joint_place *place, yk_vec3 e, yk_vec3 arm_a, yk_gradient *gradient)
+{
+    gradient->force[0] = yk_v3_neg(e);
+    gradient->torque[0] = yk_v3_cross(e, arm_a);
+    gradient->force[1] = e;
+    gradient->torque[1] = yk_v3_cross(place->b.arm, e);
+}
+
+/* From the origin of body a to that of marker b. */
+static yk_vec3 arm_to_b(const yk_joint_place *place)
+{
+    return yk_v3_add(place->a.arm, place->d);
+}
+
+/* Point: g = d . E_k ---------------------------------------------------------------------------------------------- */
+
+static double point_value(const yk_row *row, const yk_joint_place *place)
+{
+    return component(place->d, row->k);
+}
+
+static void point_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    yk_vec3 e = {row->k == X, row->k == Y, row->k == Z};
+    unit_force(place, e, place->a.arm, gradient);
+}
+
+/* sum += factor (theta x arm) x E_k by theta, which has only a column and a diagonal. */
+static void add_turned_arm(int k, yk_vec3 arm, double factor, yk_mat3 *sum)
+{
+    double along = factor * component(arm, k);
+    sum->m[0][k] += factor * arm.x;
+    sum->m[1][k] += factor * arm.y;
+    sum->m[2][k] += factor * arm.z;
+    for (int i = 0; i < 3; i++) sum->m[i][i] -= along;
+}
+
+static void point_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+{
+    add_turned_arm(row->k, place->a.arm, -lambda, &stiffness[TORQUE_A][TORQUE_A]);
+    add_turned_arm(row->k, place->b.arm, lambda, &stiffness[TORQUE_B][TORQUE_B]);
+}
+
+/* In plane: g = a_k . d - drive ----------------------------------------------------------------------------------- */
+
+static double in_plane_value(const yk_row *row, const yk_joint_place *place)
+{
+    return yk_v3_dot(place->a.axis[row->k], place->d) - place->drive.value;
+}
+
+static void along_a_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    unit_force(place, place->a.axis[row->k], arm_to_b(place), gradient);
+}
+
+static void in_plane_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+{
+    yk_vec3 e = place->a.axis[row->k];
+    yk_vec3 arm_a = arm_to_b(place);
+    yk_vec3 arm_b = place->b.arm;
+    yk_mat3 skew_e = yk_m3_skew(e);
+    yk_mat3 both = yk_m3_mul(skew_e, yk_m3_skew(arm_b));
+
+    /* Forces -e and e: de = theta_a x e. */
+    yk_m3_add_to(&stiffness[FORCE_A][TORQUE_A], lambda, skew_e);
+    yk_m3_add_to(&stiffness[FORCE_B][TORQUE_A], -lambda, skew_e);
+
+    /* Torque e x arm_a on a, where arm_a = x_b + r_b - x_a. */
+    yk_m3_add_to(&stiffness[TORQUE_A][FORCE_A], -lambda, skew_e);
+    yk_m3_add_to(&stiffness[TORQUE_A][FORCE_B], lambda, skew_e);
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, yk_m3_turned_cross(e, arm_a));
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], -lambda, both);
+
+    /* Torque r_b x e on b. */
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], -lambda, yk_m3_transpose(both));
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_turned_cross(arm_b, e));
+}
+
+/* Axes: g = a_k . b_l --------------------------------------------------------------------------------------------- */
+
+static double axes_value(const yk_row *row, const yk_joint_place *place)
+{
+    return yk_v3_dot(place->a.axis[row->k], place->b.axis[row->l]);
+}
+
+static void axes_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    yk_vec3 normal = yk_v3_cross(place->a.axis[row->k], place->b.axis[row->l]);
+    *gradient = (yk_gradient){.torque = {normal, yk_v3_neg(normal)}};
+}
+
+static void axes_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+{
+    yk_vec3 a_k = place->a.axis[row->k];
+    yk_vec3 b_l = place->b.axis[row->l];
+    yk_mat3 by_a = yk_m3_turned_cross(a_k, b_l);                  /* (theta_a x a_k) x b_l */
+    yk_mat3 by_b = yk_m3_scale(-1, yk_m3_turned_cross(b_l, a_k)); /* a_k x (theta_b x b_l) */
+
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, by_a);
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], lambda, by_b);
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], -lambda, by_a);
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], -lambda, by_b);
+}
+
+/* Distance: g = |d| - drive --------------------------------------------------------------------------------------- */
+
+static double distance_value(const yk_row *row, const yk_joint_place *place)
+{
+    (void)row;
+    return yk_v3_norm(place->d) - place->drive.value;
+}
+
+static void distance_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    (void)row;
+    unit_force(place, yk_v3_unit(place->d), place->a.arm, gradient);
+}
+
+static void distance_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+{
+    (void)row;
+    yk_vec3 e = yk_v3_unit(place->d);
+    double length = yk_v3_norm(place->d);
+
+    /* e = d/|d| turns with d: de = (I - e e^T)/|d| dd, where dd = jacobian . (dx_a, dtheta_a, dx_b, dtheta_b). */
+    yk_mat3 across = yk_m3_scale(1 / length, yk_m3_sub(yk_m3_identity(), yk_m3_outer(e, e)));
+    yk_mat3 jacobian[4] = {
+        yk_m3_scale(-1, yk_m3_identity()),
+        yk_m3_skew(place->a.arm),
+        yk_m3_identity(),
+        yk_m3_scale(-1, yk_m3_skew(place->b.arm)),
+    };
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) {
+            yk_mat3 turned = yk_m3_mul(across, jacobian[j]);
+            yk_m3_add_to(&stiffness[i][j], lambda, yk_m3_mul(yk_m3_transpose(jacobian[i]), turned));
+        }
+    }
+
+    /* The arms turn under e. */
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -lambda, yk_m3_turned_cross(place->a.arm, e));
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_turned_cross(place->b.arm, e));
+}
+
+/* Slip and spin: on velocity level -------------------------------------------------------------------------------- */
+
+static void along_b_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    unit_force(place, place->b.axis[row->k], arm_to_b(place), gradient);
+}
+
+static void spin_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    yk_vec3 axis = place->a.axis[row->k];
+    *gradient = (yk_gradient){.torque = {yk_v3_neg(axis), axis}};
+}
+
+/* Wheel: g = a_z . d - r sqrt(1 - (a_z . b_z)^2), and roll: no velocity at the point of contact ------------------- */
+
+/* A disc about b_z on the plane normal to a_z. */
+typedef struct wheel {
+    double cosine, sine;   /* of the angle between both axes */
+    yk_vec3 contact;       /* from the disc's centre */
+    yk_vec3 along, across; /* directions of rolling, in the plane */
+} wheel;
+
+static wheel wheel_of(const yk_joint_place *place)
+{
+    yk_vec3 normal = place->a.axis[Z];
+    yk_vec3 axle = place->b.axis[Z];
+    yk_vec3 along = yk_v3_cross(axle, normal);
+    wheel w = {.cosine = yk_v3_dot(normal, axle), .sine = yk_v3_norm(along)};
+
+    /* A disc that lies flat has no point of contact. */
+    double inverse = 0;
+    if (w.sine > 1e-12) inverse = 1 / w.sine;
+
+    w.along = yk_v3_scale(inverse, along);
+    w.across = yk_v3_cross(normal, w.along);
+    w.contact = yk_v3_scale(-place->length * inverse, yk_v3_axpy(-w.cosine, axle, normal));
+    return w;
+}
+
+static double wheel_value(const yk_row *row, const yk_joint_place *place)
+{
+    (void)row;
+    wheel w = wheel_of(place);
+    return yk_v3_dot(place->a.axis[Z], place->d) - place->length * w.sine;
+}
+
+static void wheel_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    (void)row;
+    wheel w = wheel_of(place);
+    unit_force(place, place->a.axis[Z], arm_to_b(place), gradient);
+
+    /* The lowest point rises as the disc leans: -r d(sine) = r cosine/sine d(cosine). */
+    double factor = 0;
+    if (w.sine > 1e-12) factor = place->length * w.cosine / w.sine;
+    yk_vec3 lean = yk_v3_scale(factor, yk_v3_cross(place->a.axis[Z], place->b.axis[Z]));
+    gradient->torque[0] = yk_v3_add(gradient->torque[0], lean);
+    gradient->torque[1] = yk_v3_sub(gradient->torque[1], lean);
+}
+
+static void roll_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    wheel w = wheel_of(place);
+    yk_vec3 e = row->k == 0 ? w.along : w.across;
+    unit_force(place, e, yk_v3_add(arm_to_b(place), w.contact), gradient);
+    gradient->torque[1] = yk_v3_add(gradient->torque[1], yk_v3_cross(w.contact, e));
+}
+
+/* The table ------------------------------------------------------------------------------------------------------- */
+
+#define BLOCK(i, j) (1u << (4 * (i) + (j)))
+#define TORQUE_DIAGONAL (BLOCK(TORQUE_A, TORQUE_A) | BLOCK(TORQUE_B, TORQUE_B))
+#define TORQUE_BLOCKS (TORQUE_DIAGONAL | BLOCK(TORQUE_A, TORQUE_B) | BLOCK(TORQUE_B, TORQUE_A))
+#define FORCES_BY_A (BLOCK(FORCE_A, TORQUE_A) | BLOCK(FORCE_B, TORQUE_A))
+#define TORQUE_BY_FORCES (BLOCK(TORQUE_A, FORCE_A) | BLOCK(TORQUE_A, FORCE_B))
+
+enum { MASK_TORQUES = 7u << 3 | 7u << 9, MASK_ALL = 0xfffu, BLOCKS_ALL = 0xffffu };
+
+/* What the drive takes off the rate of a row. */
+typedef enum drive_part {
+    DRIVE_NOTHING,
+    DRIVE_RATE,   /* a position is prescribed */
+    DRIVE_VALUE,  /* a velocity is prescribed */
+    DRIVE_TURNING /* the axis of a turns about a_z on top of its body */
+} drive_part;
+
+typedef struct row_kind {
+    drive_part drive;
+    unsigned mask;                                           /* of the gradient */
+    unsigned blocks;                                         /* of the stiffness */
+    double (*value)(const yk_row *, const yk_joint_place *); /* NULL: on velocity level */
+    void (*gradient)(const yk_row *, const yk_joint_place *, yk_gradient *);
+    void (*stiffness)(const yk_row *, const yk_joint_place *, double, yk_mat3[4][4]); /* NULL: left out */
+} row_kind;
+
+static const row_kind kinds[] = {
+    [YK_ROW_POINT] = {DRIVE_NOTHING, 0, TORQUE_DIAGONAL, point_value, point_gradient, point_stiffness},
+    [YK_ROW_IN_PLANE] = {DRIVE_RATE, MASK_ALL, TORQUE_BLOCKS | FORCES_BY_A | TORQUE_BY_FORCES, in_plane_value,
+                         along_a_gradient, in_plane_stiffness},
+    [YK_ROW_AXES] = {DRIVE_TURNING, MASK_TORQUES, TORQUE_BLOCKS, axes_value, axes_gradient, axes_stiffness},
+    [YK_ROW_DISTANCE] = {DRIVE_RATE, MASK_ALL, BLOCKS_ALL, distance_value, distance_gradient, distance_stiffness},
+    [YK_ROW_WHEEL] = {DRIVE_NOTHING, MASK_ALL, 0, wheel_value, wheel_gradient, NULL},
+    [YK_ROW_SLIP_A] = {DRIVE_VALUE, MASK_ALL, 0, NULL, along_a_gradient, NULL},
+    [YK_ROW_SLIP_B] = {DRIVE_VALUE, MASK_ALL, 0, NULL, along_b_gradient, NULL},
+    [YK_ROW_SPIN] = {DRIVE_VALUE, MASK_TORQUES, 0, NULL, spin_gradient, NULL},
+    [YK_ROW_ROLL] = {DRIVE_NOTHING, MASK_ALL, 0, NULL, roll_gradient, NULL},
+};
+
+bool yk_row_on_velocity(yk_row_kind kind)
+{
+    return kinds[kind].value == NULL;
+}
+
+double yk_row_value(const yk_row *row, const yk_joint_place *place)
+{
+    const row_kind *kind = &kinds[row->kind];
+    if (!kind->value) return 0;
+    return kind->value(row, place);
+}
+
+void yk_row_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+{
+    kinds[row->kind].gradient(row, place, gradient);
+}
+
+double yk_row_rate(const yk_row *row, const yk_joint_place *place)
+{
+    const yk_marker_frame *a = &place->a;
+    const yk_marker_frame *b = &place->b;
+
+    /* Velocities of the bodies through the gradient. */
+    yk_gradient g;
+    yk_row_gradient(row, place, &g);
+    yk_vec3 body_a = yk_v3_sub(a->velocity, yk_v3_cross(a->angular_velocity, a->arm));
+    yk_vec3 body_b = yk_v3_sub(b->velocity, yk_v3_cross(b->angular_velocity, b->arm));
+    double rate = yk_v3_dot(g.force[0], body_a) + yk_v3_dot(g.torque[0], a->angular_velocity) +
+                  yk_v3_dot(g.force[1], body_b) + yk_v3_dot(g.torque[1], b->angular_velocity);
+
+    /* What the drive adds at fixed bodies. */
+    switch (kinds[row->kind].drive) {
+    case DRIVE_NOTHING: break;
+    case DRIVE_RATE: return rate - place->drive.rate;
+    case DRIVE_VALUE: return rate - place->drive.value;
+    case DRIVE_TURNING:
+        if (place->drive.rate != 0) {
+            yk_vec3 turning = yk_v3_cross(a->axis[Z], a->axis[row->k]);
+            rate += place->drive.rate * yk_v3_dot(turning, b->axis[row->l]);
+        }
+        break;
+    }
+    return rate;
+}
+
+/* A body moved on for a time with constant velocity and angular velocity. */
+static yk_frame coast(const yk_frame *body, double time)
+{
+    yk_frame moved = *body;
+    moved.position = yk_v3_axpy(time, body->velocity, body->position);
+    moved.rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(time, body->angular_velocity)), body->rotation);
+    return moved;
+}
+
+/* The rate is known in closed form, so one central difference of it along the coasting motion gives the second
+ * derivative at zero acceleration, with an error of the square of the step. */
+double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
+                   const yk_drive *drive)
+{
+    double speed = yk_v3_norm(body_a->angular_velocity) + yk_v3_norm(body_b->angular_velocity);
+    double step = 1e-5 / (1 + speed);
+    double rate[2];
+
+    for (int side = 0; side < 2; side++) {
+        double time = side ? step : -step;
+        yk_frame a = coast(body_a, time);
+        yk_frame b = coast(body_b, time);
+
+        yk_drive moved = {0};
+        if (drive) {
+            moved.value = drive->value + time * (drive->rate + 0.5 * time * drive->second);
+            moved.rate = drive->rate + time * drive->second;
+            moved.second = drive->second;
+        }
+
+        yk_joint_place place;
+        yk_joint_place_at(joint, &a, &b, drive ? &moved : NULL, &place);
+        rate[side] = yk_row_rate(row, &place);
+    }
+    return (rate[1] - rate[0]) / (2 * step);
+}
+
+void yk_row_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+{
+    const row_kind *kind = &kinds[row->kind];
+    if (kind->stiffness) kind->stiffness(row, place, lambda, stiffness);
+}
+
+unsigned yk_row_mask(const yk_row *row)
+{
+    if (row->kind != YK_ROW_POINT) return kinds[row->kind].mask;
+
+    /* A force along one global axis has no torque about it. */
+    unsigned force = 1u << row->k;
+    unsigned torque = 7u & ~force;
+    return force | torque << 3 | force << 6 | torque << 9;
+}
+
+unsigned yk_row_stiffness_mask(const yk_row *row)
+{
+    return kinds[row->kind].blocks;
+}
