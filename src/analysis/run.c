@@ -102,6 +102,7 @@ static void add_findings(summary *s, const run *r)
                                         [YK_FINDING_FEEDTHROUGH] = "feedthrough",
                                         [YK_FINDING_MASS_RATIO] = "mass_ratio",
                                         [YK_FINDING_GAP] = "gap",
+                                        [YK_FINDING_PASSAGE] = "passage",
                                         [YK_FINDING_FAILED] = "failed"};
     for (int i = 0; i < r->report->finding_count; i++) {
         const yk_finding *f = &r->report->findings[i];
@@ -115,16 +116,8 @@ static void add_findings(summary *s, const run *r)
 bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
 {
     yk_system *system;
-    const yk_channel *channels;
-    yk_subsystem *part = yk_scenario_get(scenario)->subsystems[subsystem];
-    if (!part->ops->channels || yk_scenario_system(scenario, &system) < 0) return false;
-    int count = part->ops->channels(part, &channels);
-    for (int i = 0; i < count; i++) {
-        if (strcmp(channels[i].name, "largest_residual") != 0) continue;
-        yk_system_channel(system, subsystem, i, residual);
-        return true;
-    }
-    return false;
+    if (yk_scenario_system(scenario, &system) < 0) return false;
+    return yk_watch_channel(system, yk_scenario_get(scenario), subsystem, "largest_residual", residual);
 }
 
 static void fill_summary(summary *s, run *r)

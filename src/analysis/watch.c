@@ -388,6 +388,34 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
     add_remedies(watch, f);
 }
 
+bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem, const char *name, double *value)
+{
+    const yk_channel *channels;
+    yk_subsystem *part = info->subsystems[subsystem];
+    if (!part->ops->channels) return false;
+    int count = part->ops->channels(part, &channels);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(channels[i].name, name) != 0) continue;
+        yk_system_channel(system, subsystem, i, value);
+        return true;
+    }
+    return false;
+}
+
+/* Contacts that a prescribed motion leaves out: nothing else in the run shows that they are missing. */
+static void conclude_passages(const yk_watch *watch, yk_run_report *report)
+{
+    for (int i = 0; i < watch->info->subsystem_count; i++) {
+        double depth = 0;
+        if (!yk_watch_channel(watch->system, watch->info, i, "largest_passage", &depth) || !(depth > 0)) continue;
+        yk_finding_add(
+            report, YK_FINDING_PASSAGE, true, -1, depth,
+            "a body of subsystem '%s' went %.3g m into the ground or a fixed body: its motion is prescribed by an "
+            "interface, so nothing stops it; put it and its partner into one subsystem",
+            watch->info->names[i], depth);
+    }
+}
+
 /* A run that did not come to its end, whatever else was found. */
 static void conclude_failure(const yk_watch *watch, yk_status outcome, yk_run_report *report)
 {
@@ -439,6 +467,7 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
     conclude_energy(watch, &energy, report);
     for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_gap(watch, i, report);
     for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_drift(watch, i, report);
+    conclude_passages(watch, report);
     conclude_failure(watch, outcome, report);
     conclude_limits(watch, report);
 }

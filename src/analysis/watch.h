@@ -41,4 +41,7 @@ void yk_watch_step(yk_watch *watch, int64_t step);
 /* The findings of a run with its outcome, the most serious first, into the report, whose steps and time must be known. */
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report);
 
+/* The present value of a subsystem's channel with one component; false where there is none of this name. */
+bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem, const char *name, double *value);
+
 #endif

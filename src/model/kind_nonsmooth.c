@@ -264,7 +264,9 @@ const yk_section yk_nonsmooth_section = {
     "in the joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, `displacement` and "
     "`displacement_rate` along it; `contacts`, "
     "`overlap`, `residual` of the contact problem of the last step in m/s (by how much contacts and joints miss their "
-    "conditions) and the `largest_residual` since the start, and `asleep`, the number of bodies, where they may sleep; "
+    "conditions) and the `largest_residual` since the start, the `largest_passage`: "
+    "how deep a body whose motion an interface prescribes has entered what never moves and could not stop it, and "
+    "`asleep`, the number of bodies, where they may sleep; "
     "`particles`: x, y, z of every particle, one "
     "after the other.",
     fields};

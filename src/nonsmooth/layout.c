@@ -300,10 +300,13 @@ void yk_world_release_layout(yk_nonsmooth *self)
     yk_world_release_interface(self);
     yk_network_destroy(self->network);
     yk_release(self->context, self->general_pairs);
+    yk_release(self->context, self->passages);
     yk_release(self->context, self->slot_of);
     yk_release(self->context, self->body_of);
     self->network = NULL;
     self->general_pairs = NULL;
+    self->passages = NULL;
+    self->passage_count = 0;
     self->slot_of = self->body_of = NULL;
 }
 

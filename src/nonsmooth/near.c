@@ -65,18 +65,23 @@ static void place_solids(yk_nonsmooth *self)
 
 /* The list ------------------------------------------------------------------------------------------- */
 
+bool yk_world_layers_meet(const yk_nonsmooth *self, const yk_part *a, const yk_part *b)
+{
+    if (a->placement < 0 && b->placement < 0) return true;
+    const yk_shape_place *qa = a->placement < 0 ? NULL : &self->placements[a->placement];
+    const yk_shape_place *qb = b->placement < 0 ? NULL : &self->placements[b->placement];
+    unsigned group_a = qa ? qa->group : 1, mask_a = qa ? qa->mask : ~0u;
+    unsigned group_b = qb ? qb->group : 1, mask_b = qb ? qb->mask : ~0u;
+    return (mask_a & group_b) && (mask_b & group_a);
+}
+
 static bool may_touch(const void *user, size_t a, size_t b)
 {
     const yk_nonsmooth *self = user;
     const yk_part *pa = &self->parts[a], *pb = &self->parts[b];
     if (pa->body == pb->body || pa->world != pb->world) return false;
     if (!yk_world_is_dynamic(self, pa->body) && !yk_world_is_dynamic(self, pb->body)) return false;
-    if (pa->placement < 0 && pb->placement < 0) return true;
-    const yk_shape_place *qa = pa->placement < 0 ? NULL : &self->placements[pa->placement];
-    const yk_shape_place *qb = pb->placement < 0 ? NULL : &self->placements[pb->placement];
-    unsigned group_a = qa ? qa->group : 1, mask_a = qa ? qa->mask : ~0u;
-    unsigned group_b = qb ? qb->group : 1, mask_b = qb ? qb->mask : ~0u;
-    return (mask_a & group_b) && (mask_b & group_a);
+    return yk_world_layers_meet(self, pa, pb);
 }
 
 /* Found here, without collide.h. */

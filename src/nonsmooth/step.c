@@ -387,6 +387,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal 
     free_job job = {self, h};
     yk_pool_run(self->pool, self->body_count, YK_BODY_CHUNK, move_chunk, &job);
     set_line_outputs(self, h);
+    yk_world_watch_passages(self);
     if (self->sleep.calm) yk_sleep_end(self, h);
     self->run.time = t + h;
     self->run.step = h;

@@ -79,8 +79,7 @@ static void warn_of_walls(const yk_nonsmooth *world, const yk_port_slot *port)
     if (!touches || !walls) return;
     yk_log(world->context, YK_LOG_WARNING,
            "the body of port '%s' follows the motion of its partner in all directions: the ground and fixed bodies do "
-           "not stop it, it passes through them; use a scheme that gives forces to both sides (index1), or put what "
-           "touches the ground and its partner into one subsystem",
+           "not stop it, it passes through them; if they meet, put both bodies of the interface into one subsystem",
            port->name);
 }
 
@@ -214,7 +213,7 @@ static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_s
     yk_sleep_start(world, t, inputs);
     world->largest_residual = 0;
     yk_world_forget_list(world);
-    return YK_OK;
+    return yk_world_start_passages(world);
 }
 
 static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *inputs)

@@ -9,6 +9,7 @@ typedef enum channel_kind {
     CHANNEL_OVERLAP,
     CHANNEL_RESIDUAL,
     CHANNEL_LARGEST_RESIDUAL,
+    CHANNEL_PASSAGE,
     CHANNEL_ASLEEP,
     CHANNEL_PARTICLES,
     CHANNEL_POSITION,
@@ -107,6 +108,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     if (status == YK_OK) status = add_channel(self, CHANNEL_OVERLAP, 0, "", "overlap", "m", 1);
     if (status == YK_OK) status = add_channel(self, CHANNEL_RESIDUAL, 0, "", "residual", "m/s", 1);
     if (status == YK_OK) status = add_channel(self, CHANNEL_LARGEST_RESIDUAL, 0, "", "largest_residual", "m/s", 1);
+    if (status == YK_OK) status = add_channel(self, CHANNEL_PASSAGE, 0, "", "largest_passage", "m", 1);
     if (status == YK_OK && self->def.sleeping.speed > 0)
         status = add_channel(self, CHANNEL_ASLEEP, 0, "", "asleep", "1", 1);
     if (status == YK_OK && particles > 0)
@@ -124,7 +126,7 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
     if (self->channels) return YK_OK;
     size_t named = 0, worlds = self->world_count > 0 ? (size_t)self->world_count : 1;
     for (size_t i = 0; i < self->body_count; i++) named += self->names[i] != NULL;
-    size_t most = 6 * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * self->joint_count;
+    size_t most = 7 * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * self->joint_count;
     self->channels = yk_allocate(self->context, most, sizeof *self->channels);
     self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
     if (!self->channels || !self->channel_sources) return YK_ERROR_MEMORY;
@@ -195,6 +197,7 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_OVERLAP: values[0] = self->report.deepest_overlap; break;
     case CHANNEL_RESIDUAL: values[0] = self->report.solver.residual; break;
     case CHANNEL_LARGEST_RESIDUAL: values[0] = self->largest_residual; break;
+    case CHANNEL_PASSAGE: values[0] = self->largest_passage; break;
     case CHANNEL_ASLEEP: values[0] = (double)self->sleep.asleep; break;
     case CHANNEL_PARTICLES: write_particles(values, self, (int)source->index); break;
     case CHANNEL_JOINT_FORCE: write_vector(values, self->joints[source->index].effort.force); break;

@@ -11,6 +11,7 @@
  *   frozen.c     the contacts of those that sleep
  *   step.c       the time step
  *   state.c      image of the run
+ *   passage.c    bodies of known motion that pass through what never moves
  *   energy.c     what is stored, lost and brought in
  *   packing.c    fill, settle, save
  *   subsystem.c  ops table
@@ -180,6 +181,13 @@ typedef struct yk_sleep {
     yk_vec3 *spare_forces, *spare_torques, *spare_points;
 } yk_sleep;
 
+/* Two solids that nothing keeps apart: see passage.c. */
+typedef struct yk_passage {
+    size_t driven, still; /* parts */
+    double size;          /* radius of the finite one (m) */
+    double start;         /* depth at the start (m) */
+} yk_passage;
+
 /* What a channel shows: see view.c. */
 typedef struct yk_channel_source {
     int kind;
@@ -302,6 +310,9 @@ struct yk_nonsmooth {
     double envelope;
     yk_nonsmooth_report report;
     double largest_residual; /* of the contact problems since the start, m/s; steps that were repeated count too */
+    size_t passage_count;
+    yk_passage *passages;
+    double largest_passage; /* since the start (m); steps that were repeated count too */
     size_t channel_count;
     yk_channel *channels;
     yk_channel_source *channel_sources;
@@ -334,6 +345,8 @@ yk_status yk_world_update_list(yk_nonsmooth *self, double h, double *reach);
 yk_solid yk_world_solid(const yk_nonsmooth *self, size_t part);
 yk_quat yk_world_part_orientation(const yk_nonsmooth *self, size_t part);
 void yk_world_forget_list(yk_nonsmooth *self);
+/* Whether groups and masks let two parts touch. */
+bool yk_world_layers_meet(const yk_nonsmooth *self, const yk_part *a, const yk_part *b);
 
 /* contacts.c: contacts of the present configuration as rows of the network, which holds the free velocities; after the
  * solution, the impulses back into the cache and onto bodies of known motion. */
@@ -379,6 +392,10 @@ void yk_world_predict_line(const yk_nonsmooth *self, const yk_port_slot *port, d
 void yk_world_line_output(const yk_nonsmooth *self, const yk_port_slot *port, yk_port_value *value);
 double yk_world_line_effort(const yk_signal *input, double h);
 double yk_world_line_work(const yk_nonsmooth *self, const yk_port_slot *port, double h);
+
+/* passage.c: at the start, and at the end of each step. */
+yk_status yk_world_start_passages(yk_nonsmooth *self);
+void yk_world_watch_passages(yk_nonsmooth *self);
 
 /* energy.c: books the step that has just been solved; false when a velocity is not finite. */
 double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w);

@@ -77,6 +77,9 @@ static const variant references[] = {
 };
 enum { REFERENCE_COUNT = sizeof references / sizeof *references };
 
+/* Marks an override that makes the reference what it is, where no scheme between the parts can be it. */
+#define TRUTH "truth:"
+
 typedef enum motion { MOTION_LINEAR, MOTION_GROWS, MOTION_ANY } motion;
 
 typedef struct trust_case {
@@ -204,7 +207,12 @@ static yk_scenario *load(const options *asked, const trust_case *c, const varian
     const char *overrides[OVERRIDES_MAX + YK_ADVICE_OVERRIDES_MAX + 4];
     int count = 0;
     snprintf(path, sizeof path, "%s/scenarios/%s.yaml", asked->folder, c->scenario);
-    for (int i = 0; i < c->override_count; i++) overrides[count++] = c->overrides[i];
+    bool is_reference = v >= references && v < references + REFERENCE_COUNT;
+    for (int i = 0; i < c->override_count; i++) {
+        bool is_truth = strncmp(c->overrides[i], TRUTH, strlen(TRUTH)) == 0;
+        if (!is_truth) overrides[count++] = c->overrides[i];
+        if (is_truth && is_reference) overrides[count++] = c->overrides[i] + strlen(TRUTH);
+    }
     for (int i = 0; v && i < YK_ADVICE_OVERRIDES_MAX && v->overrides[i]; i++) overrides[count++] = v->overrides[i];
     if (step > 0) {
         snprintf(texts[0], sizeof texts[0], "time.step=%.17g", step);

@@ -167,6 +167,28 @@ static void drift_is_told(void **state)
     assert_non_null(strstr(drift->text, "drift apart"));
 }
 
+/* A ball of radius 0.1 m falls on a rod that prescribes its motion, first above the floor and then through it. */
+static void bodies_that_pass_through_the_floor_are_found(void **state)
+{
+    static const char path[] = YOKE_SOURCE_DIR "/studies/trust/scenarios/drop.yaml";
+    const char *const above[] = {"time.end=0.2", NULL}, *const through[] = {"time.end=0.5",
+                                                                            "record.signals=[ball.top.position]", NULL};
+    yk_run_report r = run_model(*state, path, above, NULL);
+    assert_null(find(&r, YK_FINDING_PASSAGE));
+
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_create(*state, &record), YK_OK);
+    r = run_model(*state, path, through, record);
+    double lowest = INFINITY;
+    for (size_t i = 0; i < yk_record_rows(record); i++) lowest = fmin(lowest, yk_record_column(record, 0, 2)[i]);
+    yk_record_destroy(record);
+    const yk_finding *passage = find(&r, YK_FINDING_PASSAGE);
+    assert_non_null(passage);
+    assert_true(passage->serious);
+    assert_true(passage->value > 0.2);
+    assert_near(passage->value, 0.1 - lowest, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +199,7 @@ int main(void)
         cmocka_unit_test(masses_are_told),
         cmocka_unit_test(iterations_that_do_not_converge_are_told),
         cmocka_unit_test(drift_is_told),
+        cmocka_unit_test(bodies_that_pass_through_the_floor_are_found),
     };
     return cmocka_run_group_tests_name("watch", tests, create_context, destroy_context);
 }
