@@ -14,11 +14,11 @@ static const double NOTHING = 0.01;
 /* Times the rounding of single energies: sums of many steps, and solvers that iterate to tolerances. */
 static const double NOISE = 1e9;
 
-/* All subsystems and interfaces together. */
+/* Sums over all subsystems and interfaces (J). */
 typedef struct totals {
     double kinetic, potential;
     double made, created, fed, dissipated;
-    double size; /* of what was added up */
+    double size; /* sum of the absolute values that were added: what rounding is relative to */
 } totals;
 
 static totals sum_up(const yk_budget *b)
@@ -34,10 +34,11 @@ static totals sum_up(const yk_budget *b)
         sum.size += one.kinetic + fabs(one.potential) + fabs(one.start) + fabs(one.dissipated) + fabs(one.external) +
                     fabs(one.interfaces);
     }
+
+    /* What a prescribed relative motion did at the interface was fed in. */
     for (int i = 0; i < b->info->interface_count; i++) {
         yk_interface_statistics s = yk_system_interface_statistics(b->system, i);
         sum.created += s.energy_created;
-        /* What a prescribed relative motion did at the interface was fed in. */
         sum.fed += s.work[0] + s.work[1] - s.energy_created;
     }
     sum.made += sum.created;
@@ -49,9 +50,13 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
     *b = (yk_budget){.system = system, .info = info};
     b->stride = (int64_t)fmax(1, floor((double)info->steps / LOOKS));
     b->next = b->stride;
+
     totals start = sum_up(b);
-    b->start_kinetic = b->largest_kinetic = start.kinetic;
-    b->start_potential = b->lowest_potential = b->highest_potential = start.potential;
+    b->start_kinetic = start.kinetic;
+    b->largest_kinetic = start.kinetic;
+    b->start_potential = start.potential;
+    b->lowest_potential = start.potential;
+    b->highest_potential = start.potential;
 }
 
 void yk_budget_look(yk_budget *b, int64_t step)
@@ -61,24 +66,28 @@ void yk_budget_look(yk_budget *b, int64_t step)
         b->not_finite = true;
         return;
     }
+
+    /* Extremes so far, and the energy that is known to be real. */
     b->rounding = fmax(b->rounding, DBL_EPSILON * now.size);
     b->largest_kinetic = fmax(b->largest_kinetic, now.kinetic);
     b->lowest_potential = fmin(b->lowest_potential, now.potential);
     b->highest_potential = fmax(b->highest_potential, now.potential);
     b->released = fmax(b->released, b->start_potential - now.potential);
     b->fed = fmax(b->fed, now.fed);
+    b->dissipated = now.dissipated;
 
+    /* The window that this step belongs to. */
     int64_t steps = b->info->steps > 0 ? b->info->steps : 1;
-    int place = (int)((double)(step - 1) * YK_BUDGET_WINDOWS / (double)steps);
-    if (place < 0) place = 0;
-    if (place >= YK_BUDGET_WINDOWS) place = YK_BUDGET_WINDOWS - 1;
-    yk_budget_window *w = &b->windows[place];
-    if (place >= b->count) b->count = place + 1;
+    int index = (int)((double)(step - 1) * YK_BUDGET_WINDOWS / (double)steps);
+    if (index < 0) index = 0;
+    if (index >= YK_BUDGET_WINDOWS) index = YK_BUDGET_WINDOWS - 1;
+    if (index >= b->count) b->count = index + 1;
+
+    yk_budget_window *w = &b->windows[index];
     w->looks++;
     w->made += now.made;
     w->created += now.created;
     w->scale = fmax(b->start_kinetic + b->released + b->fed, NOISE * b->rounding);
-    b->dissipated = now.dissipated;
     if (now.made <= w->scale) b->sound = w->scale;
 }
 
@@ -92,35 +101,48 @@ void yk_budget_step(yk_budget *b, int64_t step)
 yk_budget_result yk_budget_conclude(const yk_budget *b)
 {
     yk_budget_result result = {.dissipated = b->dissipated};
-    double largest = -INFINITY, least = INFINITY, end = 0;
-    int row = 0;
-    for (int i = 0; i < b->count; i++) end = fmax(end, b->windows[i].scale);
+    double end_scale = 0;
+    for (int i = 0; i < b->count; i++) end_scale = fmax(end_scale, b->windows[i].scale);
+
+    /* More made than there is, in several windows in a row: the least of them counts. Before anything moves it is nothing
+     * beside what moves later. */
+    double largest = -INFINITY, least = INFINITY;
+    int in_a_row = 0;
     for (int i = 0; i < b->count; i++) {
         const yk_budget_window *w = &b->windows[i];
         if (w->looks == 0) continue;
-        double share = w->scale > 0 ? w->made / w->looks / w->scale : 0;
-        /* More than there is, again and again: the least of such windows in a row. Before anything moves it is nothing
-         * beside what moves later. */
-        bool more = share > 1 && w->made / w->looks > NOTHING * end;
-        least = more ? fmin(least, share) : INFINITY;
-        row = more ? row + 1 : 0;
-        if (row >= IN_A_ROW) largest = fmax(largest, least);
+        double made = w->made / w->looks;
+        double share = w->scale > 0 ? made / w->scale : 0;
+        if (share > 1 && made > NOTHING * end_scale) {
+            least = fmin(least, share);
+            in_a_row++;
+        } else {
+            least = INFINITY;
+            in_a_row = 0;
+        }
+        if (in_a_row >= IN_A_ROW) largest = fmax(largest, least);
         result.scale = w->scale;
     }
 
+    /* What was made or lost by the end of the run, as the mean over its last windows. */
     double made = 0, created = 0;
     int looks = 0;
     for (int i = b->count - b->count / LAST - 1; i >= 0 && i < b->count; i++) {
-        looks += b->windows[i].looks;
-        made += b->windows[i].made;
-        created += b->windows[i].created;
+        const yk_budget_window *w = &b->windows[i];
+        looks += w->looks;
+        made += w->made;
+        created += w->created;
     }
     if (looks > 0 && result.scale > 0) {
         result.made = made / looks / result.scale;
         result.lost = -fmax(made, created) / looks / result.scale;
     }
+
     result.made = fmax(result.made, largest);
     if (b->not_finite) result.made = INFINITY;
-    if (result.made > 1) result.scale = b->sound > 0 ? b->sound : fabs(b->start_kinetic + b->start_potential);
+    if (result.made > 1) {
+        result.scale = b->sound;
+        if (!(b->sound > 0)) result.scale = fabs(b->start_kinetic + b->start_potential);
+    }
     return result;
 }

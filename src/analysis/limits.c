@@ -28,53 +28,62 @@ static const yk_interface_probe *probe_at(const search *s, int refinement, int i
     return &s->probes[refinement * s->info->interface_count + i];
 }
 
-static bool iterates(const search *s)
-{
-    return s->info->scheme.kind == YK_SCHEME_TIGHT && s->info->scheme.iterations > 0;
-}
-
-/* Does the scheme bear this ratio with the kinds of both sides? Where they make no free masses, an exchange without iteration is taken to bear up to 1, and so is a plain iteration. */
-static yk_status bears(const search *s, int i, double ratio, yk_surrogate_fate *fate)
-{
-    const yk_interface_def *face = &s->info->interfaces[i];
-    const int sides[2] = {face->effort_subsystem, face->motion_subsystem};
-    const yk_port *ports;
-    yk_subsystem *part = s->info->subsystems[face->effort_subsystem];
-    part->ops->ports(part, &ports);
-
-    yk_surrogate pair;
-    yk_quiet_begin(s->context);
-    yk_status status =
-        yk_surrogate_create(s->system, sides, ports[face->effort_port].kind, s->info->step, ratio, &pair);
-    if (status == YK_OK) status = yk_surrogate_try(s->context, &pair, fate);
-    yk_surrogate_destroy(&pair);
-    yk_quiet_end(s->context);
-    if (status == YK_OK || status == YK_ERROR_MEMORY) return status;
-
-    const yk_scheme_def *scheme = &s->info->scheme;
-    bool accelerated =
-        scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0 && scheme->relaxation == YK_RELAXATION_QUASI_NEWTON;
-    *fate = YK_SURROGATE_STABLE;
-    if (!accelerated && ratio >= 1) *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
-    return YK_OK;
-}
-
 static yk_status probe_steps(const search *s, int refinement)
 {
     double step = s->info->step / pow(REFINEMENT, refinement);
     return yk_system_probe(s->system, step, &s->probes[refinement * s->info->interface_count]);
 }
 
+static bool iterates(const search *s)
+{
+    return s->info->scheme.kind == YK_SCHEME_TIGHT && s->info->scheme.iterations > 0;
+}
+
+static bool takes_effort(const search *s, int subsystem, int port)
+{
+    const yk_port *ports;
+    yk_subsystem *part = s->info->subsystems[subsystem];
+    part->ops->ports(part, &ports);
+    return ports[port].causalities & YK_TAKES_EFFORT;
+}
+
+/* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make no free masses, an exchange
+ * without iteration is taken to bear ratios up to 1, and so is a plain iteration. */
+static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fate *fate)
+{
+    const yk_interface_def *face = &s->info->interfaces[i];
+    const int sides[2] = {face->effort_subsystem, face->motion_subsystem};
+    const yk_port *ports;
+    yk_subsystem *part = s->info->subsystems[face->effort_subsystem];
+    part->ops->ports(part, &ports);
+    yk_port_kind kind = ports[face->effort_port].kind;
+
+    yk_surrogate pair;
+    yk_quiet_begin(s->context);
+    yk_status status = yk_surrogate_create(s->system, sides, kind, s->info->step, ratio, &pair);
+    if (status == YK_OK) status = yk_surrogate_try(s->context, &pair, fate);
+    yk_surrogate_destroy(&pair);
+    yk_quiet_end(s->context);
+    if (status == YK_OK || status == YK_ERROR_MEMORY) return status;
+
+    bool accelerated = iterates(s) && s->info->scheme.relaxation == YK_RELAXATION_QUASI_NEWTON;
+    *fate = YK_SURROGATE_STABLE;
+    if (!accelerated && ratio >= 1) *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
+    return YK_OK;
+}
+
+/* The largest ratio that the scheme bears, by bisection below one that it does not. */
 static yk_status find_limit(const search *s, int i, double unstable, double *limit)
 {
+    *limit = 0;
     double low = LEAST_RATIO, high = unstable;
     yk_surrogate_fate fate = YK_SURROGATE_UNSTABLE;
-    yk_status status = bears(s, i, low, &fate);
-    *limit = 0;
+    yk_status status = try_ratio(s, i, low, &fate);
     if (status < 0 || fate != YK_SURROGATE_STABLE) return status;
+
     for (int k = 0; status == YK_OK && k < BISECTIONS && high > 1.005 * low; k++) {
         double middle = sqrt(low * high);
-        status = bears(s, i, middle, &fate);
+        status = try_ratio(s, i, middle, &fate);
         if (fate == YK_SURROGATE_STABLE)
             low = middle;
         else
@@ -83,45 +92,6 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
     *limit = low;
     return status;
 }
-
-/* Remedies --------------------------------------------------------------------------------------------------------- */
-
-static bool can_take(const search *s, int subsystem, int port, yk_causality causality)
-{
-    const yk_port *ports;
-    yk_subsystem *part = s->info->subsystems[subsystem];
-    part->ops->ports(part, &ports);
-    return ports[port].causalities & causality;
-}
-
-/* One wrench on both sides in place of motion and wrench: whatever the masses, without iterations. */
-static void offer_forces(const search *s, int i, yk_finding *f)
-{
-    const yk_interface_def *face = &s->info->interfaces[i];
-    const yk_subsystem_ops *a = s->info->subsystems[face->effort_subsystem]->ops;
-    const yk_subsystem_ops *b = s->info->subsystems[face->motion_subsystem]->ops;
-    if (iterates(s) || !can_take(s, face->motion_subsystem, face->motion_port, YK_TAKES_EFFORT)) return;
-    if (s->info->scheme.exchange == YK_EXCHANGE_MOTION && a->step_model && b->step_model)
-        yk_finding_remedy(f, "coupling.exchange=auto", "use coupling.exchange auto");
-    else if ((a->step_model || a->interface_model) && (b->step_model || b->interface_model))
-        yk_finding_remedy(f, "coupling.exchange=forces", "use coupling.exchange forces");
-}
-
-static void offer_schemes(const search *s, yk_finding *f)
-{
-    if (!iterates(s) || s->info->scheme.relaxation != YK_RELAXATION_QUASI_NEWTON)
-        yk_finding_remedy(f, "coupling.scheme=tight coupling.relaxation=quasi-newton coupling.iterations=50",
-                          iterates(s) ? "use coupling.relaxation quasi-newton" : "use coupling.scheme tight");
-
-    bool efforts = true;
-    for (int i = 0; i < s->info->interface_count; i++) {
-        const yk_interface_def *face = &s->info->interfaces[i];
-        efforts = efforts && can_take(s, face->motion_subsystem, face->motion_port, YK_TAKES_EFFORT);
-    }
-    if (efforts) yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
-}
-
-/* Findings --------------------------------------------------------------------------------------------------------- */
 
 /* How the ratio changes with the step: masses stay as they are; what springs and dampers add to the motion side gets less; of
  * an effort side without mass it grows without end. */
@@ -141,51 +111,86 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found)
             *found = TREND_SPRINGS;
             return YK_OK;
         }
-        grows = grows && ratio > AT_ONCE * before;
+        if (!(ratio > AT_ONCE * before)) grows = false;
         before = ratio;
     }
     if (grows) *found = TREND_LOOP;
     return YK_OK;
 }
 
-static void tell(const search *s, int i, double limit, yk_surrogate_fate fate, trend how, int others,
-                 yk_run_report *report)
+/* Remedies by another scheme, for masses and for loops. */
+static void offer_schemes(const search *s, yk_finding *f)
+{
+    static const char accelerated[] = "coupling.scheme=tight coupling.relaxation=quasi-newton coupling.iterations=50";
+    if (!iterates(s))
+        yk_finding_remedy(f, accelerated, "use coupling.scheme tight");
+    else if (s->info->scheme.relaxation != YK_RELAXATION_QUASI_NEWTON)
+        yk_finding_remedy(f, accelerated, "use coupling.relaxation quasi-newton");
+
+    /* index1 applies wrenches on both sides of every interface. */
+    for (int i = 0; i < s->info->interface_count; i++) {
+        const yk_interface_def *face = &s->info->interfaces[i];
+        if (!takes_effort(s, face->motion_subsystem, face->motion_port)) return;
+    }
+    yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
+}
+
+static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, trend how, int others,
+                        yk_run_report *report)
 {
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
     const yk_interface_probe *p = probe_at(s, 0, i);
-    const char *name = s->info->interfaces[i].name;
-    bool converges = fate != YK_SURROGATE_NOT_CONVERGED;
-    const char *what = converges ? "the coupling is unstable" : "the iterations of the coupling do not converge";
+    const yk_interface_def *face = &s->info->interfaces[i];
+    const char *axis = axes[p->axis];
+    const char *what = "the coupling is unstable";
+    if (fate == YK_SURROGATE_NOT_CONVERGED) what = "the iterations of the coupling do not converge";
     char more[64] = "";
     if (others > 0) snprintf(more, sizeof more, "; %d other interface%s likewise", others, others > 1 ? "s" : "");
 
     if (how == TREND_LOOP) {
-        yk_finding *f = yk_finding_add(
-            report, YK_FINDING_FEEDTHROUGH, false, i, p->ratio,
-            "%s at every step: at interface '%s' the side that takes the force answers it at once, without mass, along "
-            "%s (an algebraic loop), and a smaller step makes it worse%s",
-            what, name, axes[p->axis], more);
+        yk_finding *f = yk_finding_add(report, YK_FINDING_FEEDTHROUGH, false, i, p->ratio,
+                                       "%s at every step: at interface '%s' the side that takes the force answers it "
+                                       "at once, without mass, along %s (an algebraic loop), and a smaller step makes "
+                                       "it worse%s",
+                                       what, face->name, axis, more);
         offer_schemes(s, f);
         return;
     }
 
-    bool masses = how == TREND_MASSES;
-    yk_finding *f = yk_finding_add(
-        report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
-        "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as the other along %s (%.3g by "
-        "%.3g kg%s), and this scheme with these integrators bears up to %.3g%s",
-        what, masses ? " at every step" : "", name, masses ? "is" : "acts, with its springs, in a step of this size",
-        p->ratio, axes[p->axis], p->motion_mass, p->effort_mass, p->axis < 3 ? "" : " m2", limit, more);
-    if (!masses) {
-        /* The step does not resolve the springs: no scheme makes up for that alone. */
+    const char *when = " at every step", *acts = "is";
+    if (how == TREND_SPRINGS) {
+        when = "";
+        acts = "acts, with its springs, in a step of this size";
+    }
+    const char *unit = p->axis < 3 ? "" : " m2";
+    yk_finding *f =
+        yk_finding_add(report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
+                       "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as "
+                       "the other along %s (%.3g by %.3g kg%s), and this scheme with these integrators "
+                       "bears up to %.3g%s",
+                       what, when, face->name, acts, p->ratio, axis, p->motion_mass, p->effort_mass, unit, limit, more);
+
+    /* The step does not resolve the springs: no scheme makes up for that alone. */
+    if (how == TREND_SPRINGS) {
         yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", s->info->path);
         return;
     }
-    if (converges) offer_forces(s, i, f);
+
+    /* One wrench on both sides in place of motion and wrench: whatever the masses, without iterations. */
+    const yk_subsystem_ops *a = s->info->subsystems[face->effort_subsystem]->ops;
+    const yk_subsystem_ops *b = s->info->subsystems[face->motion_subsystem]->ops;
+    bool both_take = takes_effort(s, face->motion_subsystem, face->motion_port);
+    bool both_predict = (a->step_model || a->interface_model) && (b->step_model || b->interface_model);
+    if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {
+        if (s->info->scheme.exchange == YK_EXCHANGE_MOTION && a->step_model && b->step_model)
+            yk_finding_remedy(f, "coupling.exchange=auto", "use coupling.exchange auto");
+        else if (both_predict)
+            yk_finding_remedy(f, "coupling.exchange=forces", "use coupling.exchange forces");
+    }
     offer_schemes(s, f);
 }
 
-/* The interface that exceeds its limit most is told of. */
+/* Adds a finding for the interface that exceeds its limit most. */
 static yk_status judge(const search *s, yk_run_report *report)
 {
     int worst = -1, others = -1;
@@ -195,8 +200,9 @@ static yk_status judge(const search *s, yk_run_report *report)
         const yk_interface_probe *p = probe_at(s, 0, i);
         if (p->axis < 0 || !(p->ratio > LEAST_RATIO)) continue;
         if (!(p->ratio <= report->mass_ratio)) report->mass_ratio = p->ratio;
+
         yk_surrogate_fate fate;
-        yk_status status = bears(s, i, p->ratio, &fate);
+        yk_status status = try_ratio(s, i, p->ratio, &fate);
         if (status < 0) return status;
         if (fate == YK_SURROGATE_STABLE) continue;
 
@@ -214,7 +220,7 @@ static yk_status judge(const search *s, yk_run_report *report)
 
     trend how;
     yk_status status = find_trend(s, worst, worst_limit, &how);
-    if (status == YK_OK) tell(s, worst, worst_limit, worst_fate, how, others, report);
+    if (status == YK_OK) add_finding(s, worst, worst_limit, worst_fate, how, others, report);
     return status;
 }
 
@@ -226,11 +232,13 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     for (int i = 0; probes && i < info->interface_count; i++) probes[i] = unknown;
     if (info->interface_count == 0 || yk_scheme_merges(info->scheme.kind)) return YK_OK;
 
-    size_t room = (1 + REFINEMENTS) * (size_t)info->interface_count;
-    search s = {context, system, info, yk_allocate(context, room, sizeof *s.probes)};
+    size_t capacity = (1 + REFINEMENTS) * (size_t)info->interface_count;
+    search s = {context, system, info, yk_allocate(context, capacity, sizeof *s.probes)};
     if (!s.probes) return YK_ERROR_MEMORY;
     yk_status status = probe_steps(&s, 0);
     for (int i = 0; probes && i < info->interface_count; i++) probes[i] = *probe_at(&s, 0, i);
+
+    /* Only an exchange of motion against wrench knows such limits. */
     bool exchanges = info->scheme.kind == YK_SCHEME_EXPLICIT || info->scheme.kind == YK_SCHEME_TIGHT;
     if (status == YK_OK && exchanges) status = judge(&s, report);
     yk_release(context, s.probes);

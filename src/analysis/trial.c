@@ -9,32 +9,40 @@
 #include "base/pool.h"
 #include "base/text.h"
 
-/* The overrides of the scenario, of the variant, and of the trial itself. */
+/* Loads the scenario with the overrides of its def, of the variant, and of the trial itself. */
 static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *diagnostics, yk_scenario **scenario)
 {
     enum { OWN = 4 };
     yk_context *context = trial->context;
-    int given = def->scenario->override_count, changed = def->variant ? def->variant->override_count : 0, count = 0;
+    int given = def->scenario->override_count;
+    int changed = def->variant ? def->variant->override_count : 0;
     const char **overrides = yk_allocate(context, (size_t)(given + changed + OWN), sizeof *overrides);
     if (!overrides) return YK_ERROR_MEMORY;
-    char step[64], end[64], every[64];
-    yk_text signals = {0};
+
+    int count = 0;
     for (int i = 0; i < given; i++) overrides[count++] = def->scenario->overrides[i];
     for (int i = 0; i < changed; i++) overrides[count++] = def->variant->overrides[i];
+
+    char step[64], end[64], every[64];
     snprintf(step, sizeof step, "time.step=%.17g", def->step);
     snprintf(end, sizeof end, "time.end=%.17g", def->end);
     snprintf(every, sizeof every, "record.every=%d", def->every);
     if (!isnan(def->step)) overrides[count++] = step;
     if (!isnan(def->end)) overrides[count++] = end;
     if (def->every > 0) overrides[count++] = every;
+
+    yk_text signals = {0};
     yk_text_add(context, &signals, "record.signals=[");
     for (int i = 0; i < def->signal_count; i++) yk_text_add(context, &signals, "%s%s", i ? ", " : "", def->signals[i]);
     yk_text_add(context, &signals, "]");
     if (def->signal_count > 0) overrides[count++] = signals.data;
-    yk_scenario_def loaded = *def->scenario;
-    loaded.overrides = overrides, loaded.override_count = count;
-    if (def->refinement > 0) loaded.refinement = def->refinement;
-    yk_status status = signals.failed ? YK_ERROR_MEMORY : yk_scenario_load(context, &loaded, diagnostics, scenario);
+
+    yk_scenario_def changed_def = *def->scenario;
+    changed_def.overrides = overrides;
+    changed_def.override_count = count;
+    if (def->refinement > 0) changed_def.refinement = def->refinement;
+    yk_status status = YK_ERROR_MEMORY;
+    if (!signals.failed) status = yk_scenario_load(context, &changed_def, diagnostics, scenario);
     yk_text_destroy(context, &signals);
     yk_release(context, overrides);
     return status;
@@ -53,35 +61,34 @@ static bool within_time(void *user, const yk_run_progress *progress)
     return !l->def->progress || l->def->progress(l->def->user, progress);
 }
 
-/* Subsystems that are merged are called as one, in as many sweeps as there are iterations. */
-static void count_work(const yk_trial_def *def, const yk_scenario *scenario, yk_system *system, yk_trial *trial)
-{
-    const yk_scenario_info *info = yk_scenario_get(scenario);
-    bool merged = info->subsystem_count > 1 && yk_scheme_merges(info->scheme.kind);
-    double all = 0;
-    for (int i = 0; i < info->subsystem_count; i++) {
-        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
-        double weight = def->weights ? def->weights[i] : 1;
-        all += weight;
-        trial->calls += s.calls;
-        trial->work += weight * (double)(s.steps + s.model_calls);
-        if (def->call_seconds) def->call_seconds[i] = s.steps ? s.seconds / (double)s.steps : 0;
-    }
-    if (merged) trial->work = all * fmax((double)trial->calls, (double)trial->iterations);
-}
-
 static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scenario)
 {
     yk_system *system = NULL;
     yk_status status = yk_record_create(trial->context, &trial->record);
     if (status >= 0) status = yk_scenario_system(scenario, &system);
     if (status < 0) return status;
+
     limit l = {.def = def, .begun = yk_processor_seconds()};
     yk_run_def run_def = {.recorder = yk_record_recorder(trial->record), .progress = within_time, .user = &l};
     status = yk_run(trial->context, scenario, &run_def, &trial->report);
     trial->seconds = yk_processor_seconds() - l.begun;
     trial->iterations = yk_system_statistics_get(system).iterations;
-    count_work(def, scenario, system, trial);
+
+    /* The work, in steps of subsystems. */
+    const yk_scenario_info *info = yk_scenario_get(scenario);
+    double all_weights = 0;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        double weight = def->weights ? def->weights[i] : 1;
+        all_weights += weight;
+        trial->calls += s.calls;
+        trial->work += weight * (double)(s.steps + s.model_calls);
+        if (def->call_seconds) def->call_seconds[i] = s.steps ? s.seconds / (double)s.steps : 0;
+    }
+
+    /* Subsystems that are merged are called as one, in as many sweeps as there are iterations. */
+    bool merged = info->subsystem_count > 1 && yk_scheme_merges(info->scheme.kind);
+    if (merged) trial->work = all_weights * fmax((double)trial->calls, (double)trial->iterations);
     return status;
 }
 
@@ -91,15 +98,17 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1; /* the trials are what is parallel */
     trial->context = yk_context_create(&context_def);
+    if (!trial->context) return;
+
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
-    if (!trial->context) return;
     trial->status = yk_diagnostics_create(trial->context, &diagnostics);
     if (trial->status >= 0) trial->status = load(def, trial, diagnostics, &scenario);
     if (trial->status >= 0) trial->status = run(def, trial, scenario);
     if (trial->status != YK_OK) {
         const char *why = yk_last_message(trial->context);
-        snprintf(trial->message, sizeof trial->message, "%s", *why ? why : yk_status_text(trial->status));
+        if (!*why) why = yk_status_text(trial->status);
+        snprintf(trial->message, sizeof trial->message, "%s", why);
     }
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
@@ -114,7 +123,7 @@ void yk_trial_release(yk_trial *trial)
 
 /* Many ------------------------------------------------------------------------------------------------------------- */
 
-typedef struct crowd {
+typedef struct trials {
     void (*work)(void *user, int index);
     void *user;
     bool (*progress)(void *user, int done, int total);
@@ -122,38 +131,41 @@ typedef struct crowd {
     pthread_mutex_t lock; /* guards what follows */
     int done, total;
     bool stopped;
-} crowd;
+} trials;
 
 static void do_trials(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    crowd *c = user;
+    trials *t = user;
     for (size_t i = begin; i < end; i++) {
-        pthread_mutex_lock(&c->lock);
-        bool stopped = c->stopped;
-        pthread_mutex_unlock(&c->lock);
+        pthread_mutex_lock(&t->lock);
+        bool stopped = t->stopped;
+        pthread_mutex_unlock(&t->lock);
         if (stopped) return;
-        c->work(c->user, (int)i);
-        pthread_mutex_lock(&c->lock);
-        c->done++;
-        if (c->progress && !c->progress(c->progress_user, c->done, c->total)) c->stopped = true;
-        pthread_mutex_unlock(&c->lock);
+
+        t->work(t->user, (int)i);
+
+        pthread_mutex_lock(&t->lock);
+        t->done++;
+        if (t->progress && !t->progress(t->progress_user, t->done, t->total)) t->stopped = true;
+        pthread_mutex_unlock(&t->lock);
     }
 }
 
 yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(void *user, int index), void *user,
                         bool (*progress)(void *user, int done, int total), void *progress_user)
 {
-    crowd c = {.work = work, .user = user, .progress = progress, .progress_user = progress_user, .total = count};
+    trials t = {.work = work, .user = user, .progress = progress, .progress_user = progress_user, .total = count};
     yk_pool *pool = NULL;
     yk_status status = yk_pool_create(context, jobs, &pool);
     if (status < 0) return status;
-    pthread_mutex_init(&c.lock, NULL);
-    yk_pool_run(pool, (size_t)count, 1, do_trials, &c);
-    pthread_mutex_destroy(&c.lock);
+
+    pthread_mutex_init(&t.lock, NULL);
+    yk_pool_run(pool, (size_t)count, 1, do_trials, &t);
+    pthread_mutex_destroy(&t.lock);
     yk_pool_destroy(pool);
-    if (c.stopped && c.done < count)
-        return yk_fail(context, YK_INTERRUPTED, "stopped after %d of %d runs", c.done, count);
+    if (t.stopped && t.done < count)
+        return yk_fail(context, YK_INTERRUPTED, "stopped after %d of %d runs", t.done, count);
     return YK_OK;
 }
 
@@ -165,43 +177,20 @@ yk_preparations *yk_trials_prepare(yk_scenario_def *def)
 
 /* Distances -------------------------------------------------------------------------------------------------------- */
 
-/* Sums of a column over the rows whose times both records have. */
-typedef struct sums {
-    size_t count;
-    double difference, largest; /* of record and reference */
-    double mean, deviation;     /* of the reference */
-} sums;
-
-static void add_column(const yk_record *record, const yk_record *reference, int channel, int component, sums *s)
+/* The next rows of both records that have one time; false if there are no more. */
+static bool next_common_row(const yk_record *a, const yk_record *b, size_t *i, size_t *j)
 {
-    const double *t = yk_record_time(record), *u = yk_record_time(reference);
-    const double *x = yk_record_column(record, channel, component);
-    const double *y = yk_record_column(reference, channel, component);
-    size_t rows = yk_record_rows(record), others = yk_record_rows(reference);
-    double mean = 0, grid = rows > 1 ? t[1] - t[0] : 1;
-    size_t count = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0, j = 0; i < rows && j < others;) {
-            if (fabs(t[i] - u[j]) > 1e-6 * grid) {
-                if (t[i] < u[j])
-                    i++;
-                else
-                    j++;
-                continue;
-            }
-            if (pass == 0) {
-                mean += y[j], count++;
-            } else {
-                double off = fabs(x[i] - y[j]);
-                s->difference += off;
-                if (!(off <= s->largest)) s->largest = off;
-                s->deviation += fabs(y[j] - mean);
-            }
-            i++, j++;
-        }
-        if (pass == 0 && count) mean /= (double)count;
+    const double *t = yk_record_time(a), *u = yk_record_time(b);
+    size_t rows = yk_record_rows(a), others = yk_record_rows(b);
+    double grid = rows > 1 ? t[1] - t[0] : 1;
+    while (*i < rows && *j < others) {
+        if (fabs(t[*i] - u[*j]) <= 1e-6 * grid) return true;
+        if (t[*i] < u[*j])
+            ++*i;
+        else
+            ++*j;
     }
-    s->count += count;
+    return false;
 }
 
 double yk_record_distance(const yk_record *record, const yk_record *reference, double *largest)
@@ -210,12 +199,38 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
     double worst = 0;
     *largest = 0;
     for (int c = 0; c < header->channel_count; c++) {
-        sums s = {0};
-        for (int k = 0; k < header->channels[c].components; k++) add_column(record, reference, c, k, &s);
-        if (s.count == 0) return INFINITY;
-        double error = s.deviation > 0 ? s.difference / s.deviation : s.difference > 0 ? INFINITY : 0;
+        size_t count = 0;
+        double difference = 0, deviation = 0, most = 0;
+        for (int k = 0; k < header->channels[c].components; k++) {
+            const double *x = yk_record_column(record, c, k);
+            const double *y = yk_record_column(reference, c, k);
+
+            /* First the mean of the reference, then the sums of differences and of deviations from it. */
+            double mean = 0;
+            size_t rows = 0;
+            for (size_t i = 0, j = 0; next_common_row(record, reference, &i, &j); i++, j++) {
+                mean += y[j];
+                rows++;
+            }
+            if (rows) mean /= (double)rows;
+            count += rows;
+
+            for (size_t i = 0, j = 0; next_common_row(record, reference, &i, &j); i++, j++) {
+                double off = fabs(x[i] - y[j]);
+                difference += off;
+                deviation += fabs(y[j] - mean);
+                if (!(off <= most)) most = off;
+            }
+        }
+        if (count == 0) return INFINITY;
+
+        double error = 0;
+        if (deviation > 0)
+            error = difference / deviation;
+        else if (difference > 0)
+            error = INFINITY;
         if (!(error <= worst)) worst = error;
-        if (!(s.largest <= *largest)) *largest = s.largest;
+        if (!(most <= *largest)) *largest = most;
     }
     return worst;
 }

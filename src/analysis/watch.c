@@ -28,39 +28,55 @@ static const double ROUNDING = 1e4;
  * by the typical velocity. */
 static const double RESIDUAL_NOTABLE = 1e-4, RESIDUAL_SERIOUS = 0.02;
 /* Tolerance of the iterations, by the mean wrench of an interface, that lets them end before they have begun. */
-static const double TOLERANCE = 0.01;
-/* Growth of the largest gap from a quarter to half and from there to the whole run that is a drift; and the gap, by the way
- * of the interface (or in rad), below which it does not matter; gaps of rounding (m, rad) never do. */
+static const double LOOSE_TOLERANCE = 0.01;
+/* Growth of the largest gap from a quarter to half and from there to the whole run that is a drift; and the gap, by the
+ * travel of the interface (or in rad), below which it does not matter; gaps of rounding (m, rad) never do. */
 static const double DRIFT = 1.7;
 static const double NOTABLE_GAP = 1e-5, ROUNDING_GAP = 1e-12;
 
-static const yk_port_value *side(const yk_watch *watch, int i, bool effort)
+static const yk_port_value *effort_side(const yk_watch *watch, int i)
 {
     const yk_interface_def *face = &watch->info->interfaces[i];
-    return effort ? yk_system_output(watch->system, face->effort_subsystem, face->effort_port)
-                  : yk_system_output(watch->system, face->motion_subsystem, face->motion_port);
+    return yk_system_output(watch->system, face->effort_subsystem, face->effort_port);
 }
+
+static const yk_port_value *motion_side(const yk_watch *watch, int i)
+{
+    const yk_interface_def *face = &watch->info->interfaces[i];
+    return yk_system_output(watch->system, face->motion_subsystem, face->motion_port);
+}
+
+static bool scheme_iterates(const yk_scheme_def *scheme)
+{
+    return scheme->kind == YK_SCHEME_TIGHT || scheme->kind == YK_SCHEME_INDEX1;
+}
+
+/* While the run goes ------------------------------------------------------------------------------------------------ */
 
 yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_watch *watch)
 {
     *watch = (yk_watch){.context = context, .system = system, .info = info};
     yk_budget_open(&watch->budget, system, info);
     if (info->interface_count == 0 || yk_scheme_merges(info->scheme.kind)) return YK_OK;
+
     watch->interfaces = yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
     if (!watch->interfaces) return YK_ERROR_MEMORY;
     watch->count = info->interface_count;
     watch->limits = yk_allocate(context, 1, sizeof *watch->limits);
+
+    /* Masses and loops at the interfaces, before anything has moved. */
     yk_interface_probe *probes = yk_allocate(context, (size_t)watch->count, sizeof *probes);
     yk_status status = watch->limits && probes ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) status = yk_limits_find(context, system, info, watch->limits, probes);
 
-    bool iterates = info->scheme.kind == YK_SCHEME_TIGHT || info->scheme.kind == YK_SCHEME_INDEX1;
     for (int i = 0; status == YK_OK && i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
-        w->origin = side(watch, i, true)->motion.position;
-        w->ripple.resolved = iterates ? info->scheme.tolerance : 0;
-        w->ripple.relative = iterates ? info->scheme.relative_tolerance : 0;
+        w->origin = effort_side(watch, i)->motion.position;
         w->probe = probes[i];
+        if (scheme_iterates(&info->scheme)) {
+            w->ripple.resolved = info->scheme.tolerance;
+            w->ripple.relative = info->scheme.relative_tolerance;
+        }
     }
     yk_release(context, probes);
     return status;
@@ -72,18 +88,6 @@ void yk_watch_close(yk_watch *watch)
     yk_release(watch->context, watch->limits);
 }
 
-static void look_at_gap(yk_watch *watch, int i)
-{
-    yk_watched *w = &watch->interfaces[i];
-    const yk_motion *a = &side(watch, i, true)->motion;
-    yk_interface_error gap = yk_system_interface_error(watch->system, i);
-    w->way = fmax(w->way, yk_v3_norm(yk_v3_sub(a->position, w->origin)));
-    w->gap_squares += gap.velocity * gap.velocity;
-    w->speed_squares += yk_v3_norm2(a->velocity);
-    w->spin_gap_squares += gap.angular_velocity * gap.angular_velocity;
-    w->spin_squares += yk_v3_norm2(a->angular_velocity);
-}
-
 void yk_watch_step(yk_watch *watch, int64_t step)
 {
     bool look = step >= watch->budget.next;
@@ -91,50 +95,79 @@ void yk_watch_step(yk_watch *watch, int64_t step)
         yk_budget_step(&watch->budget, step);
         watch->looks++;
     }
+
+    int64_t quarter = watch->info->steps / 4, half = watch->info->steps / 2;
     for (int i = 0; i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
+
+        /* The wrench of every step, as far as the ripple needs it. */
         if (yk_ripple_counts(&w->ripple))
-            yk_ripple_add(&w->ripple, &side(watch, i, false)->effort, yk_system_time(watch->system));
-        if (look) look_at_gap(watch, i);
-        if (step == watch->info->steps / 4)
-            w->quarter = yk_system_interface_statistics(watch->system, i).largest, w->quarter_way = w->way;
-        if (step == watch->info->steps / 2)
-            w->half = yk_system_interface_statistics(watch->system, i).largest, w->half_way = w->way;
+            yk_ripple_add(&w->ripple, &motion_side(watch, i)->effort, yk_system_time(watch->system));
+
+        /* Gaps and motions now and then. */
+        if (look) {
+            const yk_motion *a = &effort_side(watch, i)->motion;
+            yk_interface_error gap = yk_system_interface_error(watch->system, i);
+            w->travel = fmax(w->travel, yk_v3_norm(yk_v3_sub(a->position, w->origin)));
+            w->gap_squares += gap.velocity * gap.velocity;
+            w->speed_squares += yk_v3_norm2(a->velocity);
+            w->spin_gap_squares += gap.angular_velocity * gap.angular_velocity;
+            w->spin_squares += yk_v3_norm2(a->angular_velocity);
+        }
+
+        /* Drift shows in the largest gaps of growing parts of the run. */
+        if (step == quarter) {
+            w->quarter = yk_system_interface_statistics(watch->system, i).largest;
+            w->quarter_travel = w->travel;
+        }
+        if (step == half) {
+            w->half = yk_system_interface_statistics(watch->system, i).largest;
+            w->half_travel = w->travel;
+        }
     }
 }
 
-/* Conclusions ------------------------------------------------------------------------------------------------------ */
+/* Remedies ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether all interfaces can take efforts on both sides, or are laws of scalar ports, and all subsystems can be rolled
+/* Whether all interfaces can take efforts on both sides, or are force laws of scalar ports, and all subsystems can be rolled
  * back: then index1, which knows neither mass ratios nor substeps, carries the system. */
 static bool can_take_index1(const yk_scenario_info *info)
 {
     for (int i = 0; i < info->subsystem_count; i++)
         if (!info->subsystems[i]->ops->state_get) return false;
+
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *face = &info->interfaces[i];
+        yk_subsystem *first = info->subsystems[face->effort_subsystem];
+        yk_subsystem *second = info->subsystems[face->motion_subsystem];
         const yk_port *a, *b;
-        info->subsystems[face->effort_subsystem]->ops->ports(info->subsystems[face->effort_subsystem], &a);
-        info->subsystems[face->motion_subsystem]->ops->ports(info->subsystems[face->motion_subsystem], &b);
-        a += face->effort_port, b += face->motion_port;
+        first->ops->ports(first, &a);
+        second->ops->ports(second, &b);
+        a += face->effort_port;
+        b += face->motion_port;
         if (!(a->causalities & YK_TAKES_EFFORT)) return false;
         if (!(b->causalities & YK_TAKES_EFFORT) && b->kind != YK_PORT_SCALAR) return false;
     }
     return true;
 }
 
-/* The interface whose mean wrench (N or N m) is least beside the tolerance of the iterations, where that matters; else -1. */
-static int drowned_interface(const yk_watch *watch, double *wrench)
+/* The interface whose mean wrench (N or N m) is least beside the absolute tolerance of the iterations, so that they end
+ * before they have begun; -1 if there is none. */
+static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
 {
-    const yk_scheme_def *scheme = &watch->info->scheme;
-    bool iterates = scheme->kind == YK_SCHEME_TIGHT || scheme->kind == YK_SCHEME_INDEX1;
-    double time = yk_system_time(watch->system) - watch->info->start;
-    int worst = -1;
     *wrench = INFINITY;
-    for (int i = 0; iterates && scheme->iterations > 0 && time > 0 && i < watch->count; i++) {
+    const yk_scheme_def *scheme = &watch->info->scheme;
+    double time = yk_system_time(watch->system) - watch->info->start;
+    if (!scheme_iterates(scheme) || scheme->iterations <= 0 || !(time > 0)) return -1;
+
+    int worst = -1;
+    for (int i = 0; i < watch->count; i++) {
         double mean = yk_system_interface_statistics(watch->system, i).impulse / time;
-        bool drowned = mean > 0 && scheme->tolerance > TOLERANCE * mean;
-        if (drowned && mean < *wrench) *wrench = mean, worst = i;
+        bool loose = mean > 0 && scheme->tolerance > LOOSE_TOLERANCE * mean;
+        if (loose && mean < *wrench) {
+            *wrench = mean;
+            worst = i;
+        }
     }
     return worst;
 }
@@ -143,116 +176,177 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
 {
     const yk_scenario_info *info = watch->info;
     const yk_scheme_def *scheme = &info->scheme;
+
+    /* A tolerance that ends the iterations at once explains everything else. */
     double wrench;
-    if (drowned_interface(watch, &wrench) >= 0) {
+    if (loosely_iterated_interface(watch, &wrench) >= 0) {
         yk_finding_remedy(f, "coupling.tolerance=0 coupling.relative_tolerance=1e-6",
                           "use coupling.tolerance 0 with coupling.relative_tolerance 1e-6");
         return;
     }
+
+    /* One subsystem, or merged ones: only the step is left. */
+    if (watch->count == 0) {
+        yk_finding_remedy(f, "", "let `yoke converge %s` find a step that is small enough", info->path);
+        return;
+    }
+
     bool accelerated =
         scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0 && scheme->relaxation == YK_RELAXATION_QUASI_NEWTON;
-    if (watch->count > 0 && scheme->kind != YK_SCHEME_INDEX1) {
+    if (scheme->kind != YK_SCHEME_INDEX1) {
         if (can_take_index1(info))
             yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
         else if (!accelerated)
             yk_finding_remedy(f, "coupling.scheme=tight coupling.relaxation=quasi-newton",
                               "use coupling.scheme tight with coupling.relaxation quasi-newton");
     }
-    if (watch->count > 0)
-        yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", info->path);
-    else
-        yk_finding_remedy(f, "", "let `yoke converge %s` find a step that is small enough", info->path);
+    yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", info->path);
 }
 
-static void conclude_ripple(const yk_watch *watch, int i, yk_run_report *report)
+/* Conclusions ------------------------------------------------------------------------------------------------------- */
+
+/* Iterations that ended too soon, or did not end. */
+static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
 {
-    const yk_ripple *r = &watch->interfaces[i].ripple;
-    if (r->longest < YK_RIPPLE_ALARM || !yk_ripple_matters(r)) return;
-    yk_finding *f = yk_finding_add(
-        report, YK_FINDING_RIPPLE, true, i, r->growth,
-        "the coupling is unstable at interface '%s': its wrench swings from step to step, and the swing grew by %.3g "
-        "per step over %d steps up to t = %.4g s",
-        watch->info->interfaces[i].name, r->growth, r->longest * YK_RIPPLE_WINDOW, r->time);
+    const yk_scenario_info *info = watch->info;
+    const yk_scheme_def *scheme = &info->scheme;
+
+    double wrench;
+    int loose = loosely_iterated_interface(watch, &wrench);
+    if (loose >= 0) {
+        yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, false, loose, scheme->tolerance / wrench,
+                                       "the iterations end too soon: their tolerance is %.3g N or N m, and the wrench "
+                                       "at interface '%s' %.3g in the mean",
+                                       scheme->tolerance, info->interfaces[loose].name, wrench);
+        add_remedies(watch, f);
+    }
+
+    yk_system_statistics all = yk_system_statistics_get(watch->system);
+    long long open = all.steps_not_converged, steps = all.steps;
+    if (open == 0) return;
+
+    /* Sweeps over the parts of a merged system leave velocities. */
+    if (scheme->kind == YK_SCHEME_RELAXED) {
+        double left = all.residual_not_converged;
+        if (!(left > RESIDUAL_NOTABLE)) return;
+        yk_finding *f =
+            yk_finding_add(report, YK_FINDING_NOT_CONVERGED, left > RESIDUAL_SERIOUS, -1, left,
+                           "the sweeps did not converge in %lld of %lld steps, the first at t = %.4g s in "
+                           "subsystem '%s', and left %.3g of the typical velocity in all",
+                           open, steps, all.first_not_converged, info->names[all.worst_not_converged], left);
+        if (scheme->relaxation != YK_RELAXATION_QUASI_NEWTON)
+            yk_finding_remedy(f, "coupling.relaxation=quasi-newton", "use coupling.relaxation quasi-newton");
+        yk_finding_remedy(f, "coupling.scheme=monolithic", "use coupling.scheme monolithic");
+        return;
+    }
+
+    /* Iterations over interfaces leave impulses; the interface with the largest part of its own counts. */
+    int worst = 0;
+    double share = -1;
+    for (int i = 0; i < watch->count; i++) {
+        yk_interface_statistics s = yk_system_interface_statistics(watch->system, i);
+        double here = s.impulse > 0 ? s.residual_impulse / s.impulse : 0;
+        if (!(here <= share)) {
+            share = here;
+            worst = i;
+        }
+    }
+    if (!(share > RESIDUAL_NOTABLE)) return;
+
+    yk_interface_statistics s = yk_system_interface_statistics(watch->system, worst);
+    yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, share > RESIDUAL_SERIOUS, worst, share,
+                                   "the iterations did not converge in %lld of %lld steps, the first at t = %.4g s: at "
+                                   "interface '%s' they left up to %.3g N or N m open, %.3g %% of its impulse in all",
+                                   open, steps, all.first_not_converged, info->interfaces[worst].name,
+                                   s.largest_residual, 100 * share);
     add_remedies(watch, f);
 }
 
-/* Energy that the interface and the integration of its two sides made; that of a side is shared by its interfaces. */
-static double made_at(const yk_watch *watch, int i)
+/* A wrench that swings from step to step, and more and more. */
+static void conclude_ripple(const yk_watch *watch, yk_run_report *report)
+{
+    for (int i = 0; i < watch->count; i++) {
+        const yk_ripple *r = &watch->interfaces[i].ripple;
+        if (r->longest < YK_RIPPLE_ALARM || !yk_ripple_matters(r)) continue;
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_RIPPLE, true, i, r->growth,
+            "the coupling is unstable at interface '%s': its wrench swings from step to step, and the swing grew by "
+            "%.3g per step over %d steps up to t = %.4g s",
+            watch->info->interfaces[i].name, r->growth, r->longest * YK_RIPPLE_WINDOW, r->time);
+        add_remedies(watch, f);
+    }
+}
+
+/* Energy that an interface and the integration of its two sides made; that of a side is shared by its interfaces. */
+static double energy_made_at(const yk_watch *watch, int i)
 {
     const yk_scenario_info *info = watch->info;
     const yk_interface_def *face = &info->interfaces[i];
     const int sides[2] = {face->effort_subsystem, face->motion_subsystem};
     double made = yk_system_interface_statistics(watch->system, i).energy_created;
     for (int k = 0; k < 2; k++) {
-        int faces = 0;
-        for (int j = 0; j < info->interface_count; j++)
-            faces +=
-                info->interfaces[j].effort_subsystem == sides[k] || info->interfaces[j].motion_subsystem == sides[k];
-        made += yk_system_balance(watch->system, sides[k]).numerical / faces;
+        int sharing = 0;
+        for (int j = 0; j < info->interface_count; j++) {
+            const yk_interface_def *other = &info->interfaces[j];
+            if (other->effort_subsystem == sides[k] || other->motion_subsystem == sides[k]) sharing++;
+        }
+        made += yk_system_balance(watch->system, sides[k]).numerical / sharing;
     }
     return made;
 }
 
-static int worst_interface(const yk_watch *watch, bool destroyed)
-{
-    int worst = 0;
-    double most = -INFINITY;
-    for (int i = 0; i < watch->count; i++) {
-        double made = destroyed ? -yk_system_interface_statistics(watch->system, i).energy_created : made_at(watch, i);
-        if (made > most || isnan(made)) most = made, worst = i;
-    }
-    return worst;
-}
-
-static int worst_subsystem(const yk_watch *watch)
-{
-    int worst = 0;
-    for (int i = 1; i < watch->info->subsystem_count; i++)
-        if (yk_system_balance(watch->system, i).numerical > yk_system_balance(watch->system, worst).numerical)
-            worst = i;
-    return worst;
-}
-
-/* What there is now, of all subsystems that tell (J). */
-static double present_energy(const yk_watch *watch)
-{
-    double sum = 0;
-    for (int i = 0; i < watch->info->subsystem_count; i++) {
-        yk_energy_balance b = yk_system_balance(watch->system, i);
-        sum += b.kinetic + b.potential;
-    }
-    return sum;
-}
-
+/* Energy that nobody fed in, or that the coupling destroyed. */
 static void conclude_energy(const yk_watch *watch, const yk_budget_result *energy, yk_run_report *report)
 {
     const yk_scenario_info *info = watch->info;
     bool lost = !(energy->made > energy->lost);
     double share = lost ? energy->lost : energy->made;
     bool serious = share > (lost ? LOST_SERIOUS : MADE_SERIOUS);
-    if (!lost && share <= UNSTABLE) serious = serious && share * energy->scale > DISSIPATION * energy->dissipated;
-    if (!(share > MADE_NOTABLE) || (watch->count == 0 && (!serious || lost))) return;
+    if (!lost && share <= UNSTABLE && !(share * energy->scale > DISSIPATION * energy->dissipated)) serious = false;
+    if (!(share > MADE_NOTABLE)) return;
+    if (watch->count == 0 && (!serious || lost)) return;
 
-    yk_finding *f;
+    /* What there is now, and in which subsystem the integration made most. */
+    double present = 0;
+    int maker = 0;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        yk_energy_balance b = yk_system_balance(watch->system, i);
+        present += b.kinetic + b.potential;
+        if (b.numerical > yk_system_balance(watch->system, maker).numerical) maker = i;
+    }
     if (watch->count == 0) {
-        f = yk_finding_add(
-            report, YK_FINDING_ENERGY, true, -1, share,
-            "the integration of '%s' creates energy: there are %.3g J, and %.3g J were there at the start "
-            "and fed in",
-            info->names[worst_subsystem(watch)], present_energy(watch), energy->scale);
+        yk_finding *f = yk_finding_add(report, YK_FINDING_ENERGY, true, -1, share,
+                                       "the integration of '%s' creates energy: there are %.3g J, and %.3g J were "
+                                       "there at the start and fed in",
+                                       info->names[maker], present, energy->scale);
         add_remedies(watch, f);
         return;
     }
 
-    int worst = worst_interface(watch, lost);
+    /* The interface at which most of it was made or lost. */
+    int worst = 0;
+    double most = -INFINITY;
+    for (int i = 0; i < watch->count; i++) {
+        double made;
+        if (lost)
+            made = -yk_system_interface_statistics(watch->system, i).energy_created;
+        else
+            made = energy_made_at(watch, i);
+        if (made > most || isnan(made)) {
+            most = made;
+            worst = i;
+        }
+    }
+
     const yk_interface_def *face = &info->interfaces[worst];
-    const char *a = info->names[face->effort_subsystem], *b = info->names[face->motion_subsystem];
+    const char *a = info->names[face->effort_subsystem];
+    const char *b = info->names[face->motion_subsystem];
+    yk_finding *f;
     if (!lost && share > UNSTABLE)
-        f = yk_finding_add(
-            report, YK_FINDING_ENERGY, true, worst, share,
-            "the coupling is unstable: the energy grew to %.3g J, of which only %.3g J were there at the "
-            "start or fed in, most at interface '%s' between '%s' and '%s'",
-            present_energy(watch), energy->scale, face->name, a, b);
+        f = yk_finding_add(report, YK_FINDING_ENERGY, true, worst, share,
+                           "the coupling is unstable: the energy grew to %.3g J, of which only %.3g J were there at "
+                           "the start or fed in, most at interface '%s' between '%s' and '%s'",
+                           present, energy->scale, face->name, a, b);
     else
         f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, lost ? -share : share,
                            "the coupling %s energy: %.3g J, %.3g %% of the %.3g J at the start and fed in, most at "
@@ -262,37 +356,41 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
     add_remedies(watch, f);
 }
 
-/* Speed (m/s) that the energy of the system could give what is behind an interface; 0 if its mass is not known. */
-static double possible_speed(const yk_watch *watch, int i)
-{
-    const yk_interface_probe *p = &watch->interfaces[i].probe;
-    double mass = p->effort_mass + p->motion_mass;
-    if (p->axis < 0 || p->axis > 2 || !(mass > 0)) return 0;
-    return sqrt(2 * watch->budget.largest_kinetic / mass);
-}
-
+/* Two sides that do not move as one, by the mean squares of their velocities over the run. */
 static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
 {
     const yk_watched *w = &watch->interfaces[i];
-    double looks = fmax(1, (double)watch->looks), fastest = 0;
+    double looks = fmax(1, (double)watch->looks);
+    double fastest = 0;
     for (int k = 0; k < watch->count; k++) fastest = fmax(fastest, sqrt(watch->interfaces[k].speed_squares / looks));
-    double speed = sqrt(w->speed_squares / looks), gap = sqrt(w->gap_squares / looks);
-    double still = AT_REST * fmax(fastest, possible_speed(watch, i));
+
+    /* Speed (m/s) that the energy of the system could give what is behind the interface; 0 if its mass is not known. */
+    double possible = 0;
+    double mass = w->probe.effort_mass + w->probe.motion_mass;
+    bool translates = w->probe.axis >= 0 && w->probe.axis <= 2;
+    if (translates && mass > 0) possible = sqrt(2 * watch->budget.largest_kinetic / mass);
+
+    /* An interface at rest has a gap of rounding or of settling, which is no share of anything. */
+    double speed = sqrt(w->speed_squares / looks);
+    double gap = sqrt(w->gap_squares / looks);
     double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
-    bool moves = speed > still && speed > rounding * (yk_v3_norm(w->origin) + w->way);
+    bool moves = speed > AT_REST * fmax(fastest, possible) && speed > rounding * (yk_v3_norm(w->origin) + w->travel);
     double share = moves ? gap / speed : 0;
     const char *what = "velocities";
     const char *unit = "m/s";
 
     /* A rotation that is slow beside the travel of the interface is none. */
-    double spin = sqrt(w->spin_squares / looks), spin_gap = sqrt(w->spin_gap_squares / looks);
-    bool turns = w->way > 0 && spin > fmax(0.1 * speed / w->way, rounding) && spin_gap / spin > share;
-    if (turns) {
-        share = spin_gap / spin, gap = spin_gap, speed = spin;
+    double spin = sqrt(w->spin_squares / looks);
+    double spin_gap = sqrt(w->spin_gap_squares / looks);
+    bool rotates = w->travel > 0 && spin > fmax(0.1 * speed / w->travel, rounding);
+    if (rotates && spin_gap / spin > share) {
+        share = spin_gap / spin;
+        gap = spin_gap;
         what = "angular velocities";
         unit = "rad/s";
     }
     if (!(share > GAP_NOTABLE)) return;
+
     yk_finding *f = yk_finding_add(report, YK_FINDING_GAP, share > GAP_SERIOUS, i, share,
                                    "the two sides of interface '%s' do not move as one: their %s differ by %.3g %s, "
                                    "%.3g %% of the interface's own",
@@ -300,99 +398,55 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
     add_remedies(watch, f);
 }
 
-/* Iterations that end where everything counts as converged. */
-static void conclude_tolerance(const yk_watch *watch, yk_run_report *report)
+/* A gap that grows from a quarter to half to the whole run, and more than the motion does. */
+static bool has_drifted(const double gap[3], const double travel[3], double notable)
 {
-    double wrench;
-    int worst = drowned_interface(watch, &wrench);
-    if (worst < 0) return;
-    double tolerance = watch->info->scheme.tolerance;
-    yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, false, worst, tolerance / wrench,
-                                   "the iterations end too soon: their tolerance is %.3g N or N m, and the wrench at "
-                                   "interface '%s' %.3g in the mean",
-                                   tolerance, watch->info->interfaces[worst].name, wrench);
-    add_remedies(watch, f);
-}
-
-static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
-{
-    yk_system_statistics all = yk_system_statistics_get(watch->system);
-    if (all.steps_not_converged == 0) return;
-    const yk_scheme_def *scheme = &watch->info->scheme;
-    if (scheme->kind == YK_SCHEME_RELAXED) {
-        double left = all.residual_not_converged;
-        if (!(left > RESIDUAL_NOTABLE)) return;
-        yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, left > RESIDUAL_SERIOUS, -1, left,
-                                       "the sweeps did not converge in %lld of %lld steps, the first at t = %.4g s in "
-                                       "subsystem '%s', and left %.3g "
-                                       "of the typical velocity in all",
-                                       (long long)all.steps_not_converged, (long long)all.steps,
-                                       all.first_not_converged, watch->info->names[all.worst_not_converged], left);
-        if (scheme->relaxation != YK_RELAXATION_QUASI_NEWTON)
-            yk_finding_remedy(f, "coupling.relaxation=quasi-newton", "use coupling.relaxation quasi-newton");
-        yk_finding_remedy(f, "coupling.scheme=monolithic", "use coupling.scheme monolithic");
-        return;
+    for (int k = 1; k < 3; k++) {
+        double motion = travel[k - 1] > 0 ? travel[k] / travel[k - 1] : 1;
+        if (!(gap[k - 1] > 0 && gap[k] > DRIFT * gap[k - 1] * fmax(1, motion))) return false;
     }
-
-    int worst = 0;
-    double share = -1;
-    for (int i = 0; i < watch->count; i++) {
-        yk_interface_statistics s = yk_system_interface_statistics(watch->system, i);
-        double here = s.impulse > 0 ? s.residual_impulse / s.impulse : 0;
-        if (!(here <= share)) share = here, worst = i;
-    }
-    if (!(share > RESIDUAL_NOTABLE)) return;
-    yk_interface_statistics s = yk_system_interface_statistics(watch->system, worst);
-    yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, share > RESIDUAL_SERIOUS, worst, share,
-                                   "the iterations did not converge in %lld of %lld steps, the first at t = %.4g s: at "
-                                   "interface '%s' they left up to "
-                                   "%.3g N or N m open, %.3g %% of its impulse in all",
-                                   (long long)all.steps_not_converged, (long long)all.steps, all.first_not_converged,
-                                   watch->info->interfaces[worst].name, s.largest_residual, 100 * share);
-    add_remedies(watch, f);
-}
-
-/* A gap that grows more than the motion does. */
-static bool has_drifted(const double gap[3], const double way[3], double notable)
-{
-    for (int k = 1; k < 3; k++)
-        if (!(gap[k - 1] > 0 && gap[k] > DRIFT * gap[k - 1] * fmax(1, way[k - 1] > 0 ? way[k] / way[k - 1] : 1)))
-            return false;
     return gap[2] > notable;
-}
-
-static bool looks_at_positions(const yk_scheme_def *scheme)
-{
-    return scheme->kind != YK_SCHEME_EXPLICIT || (scheme->inputs.modified && scheme->inputs.position > 0);
 }
 
 static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
 {
     const yk_watched *w = &watch->interfaces[i];
     yk_interface_error all = yk_system_interface_statistics(watch->system, i).largest;
-    const double way[3] = {w->quarter_way, w->half_way, w->way};
-    const double gaps[3] = {w->quarter.position, w->half.position, all.position};
-    const double turns[3] = {w->quarter.rotation, w->half.rotation, all.rotation};
-    bool position = has_drifted(gaps, way, fmax(NOTABLE_GAP * w->way, ROUNDING_GAP)),
-         rotation = has_drifted(turns, way, NOTABLE_GAP);
-    if (!position && !rotation) return;
+    const double travel[3] = {w->quarter_travel, w->half_travel, w->travel};
+    const double positions[3] = {w->quarter.position, w->half.position, all.position};
+    const double rotations[3] = {w->quarter.rotation, w->half.rotation, all.rotation};
+    const double *gap;
+    const char *unit;
+    if (has_drifted(positions, travel, fmax(NOTABLE_GAP * w->travel, ROUNDING_GAP))) {
+        gap = positions;
+        unit = "m";
+    } else if (has_drifted(rotations, travel, NOTABLE_GAP)) {
+        gap = rotations;
+        unit = "rad";
+    } else {
+        return;
+    }
 
-    const double *gap = position ? gaps : turns;
-    yk_finding *f = yk_finding_add(
-        report, YK_FINDING_DRIFT, false, i, gap[2],
-        "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, %.3g after half, %.3g at "
-        "the end",
-        watch->info->interfaces[i].name, gap[0], position ? "m" : "rad", gap[1], gap[2]);
-    if (!looks_at_positions(&watch->info->scheme))
+    yk_finding *f = yk_finding_add(report, YK_FINDING_DRIFT, false, i, gap[2],
+                                   "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, "
+                                   "%.3g after half, %.3g at the end",
+                                   watch->info->interfaces[i].name, gap[0], unit, gap[1], gap[2]);
+
+    /* Inputs of velocity alone never see the positions part. */
+    const yk_scheme_def *scheme = &watch->info->scheme;
+    bool sees_positions =
+        scheme->kind != YK_SCHEME_EXPLICIT || (scheme->inputs.modified && scheme->inputs.position > 0);
+    if (!sees_positions)
         yk_finding_remedy(f, "coupling.inputs=index-1", "use coupling.inputs index-1, which look at positions");
     add_remedies(watch, f);
 }
 
 bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem, const char *name, double *value)
 {
-    const yk_channel *channels;
     yk_subsystem *part = info->subsystems[subsystem];
     if (!part->ops->channels) return false;
+
+    const yk_channel *channels;
     int count = part->ops->channels(part, &channels);
     for (int i = 0; i < count; i++) {
         if (strcmp(channels[i].name, name) != 0) continue;
@@ -407,7 +461,8 @@ static void conclude_passages(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->info->subsystem_count; i++) {
         double depth = 0;
-        if (!yk_watch_channel(watch->system, watch->info, i, "largest_passage", &depth) || !(depth > 0)) continue;
+        bool known = yk_watch_channel(watch->system, watch->info, i, "largest_passage", &depth);
+        if (!known || !(depth > 0)) continue;
         yk_finding_add(
             report, YK_FINDING_PASSAGE, true, -1, depth,
             "a body of subsystem '%s' went %.3g m into the ground or a fixed body: its motion is prescribed by an "
@@ -416,34 +471,11 @@ static void conclude_passages(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* A run that did not come to its end, whatever else was found. */
-static void conclude_failure(const yk_watch *watch, yk_status outcome, yk_run_report *report)
-{
-    if (outcome >= 0 || outcome == YK_INTERRUPTED) return;
-    yk_finding_add(report, YK_FINDING_FAILED, true, -1, report->time,
-                   "the run failed at t = %.4g s, in step %lld of %lld", report->time, (long long)report->steps + 1,
-                   (long long)watch->info->steps);
-}
-
 static bool has_serious(const yk_run_report *report)
 {
     for (int i = 0; i < report->finding_count; i++)
         if (report->findings[i].serious) return true;
     return false;
-}
-
-/* What was known of masses and loops before the run: where the run went wrong, the cause, and told first. */
-static void conclude_limits(const yk_watch *watch, yk_run_report *report)
-{
-    report->mass_ratio = watch->limits ? watch->limits->mass_ratio : NAN;
-    if (!watch->limits || watch->limits->finding_count == 0) return;
-    int count = report->finding_count < YK_FINDINGS_MAX ? report->finding_count : YK_FINDINGS_MAX - 1;
-    bool cause = has_serious(report);
-    int place = cause ? 0 : count;
-    memmove(&report->findings[place + 1], &report->findings[place], (size_t)(count - place) * sizeof(yk_finding));
-    report->findings[place] = watch->limits->findings[0];
-    report->findings[place].serious = cause;
-    report->finding_count = count + 1;
 }
 
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)
@@ -461,13 +493,27 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
 
     /* The cause comes first: iterations that do not converge let a coupling run away, and what runs away has gaps, drifts
      * and fails as well. */
-    conclude_tolerance(watch, report);
     conclude_convergence(watch, report);
-    for (int i = 0; i < watch->count; i++) conclude_ripple(watch, i, report);
+    conclude_ripple(watch, report);
     conclude_energy(watch, &energy, report);
     for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_gap(watch, i, report);
     for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_drift(watch, i, report);
     conclude_passages(watch, report);
-    conclude_failure(watch, outcome, report);
-    conclude_limits(watch, report);
+    if (outcome < 0 && outcome != YK_INTERRUPTED)
+        yk_finding_add(report, YK_FINDING_FAILED, true, -1, report->time,
+                       "the run failed at t = %.4g s, in step %lld of %lld", report->time, (long long)report->steps + 1,
+                       (long long)watch->info->steps);
+
+    /* What was known of masses and loops before the run: the cause where the run went wrong, and then the first finding. */
+    report->mass_ratio = watch->limits ? watch->limits->mass_ratio : NAN;
+    if (!watch->limits || watch->limits->finding_count == 0) return;
+    bool cause = has_serious(report);
+    int count = report->finding_count;
+    if (count == YK_FINDINGS_MAX) count = YK_FINDINGS_MAX - 1;
+    int index = cause ? 0 : count;
+    yk_finding *findings = report->findings;
+    memmove(&findings[index + 1], &findings[index], (size_t)(count - index) * sizeof *findings);
+    findings[index] = watch->limits->findings[0];
+    findings[index].serious = cause;
+    report->finding_count = count + 1;
 }

@@ -1,4 +1,4 @@
-/* What is watched in every run, and what it tells: findings with their remedy. */
+/* What is watched in every run, and what follows from it: findings with their remedies. */
 #ifndef YK_ANALYSIS_WATCH_H
 #define YK_ANALYSIS_WATCH_H
 
@@ -11,10 +11,10 @@ typedef struct yk_watched {
     yk_ripple ripple;
     yk_interface_probe probe; /* at the start, see limits.h */
     yk_vec3 origin;           /* of the effort side, at the start */
-    double way;               /* largest distance from there, looked at now and then */
-    /* Largest gaps up to a quarter and half of the run, and the way by then. */
+    double travel;            /* largest distance from there, looked at now and then */
+    /* Largest gaps up to a quarter and half of the run, and the travel by then. */
     yk_interface_error quarter, half;
-    double quarter_way, half_way;
+    double quarter_travel, half_travel;
     /* Sums of squares, now and then, of the velocity gap and of the velocity (m/s, rad/s). */
     double gap_squares, speed_squares;
     double spin_gap_squares, spin_squares;
