@@ -40,14 +40,20 @@ static const char *take_number(const char *at, double *value)
     return skip_space(end);
 }
 
-yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *measure)
+bool yk_measure_of_step(const yk_measure *measure)
 {
-    *measure = (yk_measure){.kind = -1, .from = -INFINITY, .to = INFINITY};
+    return measure->kind == RADIUS || measure->kind == COUPLING;
+}
+
+yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
+{
+    *m = (yk_measure){.kind = -1, .from = -INFINITY, .to = INFINITY};
+
     char word[32];
     const char *at = take_word(text, "(", word, sizeof word);
     for (int i = 0; words[i]; i++)
-        if (strcmp(word, words[i]) == 0) measure->kind = i;
-    if (measure->kind < 0) {
+        if (strcmp(word, words[i]) == 0) m->kind = i;
+    if (m->kind < 0) {
         const char *nearest = yk_text_nearest(word, words);
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
@@ -55,25 +61,25 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *me
             "final, frequency, line, radius and coupling",
             text, word, nearest ? ", did you mean " : "", nearest ? nearest : "");
     }
-    if (yk_measure_of_step(measure) && !*at) return YK_OK;
-    if (*at == '(') at = take_word(at + 1, ",)", measure->signal, sizeof measure->signal);
-    for (char *c = measure->signal; *c; c++)
-        if (*c == ':') *c = '.'; /* records know the component as .x */
-    if (measure->kind == LINE && *at == ',') at = take_number(at + 1, &measure->frequency);
-    if (*at == ',') at = take_number(at + 1, &measure->from);
-    if (*at == ',') at = take_number(at + 1, &measure->to);
-    bool good = !yk_measure_of_step(measure) && *measure->signal && *at == ')' && !*skip_space(at + 1) &&
-                measure->from < measure->to && (measure->kind != LINE || measure->frequency > 0);
-    if (good) return YK_OK;
-    return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text,
-                   yk_measure_of_step(measure) ? words[measure->kind]
-                   : measure->kind == LINE     ? "line(signal, frequency) or line(signal, frequency, from, to)"
-                                               : "rms(signal), rms(signal, from) or rms(signal, from, to), times in s");
-}
 
-bool yk_measure_of_step(const yk_measure *measure)
-{
-    return measure->kind == RADIUS || measure->kind == COUPLING;
+    bool of_step = yk_measure_of_step(m);
+    if (of_step && !*at) return YK_OK;
+    if (of_step) return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, words[m->kind]);
+
+    /* (signal, from, to) or (signal, frequency, from, to); records know the component of tip.position:x as .x. */
+    if (*at == '(') at = take_word(at + 1, ",)", m->signal, sizeof m->signal);
+    for (char *c = m->signal; *c; c++)
+        if (*c == ':') *c = '.';
+    if (m->kind == LINE && *at == ',') at = take_number(at + 1, &m->frequency);
+    if (*at == ',') at = take_number(at + 1, &m->from);
+    if (*at == ',') at = take_number(at + 1, &m->to);
+
+    bool complete = *m->signal && *at == ')' && !*skip_space(at + 1);
+    bool sound = m->from < m->to && (m->kind != LINE || m->frequency > 0);
+    if (complete && sound) return YK_OK;
+    const char *form = "rms(signal), rms(signal, from) or rms(signal, from, to), times in s";
+    if (m->kind == LINE) form = "line(signal, frequency) or line(signal, frequency, from, to)";
+    return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, form);
 }
 
 double yk_measure_step_value(const yk_measure *measure, const yk_stability_report *report)
@@ -93,15 +99,17 @@ static double mean_of(size_t n, const double *x)
 /* Weight of sample i of n. */
 static double hann(size_t n, size_t i)
 {
-    return n > 1 ? 0.5 - 0.5 * cos(2 * YK_PI * (double)i / (double)(n - 1)) : 1;
+    if (n <= 1) return 1;
+    return 0.5 - 0.5 * cos(2 * YK_PI * (double)i / (double)(n - 1));
 }
 
 double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
 {
     double mean = mean_of(n, x), real = 0, imaginary = 0, weights = 0;
-    double turn = 2 * YK_PI * frequency * dt;
+    double step_angle = 2 * YK_PI * frequency * dt;
     for (size_t i = 0; i < n; i++) {
-        double window = hann(n, i), angle = turn * (double)i;
+        double window = hann(n, i);
+        double angle = step_angle * (double)i;
         real += window * (x[i] - mean) * cos(angle);
         imaginary += window * (x[i] - mean) * sin(angle);
         weights += window;
@@ -109,43 +117,46 @@ double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
     return weights > 0 ? 2 * hypot(real, imaginary) / weights : 0;
 }
 
-/* The strongest line on a grid of at most half a bin, by a transform of the windowed signal padded with zeros. */
-static yk_status strongest_on_grid(yk_context *context, size_t n, const double *x, double dt, double *frequency,
-                                   double *spacing)
+static yk_status strongest_frequency(yk_context *context, size_t n, const double *x, double dt, double *frequency)
 {
+    /* The strongest line on a grid of at most half a bin, by a transform of the windowed signal padded with zeros. */
     size_t size = 2;
     while (size < 2 * n) size *= 2;
     double *real = yk_allocate(context, 2 * size, sizeof *real);
     if (!real) return YK_ERROR_MEMORY;
-    double *imaginary = real + size, mean = mean_of(n, x), largest = -1;
+    double *imaginary = real + size;
+    double mean = mean_of(n, x);
     for (size_t i = 0; i < n; i++) real[i] = hann(n, i) * (x[i] - mean);
     yk_fourier_transform(size, real, imaginary);
-    *spacing = 1 / ((double)size * dt);
+
+    double spacing = 1 / ((double)size * dt), best = 0, largest = -1;
     for (size_t k = 1; k < size / 2; k++) {
         double square = real[k] * real[k] + imaginary[k] * imaginary[k];
-        if (square > largest) largest = square, *frequency = (double)k * *spacing;
+        if (square > largest) {
+            largest = square;
+            best = (double)k * spacing;
+        }
     }
     yk_release(context, real);
-    return YK_OK;
-}
 
-/* From the grid on by golden section between its neighbours. */
-static yk_status strongest_frequency(yk_context *context, size_t n, const double *x, double dt, double *frequency)
-{
-    double best = 0, bin = 0;
-    yk_status status = strongest_on_grid(context, n, x, dt, &best, &bin);
-    if (status < 0) return status;
+    /* From there by golden section between the neighbours on the grid. */
     const double golden = 0.6180339887498949;
-    double low = best - bin, high = best + bin;
+    double low = best - spacing, high = best + spacing;
     double left = high - golden * (high - low), right = low + golden * (high - low);
     double at_left = yk_spectrum_line(n, x, dt, left), at_right = yk_spectrum_line(n, x, dt, right);
     while (high - low > 1e-7 * best) {
         if (at_left > at_right) {
-            high = right, right = left, at_right = at_left;
-            left = high - golden * (high - low), at_left = yk_spectrum_line(n, x, dt, left);
+            high = right;
+            right = left;
+            at_right = at_left;
+            left = high - golden * (high - low);
+            at_left = yk_spectrum_line(n, x, dt, left);
         } else {
-            low = left, left = right, at_left = at_right;
-            right = low + golden * (high - low), at_right = yk_spectrum_line(n, x, dt, right);
+            low = left;
+            left = right;
+            at_left = at_right;
+            right = low + golden * (high - low);
+            at_right = yk_spectrum_line(n, x, dt, right);
         }
     }
     *frequency = 0.5 * (low + high);
@@ -158,9 +169,11 @@ static double evaluate(const yk_measure *m, size_t n, const double *x, double dt
 {
     double low = INFINITY, high = -INFINITY, squares = 0, mean = mean_of(n, x);
     for (size_t i = 0; i < n; i++) {
-        low = fmin(low, x[i]), high = fmax(high, x[i]);
+        low = fmin(low, x[i]);
+        high = fmax(high, x[i]);
         squares += x[i] * x[i];
     }
+
     double square = squares / (double)n;
     switch (m->kind) {
     case RMS: return sqrt(square);
@@ -180,15 +193,20 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
     int channel = yk_record_find(record, measure->signal);
     if (channel < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "measure: the record has no signal '%s'", measure->signal);
-    const double *time = yk_record_time(record), *x = yk_record_column(record, channel, 0);
+
+    /* The rows within the time span. */
+    const double *time = yk_record_time(record);
     size_t begin = 0, end = yk_record_rows(record);
     while (begin < end && time[begin] < measure->from) begin++;
     while (end > begin && time[end - 1] > measure->to) end--;
-    if (end - begin < 2)
+    size_t count = end - begin;
+    if (count < 2)
         return yk_fail(context, YK_ERROR_ARGUMENT, "measure of '%s': fewer than two samples from %g s to %g s",
                        measure->signal, measure->from, measure->to);
+
+    const double *x = yk_record_column(record, channel, 0) + begin;
     double dt = time[begin + 1] - time[begin];
-    if (measure->kind == FREQUENCY) return strongest_frequency(context, end - begin, x + begin, dt, value);
-    *value = evaluate(measure, end - begin, x + begin, dt);
+    if (measure->kind == FREQUENCY) return strongest_frequency(context, count, x, dt, value);
+    *value = evaluate(measure, count, x, dt);
     return YK_OK;
 }
