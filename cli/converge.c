@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "pictures.h"
 #include "progress.h"
 #include "scenario.h"
 #include "variants.h"
@@ -114,7 +115,7 @@ static int run_study(const request *r, const yk_converge_def *def)
                                                                    : "the scenario",
                        def->steps[def->step_count - 1] / 4, report.reference_error);
             code = r->output && !write_rows(r->output, def, rows) ? EXIT_FAILED : EXIT_GOOD;
-            if (r->plot && yk_plot_convergence(context, r->plot, def->scenario.path, def, rows) < 0)
+            if (r->plot && picture_convergence(context, r->plot, def->scenario.path, def, rows) < 0)
                 code = print_failure(context);
             else if (r->plot)
                 printf("picture %s.svg, %s.png\n", r->plot, r->plot);

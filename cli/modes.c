@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/plot_modes.h"
 #include "commands.h"
+#include "pictures.h"
 #include "scenario.h"
 #include "yoke/analysis.h"
 
@@ -138,7 +138,7 @@ static int report(yk_context *context, const yk_smooth *model, const yk_modes *m
     print_remarks(model, modes, (int)r->count);
     if (r->output && !write_csv(r->output, model, modes)) return EXIT_FAILED;
     if (r->plot) {
-        if (yk_plot_modes(context, r->plot, model, modes) < 0) return print_failure(context);
+        if (picture_modes(context, r->plot, model, modes) < 0) return print_failure(context);
         printf("\n  picture %s.svg, %s.png\n", r->plot, r->plot);
     }
     return EXIT_GOOD;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "pictures.h"
 #include "scenario.h"
 #include "yoke/analysis.h"
 
@@ -16,7 +17,7 @@ typedef struct picture {
     const char *files[FILES_MAX];
     yk_record *records[FILES_MAX];
     int curve_count;
-    yk_plot_curve curves[CURVES_MAX];
+    picture_curve curves[CURVES_MAX];
     char titles[CURVES_MAX][128];
 } picture;
 
@@ -41,7 +42,7 @@ static bool add_channel(picture *p, int file, int channel, int component)
     int length = p->file_count > 1 ? stem(p->files[file], &name) : 0;
     snprintf(title, sizeof *p->titles, "%s%s%s%s%.*s", c->name, c->components > 1 ? ":" : "",
              c->components > 1 ? c->labels[component] : "", length ? ", " : "", length, length ? name : "");
-    p->curves[p->curve_count++] = (yk_plot_curve){p->records[file], channel, component, title};
+    p->curves[p->curve_count++] = (picture_curve){p->records[file], channel, component, title};
     return true;
 }
 
@@ -127,7 +128,7 @@ int command_plot(int argc, char **argv)
     p->context = p->file_count < 0 ? NULL : open_context();
     if (p->context && collect(p, &signals)) {
         if (!title) title = yk_record_get_header(p->records[0])->title;
-        if (yk_plot_curves(p->context, base, title, p->curves, p->curve_count) < 0) {
+        if (picture_curves(p->context, base, title, p->curves, p->curve_count) < 0) {
             code = print_failure(p->context);
         } else {
             printf("picture %s.svg, %s.png\n", base, base);

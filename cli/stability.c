@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pictures.h"
 #include "progress.h"
 #include "scenario.h"
 #include "two_mass.h"
@@ -210,7 +211,7 @@ static int draw(yk_context *context, const request *r, const yk_map_axis *x, con
     if (!o->plot) return EXIT_GOOD;
     char title[256];
     snprintf(title, sizeof title, "growth by the coupling per macro step, %s", r->path);
-    if (yk_plot_map(context, o->plot, title, x, y, radii) < 0) return print_failure(context);
+    if (picture_map(context, o->plot, title, x, y, radii) < 0) return print_failure(context);
     printf("picture %s.svg, %s.png\n", o->plot, o->plot);
     return EXIT_GOOD;
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/plot.h"
 #include "commands.h"
+#include "pictures.h"
 #include "progress.h"
 #include "scenario.h"
 #include "yoke/analysis.h"
@@ -127,53 +127,6 @@ static bool write_table(const char *file, const yk_sweep_def *def, const double 
     return (out == stdout || fclose(out) == 0) && good;
 }
 
-/* The values of the first `axes` axes in a run, as the name of a curve. */
-static void quote_combination(yk_context *context, yk_text *script, const yk_sweep_def *def, int run, int axes)
-{
-    yk_text name = {0};
-    for (int i = 0; i < axes; i++)
-        yk_text_add(context, &name, "%s%s=%s", i ? ", " : "", def->axes[i].path, yk_sweep_value(def, run, i));
-    yk_plot_quote(context, script, name.data ? name.data : "");
-    yk_text_add(context, script, " noenhanced");
-    yk_text_destroy(context, &name);
-}
-
-/* One curve per measure and per combination of all axes but the last that is a number: that one is the x axis. */
-static yk_status plot_results(yk_context *context, const char *base, const char *title, const yk_sweep_def *def,
-                              const double *results)
-{
-    int last = def->axis_count - 1, points = def->axes[last].count, curves = yk_sweep_runs(def) / points;
-    yk_text script = {0};
-    for (int m = 0; m < def->measure_count; m++)
-        for (int c = 0; c < curves; c++) {
-            yk_text_add(context, &script, "$d%d_%d << EOD\n", m, c);
-            for (int i = 0; i < points; i++)
-                yk_text_add(context, &script, "%s %.9g\n", def->axes[last].values[i],
-                            results[(size_t)(c * points + i) * (size_t)def->measure_count + (size_t)m]);
-            yk_text_add(context, &script, "EOD\n");
-        }
-    yk_text_add(context, &script, "set multiplot layout %d,1 title ", def->measure_count);
-    yk_plot_quote(context, &script, title);
-    yk_text_add(context, &script,
-                " noenhanced\nset grid\nset key outside top center horizontal maxcols 2\nset lmargin 12\nset xlabel ");
-    yk_plot_quote(context, &script, def->axes[last].path);
-    yk_text_add(context, &script, " noenhanced\n");
-    for (int m = 0; m < def->measure_count; m++) {
-        yk_text_add(context, &script, "set ylabel ");
-        yk_plot_quote(context, &script, def->measures[m]);
-        yk_text_add(context, &script, " noenhanced\n");
-        for (int c = 0; c < curves; c++) {
-            yk_text_add(context, &script, "%s$d%d_%d with linespoints pt 7 title ", c ? ", " : "plot ", m, c);
-            quote_combination(context, &script, def, c * points, last);
-        }
-        yk_text_add(context, &script, "\n");
-    }
-    yk_text_add(context, &script, "unset multiplot\n");
-    yk_status status = script.failed ? YK_ERROR_MEMORY : yk_plot_panels(context, base, script.data, def->measure_count);
-    yk_text_destroy(context, &script);
-    return status;
-}
-
 static int run_sweep(request *r, const yk_sweep_def *def)
 {
     yk_context *context = r->context;
@@ -188,7 +141,7 @@ static int run_sweep(request *r, const yk_sweep_def *def)
         if (status == YK_INTERRUPTED && r->journal) fprintf(stderr, "yoke: the same command takes it up again\n");
     } else {
         if (!write_table(r->output, def, results)) code = EXIT_FAILED;
-        if (r->plot && plot_results(context, r->plot, r->scenario, def, results) < 0) code = print_failure(context);
+        if (r->plot && picture_sweep(context, r->plot, r->scenario, def, results) < 0) code = print_failure(context);
         if (r->plot && code == EXIT_GOOD) printf("picture %s.svg, %s.png\n", r->plot, r->plot);
     }
     yk_diagnostics_destroy(diagnostics);

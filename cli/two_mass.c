@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pictures.h"
 #include "yoke/analysis.h"
 
 static bool read_inputs(const char *text, yk_inputs *inputs)
@@ -174,7 +175,7 @@ static int make_map(yk_context *context, const two_mass_request *r, const yk_map
         bool inputs = r->model.scheme.kind == YK_SCHEME_EXPLICIT;
         snprintf(title, sizeof title, "spectral radius of scheme %s%s%s", r->scheme, inputs ? ", inputs " : "",
                  inputs ? r->inputs : "");
-        status = yk_plot_map(context, r->plot, title, x, y, radii);
+        status = picture_map(context, r->plot, title, x, y, radii);
         if (status == YK_OK) printf("picture %s.svg, %s.png\n", r->plot, r->plot);
     }
     free(radii);

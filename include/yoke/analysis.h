@@ -1,4 +1,5 @@
-/* What is done with coupled systems: running them with a recorder, stability and convergence of a scheme, pictures. */
+/* What is done with coupled systems: running them with a recorder, error bars, stability and convergence of a scheme, sweeps
+ * and advice. */
 #ifndef YOKE_ANALYSIS_H
 #define YOKE_ANALYSIS_H
 
@@ -491,30 +492,6 @@ typedef struct yk_freedoms {
 /* Where interfaces prescribe motions to the subsystem, with everything at the start; YK_ERROR_CAPABILITY if its solver does
  * not tell. */
 yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, int subsystem, yk_freedoms *freedoms);
-
-/* Pictures ------------------------------------------------------------------------------------------------------- */
-
-/* Runs gnuplot on a script, once per picture: base.svg and base.png. The script must not set terminal or output. */
-yk_status yk_plot(yk_context *context, const char *base, const char *script);
-
-/* Draws a map to base.svg and base.png: stable points filled, the boundary where the radius crosses 1. */
-yk_status yk_plot_map(yk_context *context, const char *base, const char *title, const yk_map_axis *x,
-                      const yk_map_axis *y, const double *radii);
-
-/* Draws errors over the step, over calls of subsystems and over time on the clock to base.svg and base.png. */
-yk_status yk_plot_convergence(yk_context *context, const char *base, const char *title, const yk_converge_def *def,
-                              const yk_convergence_row *rows);
-
-/* One curve of a picture: component of a channel of a record over time. */
-typedef struct yk_plot_curve {
-    const yk_record *record;
-    int channel, component;
-    const char *title;
-} yk_plot_curve;
-
-/* Draws curves over time to base.svg and base.png, one panel per unit. */
-yk_status yk_plot_curves(yk_context *context, const char *base, const char *title, const yk_plot_curve *curves,
-                         int count);
 
 #ifdef __cplusplus
 }
