@@ -18,20 +18,24 @@ static double seconds(void)
 
 /* Smallest of some samples of the parts of a step: [0] right-hand side, [1] matrix with it, [2] factors, [3] solution.
  */
-static void time_parts(yk_smooth *model, double part[4])
+static void time_parts(yk_smooth *smooth, double part[4])
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
     int rounds = 1 + 2000 / model->unknown_count;
     for (int k = 0; k < 4; k++) part[k] = 1e9;
+
     for (int sample = 0; sample < 5; sample++) {
         double at[5];
         at[0] = seconds();
-        for (int i = 0; i < rounds; i++) yk_smooth_assemble(model, LEVEL_STEP, false);
+        for (int i = 0; i < rounds; i++) yk_smooth_assemble(model, work, NULL, LEVEL_STEP);
         at[1] = seconds();
-        for (int i = 0; i < rounds; i++) yk_smooth_assemble(model, LEVEL_STEP, true);
+        for (int i = 0; i < rounds; i++) yk_smooth_assemble(model, work, solver, LEVEL_STEP);
         at[2] = seconds();
-        for (int i = 0; i < rounds; i++) yk_sparse_refactor(model->matrix, NULL);
+        for (int i = 0; i < rounds; i++) yk_sparse_refactor(solver->matrix, NULL);
         at[3] = seconds();
-        for (int i = 0; i < rounds; i++) yk_smooth_solve(model, model->right);
+        for (int i = 0; i < rounds; i++) yk_smooth_solve(model, solver, work->right);
         at[4] = seconds();
         for (int k = 0; k < 4; k++) part[k] = fmin(part[k], (at[k + 1] - at[k]) / rounds);
     }

@@ -13,7 +13,7 @@ static inline void subtract(double *to, yk_vec3 v, double scale)
     to[2] -= scale * v.z;
 }
 
-static scales scales_of(const yk_smooth *model, double c)
+static scales scales_of(const yk_smooth_model *model, double c)
 {
     double inverse = 1 / model->mass_scale;
     return (scales){.c = c, .inertia = inverse, .node = c * c * inverse, .rate = c * inverse};
@@ -31,26 +31,27 @@ static void weight_stiffness(const yk_inertia_global *inertia, yk_vec3 gravity, 
         for (int j = 0; j < 3; j++) tangent[3 + i][3 + j] -= c * c * (turns.m[i][j] - (i == j ? dot : 0));
 }
 
-static inline void node_matrix(const yk_smooth *model, int i, double weight, const scales *s, sink *to, sink_mode mode)
+static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_workspace *work, int i, double weight,
+                               const scales *s, sink *to, sink_mode mode)
 {
     const node_model *node = &model->nodes[i];
     int u = node->unknown;
     double square = model->length_scale * model->length_scale;
     if (!node->massive) {
-        double share = s->c > 0 ? 0 : weight * model->idle_mass;
+        double share = s->c > 0 ? 0 : weight * work->idle_mass;
         for (int k = 0; k < 6; k++) put(to, mode, u + k, u + k, k < 3 ? share : share * square);
         return;
     }
     double tangent[6][6] = {{0}};
     if (mode == SINK_ADD) {
         yk_inertia_global inertia;
-        yk_inertia_turn(&node->inertia, &model->trial[i].frame.rotation, &inertia);
-        yk_inertia_tangent(&inertia, &model->trial[i].frame, s->c, model->turn_share, tangent);
+        yk_inertia_turn(&node->inertia, &work->trial[i].frame.rotation, &inertia);
+        yk_inertia_tangent(&inertia, &work->trial[i].frame, s->c, work->turn_share, tangent);
         if (node->eccentric) weight_stiffness(&inertia, model->def.gravity, s->c, tangent);
     }
-    double scale = weight * s->inertia * (1 + s->c * model->damping);
+    double scale = weight * s->inertia * (1 + s->c * work->damping);
     /* Point masses have no inertia of rotation: that their rotation is free must not make the start singular. */
-    double point = s->c > 0 ? 0 : weight * model->idle_mass * 1e-3 * square;
+    double point = s->c > 0 ? 0 : weight * work->idle_mass * 1e-3 * square;
     for (int k = 0; k < 3; k++) put(to, mode, u + k, u + k, scale * tangent[k][k]);
     for (int j = 3; j < 6; j++)
         for (int k = 3; k < 6; k++) put(to, mode, u + k, u + j, scale * tangent[k][j] + (k == j ? point : 0));
@@ -62,13 +63,13 @@ static inline void node_matrix(const yk_smooth *model, int i, double weight, con
         }
 }
 
-void yk_smooth_inertias(yk_smooth *model, bool with_rates)
+void yk_smooth_inertias(const yk_smooth_model *model, yk_smooth_workspace *work, bool with_rates)
 {
-    double inverse = with_rates ? 1 / model->c : 0;
+    double inverse = with_rates ? 1 / work->c : 0;
     for (int i = 0; i < model->node_count; i++) {
         if (!model->nodes[i].massive) continue;
         const yk_inertia *inertia = &model->nodes[i].inertia;
-        trial_node *node = &model->trial[i];
+        trial_node *node = &work->trial[i];
         const yk_frame *frame = &node->frame;
         /* J w = R (J0 (R^T w)): cheaper than to turn the tensor. */
         yk_vec3 spin =
@@ -88,17 +89,17 @@ void yk_smooth_inertias(yk_smooth *model, bool with_rates)
         node->momentum_rate.linear = yk_v3_scale(inverse, linear);
         node->momentum_rate.angular = yk_v3_scale(inverse, angular);
     }
-    if (model->def.flexible_count) yk_smooth_flexible_inertias(model, with_rates);
+    if (model->def.flexible_count) yk_smooth_flexible_inertias(model, work, with_rates);
 }
 
 /* Gravity and artificial damping start the loads of each node. */
-static void node_loads(yk_smooth *model, double potential[1])
+static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work, double potential[1])
 {
     yk_vec3 g = model->def.gravity;
     for (int i = 0; i < model->node_count; i++) {
         const node_model *node = &model->nodes[i];
-        const trial_node *trial = &model->trial[i];
-        yk_effort *load = &model->load[i];
+        const trial_node *trial = &work->trial[i];
+        yk_effort *load = &work->load[i];
         load->force = yk_v3_scale(node->inertia.mass, g);
         load->torque = yk_v3(0, 0, 0);
         *potential -= yk_v3_dot(load->force, trial->frame.position);
@@ -107,27 +108,27 @@ static void node_loads(yk_smooth *model, double potential[1])
             load->torque = yk_v3_cross(moment, g);
             *potential -= yk_v3_dot(moment, g);
         }
-        if (model->damping > 0) {
-            load->force = yk_v3_axpy(-model->damping, trial->momentum.linear, load->force);
-            load->torque = yk_v3_axpy(-model->damping, trial->momentum.angular, load->torque);
-            model->loss += 2 * model->damping *
-                           yk_inertia_kinetic(&trial->momentum, trial->frame.velocity, trial->frame.angular_velocity);
+        if (work->damping > 0) {
+            load->force = yk_v3_axpy(-work->damping, trial->momentum.linear, load->force);
+            load->torque = yk_v3_axpy(-work->damping, trial->momentum.angular, load->torque);
+            work->loss += 2 * work->damping *
+                          yk_inertia_kinetic(&trial->momentum, trial->frame.velocity, trial->frame.angular_velocity);
         }
     }
-    for (int i = model->node_count; i < model->frame_count; i++) model->load[i] = (yk_effort){0};
+    for (int i = model->node_count; i < model->frame_count; i++) work->load[i] = (yk_effort){0};
     for (int k = 0; k < model->coordinate_count; k++) {
-        trial_coordinate *trial = &model->coordinates[k];
-        trial->load = -model->damping * trial->momentum;
-        model->loss += model->damping * trial->momentum * trial->rate;
+        trial_coordinate *trial = &work->coordinates[k];
+        trial->load = -work->damping * trial->momentum;
+        work->loss += work->damping * trial->momentum * trial->rate;
     }
 }
 
-static void node_right(yk_smooth *model, assembly_level level, const scales *s)
+static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level, const scales *s)
 {
     for (int i = 0; i < model->node_count; i++) {
-        const trial_node *node = &model->trial[i];
-        double *right = &model->right[model->nodes[i].unknown];
-        yk_vec3 force = model->load[i].force, torque = model->load[i].torque;
+        const trial_node *node = &work->trial[i];
+        double *right = &work->right[model->nodes[i].unknown];
+        yk_vec3 force = work->load[i].force, torque = work->load[i].torque;
         double scale = s->node;
         if (level == LEVEL_ACCELERATION) {
             yk_inertia_global inertia;
@@ -148,9 +149,9 @@ static void node_right(yk_smooth *model, assembly_level level, const scales *s)
     }
     bool rates = level != LEVEL_ACCELERATION;
     for (int k = 0; k < model->coordinate_count; k++) {
-        const trial_coordinate *trial = &model->coordinates[k];
+        const trial_coordinate *trial = &work->coordinates[k];
         double force = trial->load - (rates ? trial->momentum_rate : 0);
-        model->right[model->coordinate_first + k] += (rates ? s->node : s->inertia) * force;
+        work->right[model->coordinate_first + k] += (rates ? s->node : s->inertia) * force;
     }
 }
 
@@ -158,14 +159,15 @@ static void node_right(yk_smooth *model, assembly_level level, const scales *s)
 
 /* Derivatives of a drive by central differences of order eight. Integrators on acceleration level ask for a share of
  * their step, so that the error is of the order of their own; else, at the start, 1e-8 of their size is ample. */
-static void difference(const yk_smooth *model, const yk_smooth_function *drive, double t, double step, yk_drive *result)
+static void difference(const yk_smooth_workspace *work, const yk_smooth_function *drive, double t, double step,
+                       yk_drive *result)
 {
     static const double first[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
     static const double second[4] = {8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
     double rate = 0, curvature = -205.0 / 72 * result->value;
     for (int k = 0; k < 4; k++) {
-        double after = drive->value(drive->user, model, t + (k + 1) * step);
-        double before = drive->value(drive->user, model, t - (k + 1) * step);
+        double after = drive->value(drive->user, work->owner, t + (k + 1) * step);
+        double before = drive->value(drive->user, work->owner, t - (k + 1) * step);
         rate += first[k] * (after - before);
         curvature += second[k] * (after + before);
     }
@@ -173,13 +175,13 @@ static void difference(const yk_smooth *model, const yk_smooth_function *drive, 
     result->second = curvature / (step * step);
 }
 
-yk_drive yk_smooth_drive(const yk_smooth *model, const joint_model *joint, double t, bool with_rates)
+yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joint, double t, bool with_rates)
 {
     const yk_smooth_function *drive = &joint->drive;
-    if (joint->port >= 0 && !model->inputs) return (yk_drive){0}; /* between steps it goes on as it was */
-    if (joint->port >= 0) {                                       /* a length that arrives as a polynomial */
-        const yk_signal *signal = &model->inputs[joint->port];
-        double local = t - model->t + model->input_time;
+    if (joint->port >= 0 && !work->inputs) return (yk_drive){0}; /* between steps it goes on as it was */
+    if (joint->port >= 0) {                                      /* a length that arrives as a polynomial */
+        const yk_signal *signal = &work->inputs[joint->port];
+        double local = t - work->t + work->input_time;
         yk_drive length = {.value = yk_signal_scalar(signal, local)};
         if (with_rates) {
             length.rate = yk_signal_scalar_rate(signal, local);
@@ -187,17 +189,18 @@ yk_drive yk_smooth_drive(const yk_smooth *model, const joint_model *joint, doubl
         }
         return length;
     }
-    yk_drive result = {.value = drive->value(drive->user, model, t)};
-    if (with_rates) difference(model, drive, t, model->drive_step > 0 ? model->drive_step : 1e-4, &result);
+    yk_drive result = {.value = drive->value(drive->user, work->owner, t)};
+    if (with_rates) difference(work, drive, t, work->drive_step > 0 ? work->drive_step : 1e-4, &result);
     result.value *= joint->drive_unit, result.rate *= joint->drive_unit, result.second *= joint->drive_unit;
     return result;
 }
 
-static inline void row_matrix(const yk_smooth *model, const joint_model *joint, const yk_row *row, int equation,
-                              const yk_gradient *gradient, bool hold, sink *to, sink_mode mode)
+static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
+                              const yk_row *row, int equation, const yk_gradient *gradient, bool hold, sink *to,
+                              sink_mode mode)
 {
     if (joint->chained) {
-        yk_smooth_chain_row(model, joint, row, equation, gradient, hold, to, mode);
+        yk_smooth_chain_row(model, work, joint, row, equation, gradient, hold, to, mode);
         return;
     }
     unsigned mask = yk_row_mask(row);
@@ -215,11 +218,12 @@ static inline void row_matrix(const yk_smooth *model, const joint_model *joint, 
             put(to, mode, u + 3 * torque + k, equation, value);
         }
     }
-    put(to, mode, equation, equation, hold ? -1 : -model->compliance);
+    put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
-static inline void joint_stiffness(const yk_smooth *model, const joint_model *joint, const yk_joint_place *place,
-                                   const double *lambda, double scale, sink *to, sink_mode mode)
+static inline void joint_stiffness(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                   const joint_model *joint, const yk_joint_place *place, const double *lambda,
+                                   double scale, sink *to, sink_mode mode)
 {
     yk_mat3 stiffness[4][4];
     memset(stiffness, 0, sizeof stiffness);
@@ -227,7 +231,8 @@ static inline void joint_stiffness(const yk_smooth *model, const joint_model *jo
         for (int r = 0; r < joint->joint.row_count; r++)
             yk_row_stiffness(&joint->joint.row[r], place, scale * lambda[r], stiffness);
     if (joint->chained) {
-        yk_smooth_chain_blocks(model, joint->node, (const yk_mat3(*)[4])stiffness, joint->stiffness_mask, to, mode);
+        yk_smooth_chain_blocks(model, work, joint->node, (const yk_mat3(*)[4])stiffness, joint->stiffness_mask, to,
+                               mode);
         return;
     }
     for (int i = 0; i < 4; i++) {
@@ -241,24 +246,24 @@ static inline void joint_stiffness(const yk_smooth *model, const joint_model *jo
 }
 
 /* (d/dt + beta)^2 of a row, without what the unknown accelerations contribute; rows on velocity are differentiated once. */
-static double stabilised(const yk_smooth *model, const joint_model *joint, const yk_row *row,
+static double stabilised(const yk_smooth_workspace *work, const joint_model *joint, const yk_row *row,
                          const yk_joint_place *place, const yk_drive *drive)
 {
-    double beta = model->stabilisation;
-    double bias = yk_row_bias(row, &joint->joint, &model->trial[joint->node[0]].frame,
-                              &model->trial[joint->node[1]].frame, drive);
+    double beta = work->stabilisation;
+    double bias =
+        yk_row_bias(row, &joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame, drive);
     if (beta == 0) return bias;
     if (yk_row_on_velocity(row->kind)) return bias + beta * yk_row_rate(row, place);
     return bias + beta * (2 * yk_row_rate(row, place) + beta * yk_row_value(row, place));
 }
 
-static double row_residual(const yk_smooth *model, const joint_model *joint, const yk_row *row,
+static double row_residual(const yk_smooth_workspace *work, const joint_model *joint, const yk_row *row,
                            const yk_joint_place *place, const yk_drive *drive, assembly_level level, const scales *s)
 {
     bool velocity_row = yk_row_on_velocity(row->kind);
     switch (level) {
     case LEVEL_VELOCITY: return yk_row_rate(row, place);
-    case LEVEL_ACCELERATION: return stabilised(model, joint, row, place, drive);
+    case LEVEL_ACCELERATION: return stabilised(work, joint, row, place, drive);
     case LEVEL_STEP: return velocity_row ? s->c * yk_row_rate(row, place) : yk_row_value(row, place);
     default: return velocity_row ? 0 : yk_row_value(row, place);
     }
@@ -266,12 +271,12 @@ static double row_residual(const yk_smooth *model, const joint_model *joint, con
 
 /* What frames contribute to the second derivative of a row by their own accelerations: those that are prescribed, or
  * all. */
-static double acceleration_along(const yk_smooth *model, const joint_model *joint, const yk_gradient *gradient,
-                                 bool all)
+static double acceleration_along(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                 const joint_model *joint, const yk_gradient *gradient, bool all)
 {
     double sum = 0;
     for (int side = 0; side < 2; side++) {
-        const trial_node *node = &model->trial[joint->node[side]];
+        const trial_node *node = &work->trial[joint->node[side]];
         if (joint->node[side] == model->node_count || (joint->node[side] < model->node_count && !all)) continue;
         sum += yk_v3_dot(gradient->force[side], node->acceleration) +
                yk_v3_dot(gradient->torque[side], node->angular_acceleration);
@@ -279,20 +284,20 @@ static double acceleration_along(const yk_smooth *model, const joint_model *join
     return sum;
 }
 
-static inline void joint_pass(yk_smooth *model, const joint_model *joint, assembly_level level, const scales *s,
-                              sink *to, sink_mode mode)
+static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const joint_model *joint,
+                              assembly_level level, const scales *s, sink *to, sink_mode mode)
 {
     yk_drive drive = {0};
-    bool driven = joint->drive.value != NULL;
-    bool accelerated = level == LEVEL_ACCELERATION || (level == LEVEL_STEP && model->stabilisation > 0);
+    bool driven = joint->driven;
+    bool accelerated = level == LEVEL_ACCELERATION || (level == LEVEL_STEP && work->stabilisation > 0);
     bool with_rates = level == LEVEL_VELOCITY || accelerated;
-    if (driven && mode != SINK_RECORD) drive = yk_smooth_drive(model, joint, model->t, with_rates);
+    if (driven && mode != SINK_RECORD) drive = yk_smooth_drive(work, joint, work->t, with_rates);
     yk_joint_place place;
-    yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame,
+    yk_joint_place_at(&joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame,
                       driven ? &drive : NULL, &place);
     int first = model->motion_count + joint->row;
-    const double *lambda = &model->lambda[joint->row];
-    yk_effort *load_a = &model->load[joint->node[0]], *load_b = &model->load[joint->node[1]];
+    const double *lambda = &work->lambda[joint->row];
+    yk_effort *load_a = &work->load[joint->node[0]], *load_b = &work->load[joint->node[1]];
     for (int r = 0; r < joint->joint.row_count; r++) {
         const yk_row *row = &joint->joint.row[r];
         bool hold = (level == LEVEL_POSITION || level == LEVEL_STATIC) && yk_row_on_velocity(row->kind);
@@ -300,41 +305,41 @@ static inline void joint_pass(yk_smooth *model, const joint_model *joint, assemb
         yk_row_gradient(row, &place, &gradient);
         if (mode != SINK_RECORD) {
             double residual =
-                row_residual(model, joint, row, &place, &drive, accelerated ? LEVEL_ACCELERATION : level, s);
-            if (accelerated) residual += acceleration_along(model, joint, &gradient, level == LEVEL_STEP);
+                row_residual(work, joint, row, &place, &drive, accelerated ? LEVEL_ACCELERATION : level, s);
+            if (accelerated) residual += acceleration_along(model, work, joint, &gradient, level == LEVEL_STEP);
             if (accelerated && level == LEVEL_STEP)
-                residual *= yk_row_on_velocity(row->kind) ? model->velocity_row_weight : model->row_weight;
-            if (model->compliance > 0 && s->node > 0) {
+                residual *= yk_row_on_velocity(row->kind) ? work->velocity_row_weight : work->row_weight;
+            if (work->compliance > 0 && s->node > 0) {
                 double scale = model->unknown_scale[first + r];
-                residual -= model->compliance * s->node * lambda[r] / (scale * scale);
+                residual -= work->compliance * s->node * lambda[r] / (scale * scale);
             }
-            model->right[first + r] = -residual;
+            work->right[first + r] = -residual;
             double force = level == LEVEL_ACCELERATION ? 0 : -lambda[r];
             load_a->force = yk_v3_axpy(force, gradient.force[0], load_a->force);
             load_a->torque = yk_v3_axpy(force, gradient.torque[0], load_a->torque);
             load_b->force = yk_v3_axpy(force, gradient.force[1], load_b->force);
             load_b->torque = yk_v3_axpy(force, gradient.torque[1], load_b->torque);
         }
-        if (mode != SINK_NONE) row_matrix(model, joint, row, first + r, &gradient, hold, to, mode);
+        if (mode != SINK_NONE) row_matrix(model, work, joint, row, first + r, &gradient, hold, to, mode);
     }
-    if (mode != SINK_NONE) joint_stiffness(model, joint, &place, lambda, s->node, to, mode);
+    if (mode != SINK_NONE) joint_stiffness(model, work, joint, &place, lambda, s->node, to, mode);
 }
 
 /* Forces ---------------------------------------------------------------------------------------------------------- */
 
 /* At a place of a flexible body. */
-static void chained_pair(const yk_smooth *model, const int node[2], bool both, const scales *s,
-                         const yk_force_tangent *tangent, sink *to, sink_mode mode)
+static void chained_pair(const yk_smooth_model *model, const yk_smooth_workspace *work, const int node[2], bool both,
+                         const scales *s, const yk_force_tangent *tangent, sink *to, sink_mode mode)
 {
     yk_mat3 block[4][4];
     for (int i = 0; i < 4 && mode == SINK_ADD; i++)
         for (int j = 0; j < 4; j++)
             block[i][j] =
                 yk_m3_add(yk_m3_scale(-s->node, tangent->placement[i][j]), yk_m3_scale(-s->rate, tangent->rate[i][j]));
-    yk_smooth_chain_blocks(model, node, (const yk_mat3(*)[4])block, both ? 0xffffu : 0xcc00u, to, mode);
+    yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])block, both ? 0xffffu : 0xcc00u, to, mode);
 }
 
-static inline void pair_blocks(const yk_smooth *model, const int node[2], bool both, const scales *s,
+static inline void pair_blocks(const yk_smooth_model *model, const int node[2], bool both, const scales *s,
                                const yk_force_tangent *tangent, sink *to, sink_mode mode)
 {
     for (int i = both ? 0 : 2; i < 4; i++) {
@@ -349,46 +354,47 @@ static inline void pair_blocks(const yk_smooth *model, const int node[2], bool b
     }
 }
 
-static void add_load(yk_smooth *model, const int node[2], const yk_force_load *load)
+static void add_load(yk_smooth_workspace *work, const int node[2], const yk_force_load *load)
 {
     for (int side = 0; side < 2; side++) {
-        yk_effort *sum = &model->load[node[side]];
+        yk_effort *sum = &work->load[node[side]];
         sum->force = yk_v3_add(sum->force, load->part[2 * side]);
         sum->torque = yk_v3_add(sum->torque, load->part[2 * side + 1]);
     }
-    model->supply += load->supply;
-    model->loss += load->loss;
-    model->potential += load->energy;
+    work->supply += load->supply;
+    work->loss += load->loss;
+    work->potential += load->energy;
 }
 
 /* What a signal port takes; between steps the last value that it took. */
-static double signal_at(yk_smooth *model, int index)
+static double signal_at(const yk_smooth_model *model, yk_smooth_workspace *work, int index)
 {
-    port_model *port = &model->ports[index];
-    if (port->causality != YK_TAKES_SIGNAL) return 0;
-    if (model->inputs) port->effort.force.x = yk_signal_scalar(&model->inputs[index], model->input_time);
-    return port->effort.force.x;
+    if (model->ports[index].causality != YK_TAKES_SIGNAL) return 0;
+    yk_effort *taken = &work->effort[index];
+    if (work->inputs) taken->force.x = yk_signal_scalar(&work->inputs[index], work->input_time);
+    return taken->force.x;
 }
 
-static inline void force_pass(yk_smooth *model, const force_model *force, const scales *s, sink *to, sink_mode mode)
+static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const force_model *force,
+                              const scales *s, sink *to, sink_mode mode)
 {
     bool both = yk_force_on_both(force->law.kind);
     double load = both ? 0 : 1;
     if (force->input >= 0 && mode != SINK_RECORD) {
-        load = force->load_unit * signal_at(model, force->input);
+        load = force->load_unit * signal_at(model, work, force->input);
     } else if (force->load.value && mode != SINK_RECORD) {
-        model->first_channel = force->first_channel;
-        load = force->load_unit * force->load.value(force->load.user, model, model->t);
-        model->first_channel = 0;
+        work->first_channel = force->first_channel;
+        load = force->load_unit * force->load.value(force->load.user, work->owner, work->t);
+        work->first_channel = 0;
     }
     yk_force_load result;
     yk_force_tangent tangent;
-    yk_force_evaluate(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, load,
+    yk_force_evaluate(&force->law, &work->trial[force->node[0]].frame, &work->trial[force->node[1]].frame, load,
                       &result, mode == SINK_NONE ? NULL : &tangent);
-    if (mode != SINK_RECORD) add_load(model, force->node, &result);
+    if (mode != SINK_RECORD) add_load(work, force->node, &result);
     if (mode == SINK_NONE) return;
     if (force->chained) {
-        chained_pair(model, force->node, both, s, &tangent, to, mode);
+        chained_pair(model, work, force->node, both, s, &tangent, to, mode);
     } else {
         pair_blocks(model, force->node, both, s, &tangent, to, mode);
     }
@@ -414,7 +420,7 @@ static inline void beam_rows(const beam_model *beam, const scales *s, const yk_b
     to->cursor += 6;
 }
 
-static inline void beam_blocks(const yk_smooth *model, const beam_model *beam, const scales *s,
+static inline void beam_blocks(const yk_smooth_model *model, const beam_model *beam, const scales *s,
                                const yk_beam_jacobian *jacobian, sink *to, sink_mode mode)
 {
     int unknown[YK_BEAM_NODES];
@@ -426,20 +432,21 @@ static inline void beam_blocks(const yk_smooth *model, const beam_model *beam, c
                     beam_rows(beam, s, jacobian, 6 * a, 6 * b + j, unknown[a], unknown[b] + j, to, mode);
 }
 
-static inline void beam_pass(yk_smooth *model, const beam_model *beam, const scales *s, sink *to, sink_mode mode)
+static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const beam_model *beam,
+                             const scales *s, sink *to, sink_mode mode)
 {
     yk_beam_jacobian jacobian;
     if (mode != SINK_RECORD) {
         const yk_frame *const node[YK_BEAM_NODES] = {
-            &model->trial[beam->node[0]].frame, &model->trial[beam->node[1]].frame, &model->trial[beam->node[2]].frame};
+            &work->trial[beam->node[0]].frame, &work->trial[beam->node[1]].frame, &work->trial[beam->node[2]].frame};
         yk_beam_loads loads;
         yk_beam_evaluate(&beam->beam, node, &loads, mode == SINK_ADD && s->node > 0 ? &jacobian : NULL);
         for (int k = 0; k < YK_BEAM_NODES; k++) {
-            yk_effort *sum = &model->load[beam->node[k]];
+            yk_effort *sum = &work->load[beam->node[k]];
             sum->force = yk_v3_add(sum->force, loads.force[k]);
             sum->torque = yk_v3_add(sum->torque, loads.torque[k]);
         }
-        model->potential += loads.energy;
+        work->potential += loads.energy;
     }
     if (mode != SINK_NONE) beam_blocks(model, beam, s, &jacobian, to, mode);
 }
@@ -447,105 +454,100 @@ static inline void beam_pass(yk_smooth *model, const beam_model *beam, const sca
 /* Ports that take efforts ----------------------------------------------------------------------------------------- */
 
 /* Efforts are inputs, not part of the model: they add nothing to the matrix, so that it depends on the state alone. */
-static void marker_port(yk_smooth *model, const port_model *port, yk_effort effort)
+static void marker_port(yk_smooth_workspace *work, const port_model *port, yk_effort effort)
 {
-    const yk_frame *frame = &model->trial[port->node[0]].frame;
+    const yk_frame *frame = &work->trial[port->node[0]].frame;
     yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset);
-    yk_effort *load = &model->load[port->node[0]];
+    yk_effort *load = &work->load[port->node[0]];
     load->force = yk_v3_add(load->force, effort.force);
     load->torque = yk_v3_add(load->torque, yk_v3_add(effort.torque, yk_v3_cross(arm, effort.force)));
     yk_vec3 velocity = yk_v3_add(frame->velocity, yk_v3_cross(frame->angular_velocity, arm));
     double power = yk_v3_dot(effort.force, velocity) + yk_v3_dot(effort.torque, frame->angular_velocity);
-    model->supply += power;
-    model->port_supply += power;
+    work->supply += power;
+    work->port_supply += power;
 }
 
 /* A scalar port is a spring without stiffness whose load is the effort: positive efforts lengthen. */
-static void scalar_port(yk_smooth *model, const port_model *port, double effort)
+static void scalar_port(yk_smooth_workspace *work, const port_model *port, double effort)
 {
     yk_force_law law = {.kind = YK_FORCE_SPRING,
                         .offset = {port->distance.offset[0], port->distance.offset[1]},
                         .axes = {port->distance.axes[0], port->distance.axes[1]}};
     yk_force_load result;
-    yk_force_evaluate(&law, &model->trial[port->node[0]].frame, &model->trial[port->node[1]].frame, -effort, &result,
+    yk_force_evaluate(&law, &work->trial[port->node[0]].frame, &work->trial[port->node[1]].frame, -effort, &result,
                       NULL);
-    add_load(model, port->node, &result);
-    model->port_supply += result.supply;
+    add_load(work, port->node, &result);
+    work->port_supply += result.supply;
 }
 
-static void port_loads(yk_smooth *model)
+static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
-    if (!model->inputs) return;
+    if (!work->inputs) return;
     for (int i = 0; i < model->def.port_count; i++) {
-        port_model *port = &model->ports[i];
+        const port_model *port = &model->ports[i];
         if (port->causality != YK_TAKES_EFFORT) continue;
-        yk_effort effort = yk_signal_effort(&model->inputs[i], model->input_time);
-        port->effort = effort;
+        yk_effort effort = yk_signal_effort(&work->inputs[i], work->input_time);
+        work->effort[i] = effort;
         if (port->def.kind == YK_PORT_MARKER) {
-            marker_port(model, port, effort);
+            marker_port(work, port, effort);
         } else {
-            scalar_port(model, port, effort.force.x);
+            scalar_port(work, port, effort.force.x);
         }
     }
 }
 
 /* One pass -------------------------------------------------------------------------------------------------------- */
 
-static inline void pass(yk_smooth *model, assembly_level level, const scales *s, sink *to, sink_mode mode)
+static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level, const scales *s,
+                        sink *to, sink_mode mode)
 {
     bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
-        node_matrix(model, i, weigh && model->nodes[i].keep ? kept_weight : 1, s, to, mode);
-    for (int i = 0; i < model->def.force_count; i++) force_pass(model, &model->forces[i], s, to, mode);
-    for (int i = 0; i < model->def.beam_count; i++) beam_pass(model, &model->beams[i], s, to, mode);
-    for (int i = 0; i < model->joint_count; i++) joint_pass(model, &model->joints[i], level, s, to, mode);
+        node_matrix(model, work, i, weigh && model->nodes[i].keep ? kept_weight : 1, s, to, mode);
+    for (int i = 0; i < model->def.force_count; i++) force_pass(model, work, &model->forces[i], s, to, mode);
+    for (int i = 0; i < model->def.beam_count; i++) beam_pass(model, work, &model->beams[i], s, to, mode);
+    for (int i = 0; i < model->joint_count; i++) joint_pass(model, work, &model->joints[i], level, s, to, mode);
     if (model->def.flexible_count == 0) return;
-    yk_smooth_flexible_pass(model, level, weigh ? kept_weight : 1, s, to, mode);
-    yk_smooth_place_pass(model, s, to, mode);
+    yk_smooth_flexible_pass(model, work, level, weigh ? kept_weight : 1, s, to, mode);
+    yk_smooth_place_pass(model, work, s, to, mode);
 }
 
-size_t yk_smooth_pattern(yk_smooth *model, yk_sparse_entry *entries)
+size_t yk_smooth_pattern(const yk_smooth_model *model, yk_smooth_workspace *work, yk_sparse_entry *entries)
 {
     sink to = {.entries = entries};
     scales s = scales_of(model, 1);
-    pass(model, LEVEL_STEP, &s, &to, SINK_RECORD);
+    pass(model, work, LEVEL_STEP, &s, &to, SINK_RECORD);
     return to.cursor;
 }
 
-void yk_smooth_assemble(yk_smooth *model, assembly_level level, bool with_matrix)
+void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
+                        assembly_level level)
 {
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
-    scales s = scales_of(model, in_time ? model->c : 0);
-    model->supply = model->port_supply = model->loss = model->potential = 0;
+    scales s = scales_of(model, in_time ? work->c : 0);
+    work->supply = work->port_supply = work->loss = work->potential = 0;
     if (model->def.flexible_count) {
         bool second = level == LEVEL_ACCELERATION;
-        yk_smooth_place_flexibles(model, PLACE_LOADS | (with_matrix ? PLACE_MAPS : 0) | (second ? PLACE_BIASES : 0));
+        yk_smooth_place_flexibles(model, work, PLACE_LOADS | (solver ? PLACE_MAPS : 0) | (second ? PLACE_BIASES : 0));
         /* which the stabilised rows read */
-        if (level == LEVEL_STEP && model->stabilisation > 0) yk_smooth_accelerate_places(model);
+        if (level == LEVEL_STEP && work->stabilisation > 0) yk_smooth_accelerate_places(model, work);
     }
-    memset(model->right, 0, (size_t)model->motion_count * sizeof *model->right);
-    node_loads(model, &model->potential);
-    port_loads(model);
+    memset(work->right, 0, (size_t)model->motion_count * sizeof *work->right);
+    node_loads(model, work, &work->potential);
+    port_loads(model, work);
     for (int i = 0; i < model->def.place_count; i++) {
-        yk_effort *load = &model->load[model->places[i].frame];
-        model->places[i].port = *load;
+        yk_effort *load = &work->load[model->places[i].frame];
+        work->places[i].port = *load;
         *load = (yk_effort){0};
     }
-    if (with_matrix) {
-        sink to = {.place = model->place, .values = yk_sparse_values(model->matrix)};
-        memset(to.values, 0, yk_sparse_nonzeros(model->matrix) * sizeof *to.values);
-        pass(model, level, &s, &to, SINK_ADD);
-        size_t count = yk_sparse_nonzeros(model->matrix);
-        for (size_t k = 0; k < count; k++) to.values[k] *= model->entry_scale[k];
+    if (solver) {
+        sink to = {.place = solver->place, .values = yk_sparse_values(solver->matrix)};
+        memset(to.values, 0, yk_sparse_nonzeros(solver->matrix) * sizeof *to.values);
+        pass(model, work, level, &s, &to, SINK_ADD);
+        size_t count = yk_sparse_nonzeros(solver->matrix);
+        for (size_t k = 0; k < count; k++) to.values[k] *= solver->entry_scale[k];
     } else {
-        pass(model, level, &s, NULL, SINK_NONE);
+        pass(model, work, level, &s, NULL, SINK_NONE);
     }
-    if (level == LEVEL_STEP || level == LEVEL_STATIC || level == LEVEL_ACCELERATION) node_right(model, level, &s);
-}
-
-void yk_smooth_solve(yk_smooth *model, double *vector)
-{
-    for (int i = 0; i < model->unknown_count; i++) vector[i] *= model->unknown_scale[i];
-    yk_sparse_solve(model->matrix, vector);
-    for (int i = 0; i < model->unknown_count; i++) vector[i] *= model->unknown_scale[i];
+    if (level == LEVEL_STEP || level == LEVEL_STATIC || level == LEVEL_ACCELERATION) node_right(model, work, level, &s);
 }

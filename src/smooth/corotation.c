@@ -11,7 +11,7 @@
  *
  * Carried are both vectors of a node with slender inertia, of a floating frame and of a beam's node, by the node's own
  * rotation; and the vectors at a node of a rod, by the section there. Other nodes have nothing to gain. */
-#include "smooth/internal.h"
+#include "smooth/linear_solver.h"
 
 /* Inertia is slender when its smallest moment is below about a thirtieth of the others: then det J < (tr J)^3 / 240. */
 static bool slender(const yk_mat3 *j)
@@ -21,7 +21,7 @@ static bool slender(const yk_mat3 *j)
     return 240 * yk_v3_dot(x, yk_v3_cross(y, z)) < trace * trace * trace;
 }
 
-static void choose_nodes(const yk_smooth *model, bool *chosen)
+static void choose_nodes(const yk_smooth_model *model, bool *chosen)
 {
     const yk_smooth_def *def = &model->def;
     for (int i = 0; i < model->node_count; i++) chosen[i] = slender(&model->nodes[i].inertia.tensor);
@@ -38,18 +38,18 @@ static int stations(const yk_flexible *body)
     return body->kind == YK_FLEXIBLE_ROD ? 2 * body->elements + 1 : 0;
 }
 
-static void list_rod(const yk_smooth *model, const flexible_model *of, carried_model *made)
+static void list_rod(const yk_smooth_model *model, const flexible_model *of, carried_vectors *made)
 {
     int first = model->coordinate_first + of->coordinate;
     for (int k = 0; k < stations(of->body); k++) {
         int size = k % 2 ? YK_ANCF_MIDDLE : YK_ANCF_NODE;
         /* r_y and r_z come last at both */
-        made[k] = (carried_model){.first = first, .vectors = size / 3, .node = -1, .section = first + size - 6};
+        made[k] = (carried_vectors){.first = first, .vectors = size / 3, .node = -1, .section = first + size - 6};
         first += size;
     }
 }
 
-yk_status yk_smooth_compile_carried(yk_smooth *model)
+yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver *solver)
 {
     yk_context *context = model->context;
     bool *chosen = yk_allocate(context, (size_t)model->node_count, sizeof *chosen);
@@ -58,34 +58,34 @@ yk_status yk_smooth_compile_carried(yk_smooth *model)
     int count = 0;
     for (int i = 0; i < model->node_count; i++) count += chosen[i];
     for (int i = 0; i < model->def.flexible_count; i++) count += stations(model->flexibles[i].body);
-    model->carried = yk_allocate(context, (size_t)count, sizeof *model->carried);
-    if (model->carried) {
-        model->carried_count = 0;
+    solver->carried = yk_allocate(context, (size_t)count, sizeof *solver->carried);
+    if (solver->carried) {
+        solver->carried_count = 0;
         for (int i = 0; i < model->node_count; i++)
             if (chosen[i])
-                model->carried[model->carried_count++] =
-                    (carried_model){.first = model->nodes[i].unknown, .vectors = 2, .node = i};
+                solver->carried[solver->carried_count++] =
+                    (carried_vectors){.first = model->nodes[i].unknown, .vectors = 2, .node = i};
         for (int i = 0; i < model->def.flexible_count; i++) {
-            list_rod(model, &model->flexibles[i], &model->carried[model->carried_count]);
-            model->carried_count += stations(model->flexibles[i].body);
+            list_rod(model, &model->flexibles[i], &solver->carried[solver->carried_count]);
+            solver->carried_count += stations(model->flexibles[i].body);
         }
     }
     yk_release(context, chosen);
-    return model->carried ? YK_OK : YK_ERROR_MEMORY;
+    return solver->carried ? YK_OK : YK_ERROR_MEMORY;
 }
 
-static yk_mat3 axes_of(const yk_smooth *model, const carried_model *of)
+static yk_mat3 axes_of(const yk_smooth_model *model, const yk_smooth_workspace *work, const carried_vectors *of)
 {
-    if (of->node >= 0) return model->trial[of->node].frame.rotation;
-    const trial_coordinate *at = &model->coordinates[of->section - model->coordinate_first];
+    if (of->node >= 0) return work->trial[of->node].frame.rotation;
+    const trial_coordinate *at = &work->coordinates[of->section - model->coordinate_first];
     yk_vec3 r_y = {at[0].value, at[1].value, at[2].value}, r_z = {at[3].value, at[4].value, at[5].value};
     yk_vec3 x = yk_v3_unit(yk_v3_cross(r_y, r_z)), y = yk_v3_unit(r_y);
     return yk_m3_columns(x, y, yk_v3_cross(x, y));
 }
 
-void yk_smooth_carry_from_here(yk_smooth *model)
+void yk_smooth_carry_from_here(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_linear_solver *solver)
 {
-    for (int k = 0; k < model->carried_count; k++) model->carried[k].then = axes_of(model, &model->carried[k]);
+    for (int k = 0; k < solver->carried_count; k++) solver->carried[k].then = axes_of(model, work, &solver->carried[k]);
 }
 
 static void turn_vectors(double *at, int vectors, const yk_mat3 *turn, bool back)
@@ -97,16 +97,17 @@ static void turn_vectors(double *at, int vectors, const yk_mat3 *turn, bool back
     }
 }
 
-void yk_smooth_solve_carried(yk_smooth *model, double *vector)
+void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_linear_solver *solver,
+                             double *vector)
 {
-    for (int k = 0; k < model->carried_count; k++) {
-        carried_model *of = &model->carried[k];
-        of->turn = yk_m3_mul(axes_of(model, of), yk_m3_transpose(of->then));
+    for (int k = 0; k < solver->carried_count; k++) {
+        carried_vectors *of = &solver->carried[k];
+        of->turn = yk_m3_mul(axes_of(model, work, of), yk_m3_transpose(of->then));
         turn_vectors(&vector[of->first], of->vectors, &of->turn, true);
     }
-    yk_smooth_solve(model, vector);
-    for (int k = 0; k < model->carried_count; k++) {
-        const carried_model *of = &model->carried[k];
+    yk_smooth_solve(model, solver, vector);
+    for (int k = 0; k < solver->carried_count; k++) {
+        const carried_vectors *of = &solver->carried[k];
         turn_vectors(&vector[of->first], of->vectors, &of->turn, false);
     }
 }

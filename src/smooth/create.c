@@ -257,7 +257,7 @@ static yk_status check_ports(yk_context *context, const yk_smooth_def *def)
 static yk_status check_options(yk_context *context, const yk_smooth_def *def)
 {
     const yk_smooth_options *options = &def->options;
-    if ((unsigned)options->integrator >= YK_SMOOTH_INTEGRATORS)
+    if (!yk_smooth_integrator_of(options->integrator))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the integrator is of no known kind", def->name);
     if (!(options->rho_inf >= 0 && options->rho_inf <= 1))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: rho_inf must be between 0 and 1, not %g", def->name,
@@ -341,7 +341,7 @@ static const double *copy_start(yk_context *context, const double *amplitudes, c
     return copy_array(context, amplitudes, body->coordinates, sizeof *amplitudes, failed);
 }
 
-static yk_status copy_def(yk_smooth *model, const yk_smooth_def *def)
+static yk_status copy_def(yk_smooth_model *model, const yk_smooth_def *def)
 {
     yk_context *context = model->context;
     bool failed = false;
@@ -373,11 +373,12 @@ static void release_array(yk_context *context, const void *array)
     yk_release(context, (void *)(uintptr_t)array);
 }
 
-void yk_smooth_destroy(yk_smooth *model)
+void yk_smooth_destroy(yk_smooth *smooth)
 {
-    if (!model) return;
+    yk_smooth_model *model = &smooth->model;
+    if (!smooth) return;
     yk_context *context = model->context;
-    yk_smooth_release_compiled(model);
+    yk_smooth_release_compiled(smooth);
     release_array(context, model->def.nodes);
     release_array(context, model->def.bodies);
     release_array(context, model->def.joints);
@@ -395,23 +396,25 @@ void yk_smooth_destroy(yk_smooth *model)
     yk_release(context, model->name_store);
     yk_release(context, model->ports);
     yk_release(context, model->port_list);
-    yk_release(context, model->own_inputs);
+    yk_release(context, smooth->work.own_inputs);
+    yk_release(context, smooth->work.effort);
     yk_release(context, model->channels);
     yk_release(context, model->quantities);
     yk_release(context, model->channel_order);
     yk_release(context, model->part_placements);
     yk_release(context, model->part_channels);
     yk_release(context, model->channel_names);
-    yk_release(context, model);
+    yk_release(context, smooth);
 }
 
-static yk_status make_ports(yk_smooth *model)
+static yk_status make_ports(yk_smooth_model *model, yk_smooth_workspace *work)
 {
     int count = model->def.port_count;
     model->ports = yk_allocate(model->context, (size_t)count, sizeof *model->ports);
     model->port_list = yk_allocate(model->context, (size_t)count, sizeof *model->port_list);
-    model->own_inputs = yk_allocate(model->context, (size_t)count, sizeof *model->own_inputs);
-    if (!model->ports || !model->port_list || !model->own_inputs) return YK_ERROR_MEMORY;
+    work->own_inputs = yk_allocate(model->context, (size_t)count, sizeof *work->own_inputs);
+    work->effort = yk_allocate(model->context, (size_t)count, sizeof *work->effort);
+    if (!model->ports || !model->port_list || !work->own_inputs || !work->effort) return YK_ERROR_MEMORY;
     for (int i = 0; i < count; i++) {
         const yk_smooth_port_def *def = &model->def.ports[i];
         model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
@@ -429,13 +432,14 @@ yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smo
     if (status != YK_OK) return status;
     yk_smooth *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
-    made->context = context;
-    made->integrator = yk_smooth_integrator_of(def->options.integrator);
-    made->turn_share = YK_TURN_OF_STEP;
+    made->model.context = context;
+    made->model.integrator = yk_smooth_integrator_of(def->options.integrator);
+    made->work.owner = made;
+    made->work.turn_share = YK_TURN_OF_STEP;
     made->base.ops = yk_smooth_ops();
-    status = copy_def(made, def);
-    if (status == YK_OK) status = make_ports(made);
-    if (status == YK_OK) status = yk_smooth_make_channels(made);
+    status = copy_def(&made->model, def);
+    if (status == YK_OK) status = make_ports(&made->model, &made->work);
+    if (status == YK_OK) status = yk_smooth_make_channels(&made->model);
     if (status != YK_OK) {
         yk_smooth_destroy(made);
         return status;
@@ -444,7 +448,7 @@ yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smo
     return YK_OK;
 }
 
-yk_subsystem *yk_smooth_subsystem(yk_smooth *model)
+yk_subsystem *yk_smooth_subsystem(yk_smooth *smooth)
 {
-    return &model->base;
+    return &smooth->base;
 }

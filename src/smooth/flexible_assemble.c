@@ -17,13 +17,14 @@ typedef struct end {
     int own[6];
 } end;
 
-static void end_of(const yk_smooth *model, int frame, end *e)
+static void end_of(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame, end *e)
 {
     const node_model *node = &model->nodes[frame];
     *e = (end){0};
     if (node->place >= 0) {
         const place_model *place = &model->places[node->place];
-        e->count = place->count, e->column = place->column, e->jacobian = place->jacobian, e->moves = place->moves;
+        e->count = place->count, e->column = place->column, e->moves = place->moves;
+        e->jacobian = work->places[node->place].jacobian;
     } else if (node->unknown >= 0) {
         for (int k = 0; k < 6; k++) e->own[k] = node->unknown + k;
         e->count = 6, e->column = e->own;
@@ -39,8 +40,9 @@ static bool carries(const end *e, int k, unsigned force, unsigned torque)
     return (force && e->moves[k] & PLACE_MOVES) || (torque && e->moves[k] & PLACE_TURNS);
 }
 
-void yk_smooth_chain_row(const yk_smooth *model, const joint_model *joint, const yk_row *row, int equation,
-                         const yk_gradient *gradient, bool hold, sink *to, sink_mode mode)
+void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
+                         const yk_row *row, int equation, const yk_gradient *gradient, bool hold, sink *to,
+                         sink_mode mode)
 {
     unsigned mask = yk_row_mask(row);
     for (int side = 0; side < 2; side++) {
@@ -49,7 +51,7 @@ void yk_smooth_chain_row(const yk_smooth *model, const joint_model *joint, const
         unsigned forces = mask >> (6 * side) & 7u, torques = mask >> (6 * side + 3) & 7u;
         if (row->kind == YK_ROW_POINT && yk_v3_norm2(joint->joint.offset[side]) == 0) torques = 0;
         end e;
-        end_of(model, joint->node[side], &e);
+        end_of(model, work, joint->node[side], &e);
         for (int k = 0; k < e.count; k++) {
             if (!carries(&e, k, forces, torques)) continue;
             double value = 0;
@@ -59,7 +61,7 @@ void yk_smooth_chain_row(const yk_smooth *model, const joint_model *joint, const
             put(to, mode, e.column[k], equation, value);
         }
     }
-    put(to, mode, equation, equation, hold ? -1 : -model->compliance);
+    put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
 /* One of the four parts of a pair's matrix: loads on end i by motion of end j. */
@@ -85,12 +87,12 @@ static void chain_part(const end *a, const end *b, const unsigned bits[2], const
     }
 }
 
-void yk_smooth_chain_blocks(const yk_smooth *model, const int node[2], const yk_mat3 block[4][4], unsigned mask,
-                            sink *to, sink_mode mode)
+void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_workspace *work, const int node[2],
+                            const yk_mat3 block[4][4], unsigned mask, sink *to, sink_mode mode)
 {
     end e[2];
-    end_of(model, node[0], &e[0]);
-    end_of(model, node[1], &e[1]);
+    end_of(model, work, node[0], &e[0]);
+    end_of(model, work, node[1], &e[1]);
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++) {
             /* of the rows of force and of torque: by displacement (1), by rotation (2) */
@@ -106,75 +108,79 @@ void yk_smooth_chain_blocks(const yk_smooth *model, const int node[2], const yk_
 /* Modal bodies ---------------------------------------------------------------------------------------------------- */
 
 /* In a step the loads beside the momenta were found with these; elsewhere accelerations, or rates, are zero. */
-static void modal_loads(yk_smooth *model, const flexible_model *of, const yk_ffrf_motion *motion, assembly_level level)
+static void modal_loads(const yk_smooth_model *model, yk_smooth_workspace *work, const flexible_model *of,
+                        const flexible_trial *at, const yk_ffrf_motion *motion, assembly_level level)
 {
     static const double still[YK_FFRF_MODES_MAX] = {0};
     const yk_ffrf *body = &of->body->modal;
-    yk_ffrf_loads *loads = of->loads;
+    yk_ffrf_loads *loads = at->loads;
     if (level != LEVEL_STEP) {
         yk_ffrf_motion coasting = *motion;
         coasting.acceleration = coasting.angular_acceleration = yk_v3(0, 0, 0);
         coasting.second = still;
         yk_ffrf_evaluate(body, &coasting, model->def.gravity, loads);
     }
-    yk_effort *load = &model->load[of->node];
+    yk_effort *load = &work->load[of->node];
     load->force = yk_v3_sub(load->force, loads->force);
     load->torque = yk_v3_sub(load->torque, loads->torque);
-    for (int k = 0; k < body->modes; k++) model->coordinates[of->coordinate + k].load -= loads->modal[k];
-    model->potential += loads->potential;
+    for (int k = 0; k < body->modes; k++) work->coordinates[of->coordinate + k].load -= loads->modal[k];
+    work->potential += loads->potential;
 }
 
-static void modal_pass(yk_smooth *model, const flexible_model *of, assembly_level level, double weight, const scales *s,
-                       sink *to, sink_mode mode)
+static void modal_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const flexible_model *of,
+                       const flexible_trial *at, assembly_level level, double weight, const scales *s, sink *to,
+                       sink_mode mode)
 {
-    const trial_node *node = &model->trial[of->node];
-    yk_ffrf_motion motion = {.frame = node->frame, .amplitude = of->value, .rate = of->rate};
-    if (mode != SINK_RECORD) modal_loads(model, of, &motion, level);
+    const trial_node *node = &work->trial[of->node];
+    yk_ffrf_motion motion = {.frame = node->frame, .amplitude = at->value, .rate = at->rate};
+    if (mode != SINK_RECORD) modal_loads(model, work, of, at, &motion, level);
     if (mode == SINK_NONE) return;
     int modes = of->body->coordinates, size = 6 + modes;
     int frame = model->nodes[of->node].unknown, first = model->coordinate_first + of->coordinate - 6;
     if (mode == SINK_ADD)
-        yk_ffrf_tangent(&of->body->modal, &motion, model->def.gravity, s->c, model->turn_share, model->damping,
-                        of->tangent);
+        yk_ffrf_tangent(&of->body->modal, &motion, model->def.gravity, s->c, work->turn_share, work->damping,
+                        at->tangent);
     double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
     for (int j = 0; j < size; j++)
         for (int i = 0; i < size; i++)
             if (of->body->modal.coupled[size * i + j])
                 put(to, mode, i < 6 ? frame + i : first + i, j < 6 ? frame + j : first + j,
-                    scale * of->tangent[size * i + j]);
+                    scale * at->tangent[size * i + j]);
 }
 
 /* Rods ------------------------------------------------------------------------------------------------------------ */
 
-static void rod_loads(yk_smooth *model, const flexible_model *of)
+static void rod_loads(const yk_smooth_model *model, yk_smooth_workspace *work, const flexible_model *of,
+                      const flexible_trial *at)
 {
     const yk_ancf *element = &of->body->element;
     const double g[3] = {model->def.gravity.x, model->def.gravity.y, model->def.gravity.z};
     for (int e = 0; e < of->body->elements; e++) {
         int first = yk_flexible_rod_node(e);
-        trial_coordinate *trial = &model->coordinates[of->coordinate + first];
+        trial_coordinate *trial = &work->coordinates[of->coordinate + first];
         yk_ancf_loads loads;
-        yk_ancf_evaluate(element, of->value + first, of->rate + first, &loads);
-        model->potential += loads.energy;
+        yk_ancf_evaluate(element, at->value + first, at->rate + first, &loads);
+        work->potential += loads.energy;
         for (int i = 0; i < YK_ANCF_COORDINATES; i++) {
             double weight = element->weight[i / 3] * g[i % 3];
             trial[i].load += loads.force[i] + weight;
-            model->potential -= weight * trial[i].value;
+            work->potential -= weight * trial[i].value;
         }
     }
 }
 
-static void rod_element(yk_smooth *model, const flexible_model *of, int e, const scales *s, sink *to, sink_mode mode)
+static void rod_element(const yk_smooth_model *model, const yk_smooth_workspace *work, const flexible_model *of,
+                        const flexible_trial *at, int e, const scales *s, sink *to, sink_mode mode)
 {
     enum { N = YK_ANCF_COORDINATES };
     const yk_ancf *element = &of->body->element;
     int first = model->coordinate_first + of->coordinate + yk_flexible_rod_node(e);
-    double(*placement)[N] = (double(*)[N])of->tangent, (*rate)[N] = placement + N;
+    double(*placement)[N] = (double(*)[N])at->tangent, (*rate)[N] = placement + N;
     bool stiff = mode == SINK_ADD && s->node > 0, damped = stiff && element->damping_ratio > 0;
     if (stiff)
-        yk_ancf_tangent(element, of->value + yk_flexible_rod_node(e), of->rate + yk_flexible_rod_node(e), placement,
+        yk_ancf_tangent(element, at->value + yk_flexible_rod_node(e), at->rate + yk_flexible_rod_node(e), placement,
                         damped ? rate : NULL);
-    double inertia = s->inertia * (1 + s->c * model->damping);
+    double inertia = s->inertia * (1 + s->c * work->damping);
     for (int j = 0; j < N; j++)
         for (int i = 0; i < N; i++) {
             double value = 0;
@@ -185,82 +191,88 @@ static void rod_element(yk_smooth *model, const flexible_model *of, int e, const
         }
 }
 
-void yk_smooth_flexible_pass(yk_smooth *model, assembly_level level, double weight, const scales *s, sink *to,
-                             sink_mode mode)
+void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level,
+                             double weight, const scales *s, sink *to, sink_mode mode)
 {
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
+        const flexible_trial *at = &work->flexibles[i];
         if (of->body->kind == YK_FLEXIBLE_MODAL) {
-            modal_pass(model, of, level, weight, s, to, mode);
+            modal_pass(model, work, of, at, level, weight, s, to, mode);
             continue;
         }
-        if (mode != SINK_RECORD) rod_loads(model, of);
-        for (int e = 0; e < of->body->elements && mode != SINK_NONE; e++) rod_element(model, of, e, s, to, mode);
+        if (mode != SINK_RECORD) rod_loads(model, work, of, at);
+        for (int e = 0; e < of->body->elements && mode != SINK_NONE; e++)
+            rod_element(model, work, of, at, e, s, to, mode);
     }
 }
 
 /* Places ---------------------------------------------------------------------------------------------------------- */
 
-static void spread_modal(yk_smooth *model, const flexible_model *of, const place_model *place, yk_vec3 force,
-                         yk_vec3 torque)
+static void spread_modal(yk_smooth_workspace *work, const flexible_model *of, const place_model *place,
+                         const place_trial *there, yk_vec3 force, yk_vec3 torque)
 {
     double modal[YK_FFRF_MODES_MAX];
     int modes = of->body->coordinates;
     for (int k = 0; k < modes; k++) modal[k] = 0;
-    yk_effort *frame = &model->load[of->node];
-    yk_vec3 about = yk_ffrf_node_spread(&of->body->nodes[place->place], modes, &model->trial[of->node].frame,
-                                        &place->pose, force, torque, modal);
+    yk_effort *frame = &work->load[of->node];
+    yk_vec3 about = yk_ffrf_node_spread(&of->body->nodes[place->place], modes, &work->trial[of->node].frame,
+                                        &there->pose, force, torque, modal);
     frame->force = yk_v3_add(frame->force, force);
     frame->torque = yk_v3_add(frame->torque, about);
-    for (int k = 0; k < modes; k++) model->coordinates[of->coordinate + k].load += modal[k];
+    for (int k = 0; k < modes; k++) work->coordinates[of->coordinate + k].load += modal[k];
 }
 
 /* J^T of the load on a place. */
-static void spread_load(yk_smooth *model, const place_model *place)
+static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work, const place_model *place,
+                        const place_trial *there)
 {
     const flexible_model *of = &model->flexibles[place->flexible];
-    const yk_effort *load = &model->load[place->frame];
-    yk_vec3 force = yk_v3_add(load->force, place->port.force), torque = yk_v3_add(load->torque, place->port.torque);
+    const yk_effort *load = &work->load[place->frame];
+    yk_vec3 force = yk_v3_add(load->force, there->port.force), torque = yk_v3_add(load->torque, there->port.torque);
     if (of->body->kind == YK_FLEXIBLE_MODAL) {
-        spread_modal(model, of, place, force, torque);
+        spread_modal(work, of, place, there, force, torque);
         return;
     }
     const double value[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
     for (int k = 0; k < place->count; k++) {
         double general = 0;
-        for (int r = 0; r < 6; r++) general += place->jacobian[place->count * r + k] * value[r];
-        model->coordinates[place->column[k] - model->coordinate_first].load += general;
+        for (int r = 0; r < 6; r++) general += there->jacobian[place->count * r + k] * value[r];
+        work->coordinates[place->column[k] - model->coordinate_first].load += general;
     }
 }
 
 /* What ports exert is input, not part of the model: it adds nothing to the matrix, not even by rounding. */
-static void spread_stiffness(yk_smooth *model, const place_model *place, const scales *s, sink *to, sink_mode mode)
+static void spread_stiffness(const yk_smooth_model *model, yk_smooth_workspace *work, const place_model *place,
+                             const place_trial *there, const scales *s, sink *to, sink_mode mode)
 {
     const flexible_model *of = &model->flexibles[place->flexible];
-    const yk_effort *load = &model->load[place->frame];
+    const flexible_trial *at = &work->flexibles[place->flexible];
+    const yk_effort *load = &work->load[place->frame];
     int n = place->count;
     if (mode == SINK_ADD) {
-        memset(of->tangent, 0, (size_t)(n * n) * sizeof *of->tangent);
+        memset(at->tangent, 0, (size_t)(n * n) * sizeof *at->tangent);
         if (s->node > 0 && of->body->kind == YK_FLEXIBLE_MODAL) {
-            yk_ffrf_node_stiffness(&of->body->nodes[place->place], of->body->coordinates, &model->trial[of->node].frame,
-                                   of->value, &place->pose, load->force, load->torque, -s->node, of->tangent);
+            yk_ffrf_node_stiffness(&of->body->nodes[place->place], of->body->coordinates, &work->trial[of->node].frame,
+                                   at->value, &there->pose, load->force, load->torque, -s->node, at->tangent);
         } else if (s->node > 0) {
-            const double *at = of->value + yk_flexible_rod_node(place->place);
+            const double *from = at->value + yk_flexible_rod_node(place->place);
             double section[YK_ANCF_SECTION];
-            for (int k = 0; k < YK_ANCF_SECTION; k++) section[k] = at[k < 3 ? k : k + 3];
-            yk_ancf_section_stiffness(section, load->torque, -s->node, of->tangent);
+            for (int k = 0; k < YK_ANCF_SECTION; k++) section[k] = from[k < 3 ? k : k + 3];
+            yk_ancf_section_stiffness(section, load->torque, -s->node, at->tangent);
         }
     }
     /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by the frame's displacement. */
     for (int j = 3; j < n; j++)
-        for (int i = 3; i < n; i++) put(to, mode, place->column[i], place->column[j], of->tangent[n * i + j]);
+        for (int i = 3; i < n; i++) put(to, mode, place->column[i], place->column[j], at->tangent[n * i + j]);
 }
 
-void yk_smooth_place_pass(yk_smooth *model, const scales *s, sink *to, sink_mode mode)
+void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s, sink *to,
+                          sink_mode mode)
 {
     for (int i = 0; i < model->def.place_count; i++) {
         const place_model *place = &model->places[i];
-        if (mode != SINK_RECORD) spread_load(model, place);
-        if (mode != SINK_NONE) spread_stiffness(model, place, s, to, mode);
+        if (mode != SINK_RECORD) spread_load(model, work, place, &work->places[i]);
+        if (mode != SINK_NONE) spread_stiffness(model, work, place, &work->places[i], s, to, mode);
     }
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "math/so3.h"
-#include "smooth/internal.h"
+#include "smooth/workspace.h"
 
 enum { RIGID = 6 };
 
@@ -15,7 +15,7 @@ int yk_smooth_coordinates_of(const yk_smooth_def *def)
     return count;
 }
 
-int yk_smooth_frame_of(const yk_smooth *model, int node)
+int yk_smooth_frame_of(const yk_smooth_model *model, int node)
 {
     if (node == YK_SMOOTH_GROUND) return model->node_count;
     return node < model->node_count ? node : model->place_first + node - model->node_count;
@@ -57,41 +57,23 @@ static int columns_of(const yk_flexible *body)
     return body->kind == YK_FLEXIBLE_MODAL ? RIGID + body->coordinates : YK_ANCF_SECTION;
 }
 
-static size_t tangent_words(const yk_flexible *body)
+/* Values, rates, second derivatives, and the tangent of one element. */
+size_t yk_smooth_flexible_words(const yk_flexible *body)
 {
-    size_t n = body->kind == YK_FLEXIBLE_MODAL ? (size_t)(RIGID + body->coordinates) : YK_ANCF_COORDINATES;
-    return (body->kind == YK_FLEXIBLE_MODAL ? 1 : 2) * n * n;
+    bool modal = body->kind == YK_FLEXIBLE_MODAL;
+    size_t n = modal ? (size_t)(RIGID + body->coordinates) : YK_ANCF_COORDINATES;
+    return 3 * (size_t)body->coordinates + (modal ? 1 : 2) * n * n;
 }
 
-/* Of the map to a place, and of the displacements by amplitudes there. */
-static size_t place_words(const yk_flexible *body)
+/* The map to a place, and the displacements by amplitudes there. */
+size_t yk_smooth_place_words(const yk_flexible *body, const place_model *place)
 {
-    return 6 * (size_t)columns_of(body) + (body->kind == YK_FLEXIBLE_MODAL ? 3 * (size_t)body->coordinates : 0);
+    size_t words = 6 * (size_t)place->count;
+    if (body->kind == YK_FLEXIBLE_MODAL) words += 3 * (size_t)body->coordinates;
+    return words;
 }
 
-static yk_status take_stores(yk_smooth *model)
-{
-    const yk_smooth_def *def = &model->def;
-    size_t words = 0, columns = 0;
-    for (int i = 0; i < def->flexible_count; i++)
-        words += 5 * (size_t)def->flexibles[i].body->coordinates + tangent_words(def->flexibles[i].body);
-    for (int i = 0; i < def->place_count; i++) {
-        const yk_flexible *body = def->flexibles[def->places[i].flexible].body;
-        columns += (size_t)columns_of(body);
-        words += place_words(body);
-    }
-    model->flexibles = yk_allocate(model->context, (size_t)def->flexible_count, sizeof *model->flexibles);
-    model->places = yk_allocate(model->context, (size_t)def->place_count, sizeof *model->places);
-    model->flexible_store = yk_allocate(model->context, words, sizeof *model->flexible_store);
-    model->flexible_loads = yk_allocate(model->context, (size_t)def->flexible_count, sizeof *model->flexible_loads);
-    model->place_columns = yk_allocate(model->context, columns, sizeof *model->place_columns);
-    model->place_moves = yk_allocate(model->context, columns, 1);
-    bool complete = model->flexibles && model->places && model->flexible_store && model->flexible_loads &&
-                    model->place_columns && model->place_moves;
-    return complete ? YK_OK : YK_ERROR_MEMORY;
-}
-
-static void list_columns(const yk_smooth *model, const flexible_model *of, place_model *place)
+static void list_columns(const yk_smooth_model *model, const flexible_model *of, place_model *place)
 {
     int first = 6 * model->node_count + of->coordinate;
     if (of->body->kind == YK_FLEXIBLE_MODAL) {
@@ -123,39 +105,42 @@ static void list_moves(const yk_flexible *body, place_model *place)
         place->moves[k] = (unsigned char)(k < 3 ? PLACE_MOVES : PLACE_TURNS | (apart ? PLACE_MOVES : 0));
 }
 
-yk_status yk_smooth_compile_flexibles(yk_smooth *model)
+yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
 {
     const yk_smooth_def *def = &model->def;
-    yk_status status = take_stores(model);
-    if (status != YK_OK) return status;
-    double *reach = model->flexible_store, *share = reach + yk_smooth_coordinates_of(def);
-    double *at = share + yk_smooth_coordinates_of(def);
-    int *column = model->place_columns, coordinate = 0;
-    model->reach = reach, model->share = share;
-    unsigned char *moves = model->place_moves;
+    yk_context *context = model->context;
+    size_t coordinates = (size_t)yk_smooth_coordinates_of(def), columns = 0;
+    for (int i = 0; i < def->place_count; i++)
+        columns += (size_t)columns_of(def->flexibles[def->places[i].flexible].body);
+    model->flexibles = yk_allocate(context, (size_t)def->flexible_count, sizeof *model->flexibles);
+    model->places = yk_allocate(context, (size_t)def->place_count, sizeof *model->places);
+    model->reach = yk_allocate(context, coordinates, sizeof *model->reach);
+    model->share = yk_allocate(context, coordinates, sizeof *model->share);
+    model->place_columns = yk_allocate(context, columns, sizeof *model->place_columns);
+    model->place_moves = yk_allocate(context, columns, 1);
+    bool complete =
+        model->flexibles && model->places && model->reach && model->share && model->place_columns && model->place_moves;
+    if (!complete) return YK_ERROR_MEMORY;
+
+    int coordinate = 0;
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_smooth_flexible_def *flexible = &def->flexibles[i];
-        int n = flexible->body->coordinates;
-        bool modal = flexible->body->kind == YK_FLEXIBLE_MODAL;
-        flexible_model *made = &model->flexibles[i];
-        *made = (flexible_model){.name = flexible->name,
-                                 .body = flexible->body,
-                                 .node = modal ? flexible->node : -1,
-                                 .coordinate = coordinate,
-                                 .value = at,
-                                 .rate = at + n,
-                                 .second = at + 2 * n,
-                                 .tangent = at + 3 * n,
-                                 .loads = &model->flexible_loads[i]};
-        at += 3 * (size_t)n + tangent_words(flexible->body);
-        for (int k = 0; k < n; k++) {
+        const yk_flexible *body = flexible->body;
+        bool modal = body->kind == YK_FLEXIBLE_MODAL;
+        model->flexibles[i] = (flexible_model){
+            .name = flexible->name, .body = body, .node = modal ? flexible->node : -1, .coordinate = coordinate};
+        for (int k = 0; k < body->coordinates; k++) {
             /* Gradients of a rod turn its sections: they count as rotations. */
             bool turns = !modal && k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) >= 3;
-            reach[coordinate + k] = yk_flexible_reach(flexible->body, k);
-            share[coordinate + k] = turns ? 1 : reach[coordinate + k] / model->length_scale;
+            double reach = yk_flexible_reach(body, k);
+            model->reach[coordinate + k] = reach;
+            model->share[coordinate + k] = turns ? 1 : reach / model->length_scale;
         }
-        coordinate += n;
+        coordinate += body->coordinates;
     }
+
+    int *column = model->place_columns;
+    unsigned char *moves = model->place_moves;
     for (int i = 0; i < def->place_count; i++) {
         const flexible_model *of = &model->flexibles[def->places[i].flexible];
         place_model *made = &model->places[i];
@@ -164,35 +149,33 @@ yk_status yk_smooth_compile_flexibles(yk_smooth *model)
                               .frame = model->place_first + i,
                               .count = columns_of(of->body),
                               .column = column,
-                              .moves = moves,
-                              .jacobian = at,
-                              .pose = {.pull = (yk_vec3 *)(at + 6 * columns_of(of->body))}};
+                              .moves = moves};
         column += made->count;
         moves += made->count;
-        at += place_words(of->body);
         list_columns(model, of, made);
         list_moves(of->body, made);
     }
     return YK_OK;
 }
 
-void yk_smooth_release_flexibles(yk_smooth *model)
+void yk_smooth_release_flexibles(yk_smooth_model *model)
 {
-    yk_release(model->context, model->flexibles), model->flexibles = NULL;
-    yk_release(model->context, model->places), model->places = NULL;
-    yk_release(model->context, model->flexible_store), model->flexible_store = NULL;
-    yk_release(model->context, model->flexible_loads), model->flexible_loads = NULL;
-    yk_release(model->context, model->place_columns), model->place_columns = NULL;
-    yk_release(model->context, model->place_moves), model->place_moves = NULL;
+    yk_context *context = model->context;
+    yk_release(context, model->flexibles), model->flexibles = NULL;
+    yk_release(context, model->places), model->places = NULL;
+    yk_release(context, model->reach), model->reach = NULL;
+    yk_release(context, model->share), model->share = NULL;
+    yk_release(context, model->place_columns), model->place_columns = NULL;
+    yk_release(context, model->place_moves), model->place_moves = NULL;
 }
 
 /* Modal bodies with the amplitudes that they are given, rods with their curvature. */
-void yk_smooth_start_flexibles(yk_smooth *model)
+void yk_smooth_start_flexibles(const yk_smooth_model *model, yk_smooth_state *state)
 {
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         const yk_smooth_flexible_def *def = &model->def.flexibles[i];
-        coordinate_state *now = &model->state.coordinate_now[of->coordinate];
+        coordinate_state *now = &state->coordinate_now[of->coordinate];
         if (of->body->kind == YK_FLEXIBLE_MODAL) {
             for (int k = 0; k < of->body->coordinates; k++) {
                 now[k].value = def->amplitudes ? def->amplitudes[k] : 0;
@@ -212,13 +195,13 @@ void yk_smooth_start_flexibles(yk_smooth *model)
 
 /* Places ---------------------------------------------------------------------------------------------------------- */
 
-static void gather(yk_smooth *model, flexible_model *of)
+static void gather(const yk_smooth_workspace *work, const flexible_model *of, flexible_trial *at)
 {
-    const trial_coordinate *trial = &model->coordinates[of->coordinate];
+    const trial_coordinate *trial = &work->coordinates[of->coordinate];
     for (int k = 0; k < of->body->coordinates; k++) {
-        of->value[k] = trial[k].value;
-        of->rate[k] = trial[k].rate;
-        of->second[k] = trial[k].acceleration;
+        at->value[k] = trial[k].value;
+        at->rate[k] = trial[k].rate;
+        at->second[k] = trial[k].acceleration;
     }
 }
 
@@ -228,88 +211,91 @@ static void section_of(int node, const double *from, double section[YK_ANCF_SECT
     for (int k = 0; k < YK_ANCF_SECTION; k++) section[k] = at[k < 3 ? k : k + 3];
 }
 
-static void place_modal(yk_smooth *model, const flexible_model *of, place_model *place, unsigned what)
+static void place_modal(yk_smooth_workspace *work, const flexible_model *of, const flexible_trial *at,
+                        const place_model *place, place_trial *there, unsigned what)
 {
     const yk_ffrf_node *node = &of->body->nodes[place->place];
-    const yk_frame *frame = &model->trial[of->node].frame;
-    trial_node *trial = &model->trial[place->frame];
+    const yk_frame *frame = &work->trial[of->node].frame;
+    trial_node *trial = &work->trial[place->frame];
     int modes = of->body->coordinates;
-    yk_ffrf_node_place(node, modes, frame, of->value, of->rate, &place->pose, &trial->frame);
-    if (what & PLACE_MAPS) yk_ffrf_node_jacobian(node, modes, frame, &place->pose, place->jacobian);
+    yk_ffrf_node_place(node, modes, frame, at->value, at->rate, &there->pose, &trial->frame);
+    if (what & PLACE_MAPS) yk_ffrf_node_jacobian(node, modes, frame, &there->pose, there->jacobian);
     if (what & PLACE_BIASES)
-        yk_ffrf_node_bias(node, modes, frame, of->value, of->rate, &place->pose, &trial->acceleration,
+        yk_ffrf_node_bias(node, modes, frame, at->value, at->rate, &there->pose, &trial->acceleration,
                           &trial->angular_acceleration);
 }
 
-static void place_section(yk_smooth *model, const flexible_model *of, place_model *place, unsigned what)
+static void place_section(yk_smooth_workspace *work, const flexible_trial *at, const place_model *place,
+                          place_trial *there, unsigned what)
 {
-    trial_node *trial = &model->trial[place->frame];
+    trial_node *trial = &work->trial[place->frame];
     double value[YK_ANCF_SECTION], rate[YK_ANCF_SECTION];
-    section_of(place->place, of->value, value);
-    section_of(place->place, of->rate, rate);
-    yk_ancf_section_place(value, rate, &trial->frame, what ? place->jacobian : NULL);
+    section_of(place->place, at->value, value);
+    section_of(place->place, at->rate, rate);
+    yk_ancf_section_place(value, rate, &trial->frame, what ? there->jacobian : NULL);
     if (what & PLACE_BIASES) yk_ancf_section_bias(value, rate, &trial->acceleration, &trial->angular_acceleration);
 }
 
-void yk_smooth_gather_flexibles(yk_smooth *model)
+void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
-    for (int i = 0; i < model->def.flexible_count; i++) gather(model, &model->flexibles[i]);
+    for (int i = 0; i < model->def.flexible_count; i++) gather(work, &model->flexibles[i], &work->flexibles[i]);
 }
 
-void yk_smooth_place_flexibles(yk_smooth *model, unsigned what)
+void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work, unsigned what)
 {
-    yk_smooth_gather_flexibles(model);
+    yk_smooth_gather_flexibles(model, work);
     for (int i = 0; i < model->def.place_count; i++) {
-        place_model *place = &model->places[i];
+        const place_model *place = &model->places[i];
         const flexible_model *of = &model->flexibles[place->flexible];
+        const flexible_trial *at = &work->flexibles[place->flexible];
         if (of->body->kind == YK_FLEXIBLE_MODAL) {
-            place_modal(model, of, place, what);
+            place_modal(work, of, at, place, &work->places[i], what);
         } else {
-            place_section(model, of, place, what);
+            place_section(work, at, place, &work->places[i], what);
         }
     }
 }
 
-void yk_smooth_show_places(yk_smooth *model)
+void yk_smooth_show_places(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     if (model->def.flexible_count == 0) return;
     /* A restored state has no more than the orientation of its nodes: what is shown must not depend on more. */
     for (int i = 0; i < model->def.flexible_count; i++) {
         if (model->flexibles[i].node < 0) continue;
-        trial_node *node = &model->trial[model->flexibles[i].node];
+        trial_node *node = &work->trial[model->flexibles[i].node];
         node->frame.rotation = yk_q_matrix(yk_q_unit(node->orientation));
     }
-    yk_smooth_place_flexibles(model, PLACE_FRAMES);
+    yk_smooth_place_flexibles(model, work, PLACE_FRAMES);
 }
 
-static void modal_acceleration(const yk_smooth *model, const flexible_model *of, const place_model *place,
-                               trial_node *own)
+static void modal_acceleration(const yk_smooth_workspace *work, const flexible_model *of, const flexible_trial *at,
+                               const place_model *place, const place_trial *there, trial_node *own)
 {
     const yk_ffrf_node *node = &of->body->nodes[place->place];
-    const trial_node *frame = &model->trial[of->node];
+    const trial_node *frame = &work->trial[of->node];
     int modes = of->body->coordinates;
     yk_vec3 pull = {0, 0, 0}, turn = {0, 0, 0};
-    yk_ffrf_node_bias(node, modes, &frame->frame, of->value, of->rate, &place->pose, &own->acceleration,
+    yk_ffrf_node_bias(node, modes, &frame->frame, at->value, at->rate, &there->pose, &own->acceleration,
                       &own->angular_acceleration);
     for (int i = 0; i < modes; i++) {
-        pull = yk_v3_axpy(of->second[i], place->pose.pull[i], pull);
-        if (node->rotation) turn = yk_v3_axpy(of->second[i], node->rotation[i], turn);
+        pull = yk_v3_axpy(at->second[i], there->pose.pull[i], pull);
+        if (node->rotation) turn = yk_v3_axpy(at->second[i], node->rotation[i], turn);
     }
-    if (node->rotation) turn = yk_turn_tangent(&place->pose.turn, turn);
+    if (node->rotation) turn = yk_turn_tangent(&there->pose.turn, turn);
     const yk_mat3 axes = frame->frame.rotation;
-    yk_vec3 swing = yk_v3_cross(frame->angular_acceleration, yk_m3_apply(axes, place->pose.position));
+    yk_vec3 swing = yk_v3_cross(frame->angular_acceleration, yk_m3_apply(axes, there->pose.position));
     own->acceleration =
         yk_v3_add(yk_v3_add(own->acceleration, frame->acceleration), yk_v3_add(swing, yk_m3_apply(axes, pull)));
     own->angular_acceleration =
         yk_v3_add(own->angular_acceleration, yk_v3_add(frame->angular_acceleration, yk_m3_apply(axes, turn)));
 }
 
-static void section_acceleration(const flexible_model *of, const place_model *place, trial_node *own)
+static void section_acceleration(const flexible_trial *at, const place_model *place, trial_node *own)
 {
     double value[YK_ANCF_SECTION], rate[YK_ANCF_SECTION], second[YK_ANCF_SECTION];
-    section_of(place->place, of->value, value);
-    section_of(place->place, of->rate, rate);
-    section_of(place->place, of->second, second);
+    section_of(place->place, at->value, value);
+    section_of(place->place, at->rate, rate);
+    section_of(place->place, at->second, second);
     yk_frame moved; /* its velocities are what the map makes of the second derivatives */
     yk_ancf_section_bias(value, rate, &own->acceleration, &own->angular_acceleration);
     yk_ancf_section_place(value, second, &moved, NULL);
@@ -317,30 +303,34 @@ static void section_acceleration(const flexible_model *of, const place_model *pl
     own->angular_acceleration = yk_v3_add(own->angular_acceleration, moved.angular_velocity);
 }
 
-const trial_node *yk_smooth_shown(const yk_smooth *model, int frame, trial_node *own)
+const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
+                                  trial_node *own)
 {
-    if (model->nodes[frame].place < 0) return &model->trial[frame];
+    if (model->nodes[frame].place < 0) return &work->trial[frame];
     const place_model *place = &model->places[model->nodes[frame].place];
+    const place_trial *there = &work->places[model->nodes[frame].place];
     const flexible_model *of = &model->flexibles[place->flexible];
-    *own = model->trial[frame];
+    const flexible_trial *at = &work->flexibles[place->flexible];
+    *own = work->trial[frame];
     own->orientation = yk_so3_quat(own->frame.rotation);
     if (of->body->kind == YK_FLEXIBLE_MODAL) {
-        modal_acceleration(model, of, place, own);
+        modal_acceleration(work, of, at, place, there, own);
     } else {
-        section_acceleration(of, place, own);
+        section_acceleration(at, place, own);
     }
     return own;
 }
 
-void yk_smooth_accelerate_places(yk_smooth *model)
+void yk_smooth_accelerate_places(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     for (int i = 0; i < model->def.place_count; i++) {
         trial_node own;
-        model->trial[model->places[i].frame] = *yk_smooth_shown(model, model->places[i].frame, &own);
+        work->trial[model->places[i].frame] = *yk_smooth_shown(model, work, model->places[i].frame, &own);
     }
 }
 
-void yk_smooth_push_frame(const yk_smooth *model, int frame, double scale, const yk_effort *effort, double *right)
+void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame, double scale,
+                          const yk_effort *effort, double *right)
 {
     const node_model *node = &model->nodes[frame];
     const double load[6] = {effort->force.x,  effort->force.y,  effort->force.z,
@@ -349,22 +339,25 @@ void yk_smooth_push_frame(const yk_smooth *model, int frame, double scale, const
         for (int k = 0; k < 6; k++) right[node->unknown + k] += scale * load[k];
     if (node->place < 0) return;
     const place_model *place = &model->places[node->place];
+    const place_trial *there = &work->places[node->place];
     for (int k = 0; k < place->count; k++) {
         double sum = 0;
-        for (int r = 0; r < 6; r++) sum += place->jacobian[place->count * r + k] * load[r];
+        for (int r = 0; r < 6; r++) sum += there->jacobian[place->count * r + k] * load[r];
         right[place->column[k]] += scale * sum;
     }
 }
 
-void yk_smooth_pull_frame(const yk_smooth *model, int frame, const double *change, yk_vec3 *linear, yk_vec3 *angular)
+void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
+                          const double *change, yk_vec3 *linear, yk_vec3 *angular)
 {
     const node_model *node = &model->nodes[frame];
     double sum[6] = {0};
     if (node->unknown >= 0) memcpy(sum, change + node->unknown, sizeof sum);
     if (node->place >= 0) {
         const place_model *place = &model->places[node->place];
+        const place_trial *there = &work->places[node->place];
         for (int k = 0; k < place->count; k++)
-            for (int r = 0; r < 6; r++) sum[r] += place->jacobian[place->count * r + k] * change[place->column[k]];
+            for (int r = 0; r < 6; r++) sum[r] += there->jacobian[place->count * r + k] * change[place->column[k]];
     }
     *linear = yk_v3(sum[0], sum[1], sum[2]);
     *angular = yk_v3(sum[3], sum[4], sum[5]);
@@ -373,29 +366,25 @@ void yk_smooth_pull_frame(const yk_smooth *model, int frame, const double *chang
 /* Pieces of an element that are drawn straight. */
 enum { PIECES = 4 };
 
-int yk_smooth_outline(const yk_smooth *model, int flexible)
+int yk_smooth_outline(const yk_smooth_model *model, int flexible)
 {
     const yk_flexible *body = model->flexibles[flexible].body;
     return body->kind == YK_FLEXIBLE_ROD ? PIECES * body->elements + 1 : body->outline;
 }
 
-yk_vec3 yk_smooth_outline_point(const yk_smooth *model, int flexible, int point)
+yk_vec3 yk_smooth_outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, int point)
 {
     const flexible_model *of = &model->flexibles[flexible];
+    const flexible_trial *at = &work->flexibles[flexible];
     if (of->body->kind == YK_FLEXIBLE_MODAL) {
         yk_vec3 pull[YK_FFRF_MODES_MAX];
         yk_ffrf_pose pose = {.pull = pull};
         yk_frame placed;
         yk_ffrf_node_place(&of->body->nodes[of->body->places + point], of->body->coordinates,
-                           &model->trial[of->node].frame, of->value, of->rate, &pose, &placed);
+                           &work->trial[of->node].frame, at->value, at->rate, &pose, &placed);
         return placed.position;
     }
     int last = of->body->elements - 1, element = point / PIECES < last ? point / PIECES : last;
     double xi = (double)(point - PIECES * element) / PIECES;
-    return yk_ancf_line(&of->body->element, of->value + yk_flexible_rod_node(element), xi);
-}
-
-const double *yk_smooth_flexible_values(const yk_smooth *model, int flexible)
-{
-    return model->flexibles[flexible].value;
+    return yk_ancf_line(&of->body->element, at->value + yk_flexible_rod_node(element), xi);
 }

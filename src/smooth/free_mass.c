@@ -5,7 +5,7 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
 {
     *made = NULL;
     if (kind == YK_PORT_SIGNAL) return YK_ERROR_CAPABILITY;
-    const yk_smooth *model = (const yk_smooth *)self;
+    const yk_smooth *smooth = (const yk_smooth *)self;
 
     yk_smooth_node_def node = yk_smooth_node_default();
     node.name = "mass";
@@ -25,7 +25,7 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
     yk_smooth_def def = yk_smooth_default();
     def.name = "free mass";
     def.gravity = yk_v3(0, 0, 0);
-    def.options = yk_smooth_definition(model)->options;
+    def.options = yk_smooth_definition(smooth)->options;
     def.options.static_start = false;
     def.options.damping = 0;
     def.nodes = &node;
@@ -34,7 +34,7 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
     def.node_count = def.body_count = def.port_count = 1;
 
     yk_smooth *created = NULL;
-    yk_status status = yk_smooth_create(model->context, &def, &created);
+    yk_status status = yk_smooth_create(smooth->model.context, &def, &created);
     if (status == YK_OK) *made = yk_smooth_subsystem(created);
     return status;
 }

@@ -24,11 +24,24 @@ yk_generalised_alpha yk_generalised_alpha_of(double rho_inf)
     return m;
 }
 
-double yk_generalised_alpha_stabilisation(const yk_smooth *model, double h)
+double yk_generalised_alpha_stabilisation(const yk_smooth_model *model, double h)
 {
     const yk_smooth_options *options = &model->def.options;
     if (options->form != YK_SMOOTH_ODE) return 0;
     return options->stabilisation > 0 ? options->stabilisation : 1 / h;
+}
+
+bool yk_generalised_alpha_is_ode(const yk_smooth_options *options)
+{
+    return options->integrator == YK_SMOOTH_GENERALISED_ALPHA && options->form == YK_SMOOTH_ODE;
+}
+
+void yk_generalised_alpha_as_ode(yk_smooth_options *options)
+{
+    if (!yk_generalised_alpha_is_ode(options)) options->stabilisation = 0;
+    options->integrator = YK_SMOOTH_GENERALISED_ALPHA;
+    options->form = YK_SMOOTH_ODE;
+    options->error_tolerance = 0;
 }
 
 /* Method accelerations at the end for true ones, by components. */
@@ -54,13 +67,14 @@ static yk_vec3 take(const double *from)
     return yk_v3(from[0], from[1], from[2]);
 }
 
-void yk_generalised_alpha_place_node(yk_smooth *model, int i)
+void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smooth_state *state,
+                                     yk_smooth_workspace *work, int i)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    const node_state *now = &model->state.now[i];
-    const double *method = &model->state.method[model->nodes[i].unknown];
-    trial_node *node = &model->trial[i];
-    double h = model->h;
+    const node_state *now = &state->now[i];
+    const double *method = &state->method[model->nodes[i].unknown];
+    trial_node *node = &work->trial[i];
+    double h = work->h;
     yk_vec3 linear = take(method), angular = take(method + 3);
     yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, linear);
     yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, angular);
@@ -72,224 +86,237 @@ void yk_generalised_alpha_place_node(yk_smooth *model, int i)
     node->frame.rotation = yk_q_matrix(node->orientation);
 }
 
-void yk_generalised_alpha_place_coordinate(yk_smooth *model, int k)
+void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model, const yk_smooth_state *state,
+                                           yk_smooth_workspace *work, int k)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    const coordinate_state *now = &model->state.coordinate_now[k];
-    double method = model->state.method[model->coordinate_first + k], h = model->h;
-    trial_coordinate *trial = &model->coordinates[k];
+    const coordinate_state *now = &state->coordinate_now[k];
+    double method = state->method[model->coordinate_first + k], h = work->h;
+    trial_coordinate *trial = &work->coordinates[k];
     double a =
         ((1 - m.alpha_f) * trial->acceleration + m.alpha_f * now->acceleration - m.alpha_m * method) / (1 - m.alpha_m);
     trial->rate = now->rate + h * ((1 - m.gamma) * method + m.gamma * a);
     trial->value = now->value + h * (now->rate + h * ((0.5 - m.beta) * method + m.beta * a));
 }
 
-static void place_all(yk_smooth *model)
+static void place_all(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
 {
-    for (int i = 0; i < model->node_count; i++) yk_generalised_alpha_place_node(model, i);
-    for (int k = 0; k < model->coordinate_count; k++) yk_generalised_alpha_place_coordinate(model, k);
+    for (int i = 0; i < model->node_count; i++) yk_generalised_alpha_place_node(model, state, work, i);
+    for (int k = 0; k < model->coordinate_count; k++) yk_generalised_alpha_place_coordinate(model, state, work, k);
 }
 
-void yk_generalised_alpha_open(yk_smooth *model, double t, double h)
+void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
+                               double t, double h)
 {
-    const clock_state *clock = model->state.clock;
-    model->h = h;
-    model->t = t + h;
-    model->damping = yk_smooth_damping_at(model, model->t);
+    const clock_state *clock = state->clock;
+    work->h = h;
+    work->t = t + h;
+    work->damping = yk_smooth_damping_at(model, work->t);
     double ratio = clock->steps > 0 ? h / clock->h : 0;
-    model->extent = 0;
+    work->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
-        const node_state *now = &model->state.now[i], *before = &model->state.before[i];
-        trial_node *node = &model->trial[i];
+        const node_state *now = &state->now[i], *before = &state->before[i];
+        trial_node *node = &work->trial[i];
         node->acceleration = yk_v3_axpy(ratio, yk_v3_sub(now->acceleration, before->acceleration), now->acceleration);
         node->angular_acceleration = yk_v3_axpy(
             ratio, yk_v3_sub(now->angular_acceleration, before->angular_acceleration), now->angular_acceleration);
         yk_vec3 at = now->position;
-        model->extent = fmax(model->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
+        work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &model->state.coordinate_now[k], *before = &model->state.coordinate_before[k];
-        model->coordinates[k].acceleration = now->acceleration + ratio * (now->acceleration - before->acceleration);
+        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
+        work->coordinates[k].acceleration = now->acceleration + ratio * (now->acceleration - before->acceleration);
     }
     for (int r = 0; r < model->row_count; r++)
-        model->lambda[r] = model->state.lambda[r] + ratio * (model->state.lambda[r] - model->state.lambda_before[r]);
-    place_all(model);
-    model->open = true;
-    model->iteration = 0;
+        work->lambda[r] = state->lambda[r] + ratio * (state->lambda[r] - state->lambda_before[r]);
+    place_all(model, state, work);
+    work->open = true;
+    work->iteration = 0;
 }
 
-static void open_newton(yk_smooth *model, double t, double h)
+static void open_newton(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work, double t,
+                        double h)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     double beta = yk_generalised_alpha_stabilisation(model, h);
-    yk_generalised_alpha_open(model, t, h);
-    model->c = h * sqrt(m.position);
-    model->compliance = yk_smooth_redundant_compliance(model);
-    model->stabilisation = beta;
-    model->row_weight =
+    yk_generalised_alpha_open(model, state, work, t, h);
+    work->c = h * sqrt(m.position);
+    work->compliance = yk_smooth_redundant_compliance(model, state, work);
+    work->stabilisation = beta;
+    work->row_weight =
         beta > 0 ? m.position * h * h / (1 + 2 * beta * m.velocity * h + beta * beta * m.position * h * h) : 0;
-    model->velocity_row_weight = beta > 0 ? m.position * h * h / (1 + beta * m.velocity * h) : 0;
-    model->iterated = model->new_inputs = false;
-    model->refreshed = false;
-    model->refresh = model->state.clock->refresh != 0;
+    work->velocity_row_weight = beta > 0 ? m.position * h * h / (1 + beta * m.velocity * h) : 0;
+    work->iterated = work->new_inputs = false;
+    work->refreshed = false;
+    work->refresh = state->clock->refresh != 0;
 }
 
 /* Changes of the positions in model->right, as Newton's method gives them, to the trial. */
-static double update(yk_smooth *model)
+static double update(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double inverse = 1 / (m.position * model->h * model->h), length = 1 / model->length_scale, largest = 0;
+    double inverse = 1 / (m.position * work->h * work->h), length = 1 / model->length_scale, largest = 0;
     for (int i = 0; i < model->node_count; i++) {
-        trial_node *node = &model->trial[i];
-        const double *change = &model->right[model->nodes[i].unknown];
+        trial_node *node = &work->trial[i];
+        const double *change = &work->right[model->nodes[i].unknown];
         yk_vec3 move = take(change), turn = yk_turn_tangent_inverse(&node->turn, take(change + 3));
         node->acceleration = yk_v3_axpy(inverse, move, node->acceleration);
         node->angular_acceleration = yk_v3_axpy(inverse, turn, node->angular_acceleration);
-        yk_generalised_alpha_place_node(model, i);
+        yk_generalised_alpha_place_node(model, state, work, i);
         double size = fmax(yk_v3_norm2(move) * length * length, yk_v3_norm2(turn));
         largest = size > largest || isnan(size) ? size : largest;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double move = model->right[model->coordinate_first + k], share = move * model->share[k];
-        model->coordinates[k].acceleration += inverse * move;
-        yk_generalised_alpha_place_coordinate(model, k);
+        double move = work->right[model->coordinate_first + k], share = move * model->share[k];
+        work->coordinates[k].acceleration += inverse * move;
+        yk_generalised_alpha_place_coordinate(model, state, work, k);
         largest = share * share > largest || isnan(share) ? share * share : largest;
     }
-    double scale = model->mass_scale / (model->c * model->c);
-    for (int r = 0; r < model->row_count; r++) model->lambda[r] += scale * model->right[model->motion_count + r];
+    double scale = model->mass_scale / (work->c * work->c);
+    for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * work->right[model->motion_count + r];
     return sqrt(largest);
 }
 
-void yk_generalised_alpha_close(yk_smooth *model)
+void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    yk_smooth_momenta(model);
-    yk_smooth_account(model);
+    yk_smooth_momenta(model, work);
+    yk_smooth_account(model, state, work);
     for (int i = 0; i < model->node_count; i++) {
-        const trial_node *node = &model->trial[i];
-        const node_state *now = &model->state.now[i];
-        double *method = &model->state.method[model->nodes[i].unknown];
+        const trial_node *node = &work->trial[i];
+        const node_state *now = &state->now[i];
+        double *method = &state->method[model->nodes[i].unknown];
         yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, take(method));
         yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, take(method + 3));
         method[0] = a.x, method[1] = a.y, method[2] = a.z;
         method[3] = b.x, method[4] = b.y, method[5] = b.z;
-        model->state.before[i] = *now;
+        state->before[i] = *now;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &model->state.coordinate_now[k];
-        double *method = &model->state.method[model->coordinate_first + k];
-        *method = ((1 - m.alpha_f) * model->coordinates[k].acceleration + m.alpha_f * now->acceleration -
+        const coordinate_state *now = &state->coordinate_now[k];
+        double *method = &state->method[model->coordinate_first + k];
+        *method = ((1 - m.alpha_f) * work->coordinates[k].acceleration + m.alpha_f * now->acceleration -
                    m.alpha_m * *method) /
                   (1 - m.alpha_m);
-        model->state.coordinate_before[k] = *now;
+        state->coordinate_before[k] = *now;
     }
-    memcpy(model->state.lambda_before, model->state.lambda, (size_t)model->row_count * sizeof *model->lambda);
-    yk_smooth_state_from_trial(model);
-    clock_state *clock = model->state.clock;
-    clock->t = model->t;
-    clock->h = model->h;
+    memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
+    yk_smooth_state_from_trial(model, state, work);
+    clock_state *clock = state->clock;
+    clock->t = work->t;
+    clock->h = work->h;
     clock->steps++;
-    clock->correction = model->first_correction;
-    model->report.steps++;
-    model->stabilisation = 0;
-    model->open = false;
+    clock->correction = work->first_correction;
+    work->report.steps++;
+    work->stabilisation = 0;
+    work->open = false;
 }
 
 static const double smallest_share = 1e-4;
 
-static yk_status cut_short(yk_smooth *model)
+static yk_status cut_short(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     return yk_fail(
         model->context, YK_ERROR_CAPABILITY,
         "%s: the step to t = %g had to be cut to converge, and tells no sensitivities then: use a smaller step",
-        model->def.name, model->t);
+        model->def.name, work->t);
 }
 
-static yk_status advance(yk_smooth *model, double t, double h)
+static yk_status advance(yk_smooth *smooth, double t, double h)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
     double done = 0, size = h;
     while (done < h) {
-        double left = h - done, used = model->open ? h : yk_smooth_next_size(size, left);
-        model->input_time = done + used;
-        if (!model->open) open_newton(model, t + done, used);
-        model->new_inputs = model->iterated;
-        yk_smooth_input_frames(model);
-        yk_status status = yk_smooth_solve_step(model);
-        if (status == YK_OK && model->varying) status = used < h ? cut_short(model) : yk_two_step_vary(model);
+        double left = h - done, used = work->open ? h : yk_smooth_next_size(size, left);
+        work->input_time = done + used;
+        if (!work->open) open_newton(model, state, work, t + done, used);
+        work->new_inputs = work->iterated;
+        yk_smooth_input_frames(model, work);
+        yk_status status = yk_smooth_solve_step(smooth);
+        if (status == YK_OK && work->varying) status = used < h ? cut_short(model, work) : yk_two_step_vary(smooth);
         if (status == YK_OK) {
-            yk_generalised_alpha_close(model);
+            yk_generalised_alpha_close(model, state, work);
             done = used >= left ? h : done + used;
             continue;
         }
-        model->stabilisation = 0;
-        yk_smooth_trial_from_state(model);
+        work->stabilisation = 0;
+        yk_smooth_trial_from_state(model, state, work);
         if (status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
-        model->report.rejected++;
+        work->report.rejected++;
         size = 0.25 * used;
         if (size < smallest_share * h) return status;
     }
-    model->state.clock->t = t + h;
+    state->clock->t = t + h;
     return YK_OK;
 }
 
-static yk_status iterate(yk_smooth *model, double t, double h, yk_iteration *report)
+static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *report)
 {
-    model->input_time = h;
-    if (!model->open) open_newton(model, t, h);
-    model->iterated = model->new_inputs = true;
-    yk_smooth_input_frames(model);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    work->input_time = h;
+    if (!work->open) open_newton(model, &smooth->state, work, t, h);
+    work->iterated = work->new_inputs = true;
+    yk_smooth_input_frames(model, work);
     bool converged;
-    yk_status status = yk_smooth_iterate_once(model, &converged);
+    yk_status status = yk_smooth_iterate_once(smooth, &converged);
     if (status != YK_OK) return status;
-    report->correction = model->report.correction;
-    report->converged = converged || model->report.correction <= 1;
+    report->correction = work->report.correction;
+    report->converged = converged || work->report.correction <= 1;
     return YK_OK;
 }
 
 /* Method accelerations of the start, at (alpha_m - alpha_f) h beside it. */
-static yk_status begin(yk_smooth *model)
+static yk_status begin(yk_smooth *smooth)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    clock_state *clock = model->state.clock;
-    double t = model->t, shift = (m.alpha_m - m.alpha_f) * clock->h;
-    memcpy(model->state.lambda_before, model->state.lambda, (size_t)model->row_count * sizeof *model->lambda);
-    yk_smooth_rates_open(model);
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    clock_state *clock = state->clock;
+    double t = work->t, shift = (m.alpha_m - m.alpha_f) * clock->h;
+    memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
+    yk_smooth_rates_open(smooth);
+    yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
     int column = 0;
-    yk_status status = yk_sparse_factor(model->matrix, &column);
+    yk_status status = yk_sparse_factor(solver->matrix, &column);
     if (status == YK_OK) {
-        yk_smooth_move_along(model, shift);
-        status = yk_smooth_rates(model, false);
-        memcpy(model->state.method, model->right, (size_t)model->motion_count * sizeof *model->state.method);
+        yk_smooth_move_along(model, state, work, shift);
+        status = yk_smooth_rates(model, work, solver, false);
+        memcpy(state->method, work->right, (size_t)model->motion_count * sizeof *state->method);
     }
-    yk_smooth_trial_from_state(model);
-    model->t = t;
-    model->input_time = 0;
-    yk_smooth_input_frames(model);
+    yk_smooth_trial_from_state(model, state, work);
+    work->t = t;
+    work->input_time = 0;
+    yk_smooth_input_frames(model, work);
     if (status != YK_OK) { /* massless nodes: only implicit steps know their motion */
         if (status == YK_ERROR_MEMORY) return status;
         for (int i = 0; i < model->node_count; i++) {
-            const node_state *now = &model->state.now[i];
-            memcpy(&model->state.method[model->nodes[i].unknown], &now->acceleration, sizeof now->acceleration);
-            memcpy(&model->state.method[model->nodes[i].unknown + 3], &now->angular_acceleration,
+            const node_state *now = &state->now[i];
+            memcpy(&state->method[model->nodes[i].unknown], &now->acceleration, sizeof now->acceleration);
+            memcpy(&state->method[model->nodes[i].unknown + 3], &now->angular_acceleration,
                    sizeof now->angular_acceleration);
         }
         for (int k = 0; k < model->coordinate_count; k++)
-            model->state.method[model->coordinate_first + k] = model->state.coordinate_now[k].acceleration;
+            state->method[model->coordinate_first + k] = state->coordinate_now[k].acceleration;
     }
-    model->state.factor->c = 0;
-    model->state.factor->level = LEVEL_STEP;
-    memset(model->state.parts, 0, (size_t)yk_smooth_part_count(model) * model->part_words * sizeof(double));
-    model->c = clock->h * sqrt(m.position);
-    model->compliance = yk_smooth_redundant_compliance(model);
-    yk_smooth_assemble(model, LEVEL_STEP, true);
-    status = yk_sparse_factor(model->matrix, NULL);
+    state->factor->c = 0;
+    state->factor->level = LEVEL_STEP;
+    memset(state->parts, 0, (size_t)yk_smooth_part_count(model) * state->part_words * sizeof(double));
+    work->c = clock->h * sqrt(m.position);
+    work->compliance = yk_smooth_redundant_compliance(model, state, work);
+    yk_smooth_assemble(model, work, solver, LEVEL_STEP);
+    status = yk_sparse_factor(solver->matrix, NULL);
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
 /* The method's accelerations eliminated from its two formulas. */
-static void characterise(const yk_smooth *model, yk_step_model *out)
+static void characterise(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_step_model *out)
 {
+    (void)work;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     double rest = 1 - m.alpha_m;
     out->lead = m.position / m.velocity;
@@ -308,5 +335,6 @@ const integrator yk_smooth_generalised_alpha = {.begin = begin,
                                                 .update = update,
                                                 .remembers = true,
                                                 .vary = advance,
+                                                .is_ode = yk_generalised_alpha_is_ode,
                                                 .open = open_newton,
                                                 .characterise = characterise};

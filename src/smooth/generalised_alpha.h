@@ -18,13 +18,19 @@ typedef struct yk_generalised_alpha {
 
 yk_generalised_alpha yk_generalised_alpha_of(double rho_inf);
 /* Opens a step: accelerations extrapolated, placement of the trial that belongs to them. */
-void yk_generalised_alpha_open(yk_smooth *model, double t, double h);
+void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
+                               double t, double h);
 /* Places a node or coordinate of the trial where its acceleration takes it; a change of an unknown's acceleration. */
-void yk_generalised_alpha_place_node(yk_smooth *model, int node);
-void yk_generalised_alpha_place_coordinate(yk_smooth *model, int coordinate);
+void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smooth_state *state,
+                                     yk_smooth_workspace *work, int node);
+void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model, const yk_smooth_state *state,
+                                           yk_smooth_workspace *work, int coordinate);
 /* The trial becomes the state. */
-void yk_generalised_alpha_close(yk_smooth *model);
+void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work);
+/* Whether constraints are ordinary differential equations under these options; makes them so. */
+bool yk_generalised_alpha_is_ode(const yk_smooth_options *options);
+void yk_generalised_alpha_as_ode(yk_smooth_options *options);
 /* Of the constraints in the ODE form: beta of the paper, from the options and the step. */
-double yk_generalised_alpha_stabilisation(const yk_smooth *model, double h);
+double yk_generalised_alpha_stabilisation(const yk_smooth_model *model, double h);
 
 #endif

@@ -1,5 +1,5 @@
 /* The integrators that a model can be given: one row per kind. */
-#include "smooth/internal.h"
+#include "smooth/integrator.h"
 
 const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
 {
@@ -7,7 +7,15 @@ const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
                                                                    [YK_SMOOTH_RUNGE_KUTTA] = &yk_smooth_runge_kutta,
                                                                    [YK_SMOOTH_GENERALISED_ALPHA] =
                                                                        &yk_smooth_generalised_alpha};
-    return table[kind];
+    return (unsigned)kind < YK_SMOOTH_INTEGRATORS ? table[kind] : NULL;
+}
+
+/* Where joint equations are redundant: a compliance of 1e-14 length scales per unit of acceleration of the typical mass
+ * singles out the multipliers of least norm and opens no gap that is seen; in the units of the matrix. */
+double yk_smooth_redundant_compliance(const yk_smooth_model *model, const yk_smooth_state *state,
+                                      const yk_smooth_workspace *work)
+{
+    return state->clock->redundant != 0 ? fmax(1e-14 * model->length_scale / (work->c * work->c), 1e-14) : 0;
 }
 
 double yk_smooth_next_size(double chosen, double left)
@@ -16,9 +24,11 @@ double yk_smooth_next_size(double chosen, double left)
     return left < 2 * chosen ? 0.5 * left : chosen;
 }
 
-void yk_smooth_predict_taylor(const yk_smooth *model, int i, double h, trial_node *node)
+void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_state *state, int i, double h,
+                              trial_node *node)
 {
-    const node_state *now = &model->state.now[i];
+    (void)model;
+    const node_state *now = &state->now[i];
     node->frame.position = yk_v3_axpy(h, now->velocity, yk_v3_axpy(0.5 * h * h, now->acceleration, now->position));
     node->frame.velocity = yk_v3_axpy(h, now->acceleration, now->velocity);
     node->turn = yk_turn_of(yk_v3_axpy(h, now->angular_velocity, yk_v3_scale(0.5 * h * h, now->angular_acceleration)));
@@ -29,16 +39,17 @@ void yk_smooth_predict_taylor(const yk_smooth *model, int i, double h, trial_nod
     node->angular_acceleration = now->angular_acceleration;
 }
 
-void yk_smooth_move_along(yk_smooth *model, double s)
+void yk_smooth_move_along(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
+                          double s)
 {
-    for (int i = 0; i < model->node_count; i++) yk_smooth_predict_taylor(model, i, s, &model->trial[i]);
+    for (int i = 0; i < model->node_count; i++) yk_smooth_predict_taylor(model, state, i, s, &work->trial[i]);
     for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &model->state.coordinate_now[k];
-        model->coordinates[k].value = now->value + s * (now->rate + 0.5 * s * now->acceleration);
-        model->coordinates[k].rate = now->rate + s * now->acceleration;
+        const coordinate_state *now = &state->coordinate_now[k];
+        work->coordinates[k].value = now->value + s * (now->rate + 0.5 * s * now->acceleration);
+        work->coordinates[k].rate = now->rate + s * now->acceleration;
     }
 
-    model->t = model->state.clock->t + s;
-    model->input_time = s;
-    yk_smooth_input_frames(model);
+    work->t = state->clock->t + s;
+    work->input_time = s;
+    yk_smooth_input_frames(model, work);
 }

@@ -35,14 +35,14 @@ int yk_smooth_port_size(const port_model *port)
     return port->def.kind == YK_PORT_SCALAR ? 1 : 6;
 }
 
-static yk_vec3 arm_of(const yk_smooth *model, const port_model *port, int side)
+static yk_vec3 arm_of(const yk_smooth_workspace *work, const port_model *port, int side)
 {
-    return yk_m3_apply(model->trial[port->node[side]].frame.rotation, port->def.marker[side].offset);
+    return yk_m3_apply(work->trial[port->node[side]].frame.rotation, port->def.marker[side].offset);
 }
 
-static void marker_rows(const yk_smooth *model, const port_model *port, port_row *rows)
+static void marker_rows(const yk_smooth_workspace *work, const port_model *port, port_row *rows)
 {
-    yk_vec3 arm = arm_of(model, port, 0), w = model->trial[port->node[0]].frame.angular_velocity;
+    yk_vec3 arm = arm_of(work, port, 0), w = work->trial[port->node[0]].frame.angular_velocity;
     yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
     for (int k = 0; k < 6; k++) {
         yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
@@ -54,12 +54,12 @@ static void marker_rows(const yk_smooth *model, const port_model *port, port_row
 }
 
 /* The distance of two markers. */
-static void scalar_row(const yk_smooth *model, const port_model *port, port_row *row)
+static void scalar_row(const yk_smooth_workspace *work, const port_model *port, port_row *row)
 {
     yk_vec3 arm[2], at[2], velocity[2], centripetal[2];
     for (int side = 0; side < 2; side++) {
-        const yk_frame *frame = &model->trial[port->node[side]].frame;
-        arm[side] = arm_of(model, port, side);
+        const yk_frame *frame = &work->trial[port->node[side]].frame;
+        arm[side] = arm_of(work, port, side);
         yk_vec3 swing = yk_v3_cross(frame->angular_velocity, arm[side]);
         at[side] = yk_v3_add(frame->position, arm[side]);
         velocity[side] = yk_v3_add(frame->velocity, swing);
@@ -76,56 +76,61 @@ static void scalar_row(const yk_smooth *model, const port_model *port, port_row 
     if (length > 0) row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
 }
 
-void yk_smooth_port_rows(const yk_smooth *model, port_row *row)
+void yk_smooth_port_rows(const yk_smooth_model *model, const yk_smooth_workspace *work, port_row *row)
 {
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
         int size = yk_smooth_port_size(port);
-        if (size == 6) marker_rows(model, port, row);
-        if (size == 1) scalar_row(model, port, row);
+        if (size == 6) marker_rows(work, port, row);
+        if (size == 1) scalar_row(work, port, row);
         row += size;
     }
 }
 
-static yk_status create_interface(yk_smooth *model)
+static yk_status create_interface(yk_smooth *smooth)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_linear_solver *solver = &smooth->solver;
     yk_context *context = model->context;
     struct smooth_interface *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
-    model->interface = made;
+    smooth->interface = made;
     for (int i = 0; i < model->def.port_count; i++) made->row_count += yk_smooth_port_size(&model->ports[i]);
     made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
     made->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *made->right);
     made->begin = yk_allocate(context, (size_t)model->def.port_count, sizeof *made->begin);
-    yk_sparse_entry *entries = yk_allocate(context, model->place_count, sizeof *entries);
-    int *place = yk_allocate(context, model->place_count, sizeof *place);
+    yk_sparse_entry *entries = yk_allocate(context, solver->place_count, sizeof *entries);
+    int *place = yk_allocate(context, solver->place_count, sizeof *place);
     yk_status status = made->rows && made->right && made->begin && entries && place ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) {
-        yk_smooth_pattern(model, entries);
-        status = yk_sparse_create(context, model->unknown_count, entries, model->place_count, place, &made->matrix);
+        yk_smooth_pattern(model, &smooth->work, entries);
+        status = yk_sparse_create(context, model->unknown_count, entries, solver->place_count, place, &made->matrix);
     }
     yk_release(context, entries);
     yk_release(context, place);
     return status;
 }
 
-void yk_smooth_release_interface(yk_smooth *model)
+void yk_smooth_release_interface(yk_smooth *smooth)
 {
-    if (!model->interface) return;
-    yk_sparse_destroy(model->interface->matrix);
-    yk_release(model->context, model->interface->rows);
-    yk_release(model->context, model->interface->right);
-    yk_release(model->context, model->interface->begin);
-    yk_release(model->context, model->interface);
-    model->interface = NULL;
+    const yk_smooth_model *model = &smooth->model;
+    if (!smooth->interface) return;
+    yk_sparse_destroy(smooth->interface->matrix);
+    yk_release(model->context, smooth->interface->rows);
+    yk_release(model->context, smooth->interface->right);
+    yk_release(model->context, smooth->interface->begin);
+    yk_release(model->context, smooth->interface);
+    smooth->interface = NULL;
 }
 
 /* The assembled matrix, in factors of its own. Both matrices have the same pattern, so their values have the same places. */
-static yk_status factor_own(yk_smooth *model)
+static yk_status factor_own(yk_smooth *smooth)
 {
-    struct smooth_interface *interface = model->interface;
-    size_t count = yk_sparse_nonzeros(model->matrix);
-    memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(model->matrix), count * sizeof(double));
+    const yk_smooth_model *model = &smooth->model;
+    yk_linear_solver *solver = &smooth->solver;
+    struct smooth_interface *interface = smooth->interface;
+    size_t count = yk_sparse_nonzeros(solver->matrix);
+    memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(solver->matrix), count * sizeof(double));
     int column = 0;
     yk_status status = interface->pivoted ? YK_OK : yk_sparse_factor(interface->matrix, &column);
     if (status == YK_OK) status = yk_sparse_refactor(interface->matrix, &column);
@@ -133,49 +138,52 @@ static yk_status factor_own(yk_smooth *model)
     if (status == YK_OK) return YK_OK;
     char owner[128];
     return yk_fail(model->context, status, "%s: the interface model at t = %g has no unique solution at %s",
-                   model->def.name, model->t, yk_smooth_owner(model, column, owner, sizeof owner));
+                   model->def.name, smooth->work.t, yk_smooth_owner(model, column, owner, sizeof owner));
 }
 
-static yk_status factor(yk_smooth *model)
+static yk_status factor(yk_smooth *smooth)
 {
-    double compliance = model->compliance, loss = model->loss, potential = model->potential;
-    double supply = model->supply, port_supply = model->port_supply;
-    const yk_signal *inputs = model->inputs;
-    model->inputs = NULL;
-    model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
-    model->inputs = inputs;
-    model->compliance = compliance, model->loss = loss, model->potential = potential;
-    model->supply = supply, model->port_supply = port_supply;
-    return factor_own(model);
+    yk_smooth_workspace *work = &smooth->work;
+    double compliance = work->compliance, loss = work->loss, potential = work->potential;
+    double supply = work->supply, port_supply = work->port_supply;
+    const yk_signal *inputs = work->inputs;
+    work->inputs = NULL;
+    work->compliance = smooth->state.clock->redundant != 0 ? redundant_compliance : 0;
+    yk_smooth_assemble(&smooth->model, work, &smooth->solver, LEVEL_ACCELERATION);
+    work->inputs = inputs;
+    work->compliance = compliance, work->loss = loss, work->potential = potential;
+    work->supply = supply, work->port_supply = port_supply;
+    return factor_own(smooth);
 }
 
-static void solve(yk_smooth *model, double *right)
+static void solve(yk_smooth *smooth, double *right)
 {
+    const yk_smooth_model *model = &smooth->model;
     for (int i = 0; i < model->unknown_count; i++) right[i] *= model->unknown_scale[i];
-    yk_sparse_solve(model->interface->matrix, right);
+    yk_sparse_solve(smooth->interface->matrix, right);
     for (int i = 0; i < model->unknown_count; i++) right[i] *= model->unknown_scale[i];
 }
 
-void yk_smooth_push(const yk_smooth *model, const port_row *row, double *right)
+void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_row *row, double *right)
 {
     for (int side = 0; side < 2; side++) {
         if (row->frame[side] < 0) continue;
         yk_effort effort = {row->linear[side], row->angular[side]};
-        yk_smooth_push_frame(model, row->frame[side], 1 / model->mass_scale, &effort, right);
+        yk_smooth_push_frame(model, work, row->frame[side], 1 / model->mass_scale, &effort, right);
     }
 }
 
 /* Of the solved accelerations; `driven`: and what frames of prescribed motion and places of flexible bodies have without
  * them. */
-static double rate_of(const yk_smooth *model, const port_row *row, const double *solution, bool driven)
+static double rate_of(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_row *row,
+                      const double *solution, bool driven)
 {
     double rate = 0;
     for (int side = 0; side < 2; side++) {
         if (row->frame[side] < 0) continue;
-        const trial_node *node = &model->trial[row->frame[side]];
+        const trial_node *node = &work->trial[row->frame[side]];
         yk_vec3 linear, angular;
-        yk_smooth_pull_frame(model, row->frame[side], solution, &linear, &angular);
+        yk_smooth_pull_frame(model, work, row->frame[side], solution, &linear, &angular);
         if (driven && model->nodes[row->frame[side]].unknown < 0) {
             linear = yk_v3_add(linear, node->acceleration);
             angular = yk_v3_add(angular, node->angular_acceleration);
@@ -186,39 +194,42 @@ static double rate_of(const yk_smooth *model, const port_row *row, const double 
 }
 
 /* Memory at the first call, and whether the caller's arrays have the right size. */
-static yk_status prepare(yk_smooth *model, int size)
+static yk_status prepare(yk_smooth *smooth, int size)
 {
-    yk_status status = model->interface ? YK_OK : create_interface(model);
+    const yk_smooth_model *model = &smooth->model;
+    yk_status status = smooth->interface ? YK_OK : create_interface(smooth);
     if (status != YK_OK) {
-        yk_smooth_release_interface(model);
+        yk_smooth_release_interface(smooth);
         return status;
     }
-    if (size == model->interface->row_count) return YK_OK;
+    if (size == smooth->interface->row_count) return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d",
-                   model->def.name, model->interface->row_count, size);
+                   model->def.name, smooth->interface->row_count, size);
 }
 
-yk_status yk_smooth_interface_model(yk_smooth *model, yk_interface_model *out)
+yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out)
 {
-    yk_status status = prepare(model, out->size);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_status status = prepare(smooth, out->size);
     if (status != YK_OK) return status;
-    struct smooth_interface *interface = model->interface;
+    struct smooth_interface *interface = smooth->interface;
     int n = interface->row_count;
     out->lead = 0.5;
     if (n == 0) return YK_OK;
-    status = factor(model);
+    status = factor(smooth);
     if (status != YK_OK) return status;
-    yk_smooth_port_rows(model, interface->rows);
-    memcpy(interface->right, model->right, (size_t)model->unknown_count * sizeof *interface->right);
-    solve(model, interface->right);
+    yk_smooth_port_rows(model, work, interface->rows);
+    memcpy(interface->right, work->right, (size_t)model->unknown_count * sizeof *interface->right);
+    solve(smooth, interface->right);
     for (int i = 0; i < n; i++)
-        out->rate[i] = rate_of(model, &interface->rows[i], interface->right, true) + interface->rows[i].bias;
+        out->rate[i] = rate_of(model, work, &interface->rows[i], interface->right, true) + interface->rows[i].bias;
     for (int j = 0; j < n; j++) {
         memset(interface->right, 0, (size_t)model->unknown_count * sizeof *interface->right);
-        yk_smooth_push(model, &interface->rows[j], interface->right);
-        solve(model, interface->right);
+        yk_smooth_push(model, work, &interface->rows[j], interface->right);
+        solve(smooth, interface->right);
         for (int i = 0; i < n; i++)
-            out->inverse_mass[i * n + j] = rate_of(model, &interface->rows[i], interface->right, false);
+            out->inverse_mass[i * n + j] = rate_of(model, work, &interface->rows[i], interface->right, false);
     }
     return YK_OK;
 }
@@ -232,15 +243,16 @@ static double *put(double *to, yk_vec3 v)
 }
 
 /* Velocities of the ports as the trial has them, and their displacements since the start of the step. */
-static void read_ports(yk_smooth *model, double *velocity, double *displacement)
+static void read_ports(yk_smooth *smooth, double *velocity, double *displacement)
 {
-    yk_smooth_show_places(model);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_show_places(model, &smooth->work);
     for (int i = 0; i < model->def.port_count; i++) {
-        const yk_motion *from = &model->interface->begin[i].motion;
+        const yk_motion *from = &smooth->interface->begin[i].motion;
         int size = yk_smooth_port_size(&model->ports[i]);
         if (size == 0) continue;
         yk_port_value value;
-        model->base.ops->output(&model->base, i, &value);
+        yk_smooth_port_output(model, &smooth->work, i, &value);
         const yk_motion *to = &value.motion;
         if (size == 1) {
             *velocity++ = to->velocity.x;
@@ -254,39 +266,42 @@ static void read_ports(yk_smooth *model, double *velocity, double *displacement)
 }
 
 /* An implicit step: one correction of Newton's method from its prediction. */
-static yk_status model_by_newton(yk_smooth *model, double t, double h, yk_step_model *out)
+static yk_status model_by_newton(yk_smooth *smooth, double t, double h, yk_step_model *out)
 {
-    struct smooth_interface *interface = model->interface;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    struct smooth_interface *interface = smooth->interface;
     int n = interface->row_count;
     size_t bytes = (size_t)model->unknown_count * sizeof *interface->right;
-    model->integrator->open(model, t, h);
-    model->input_time = h;
-    yk_smooth_input_frames(model);
+    model->integrator->open(model, state, work, t, h);
+    work->input_time = h;
+    yk_smooth_input_frames(model, work);
 
     /* Factors of this very place: joints make a mechanism stiff in some directions and light in others, and what an old
      * direction mixes of the two would be multiplied by their ratio. */
-    yk_smooth_step_momenta(model);
-    yk_smooth_assemble(model, LEVEL_STEP, true);
-    yk_status status = factor_own(model);
+    model->integrator->momenta(model, work);
+    yk_smooth_assemble(model, work, &smooth->solver, LEVEL_STEP);
+    yk_status status = factor_own(smooth);
     if (status != YK_OK) return status;
 
     /* Columns: the equations of nodes are multiplied by c^2 (internal.h). */
-    model->integrator->characterise(model, out);
+    model->integrator->characterise(model, work, out);
     double rate = 1 / (out->lead * h); /* by which velocities follow positions */
-    yk_smooth_port_rows(model, interface->rows);
+    yk_smooth_port_rows(model, work, interface->rows);
     for (int j = 0; j < n; j++) {
         memset(interface->right, 0, bytes);
-        yk_smooth_push(model, &interface->rows[j], interface->right);
-        for (int i = 0; i < model->unknown_count; i++) interface->right[i] *= model->c * model->c;
-        solve(model, interface->right);
+        yk_smooth_push(model, work, &interface->rows[j], interface->right);
+        for (int i = 0; i < model->unknown_count; i++) interface->right[i] *= work->c * work->c;
+        solve(smooth, interface->right);
         for (int i = 0; i < n; i++)
-            out->mobility[i * n + j] = rate * rate_of(model, &interface->rows[i], interface->right, false);
+            out->mobility[i * n + j] = rate * rate_of(model, work, &interface->rows[i], interface->right, false);
     }
 
     /* The step itself, with the efforts of the inputs. */
-    solve(model, model->right);
-    yk_smooth_step_update(model);
-    read_ports(model, out->velocity, out->displacement);
+    solve(smooth, work->right);
+    model->integrator->update(model, state, work);
+    read_ports(smooth, out->velocity, out->displacement);
     return YK_OK;
 }
 
@@ -298,36 +313,39 @@ static double acceleration_of(const yk_motion *motion, int k)
 
 /* A step by evaluations, or many steps: velocities by the accelerations in its middle, displacements by a straight line through these
  * and those at its start. */
-static yk_status model_by_rates(yk_smooth *model, double h, yk_step_model *out)
+static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
 {
-    struct smooth_interface *interface = model->interface;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    struct smooth_interface *interface = smooth->interface;
     int n = interface->row_count;
-    read_ports(model, out->velocity, out->displacement);
-    yk_smooth_move_along(model, 0.5 * h);
-    model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
-    yk_status status = factor_own(model);
+    read_ports(smooth, out->velocity, out->displacement);
+    yk_smooth_move_along(model, state, work, 0.5 * h);
+    work->compliance = state->clock->redundant != 0 ? redundant_compliance : 0;
+    yk_smooth_assemble(model, work, &smooth->solver, LEVEL_ACCELERATION);
+    yk_status status = factor_own(smooth);
     if (status != YK_OK) return status;
 
-    yk_smooth_port_rows(model, interface->rows);
-    memcpy(interface->right, model->right, (size_t)model->unknown_count * sizeof *interface->right);
-    solve(model, interface->right);
+    yk_smooth_port_rows(model, work, interface->rows);
+    memcpy(interface->right, work->right, (size_t)model->unknown_count * sizeof *interface->right);
+    solve(smooth, interface->right);
     int i = 0;
     for (int port = 0; port < model->def.port_count; port++) {
         int size = yk_smooth_port_size(&model->ports[port]);
         for (int k = 0; k < size; k++, i++) {
             double begin = acceleration_of(&interface->begin[port].motion, k);
-            double middle = rate_of(model, &interface->rows[i], interface->right, true) + interface->rows[i].bias;
+            double middle = rate_of(model, work, &interface->rows[i], interface->right, true) + interface->rows[i].bias;
             out->displacement[i] = h * (out->velocity[i] + h * (begin + 2 * middle) / 6);
             out->velocity[i] += h * middle;
         }
     }
     for (int j = 0; j < n; j++) {
         memset(interface->right, 0, (size_t)model->unknown_count * sizeof *interface->right);
-        yk_smooth_push(model, &interface->rows[j], interface->right);
-        solve(model, interface->right);
+        yk_smooth_push(model, work, &interface->rows[j], interface->right);
+        solve(smooth, interface->right);
         for (i = 0; i < n; i++)
-            out->mobility[i * n + j] = h * rate_of(model, &interface->rows[i], interface->right, false);
+            out->mobility[i * n + j] = h * rate_of(model, work, &interface->rows[i], interface->right, false);
     }
     /* Many implicit steps take an effort half of one of them later than its middle. */
     out->lead = 0.5;
@@ -338,23 +356,24 @@ static yk_status model_by_rates(yk_smooth *model, double h, yk_step_model *out)
     return YK_OK;
 }
 
-yk_status yk_smooth_step_model(yk_smooth *model, double t, double h, yk_step_model *out)
+yk_status yk_smooth_step_model(yk_smooth *smooth, double t, double h, yk_step_model *out)
 {
-    yk_status status = prepare(model, out->size);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_status status = prepare(smooth, out->size);
     if (status != YK_OK || out->size == 0) return status;
-    double loss = model->loss, potential = model->potential;
-    double supply = model->supply, port_supply = model->port_supply;
-    for (int i = 0; i < model->def.port_count; i++)
-        model->base.ops->output(&model->base, i, &model->interface->begin[i]);
+    double loss = work->loss, potential = work->potential;
+    double supply = work->supply, port_supply = work->port_supply;
+    for (int i = 0; i < model->def.port_count; i++) yk_smooth_port_output(model, work, i, &smooth->interface->begin[i]);
 
     if (model->integrator->open && out->steps <= 1)
-        status = model_by_newton(model, t, h, out);
+        status = model_by_newton(smooth, t, h, out);
     else
-        status = model_by_rates(model, h, out);
+        status = model_by_rates(smooth, h, out);
 
-    model->stabilisation = 0;
-    model->loss = loss, model->potential = potential;
-    model->supply = supply, model->port_supply = port_supply;
-    yk_smooth_trial_from_state(model);
+    work->stabilisation = 0;
+    work->loss = loss, work->potential = potential;
+    work->supply = supply, work->port_supply = port_supply;
+    yk_smooth_trial_from_state(model, &smooth->state, work);
     return status;
 }

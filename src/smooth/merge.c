@@ -2,11 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "smooth/generalised_alpha.h"
 #include "smooth/internal.h"
 
 static const yk_smooth_def *def_of(const yk_subsystem *part)
 {
-    return &((const yk_smooth *)part)->def;
+    return &((const yk_smooth *)part)->model.def;
 }
 
 /* Where the nodes and ports of each part begin in the whole. */
@@ -28,7 +29,7 @@ static totals totals_before(yk_subsystem *const *parts, int part)
         sum.places += def->place_count;
         sum.shapes += def->shape_count;
         sum.ports += def->port_count;
-        sum.channels += ((const yk_smooth *)parts[i])->channel_count;
+        sum.channels += ((const yk_smooth *)parts[i])->model.channel_count;
     }
     return sum;
 }
@@ -117,11 +118,11 @@ static void place_part(const yk_smooth_def *def, const totals *at, const yk_plac
 }
 
 /* A relative motion that an interface prescribes, as the drive of a joint. */
-static double driven_value(void *user, const yk_smooth *model, double t)
+static double driven_value(void *user, const yk_smooth *smooth, double t)
 {
     const yk_relative_motion *drive = user;
     double value[3];
-    (void)model;
+    (void)smooth;
     drive->evaluate(drive->user, t, value);
     return value[0];
 }
@@ -249,6 +250,11 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
     return YK_OK;
 }
 
+static bool is_explicit(const yk_smooth_def *def)
+{
+    return !yk_smooth_is_implicit(yk_smooth_integrator_of(def->options.integrator));
+}
+
 static bool same_integrator(const yk_smooth_options *a, const yk_smooth_options *b)
 {
     return a->integrator == b->integrator && a->form == b->form && a->rho_inf == b->rho_inf &&
@@ -260,8 +266,7 @@ static bool same_integrator(const yk_smooth_options *a, const yk_smooth_options 
 static yk_smooth_options common_options(yk_context *context, const yk_merge_def *merge)
 {
     int chosen = 0;
-    while (chosen < merge->part_count - 1 && def_of(merge->parts[chosen])->options.integrator == YK_SMOOTH_RUNGE_KUTTA)
-        chosen++;
+    while (chosen < merge->part_count - 1 && is_explicit(def_of(merge->parts[chosen]))) chosen++;
     yk_smooth_options options = def_of(merge->parts[chosen])->options;
     bool same = true;
     for (int i = 0; i < merge->part_count; i++) {
@@ -278,11 +283,7 @@ static yk_smooth_options common_options(yk_context *context, const yk_merge_def 
     }
 
     if (merge->relaxed) {
-        if (options.integrator != YK_SMOOTH_GENERALISED_ALPHA || options.form != YK_SMOOTH_ODE)
-            options.stabilisation = 0;
-        options.integrator = YK_SMOOTH_GENERALISED_ALPHA;
-        options.form = YK_SMOOTH_ODE;
-        options.error_tolerance = 0;
+        yk_generalised_alpha_as_ode(&options);
     } else if (!same) {
         yk_log(context, YK_LOG_WARNING, "the merged parts have different integrators: all take that of '%s'",
                def_of(merge->parts[chosen])->name);
@@ -291,10 +292,11 @@ static yk_smooth_options common_options(yk_context *context, const yk_merge_def 
 }
 
 /* The ports show the wrench of the joints between them: that on a, which is their second body, and its opposite. */
-static void show_joint(yk_smooth *whole, const yk_merge_def *merge, const yk_merge_joint *joint, int first, int count)
+static void show_joint(const yk_smooth_model *model, const yk_merge_def *merge, const yk_merge_joint *joint, int first,
+                       int count)
 {
-    port_model *a = &whole->ports[totals_before(merge->parts, joint->part_a).ports + joint->port_a];
-    port_model *b = &whole->ports[totals_before(merge->parts, joint->part_b).ports + joint->port_b];
+    port_model *a = &model->ports[totals_before(merge->parts, joint->part_a).ports + joint->port_a];
+    port_model *b = &model->ports[totals_before(merge->parts, joint->part_b).ports + joint->port_b];
     a->merged = b->merged = first, a->merged_count = b->merged_count = count;
     a->merged_side = 1, b->merged_side = 0;
 }
@@ -303,7 +305,7 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
 {
     *merged = NULL;
     yk_subsystem *const *parts = merge->parts;
-    yk_context *context = ((const yk_smooth *)parts[0])->context;
+    yk_context *context = ((const yk_smooth *)parts[0])->model.context;
     totals sum = totals_before(parts, merge->part_count);
     arrays to = {0};
     yk_status status = check_parts(context, merge);
@@ -341,11 +343,11 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         def.ports = to.ports, def.port_count = sum.ports;
         yk_smooth *whole = NULL;
         status = yk_smooth_create(context, &def, &whole);
-        if (status == YK_OK) status = yk_smooth_order_channels(whole, merge);
+        if (status == YK_OK) status = yk_smooth_order_channels(&whole->model, merge);
         if (status == YK_OK) {
             int first = sum.joints;
             for (int i = 0; i < merge->joint_count; first += counts[i++])
-                show_joint(whole, merge, &merge->joints[i], first, counts[i]);
+                show_joint(&whole->model, merge, &merge->joints[i], first, counts[i]);
             *merged = yk_smooth_subsystem(whole);
         } else {
             yk_smooth_destroy(whole);

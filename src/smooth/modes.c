@@ -27,18 +27,19 @@ yk_modes_options yk_modes_default(void)
     return (yk_modes_options){.count = 10, .tolerance = 1e-9};
 }
 
-static void assemble_at(yk_smooth *model, double c, double factor, double *values)
+static void assemble_at(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver, double c,
+                        double factor, double *values)
 {
-    model->c = c;
-    yk_smooth_assemble(model, LEVEL_STEP, true);
-    const double *matrix = yk_sparse_values(model->matrix);
-    for (size_t k = 0; k < yk_sparse_nonzeros(model->matrix); k++)
-        values[k] = factor * matrix[k] / model->entry_scale[k];
+    work->c = c;
+    yk_smooth_assemble(model, work, solver, LEVEL_STEP);
+    const double *matrix = yk_sparse_values(solver->matrix);
+    for (size_t k = 0; k < yk_sparse_nonzeros(solver->matrix); k++)
+        values[k] = factor * matrix[k] / solver->entry_scale[k];
 }
 
-static double largest(const yk_smooth *model, const double *values)
+static double largest(const yk_smooth_model *model, const yk_linear_solver *solver, const double *values)
 {
-    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
     double size = 0;
     for (int j = 0; j < model->motion_count; j++)
         for (int k = starts[j]; k < starts[j + 1]; k++)
@@ -47,25 +48,26 @@ static double largest(const yk_smooth *model, const double *values)
 }
 
 /* |M| + c^2 |K| on the diagonal: what rounding errors of the unknown's row and column are measured by. */
-static double diagonal_size(const yk_smooth *model, const pencil *p, int i, double square)
+static double diagonal_size(const yk_linear_solver *solver, const pencil *p, int i, double square)
 {
-    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
     for (int k = starts[i]; k < starts[i + 1]; k++)
         if (rows[k] == i) return fabs(p->mass[k]) + square * fabs(p->stiffness[k]);
     return 0;
 }
 
 /* What is left of M + c C + c^2 K; below rounding of the others it is nothing. */
-static yk_status read_damping(yk_smooth *model, pencil *p)
+static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
+                              pencil *p)
 {
-    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
     int n = model->motion_count;
     double *size = yk_allocate(model->context, (size_t)n, sizeof *size);
     if (!size) return YK_ERROR_MEMORY;
-    double mass = largest(model, p->mass), stiffness = largest(model, p->stiffness);
+    double mass = largest(model, solver, p->mass), stiffness = largest(model, solver, p->stiffness);
     double c = mass > 0 && stiffness > 0 ? sqrt(mass / stiffness) : 1;
-    assemble_at(model, c, model->mass_scale, p->damping);
-    for (int i = 0; i < n; i++) size[i] = diagonal_size(model, p, i, c * c);
+    assemble_at(model, work, solver, c, model->mass_scale, p->damping);
+    for (int i = 0; i < n; i++) size[i] = diagonal_size(solver, p, i, c * c);
     for (int j = 0; j < n; j++)
         for (int k = starts[j]; k < starts[j + 1] && rows[k] < n; k++) {
             double rest = p->damping[k] - p->mass[k] - c * c * p->stiffness[k];
@@ -75,9 +77,10 @@ static yk_status read_damping(yk_smooth *model, pencil *p)
     return YK_OK;
 }
 
-static size_t list_block(const yk_smooth *model, const double *values, bool constraints, yk_linear_entry *entries)
+static size_t list_block(const yk_smooth_model *model, const yk_linear_solver *solver, const double *values,
+                         bool constraints, yk_linear_entry *entries)
 {
-    const int *starts = yk_sparse_column_starts(model->matrix), *rows = yk_sparse_rows(model->matrix);
+    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
     int n = model->motion_count;
     size_t count = 0;
     for (int j = 0; j < n; j++)
@@ -104,41 +107,45 @@ static yk_status hold_idle_unknowns(yk_context *context, yk_linear_system *syste
 }
 
 /* The gradients of the joints stand beside all three matrices, so they are read beside the masses. */
-static yk_status fill_system(const yk_smooth *model, pencil *p, yk_linear_system *system)
+static yk_status fill_system(const yk_smooth_model *model, const yk_linear_solver *solver, pencil *p,
+                             yk_linear_system *system)
 {
     yk_linear_entry *list[4];
     for (int i = 0; i < 4; i++) list[i] = p->entries + (size_t)i * p->count;
     *system = (yk_linear_system){.unknowns = model->motion_count, .constraints = model->row_count};
-    system->mass = (yk_linear_matrix){list[0], list_block(model, p->mass, false, list[0])};
-    system->damping = (yk_linear_matrix){list[1], list_block(model, p->damping, false, list[1])};
-    system->stiffness = (yk_linear_matrix){list[2], list_block(model, p->stiffness, false, list[2])};
-    system->constraint = (yk_linear_matrix){list[3], list_block(model, p->mass, true, list[3])};
+    system->mass = (yk_linear_matrix){list[0], list_block(model, solver, p->mass, false, list[0])};
+    system->damping = (yk_linear_matrix){list[1], list_block(model, solver, p->damping, false, list[1])};
+    system->stiffness = (yk_linear_matrix){list[2], list_block(model, solver, p->stiffness, false, list[2])};
+    system->constraint = (yk_linear_matrix){list[3], list_block(model, solver, p->mass, true, list[3])};
     return hold_idle_unknowns(model->context, system, list[2]);
 }
 
-static yk_status linearise(yk_smooth *model, pencil *p, yk_linear_system *system)
+static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *system)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
     yk_context *context = model->context;
-    p->count = yk_sparse_nonzeros(model->matrix);
+    p->count = yk_sparse_nonzeros(solver->matrix);
     p->mass = yk_allocate(context, p->count, sizeof *p->mass);
     p->damping = yk_allocate(context, p->count, sizeof *p->damping);
     p->stiffness = yk_allocate(context, p->count, sizeof *p->stiffness);
     p->entries = yk_allocate(context, 4 * p->count, sizeof *p->entries);
     if (!p->mass || !p->damping || !p->stiffness || !p->entries) return YK_ERROR_MEMORY;
-    double c = model->c, damping = model->damping;
-    model->damping = 0; /* the artificial damping of the start is no part of the model */
-    model->compliance = 0;
-    model->turn_share = YK_TURN_IN_FIXED_AXES;
-    yk_smooth_trial_from_state(model);
-    assemble_at(model, large_weight, model->mass_scale / (large_weight * large_weight), p->stiffness);
-    assemble_at(model, small_weight, model->mass_scale, p->mass);
-    yk_status status = read_damping(model, p);
-    model->c = c;
-    model->damping = damping;
-    model->turn_share = YK_TURN_OF_STEP;
-    model->factors_match = false; /* the values that were factored are gone */
+    double c = work->c, damping = work->damping;
+    work->damping = 0; /* the artificial damping of the start is no part of the model */
+    work->compliance = 0;
+    work->turn_share = YK_TURN_IN_FIXED_AXES;
+    yk_smooth_trial_from_state(model, &smooth->state, work);
+    assemble_at(model, work, solver, large_weight, model->mass_scale / (large_weight * large_weight), p->stiffness);
+    assemble_at(model, work, solver, small_weight, model->mass_scale, p->mass);
+    yk_status status = read_damping(model, work, solver, p);
+    work->c = c;
+    work->damping = damping;
+    work->turn_share = YK_TURN_OF_STEP;
+    solver->match = false; /* the values that were factored are gone */
     if (status != YK_OK) return status;
-    return fill_system(model, p, system);
+    return fill_system(model, solver, p, system);
 }
 
 static void release_pencil(yk_context *context, pencil *p)
@@ -150,7 +157,7 @@ static void release_pencil(yk_context *context, pencil *p)
 }
 
 /* The axis along which an unknown moves in a translation of the whole model; -1: it does not. */
-static int axis_of(const yk_smooth *model, int unknown)
+static int axis_of(const yk_smooth_model *model, int unknown)
 {
     if (unknown < model->coordinate_first) return unknown % 6 < 3 ? unknown % 6 : -1;
     int k = unknown - model->coordinate_first, i = model->def.flexible_count - 1;
@@ -161,8 +168,8 @@ static int axis_of(const yk_smooth *model, int unknown)
 }
 
 /* Effective mass along an axis: |x^H M r|^2 / (x^H M x) with r the rigid translation. */
-static void participation(const yk_smooth *model, const yk_linear_system *system, const double *re, const double *im,
-                          double total, double mass[3])
+static void participation(const yk_smooth_model *model, const yk_linear_system *system, const double *re,
+                          const double *im, double total, double mass[3])
 {
     double along_re[3] = {0}, along_im[3] = {0}, modal = 0;
     for (size_t k = 0; k < system->mass.count; k++) {
@@ -179,7 +186,7 @@ static void participation(const yk_smooth *model, const yk_linear_system *system
     }
 }
 
-static double total_mass(const yk_smooth *model)
+static double total_mass(const yk_smooth_model *model)
 {
     double sum = 0;
     for (int i = 0; i < model->node_count; i++) sum += model->nodes[i].inertia.mass;
@@ -188,17 +195,18 @@ static double total_mass(const yk_smooth *model)
 }
 
 /* Displacement and rotation of nodes and places from the unknowns. */
-static void copy_shape(const yk_smooth *model, const double *from, double *to)
+static void copy_shape(const yk_smooth_model *model, const yk_smooth_workspace *work, const double *from, double *to)
 {
     for (int i = 0; i < model->node_count + model->def.place_count; i++) {
         yk_vec3 linear, angular;
-        yk_smooth_pull_frame(model, yk_smooth_frame_of(model, i), from, &linear, &angular);
+        yk_smooth_pull_frame(model, work, yk_smooth_frame_of(model, i), from, &linear, &angular);
         memcpy(to + 6 * i, &linear, sizeof linear);
         memcpy(to + 6 * i + 3, &angular, sizeof angular);
     }
 }
 
-static yk_status create_modes(const yk_smooth *model, const yk_linear_modes *linear, yk_modes **modes)
+static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                              const yk_linear_modes *linear, yk_modes **modes)
 {
     yk_context *context = model->context;
     yk_modes *made = yk_allocate(context, 1, sizeof *made);
@@ -212,11 +220,11 @@ static yk_status create_modes(const yk_smooth *model, const yk_linear_modes *lin
     if (!made->mode || !made->shape) return YK_ERROR_MEMORY;
     made->count = linear->count;
     for (int i = 0; i < 2 * linear->count; i++)
-        copy_shape(model, linear->shape + (size_t)i * (size_t)linear->unknowns, made->shape + (size_t)i * length);
+        copy_shape(model, work, linear->shape + (size_t)i * (size_t)linear->unknowns, made->shape + (size_t)i * length);
     return YK_OK;
 }
 
-static void describe(const yk_smooth *model, const yk_linear_system *system, const yk_linear_modes *linear,
+static void describe(const yk_smooth_model *model, const yk_linear_system *system, const yk_linear_modes *linear,
                      yk_modes *modes)
 {
     double total = total_mass(model);
@@ -235,11 +243,12 @@ static void describe(const yk_smooth *model, const yk_linear_system *system, con
     }
 }
 
-yk_status yk_modes_find(yk_smooth *model, const yk_modes_options *options, yk_modes **modes)
+yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_modes **modes)
 {
+    const yk_smooth_model *model = &smooth->model;
     *modes = NULL;
     yk_context *context = model->context;
-    if (!model->compiled)
+    if (!smooth->compiled)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: modes are about a state; start the model first",
                        model->def.name);
     pencil p = {0};
@@ -248,10 +257,10 @@ yk_status yk_modes_find(yk_smooth *model, const yk_modes_options *options, yk_mo
     yk_linear_modes_options linear_options = yk_linear_modes_default();
     linear_options.count = options->count;
     linear_options.tolerance = options->tolerance;
-    yk_status status = linearise(model, &p, &system);
+    yk_status status = linearise(smooth, &p, &system);
     if (status == YK_OK) status = yk_linear_modes_solve(context, &system, &linear_options, &linear);
     if (linear) {
-        yk_status created = create_modes(model, linear, modes);
+        yk_status created = create_modes(model, &smooth->work, linear, modes);
         if (created == YK_OK) describe(model, &system, linear, *modes);
         if (created != YK_OK) status = created;
     }

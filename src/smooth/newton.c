@@ -31,159 +31,102 @@ static const double unseen_turn = 2e-3;
 /* A contraction is measured at least once in so many steps. */
 static const double measure_every = 16;
 
-void yk_smooth_remember_factors(yk_smooth *model, assembly_level level)
+void yk_smooth_remember_factors(yk_smooth *smooth, assembly_level level)
 {
-    factor_state *factor = model->state.factor;
-    factor->c = model->c;
-    factor->t = model->t;
-    factor->damping = model->damping;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    factor_state *factor = state->factor;
+    factor->c = work->c;
+    factor->t = work->t;
+    factor->damping = work->damping;
     factor->level = level;
-    model->factors_match = true;
-    for (int i = 0; i < model->frame_count; i++) model->state.reference[i] = model->trial[i].frame;
+    solver->match = true;
+    for (int i = 0; i < model->frame_count; i++) state->reference[i] = work->trial[i].frame;
     for (int k = 0; k < model->coordinate_count; k++)
-        model->state.reference_coordinate[k] =
-            (coordinate_reference){.value = model->coordinates[k].value, .rate = model->coordinates[k].rate};
-    memcpy(model->state.reference_lambda, model->lambda, (size_t)model->row_count * sizeof *model->lambda);
-    yk_smooth_carry_from_here(model);
+        state->reference_coordinate[k] =
+            (coordinate_reference){.value = work->coordinates[k].value, .rate = work->coordinates[k].rate};
+    memcpy(state->reference_lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
+    yk_smooth_carry_from_here(model, work, solver);
 }
 
 /* Exchanges the placement of the trial with that of the last assembly of the matrix. */
-static void swap_reference(yk_smooth *model)
+static void swap_reference(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
 {
     for (int i = 0; i < model->frame_count; i++) {
-        yk_frame swap = model->trial[i].frame;
-        model->trial[i].frame = model->state.reference[i];
-        model->state.reference[i] = swap;
+        yk_frame swap = work->trial[i].frame;
+        work->trial[i].frame = state->reference[i];
+        state->reference[i] = swap;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        coordinate_reference *kept = &model->state.reference_coordinate[k], swap = *kept;
-        *kept = (coordinate_reference){.value = model->coordinates[k].value, .rate = model->coordinates[k].rate};
-        model->coordinates[k].value = swap.value;
-        model->coordinates[k].rate = swap.rate;
+        coordinate_reference *kept = &state->reference_coordinate[k], swap = *kept;
+        *kept = (coordinate_reference){.value = work->coordinates[k].value, .rate = work->coordinates[k].rate};
+        work->coordinates[k].value = swap.value;
+        work->coordinates[k].rate = swap.rate;
     }
-}
-
-yk_status yk_smooth_factor_failed(yk_smooth *model, yk_status status, int column)
-{
-    char owner[128];
-    if (status == YK_ERROR_NOT_FINITE)
-        return yk_fail(model->context, YK_ERROR_DIVERGED,
-                       "%s: the equations at t = %g are not finite at %s: use a smaller step, or check its forces",
-                       model->def.name, model->t, yk_smooth_owner(model, column, owner, sizeof owner));
-    if (status != YK_ERROR_SINGULAR) return status;
-    return yk_fail(model->context, status,
-                   "%s: the equations at t = %g have no unique solution at %s: a massless node moves freely there, or "
-                   "its joints lock; give it mass or a joint",
-                   model->def.name, model->t, yk_smooth_owner(model, column, owner, sizeof owner));
-}
-
-yk_status yk_smooth_factor(yk_smooth *model)
-{
-    int column = 0;
-    yk_status status = yk_sparse_refactor(model->matrix, &column);
-    if (status != YK_OK) {
-        model->factors_match = false;
-        return yk_smooth_factor_failed(model, status, column);
-    }
-    model->report.factorisations++;
-    return YK_OK;
 }
 
 /* After a rollback the matrix may hold factors of a later time; the same as before are made from what they were
  * assembled at, so that a repeated step gives the same bits. */
-yk_status yk_smooth_restore_factors(yk_smooth *model)
+yk_status yk_smooth_restore_factors(yk_smooth *smooth)
 {
-    factor_state *wanted = model->state.factor;
-    double c = model->c, t = model->t, damping = model->damping;
-    double *lambda = model->lambda;
-    swap_reference(model);
-    model->c = wanted->c, model->t = wanted->t, model->damping = wanted->damping;
-    model->lambda = model->state.reference_lambda;
-    yk_smooth_assemble(model, (assembly_level)wanted->level, true);
-    yk_status status = yk_smooth_factor(model);
-    yk_smooth_carry_from_here(model);
-    model->lambda = lambda;
-    model->c = c, model->t = t, model->damping = damping;
-    swap_reference(model);
-    model->factors_match = status == YK_OK;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    factor_state *wanted = state->factor;
+    double c = work->c, t = work->t, damping = work->damping;
+    double *lambda = work->lambda;
+    swap_reference(model, state, work);
+    work->c = wanted->c, work->t = wanted->t, work->damping = wanted->damping;
+    work->lambda = state->reference_lambda;
+    yk_smooth_assemble(model, work, solver, (assembly_level)wanted->level);
+    yk_status status = yk_smooth_factor(model, work, solver);
+    yk_smooth_carry_from_here(model, work, solver);
+    work->lambda = lambda;
+    work->c = c, work->t = t, work->damping = damping;
+    swap_reference(model, state, work);
+    solver->match = status == YK_OK;
     return status;
 }
 
-void yk_smooth_step_momenta(yk_smooth *model)
+static double rounding_of(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
-    if (model->integrator->momenta) {
-        model->integrator->momenta(model);
-    } else {
-        yk_smooth_inertias(model, true);
-    }
+    return rounding_share * fmax(1, work->extent / model->length_scale);
 }
 
-double yk_smooth_step_update(yk_smooth *model)
-{
-    return model->integrator->update ? model->integrator->update(model) : yk_smooth_update(model);
-}
-
-double yk_smooth_update(yk_smooth *model)
-{
-    double inverse = 1 / model->c, inverse_length = 1 / model->length_scale, largest = 0;
-    for (int i = 0; i < model->node_count; i++) {
-        trial_node *node = &model->trial[i];
-        const double *change = &model->right[model->nodes[i].unknown];
-        yk_vec3 move = {change[0], change[1], change[2]}, turn = {change[3], change[4], change[5]};
-        node->frame.velocity = yk_v3_axpy(inverse, move, node->frame.velocity);
-        node->phi_rate = yk_v3_axpy(inverse, yk_turn_tangent_inverse(&node->turn, turn), node->phi_rate);
-        yk_smooth_place_node(model, i);
-        double size = fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(turn));
-        largest = size > largest || isnan(size) ? size : largest;
-    }
-    for (int k = 0; k < model->coordinate_count; k++) {
-        double move = model->right[model->coordinate_first + k], share = move * model->share[k];
-        model->coordinates[k].rate += inverse * move;
-        model->coordinates[k].value = model->coordinates[k].value_past + model->c * model->coordinates[k].rate;
-        largest = share * share > largest || isnan(share) ? share * share : largest;
-    }
-    double scale = model->mass_scale * inverse * inverse;
-    const double *change = &model->right[model->motion_count];
-    for (int r = 0; r < model->row_count; r++) model->lambda[r] += scale * change[r];
-    return sqrt(largest);
-}
-
-static double rounding_of(const yk_smooth *model)
-{
-    return rounding_share * fmax(1, model->extent / model->length_scale);
-}
-
-static double tolerance(const yk_smooth *model)
+static double tolerance(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work)
 {
     const yk_smooth_options *options = &model->def.options;
     /* Where joints are redundant, mechanisms pass through positions in which they could change their mode of motion. */
-    double share = options->newton_relative * (model->state.clock->redundant != 0 ? 0.01 : 1);
-    double wanted = fmin(share * model->first_correction, options->newton_absolute);
-    return fmax(wanted, rounding_of(model));
+    double share = options->newton_relative * (state->clock->redundant != 0 ? 0.01 : 1);
+    double wanted = fmin(share * work->first_correction, options->newton_absolute);
+    return fmax(wanted, rounding_of(model, work));
 }
 
 /* What the next correction would be, as a share of this one. Measured from the second correction on; before, what
  * earlier steps showed: the error of kept factors grows with their age, that of fresh ones is of higher order. 1 where
  * nothing is known. */
-static double contraction(yk_smooth *model, double correction, bool *measured)
+static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, double correction, bool *measured)
 {
     *measured = false;
-    clock_state *clock = model->state.clock;
-    if (model->new_inputs) { /* the last correction was made for other equations */
-        model->new_inputs = false;
-        if (model->iteration > 1) return 1;
+    clock_state *clock = state->clock;
+    if (work->new_inputs) { /* the last correction was made for other equations */
+        work->new_inputs = false;
+        if (work->iteration > 1) return 1;
     }
-    if (model->iteration == 1) {
+    if (work->iteration == 1) {
         bool jump = correction > 8 * clock->correction;
         if (jump || clock->unmeasured >= measure_every) return 1;
-        double rate = model->refreshed ? safety * clock->fresh_rate : safety * clock->age * clock->rate;
+        double rate = work->refreshed ? safety * clock->fresh_rate : safety * clock->age * clock->rate;
         return rate > 0 ? fmin(rate, 1) : 1;
     }
-    double rate = model->last_correction > 0 ? correction / model->last_correction : 0;
+    double rate = work->last_correction > 0 ? correction / work->last_correction : 0;
     *measured = true;
-    if (model->iteration == 2 && !model->iterated) {
+    if (work->iteration == 2 && !work->iterated) {
         clock->unmeasured = 0;
-        if (model->refreshed) {
+        if (work->refreshed) {
             clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, rounding_share));
         } else {
             clock->rate = fmax(rate, rounding_share) / clock->age;
@@ -192,79 +135,85 @@ static double contraction(yk_smooth *model, double correction, bool *measured)
     return rate;
 }
 
-static bool good_enough(yk_smooth *model, double correction)
+static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work,
+                        double correction)
 {
     bool measured;
-    double rate = contraction(model, correction, &measured), limit = tolerance(model), rounding = rounding_of(model);
-    model->report.correction = correction / limit;
+    double rate = contraction(state, work, correction, &measured), limit = tolerance(model, state, work),
+           rounding = rounding_of(model, work);
+    work->report.correction = correction / limit;
     if (correction <= rounding) return true;
-    if (rate >= 1 && model->iteration > 1 && correction < 100 * rounding) return true;
+    if (rate >= 1 && work->iteration > 1 && correction < 100 * rounding) return true;
     if (rate < 1 && rate / (1 - rate) * correction <= limit) return true;
     /* Kept factors may let an error of rounding's size grow where all others shrink. */
-    if (measured && rate > slow_rate) model->refresh = true;
+    if (measured && rate > slow_rate) work->refresh = true;
     return false;
 }
 
-yk_status yk_smooth_iterate_once(yk_smooth *model, bool *converged)
+yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
 {
-    factor_state *kept = model->state.factor;
-    bool refresh = model->refresh || kept->c != model->c || kept->level != LEVEL_STEP;
-    if (!refresh && !model->factors_match) {
-        yk_status status = yk_smooth_restore_factors(model);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    factor_state *kept = state->factor;
+    bool refresh = work->refresh || kept->c != work->c || kept->level != LEVEL_STEP;
+    if (!refresh && !solver->match) {
+        yk_status status = yk_smooth_restore_factors(smooth);
         if (status != YK_OK) return status;
     }
-    yk_smooth_step_momenta(model);
-    yk_smooth_assemble(model, LEVEL_STEP, refresh);
+    model->integrator->momenta(model, work);
+    yk_smooth_assemble(model, work, refresh ? solver : NULL, LEVEL_STEP);
     if (refresh) {
-        yk_status status = yk_smooth_factor(model);
+        yk_status status = yk_smooth_factor(model, work, solver);
         if (status != YK_OK) return status;
-        yk_smooth_remember_factors(model, LEVEL_STEP);
-        model->refresh = false;
-        model->refreshed = true;
-        model->state.clock->age = 0;
+        yk_smooth_remember_factors(smooth, LEVEL_STEP);
+        work->refresh = false;
+        work->refreshed = true;
+        state->clock->age = 0;
     }
     if (refresh) {
-        yk_smooth_solve(model, model->right);
+        yk_smooth_solve(model, solver, work->right);
     } else {
-        yk_smooth_solve_carried(model, model->right);
+        yk_smooth_solve_carried(model, work, solver, work->right);
     }
-    double correction = yk_smooth_step_update(model);
-    model->iteration++;
-    model->report.iterations++;
+    double correction = model->integrator->update(model, state, work);
+    work->iteration++;
+    work->report.iterations++;
     if (!isfinite(correction)) {
         *converged = false;
         return yk_fail(model->context, YK_ERROR_DIVERGED,
-                       "%s: the iteration at t = %g became infinite: use a smaller step", model->def.name, model->t);
+                       "%s: the iteration at t = %g became infinite: use a smaller step", model->def.name, work->t);
     }
-    if (model->iteration == 1) model->first_correction = correction;
-    *converged = good_enough(model, correction);
-    model->last_correction = correction;
+    if (work->iteration == 1) work->first_correction = correction;
+    *converged = good_enough(model, state, work, correction);
+    work->last_correction = correction;
     return YK_OK;
 }
 
 /* The unknown with the largest share in the last correction. */
-static int worst_unknown(const yk_smooth *model)
+static int worst_unknown(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
     int worst = 0;
     double largest = -1;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = fabs(model->right[i]) * yk_smooth_share(model, i);
+        double size = fabs(work->right[i]) * yk_smooth_share(model, i);
         if (size > largest) largest = size, worst = i;
     }
     return worst;
 }
 
-static yk_status not_converged(yk_smooth *model)
+static yk_status not_converged(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     char owner[128];
     return yk_fail(model->context, YK_ERROR_DIVERGED,
                    "%s: the step to t = %g (size %g) does not converge after %d iterations, worst at %s: the mechanism "
                    "locks or comes to a dead point there, or the step is too large; use a smaller step",
-                   model->def.name, model->t, model->h, model->iteration,
-                   yk_smooth_owner(model, worst_unknown(model), owner, sizeof owner));
+                   model->def.name, work->t, work->h, work->iteration,
+                   yk_smooth_owner(model, worst_unknown(model, work), owner, sizeof owner));
 }
 
-static int most_kept(const yk_smooth *model)
+static int most_kept(const yk_smooth_model *model)
 {
     for (int i = 0; i < model->def.flexible_count; i++)
         if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD) return kept_with_rods;
@@ -272,41 +221,44 @@ static int most_kept(const yk_smooth *model)
 }
 
 /* How fast directions change: the largest angular velocity, or velocity by the length of the model (1/s). */
-static double turning_rate(const yk_smooth *model)
+static double turning_rate(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
     double largest = 0, inverse = 1 / (model->length_scale * model->length_scale);
     for (int i = 0; i < model->node_count; i++) {
-        const yk_frame *frame = &model->trial[i].frame;
+        const yk_frame *frame = &work->trial[i].frame;
         largest = fmax(largest, yk_v3_norm2(frame->angular_velocity));
         largest = fmax(largest, yk_v3_norm2(frame->velocity) * inverse);
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double rate = model->coordinates[k].rate * model->share[k];
+        double rate = work->coordinates[k].rate * model->share[k];
         largest = fmax(largest, rate * rate);
     }
     return sqrt(largest);
 }
 
-yk_status yk_smooth_solve_step(yk_smooth *model)
+yk_status yk_smooth_solve_step(yk_smooth *smooth)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
     bool converged = false;
     while (!converged) {
-        if (model->iteration >= model->def.options.newton_iterations) {
-            model->state.clock->refresh = 1;
-            return not_converged(model);
+        if (work->iteration >= model->def.options.newton_iterations) {
+            state->clock->refresh = 1;
+            return not_converged(model, work);
         }
-        yk_status status = yk_smooth_iterate_once(model, &converged);
+        yk_status status = yk_smooth_iterate_once(smooth, &converged);
         if (status != YK_OK) {
-            model->state.clock->refresh = 1;
+            state->clock->refresh = 1;
             return status;
         }
     }
-    clock_state *clock = model->state.clock;
+    clock_state *clock = state->clock;
     clock->unmeasured += 1;
     clock->age += 1;
-    if (model->iterated) return YK_OK;
-    clock->refresh = model->iteration > most_kept(model);
-    if (model->row_count > 0 && model->first_correction < unseen * rounding_of(model))
-        clock->refresh = clock->refresh != 0 || clock->age * model->h * turning_rate(model) > unseen_turn;
+    if (work->iterated) return YK_OK;
+    clock->refresh = work->iteration > most_kept(model);
+    if (model->row_count > 0 && work->first_correction < unseen * rounding_of(model, work))
+        clock->refresh = clock->refresh != 0 || clock->age * work->h * turning_rate(model, work) > unseen_turn;
     return YK_OK;
 }

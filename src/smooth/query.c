@@ -6,9 +6,9 @@
 #include "smooth/internal.h"
 #include "smooth/subsystem.h"
 
-const yk_smooth_def *yk_smooth_definition(const yk_smooth *model)
+const yk_smooth_def *yk_smooth_definition(const yk_smooth *smooth)
 {
-    return &model->def;
+    return &smooth->model.def;
 }
 
 yk_smooth *yk_smooth_of(yk_subsystem *subsystem)
@@ -30,116 +30,186 @@ void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_mot
     motion->angular_acceleration = node->angular_acceleration;
 }
 
-void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker, yk_motion *motion)
+/* Of a marker on a node or place of the def. */
+static yk_motion marker_motion(const yk_smooth_model *model, const yk_smooth_workspace *work, int node,
+                               const yk_marker *marker)
 {
     trial_node own;
-    yk_smooth_motion_of(yk_smooth_shown(model, yk_smooth_frame_of(model, node), &own), marker, motion);
+    yk_motion motion;
+    yk_smooth_motion_of(yk_smooth_shown(model, work, yk_smooth_frame_of(model, node), &own), marker, &motion);
+    return motion;
 }
 
-void yk_smooth_motion(const yk_smooth *model, int node, yk_motion *motion)
+void yk_smooth_marker_motion(const yk_smooth *smooth, int node, const yk_marker *marker, yk_motion *motion)
+{
+    *motion = marker_motion(&smooth->model, &smooth->work, node, marker);
+}
+
+void yk_smooth_motion(const yk_smooth *smooth, int node, yk_motion *motion)
 {
     yk_marker origin = yk_marker_default();
-    yk_smooth_marker_motion(model, node, &origin, motion);
+    yk_smooth_marker_motion(smooth, node, &origin, motion);
 }
 
 /* The joint's wrench on one of its bodies, about its marker there. */
-void yk_smooth_joint_wrench(const yk_smooth *model, const joint_model *joint, int side, yk_effort *effort)
+void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side, yk_effort *effort)
 {
     yk_drive drive = {0};
-    bool driven = joint->drive.value != NULL;
-    if (driven) drive = yk_smooth_drive(model, joint, model->t, false);
+    bool driven = joint->driven;
+    if (driven) drive = yk_smooth_drive(work, joint, work->t, false);
     yk_joint_place place;
-    yk_joint_place_at(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame,
+    yk_joint_place_at(&joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame,
                       driven ? &drive : NULL, &place);
     yk_vec3 arm = side ? place.b.arm : place.a.arm;
     *effort = (yk_effort){0};
     for (int r = 0; r < joint->joint.row_count; r++) {
         yk_gradient gradient;
         yk_row_gradient(&joint->joint.row[r], &place, &gradient);
-        double lambda = -model->lambda[joint->row + r];
+        double lambda = -work->lambda[joint->row + r];
         yk_vec3 torque = yk_v3_sub(gradient.torque[side], yk_v3_cross(arm, gradient.force[side]));
         effort->force = yk_v3_axpy(lambda, gradient.force[side], effort->force);
         effort->torque = yk_v3_axpy(lambda, torque, effort->torque);
     }
 }
 
-void yk_smooth_reaction(const yk_smooth *model, int joint, yk_effort *reaction)
+/* The distance of two markers. */
+static void scalar_motion(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_model *port,
+                          yk_motion *motion)
 {
-    yk_smooth_joint_wrench(model, &model->joints[joint], 1, reaction);
+    yk_motion a = marker_motion(model, work, port->def.node[0], &port->def.marker[0]);
+    yk_motion b = marker_motion(model, work, port->def.node[1], &port->def.marker[1]);
+    yk_vec3 d = yk_v3_sub(b.position, a.position), e = yk_v3_unit(d);
+    yk_vec3 rate = yk_v3_sub(b.velocity, a.velocity);
+    yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration);
+    double length = yk_v3_norm(d), speed = yk_v3_dot(e, rate), turning = 0;
+    if (length > 0) turning = (yk_v3_norm2(rate) - speed * speed) / length;
+    motion->position.x = length;
+    motion->velocity.x = speed;
+    motion->acceleration.x = yk_v3_dot(e, second) + turning;
+    motion->orientation = yk_q_identity();
 }
 
-static double node_potential(const yk_smooth *model, int i)
+void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspace *work, int index,
+                           yk_port_value *value)
+{
+    const port_model *port = &model->ports[index];
+    memset(value, 0, sizeof *value);
+    if (port->def.kind == YK_PORT_SIGNAL) {
+        value->motion.position.x = work->effort[index].force.x;
+        value->motion.orientation = yk_q_identity();
+        return;
+    }
+
+    /* A port that takes a motion shows the effort that it needs, and one that takes an effort shows that. */
+    value->effort = work->effort[index];
+    const joint_model *joint = port->joint >= 0 ? &model->joints[port->joint] : NULL;
+    if (port->def.kind == YK_PORT_SCALAR) {
+        scalar_motion(model, work, port, &value->motion);
+        if (joint) value->effort.force.x = -work->lambda[joint->row];
+        return;
+    }
+    value->motion = marker_motion(model, work, port->def.node[0], &port->def.marker[0]);
+    if (joint) yk_smooth_joint_wrench(work, joint, 0, &value->effort);
+
+    /* Where merging has put joints in place of the port, their reactions. */
+    for (int i = 0; i < port->merged_count; i++) {
+        yk_effort wrench;
+        yk_smooth_joint_wrench(work, &model->joints[port->merged + i], port->merged_side, &wrench);
+        value->effort.force = yk_v3_add(value->effort.force, wrench.force);
+        value->effort.torque = yk_v3_add(value->effort.torque, wrench.torque);
+    }
+}
+
+void yk_smooth_reaction(const yk_smooth *smooth, int joint, yk_effort *reaction)
+{
+    yk_smooth_joint_wrench(&smooth->work, &smooth->model.joints[joint], 1, reaction);
+}
+
+static void beam_loads(const yk_smooth_workspace *work, const beam_model *of, yk_beam_loads *loads)
+{
+    const yk_frame *const node[YK_BEAM_NODES] = {&work->trial[of->node[0]].frame, &work->trial[of->node[1]].frame,
+                                                 &work->trial[of->node[2]].frame};
+    yk_beam_evaluate(&of->beam, node, loads, NULL);
+}
+
+void yk_smooth_beam_loads(const yk_smooth *smooth, int beam, yk_beam_loads *loads)
+{
+    beam_loads(&smooth->work, &smooth->model.beams[beam], loads);
+}
+
+static double node_potential(const yk_smooth_model *model, const yk_smooth_workspace *work, int i)
 {
     const yk_inertia *inertia = &model->nodes[i].inertia;
-    const yk_frame *frame = &model->trial[i].frame;
+    const yk_frame *frame = &work->trial[i].frame;
     yk_vec3 moment = yk_v3_axpy(inertia->mass, frame->position, yk_m3_apply(frame->rotation, inertia->moment));
     return -yk_v3_dot(moment, model->def.gravity);
 }
 
-void yk_smooth_energy(const yk_smooth *model, yk_energy *energy)
+void yk_smooth_energy(const yk_smooth *smooth, yk_energy *energy)
 {
-    *energy = (yk_energy){.dissipated = model->state.clock->dissipated,
-                          .work = model->state.clock->work,
-                          .port_work = model->state.clock->port_work};
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_state *state = &smooth->state;
+    const yk_smooth_workspace *work = &smooth->work;
+    *energy = (yk_energy){
+        .dissipated = state->clock->dissipated, .work = state->clock->work, .port_work = state->clock->port_work};
     for (int i = 0; i < model->node_count; i++) {
         if (!model->nodes[i].massive) continue;
-        const yk_frame *frame = &model->trial[i].frame;
+        const yk_frame *frame = &work->trial[i].frame;
         yk_inertia_global inertia;
         yk_inertia_turn(&model->nodes[i].inertia, &frame->rotation, &inertia);
         yk_momentum momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
         energy->kinetic += yk_inertia_kinetic(&momentum, frame->velocity, frame->angular_velocity);
-        energy->potential += node_potential(model, i);
+        energy->potential += node_potential(model, work, i);
     }
     for (int i = 0; i < model->def.force_count; i++) {
         const force_model *force = &model->forces[i];
         yk_force_load load;
-        yk_force_evaluate(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, 0,
-                          &load, NULL);
+        yk_force_evaluate(&force->law, &work->trial[force->node[0]].frame, &work->trial[force->node[1]].frame, 0, &load,
+                          NULL);
         energy->potential += load.energy;
     }
     for (int i = 0; i < model->def.beam_count; i++) {
         yk_beam_loads loads;
-        yk_smooth_beam_loads(model, i, &loads);
+        beam_loads(work, &model->beams[i], &loads);
         energy->potential += loads.energy;
     }
-    yk_smooth_flexible_energy(model, energy);
+    yk_smooth_flexible_energy(model, work, energy);
 }
 
-void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report)
+const double *yk_smooth_flexible_values(const yk_smooth *smooth, int flexible)
 {
-    *report = model->report;
+    return smooth->work.flexibles[flexible].value;
 }
 
-void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads)
+void yk_smooth_report_get(const yk_smooth *smooth, yk_smooth_report *report)
 {
-    const beam_model *of = &model->beams[beam];
-    const yk_frame *const node[YK_BEAM_NODES] = {&model->trial[of->node[0]].frame, &model->trial[of->node[1]].frame,
-                                                 &model->trial[of->node[2]].frame};
-    yk_beam_evaluate(&of->beam, node, loads, NULL);
+    *report = smooth->work.report;
+    report->factorisations = smooth->solver.factorisations;
 }
 
-double yk_smooth_strain_energy(const yk_smooth *model)
+double yk_smooth_strain_energy(const yk_smooth *smooth)
 {
+    const yk_smooth_model *model = &smooth->model;
     double sum = 0;
     for (int i = 0; i < model->def.beam_count; i++) {
         yk_beam_loads loads;
-        yk_smooth_beam_loads(model, i, &loads);
+        beam_loads(&smooth->work, &model->beams[i], &loads);
         sum += loads.energy;
     }
-    for (int i = 0; i < model->def.flexible_count; i++) sum += yk_smooth_flexible_strain(model, i);
+    for (int i = 0; i < model->def.flexible_count; i++) sum += yk_smooth_flexible_strain(model, &smooth->work, i);
     return sum;
 }
 
-double yk_smooth_beam_loss(const yk_smooth *model)
+double yk_smooth_beam_loss(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
     double loss = 0;
     for (int i = 0; i < model->def.beam_count; i++) {
         if (!model->beams[i].beam.damped) continue;
         yk_beam_loads loads;
-        yk_smooth_beam_loads(model, i, &loads);
+        beam_loads(work, &model->beams[i], &loads);
         loss += loads.loss;
     }
-    return loss + yk_smooth_flexible_loss(model);
+    return loss + yk_smooth_flexible_loss(model, work);
 }
 
 /* Channels -------------------------------------------------------------------------------------------------------- */
@@ -180,8 +250,8 @@ static const channel_kind model_channels[] = {{"energy", "J", 4, YK_QUANTITY_ENE
 enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 6, FORCE_CHANNELS = 2, BEAM_CHANNELS = 5, MODEL_CHANNELS = 2 };
 
 /* First round with store NULL: the bytes that the names take. */
-static size_t name_channels(yk_smooth *model, const char *owner, const channel_kind *kinds, int count, char *store,
-                            size_t used)
+static size_t name_channels(yk_smooth_model *model, const char *owner, const channel_kind *kinds, int count,
+                            char *store, size_t used)
 {
     for (int k = 0; k < count; k++) {
         size_t bytes = strlen(owner) + strlen(kinds[k].suffix) + 2;
@@ -202,7 +272,7 @@ static int amplitudes_of(const yk_smooth_flexible_def *flexible)
     return flexible->body->kind == YK_FLEXIBLE_MODAL ? flexible->body->coordinates : 0;
 }
 
-static size_t name_flexible(yk_smooth *model, const yk_smooth_flexible_def *flexible, char *store, size_t used)
+static size_t name_flexible(yk_smooth_model *model, const yk_smooth_flexible_def *flexible, char *store, size_t used)
 {
     used = name_channels(model, flexible->name, &strain_channel, 1, store, used);
     for (int k = 0; k < amplitudes_of(flexible); k++) {
@@ -214,7 +284,7 @@ static size_t name_flexible(yk_smooth *model, const yk_smooth_flexible_def *flex
     return used;
 }
 
-static size_t name_all(yk_smooth *model, char *store)
+static size_t name_all(yk_smooth_model *model, char *store)
 {
     const yk_smooth_def *def = &model->def;
     size_t used = name_channels(model, "", model_channels, MODEL_CHANNELS, store, 0);
@@ -256,7 +326,7 @@ static int count_channels(const yk_smooth_def *def, int count[CHANNEL_GROUPS])
 }
 
 /* Each part shows the energy of the whole as its own. */
-yk_status yk_smooth_order_channels(yk_smooth *model, const yk_merge_def *merge)
+yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *merge)
 {
     int count[CHANNEL_GROUPS], own[CHANNEL_GROUPS], next[CHANNEL_GROUPS], end[CHANNEL_GROUPS], at = 0;
     size_t parts = (size_t)merge->part_count;
@@ -278,7 +348,7 @@ yk_status yk_smooth_order_channels(yk_smooth *model, const yk_merge_def *merge)
     /* Of every group those of the first part, then of the second; what joins the parts comes last. */
     for (int g = 0; g < CHANNEL_GROUPS; g++) end[g] = (g ? end[g - 1] : 0) + count[g], next[g] = end[g] - count[g];
     for (size_t p = 0; p < parts; p++) {
-        count_channels(&((const yk_smooth *)merge->parts[p])->def, own);
+        count_channels(&((const yk_smooth *)merge->parts[p])->model.def, own);
         for (int i = 0; i < own[0]; i++) order[at++] = i;
         for (int g = 1; g < CHANNEL_GROUPS; g++)
             for (int i = 0; i < own[g]; i++) order[at++] = next[g]++;
@@ -299,7 +369,7 @@ yk_status yk_smooth_order_channels(yk_smooth *model, const yk_merge_def *merge)
     return YK_OK;
 }
 
-yk_status yk_smooth_make_channels(yk_smooth *model)
+yk_status yk_smooth_make_channels(yk_smooth_model *model)
 {
     int groups[CHANNEL_GROUPS];
     size_t count = (size_t)count_channels(&model->def, groups);
@@ -311,7 +381,7 @@ yk_status yk_smooth_make_channels(yk_smooth *model)
     return YK_OK;
 }
 
-int yk_smooth_channels(const yk_smooth *model, const yk_channel **list)
+int yk_smooth_channels(const yk_smooth_model *model, const yk_channel **list)
 {
     *list = model->channels;
     return model->channel_count;
@@ -337,33 +407,34 @@ static void read_node(const trial_node *node, int kind, double *values)
     }
 }
 
-static void read_flexible(const yk_smooth *model, int index, double *values)
+static void read_flexible(const yk_smooth_model *model, const yk_smooth_workspace *work, int index, double *values)
 {
     const yk_smooth_def *def = &model->def;
     if (index < NODE_CHANNELS * def->place_count) {
         trial_node own;
-        const trial_node *shown = yk_smooth_shown(model, model->place_first + index / NODE_CHANNELS, &own);
+        const trial_node *shown = yk_smooth_shown(model, work, model->place_first + index / NODE_CHANNELS, &own);
         read_node(shown, index % NODE_CHANNELS, values);
         return;
     }
     index -= NODE_CHANNELS * def->place_count;
     int i = 0;
     for (; index > amplitudes_of(&def->flexibles[i]); i++) index -= 1 + amplitudes_of(&def->flexibles[i]);
-    values[0] = index ? model->flexibles[i].value[index - 1] : yk_smooth_flexible_strain(model, i);
+    values[0] = index ? work->flexibles[i].value[index - 1] : yk_smooth_flexible_strain(model, work, i);
 }
 
-static void read_joint(const yk_smooth *model, int index, int kind, double *values)
+static void read_joint(const yk_smooth *smooth, int index, int kind, double *values)
 {
+    const yk_smooth_workspace *work = &smooth->work;
     enum { FORCE, TORQUE, ANGLE, ANGLE_RATE, DISPLACEMENT };
-    const joint_model *joint = &model->joints[index];
+    const joint_model *joint = &smooth->model.joints[index];
     if (kind == FORCE || kind == TORQUE) {
         yk_effort reaction;
-        yk_smooth_reaction(model, index, &reaction);
+        yk_smooth_reaction(smooth, index, &reaction);
         put_vec3(values, kind == TORQUE ? reaction.torque : reaction.force);
         return;
     }
     yk_joint_reading reading =
-        yk_joint_read(&joint->joint, &model->trial[joint->node[0]].frame, &model->trial[joint->node[1]].frame);
+        yk_joint_read(&joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame);
     switch (kind) {
     case ANGLE: values[0] = reading.angle; return;
     case ANGLE_RATE: values[0] = reading.angle_rate; return;
@@ -373,39 +444,41 @@ static void read_joint(const yk_smooth *model, int index, int kind, double *valu
 }
 
 /* A channel by its number in the order of name_all. */
-static void read_channel(const yk_smooth *model, int channel, double *values)
+static void read_channel(const yk_smooth *smooth, int channel, double *values)
 {
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_workspace *work = &smooth->work;
     const yk_smooth_def *def = &model->def;
     if (channel >= model->place_channel) {
-        read_flexible(model, channel - model->place_channel, values);
+        read_flexible(model, work, channel - model->place_channel, values);
         return;
     }
     if (channel == 1) {
-        values[0] = yk_smooth_strain_energy(model);
+        values[0] = yk_smooth_strain_energy(smooth);
         return;
     }
     if (channel == 0) {
         yk_energy energy;
-        yk_smooth_energy(model, &energy);
+        yk_smooth_energy(smooth, &energy);
         values[0] = energy.kinetic, values[1] = energy.potential;
         values[2] = energy.dissipated, values[3] = energy.work;
         return;
     }
     int index = channel - MODEL_CHANNELS;
     if (index < NODE_CHANNELS * def->node_count) {
-        read_node(&model->trial[index / NODE_CHANNELS], index % NODE_CHANNELS, values);
+        read_node(&work->trial[index / NODE_CHANNELS], index % NODE_CHANNELS, values);
         return;
     }
     index -= NODE_CHANNELS * def->node_count;
     if (index < JOINT_CHANNELS * def->joint_count) {
-        read_joint(model, index / JOINT_CHANNELS, index % JOINT_CHANNELS, values);
+        read_joint(smooth, index / JOINT_CHANNELS, index % JOINT_CHANNELS, values);
         return;
     }
     index -= JOINT_CHANNELS * def->joint_count;
     if (index >= FORCE_CHANNELS * def->force_count) {
         index -= FORCE_CHANNELS * def->force_count;
         yk_beam_loads loads;
-        yk_smooth_beam_loads(model, index / BEAM_CHANNELS, &loads);
+        beam_loads(work, &model->beams[index / BEAM_CHANNELS], &loads);
         int kind = index % BEAM_CHANNELS;
         if (kind == BEAM_CHANNELS - 1) {
             values[0] = loads.energy;
@@ -416,14 +489,15 @@ static void read_channel(const yk_smooth *model, int channel, double *values)
     }
     const force_model *force = &model->forces[index / FORCE_CHANNELS];
     double stretch[2];
-    yk_force_stretch(&force->law, &model->trial[force->node[0]].frame, &model->trial[force->node[1]].frame, &stretch[0],
+    yk_force_stretch(&force->law, &work->trial[force->node[0]].frame, &work->trial[force->node[1]].frame, &stretch[0],
                      &stretch[1]);
     values[0] = stretch[index % FORCE_CHANNELS];
 }
 
-void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
+void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values)
 {
-    read_channel(model, model->channel_order ? model->channel_order[channel] : channel, values);
+    const yk_smooth_model *model = &smooth->model;
+    read_channel(smooth, model->channel_order ? model->channel_order[channel] : channel, values);
     if (!model->part_placements) return;
 
     int part = 0;
@@ -433,24 +507,26 @@ void yk_smooth_channel_read(const yk_smooth *model, int channel, double *values)
                                model->channels[channel].components, values);
 }
 
-int yk_smooth_channel_find(const yk_smooth *model, const char *name)
+int yk_smooth_channel_find(const yk_smooth *smooth, const char *name)
 {
+    const yk_smooth_model *model = &smooth->model;
     for (int i = 0; i < model->channel_count; i++)
         if (strcmp(model->channels[i].name, name) == 0) return i;
     return -1;
 }
 
-double yk_smooth_channel_value(const yk_smooth *model, int channel, int component)
+double yk_smooth_channel_value(const yk_smooth *smooth, int channel, int component)
 {
     double values[4] = {0};
-    channel += model->first_channel;
-    if (channel < 0 || channel >= model->channel_count || component < 0 || component > 3) return NAN;
-    yk_smooth_channel_read(model, channel, values);
+    channel += smooth->work.first_channel;
+    if (channel < 0 || channel >= smooth->model.channel_count || component < 0 || component > 3) return NAN;
+    yk_smooth_channel_read(smooth, channel, values);
     return values[component];
 }
 
-int yk_smooth_channel_component(const yk_smooth *model, int channel, char letter)
+int yk_smooth_channel_component(const yk_smooth *smooth, int channel, char letter)
 {
+    const yk_smooth_model *model = &smooth->model;
     if (channel < 0 || channel >= model->channel_count) return -1;
     int count = model->channels[channel].components;
     if (letter == 0 || count == 1) return letter == 0 && count == 1 ? 0 : -1;

@@ -12,52 +12,54 @@ static const int kept_refinements = 4;
 /* Gaps of this share of the extent are rounding. */
 static const double rounding_share = 1e-15;
 
-static void momenta(yk_smooth *model)
+static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
-    if (model->damping > 0) yk_smooth_inertias(model, false);
+    if (work->damping > 0) yk_smooth_inertias(model, work, false);
 }
 
 /* With one step of refinement: rounding of the factors would be seen in the eleventh digit of long runs. */
-static void solve(yk_smooth *model)
+static void solve(const yk_smooth_model *model, yk_smooth_workspace *work, const yk_linear_solver *solver)
 {
-    if (model->compliance > 0) {
-        yk_smooth_solve_refined(model);
+    if (work->compliance > 0) {
+        yk_smooth_solve_refined(model, work, solver);
         return;
     }
     int n = model->unknown_count;
-    double *b = model->work_vector, *image = model->work_vector + n, *x = model->right;
+    double *b = work->work_vector, *image = work->work_vector + n, *x = work->right;
     for (int i = 0; i < n; i++) b[i] = x[i] *= model->unknown_scale[i];
-    yk_sparse_solve(model->matrix, x);
-    yk_sparse_multiply(model->matrix, x, image);
+    yk_sparse_solve(solver->matrix, x);
+    yk_sparse_multiply(solver->matrix, x, image);
     for (int i = 0; i < n; i++) b[i] -= image[i];
-    yk_sparse_solve(model->matrix, b);
+    yk_sparse_solve(solver->matrix, b);
     for (int i = 0; i < n; i++) x[i] = (x[i] + b[i]) * model->unknown_scale[i];
 }
 
-void yk_smooth_rates_open(yk_smooth *model)
+void yk_smooth_rates_open(yk_smooth *smooth)
 {
-    model->c = 0;
-    model->compliance = model->state.clock->redundant != 0 ? redundant_compliance : 0;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    work->c = 0;
+    work->compliance = state->clock->redundant != 0 ? redundant_compliance : 0;
     /* relaxations go on with theirs */
-    if (model->state.factor->level != LEVEL_ACCELERATION) model->factors_match = false;
+    if (state->factor->level != LEVEL_ACCELERATION) smooth->solver.match = false;
 }
 
-void yk_smooth_read_multipliers(yk_smooth *model)
+void yk_smooth_read_multipliers(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     for (int r = 0; r < model->row_count; r++)
-        model->lambda[r] = model->mass_scale * model->right[model->motion_count + r];
+        work->lambda[r] = model->mass_scale * work->right[model->motion_count + r];
 }
 
-static void read_accelerations(yk_smooth *model)
+static void read_accelerations(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     for (int i = 0; i < model->node_count; i++) {
-        const double *value = &model->right[model->nodes[i].unknown];
-        model->trial[i].acceleration = yk_v3(value[0], value[1], value[2]);
-        model->trial[i].angular_acceleration = yk_v3(value[3], value[4], value[5]);
+        const double *value = &work->right[model->nodes[i].unknown];
+        work->trial[i].acceleration = yk_v3(value[0], value[1], value[2]);
+        work->trial[i].angular_acceleration = yk_v3(value[3], value[4], value[5]);
     }
     for (int k = 0; k < model->coordinate_count; k++)
-        model->coordinates[k].acceleration = model->right[model->coordinate_first + k];
-    yk_smooth_read_multipliers(model);
+        work->coordinates[k].acceleration = work->right[model->coordinate_first + k];
+    yk_smooth_read_multipliers(model, work);
 }
 
 static double largest(int n, const double *v)
@@ -70,16 +72,16 @@ static double largest(int n, const double *v)
 
 /* Solves the assembled equations with factors of an earlier placement, refined against the matrix of this one: masses
  * change slowly, where they change at all. False: these factors are too old. */
-static bool solve_with_kept(yk_smooth *model)
+static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
 {
     int n = model->unknown_count;
-    double *solution = model->work_vector, *residual = model->work_vector + n, *b = model->right;
+    double *solution = work->work_vector, *residual = work->work_vector + n, *b = work->right;
     for (int i = 0; i < n; i++) residual[i] = b[i] * model->unknown_scale[i], solution[i] = 0;
     double wanted = kept_accuracy * largest(n, residual), last = INFINITY;
     for (int k = 0; k < kept_refinements; k++) {
-        yk_sparse_solve(model->matrix, residual);
+        yk_sparse_solve(solver->matrix, residual);
         for (int i = 0; i < n; i++) solution[i] += residual[i];
-        yk_sparse_multiply(model->matrix, solution, residual);
+        yk_sparse_multiply(solver->matrix, solution, residual);
         for (int i = 0; i < n; i++) residual[i] = b[i] * model->unknown_scale[i] - residual[i];
         double left = largest(n, residual);
         if (left <= wanted || (k > 0 && left <= 100 * wanted && left > 0.5 * last)) {
@@ -92,84 +94,93 @@ static bool solve_with_kept(yk_smooth *model)
     return false;
 }
 
-yk_status yk_smooth_renew_rates(yk_smooth *model)
+yk_status yk_smooth_renew_rates(yk_smooth *smooth)
 {
-    momenta(model);
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
-    yk_status status = yk_smooth_factor(model);
-    if (status == YK_OK) yk_smooth_remember_factors(model, LEVEL_ACCELERATION);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    momenta(model, work);
+    yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
+    yk_status status = yk_smooth_factor(model, work, solver);
+    if (status == YK_OK) yk_smooth_remember_factors(smooth, LEVEL_ACCELERATION);
     return status;
 }
 
-yk_status yk_smooth_solve_rates(yk_smooth *model)
+yk_status yk_smooth_solve_rates(yk_smooth *smooth)
 {
-    bool plain = model->compliance == 0, kept = plain && model->state.factor->level == LEVEL_ACCELERATION;
-    yk_status status = kept && !model->factors_match ? yk_smooth_restore_factors(model) : YK_OK;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    bool plain = work->compliance == 0, kept = plain && smooth->state.factor->level == LEVEL_ACCELERATION;
+    yk_status status = kept && !solver->match ? yk_smooth_restore_factors(smooth) : YK_OK;
     if (status != YK_OK) return status;
-    momenta(model);
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
-    if (kept && solve_with_kept(model)) return YK_OK;
-    status = yk_smooth_factor(model);
+    momenta(model, work);
+    yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
+    if (kept && solve_with_kept(model, work, solver)) return YK_OK;
+    status = yk_smooth_factor(model, work, solver);
     if (status != YK_OK) return status;
-    yk_smooth_remember_factors(model, LEVEL_ACCELERATION);
+    yk_smooth_remember_factors(smooth, LEVEL_ACCELERATION);
     if (plain) {
-        yk_smooth_solve(model, model->right);
+        yk_smooth_solve(model, solver, work->right);
     } else {
-        yk_smooth_solve_refined(model);
+        yk_smooth_solve_refined(model, work, solver);
     }
     return YK_OK;
 }
 
-yk_status yk_smooth_rates(yk_smooth *model, bool factored)
+yk_status yk_smooth_rates(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
+                          bool factored)
 {
-    model->damping = yk_smooth_damping_at(model, model->t);
-    momenta(model);
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, !factored);
+    work->damping = yk_smooth_damping_at(model, work->t);
+    momenta(model, work);
+    yk_smooth_assemble(model, work, !factored ? solver : NULL, LEVEL_ACCELERATION);
     if (!factored) {
-        yk_status status = yk_smooth_factor(model);
+        yk_status status = yk_smooth_factor(model, work, solver);
         if (status != YK_OK) return status;
     }
-    solve(model);
-    read_accelerations(model);
-    model->report.iterations++;
+    solve(model, work, solver);
+    read_accelerations(model, work);
+    work->report.iterations++;
     return YK_OK;
 }
 
 /* Largest gap of the rows in the right-hand side (m, rad). */
-static double largest_gap(const yk_smooth *model)
+static double largest_gap(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
     double gap = 0;
     for (int i = model->motion_count; i < model->unknown_count; i++)
-        if (fabs(model->right[i]) > gap || isnan(model->right[i])) gap = fabs(model->right[i]);
+        if (fabs(work->right[i]) > gap || isnan(work->right[i])) gap = fabs(work->right[i]);
     return gap;
 }
 
-yk_status yk_smooth_project_positions(yk_smooth *model)
+yk_status yk_smooth_project_positions(const yk_smooth_model *model, yk_smooth_workspace *work,
+                                      const yk_linear_solver *solver)
 {
     double last = INFINITY;
     for (int k = 0; k < projections; k++) {
-        yk_smooth_assemble(model, LEVEL_POSITION, false);
-        double gap = largest_gap(model);
-        if (gap <= rounding_share * fmax(model->length_scale, model->extent)) return YK_OK;
+        yk_smooth_assemble(model, work, NULL, LEVEL_POSITION);
+        double gap = largest_gap(model, work);
+        if (gap <= rounding_share * fmax(model->length_scale, work->extent)) return YK_OK;
         /* Rounding ends the decrease; anything larger is a step that went astray. */
         if (!(gap < 0.5 * last)) return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
         last = gap;
-        solve(model);
-        yk_smooth_move_nodes(model, 1);
+        solve(model, work, solver);
+        yk_smooth_move_nodes(model, work, 1);
     }
     return YK_ERROR_DIVERGED;
 }
 
-void yk_smooth_project_velocities(yk_smooth *model)
+void yk_smooth_project_velocities(const yk_smooth_model *model, yk_smooth_workspace *work,
+                                  const yk_linear_solver *solver)
 {
-    yk_smooth_assemble(model, LEVEL_VELOCITY, false);
-    solve(model);
+    yk_smooth_assemble(model, work, NULL, LEVEL_VELOCITY);
+    solve(model, work, solver);
     for (int i = 0; i < model->node_count; i++) {
-        const double *change = &model->right[model->nodes[i].unknown];
-        yk_frame *frame = &model->trial[i].frame;
+        const double *change = &work->right[model->nodes[i].unknown];
+        yk_frame *frame = &work->trial[i].frame;
         frame->velocity = yk_v3_add(frame->velocity, yk_v3(change[0], change[1], change[2]));
         frame->angular_velocity = yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
     }
     for (int k = 0; k < model->coordinate_count; k++)
-        model->coordinates[k].rate += model->right[model->coordinate_first + k];
+        work->coordinates[k].rate += work->right[model->coordinate_first + k];
 }

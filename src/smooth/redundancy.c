@@ -46,34 +46,36 @@ static bool orthonormalise(int m, const double *basis, int count, double *y)
     return true;
 }
 
-static void put_multipliers(const yk_smooth *model, const double *y, double *full)
+static void put_multipliers(const yk_smooth_model *model, const double *y, double *full)
 {
     memset(full, 0, (size_t)model->motion_count * sizeof *full);
     memcpy(full + model->motion_count, y, (size_t)model->row_count * sizeof *y);
 }
 
 /* |G^T y|. */
-static double image_size(yk_smooth *model, const double *y)
+static double image_size(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
+                         const double *y)
 {
-    put_multipliers(model, y, model->right);
-    yk_sparse_multiply(model->matrix, model->right, model->work_vector);
-    return sqrt(dot(model->motion_count, model->work_vector, model->work_vector));
+    put_multipliers(model, y, work->right);
+    yk_sparse_multiply(solver->matrix, work->right, work->work_vector);
+    return sqrt(dot(model->motion_count, work->work_vector, work->work_vector));
 }
 
 /* The next vector of the null space, into y; false if there is no other. */
-static bool next_null_vector(yk_smooth *model, const double *basis, int count, uint64_t *seed, double *y)
+static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
+                             const double *basis, int count, uint64_t *seed, double *y)
 {
     int m = model->row_count;
     double size = INFINITY;
     for (int i = 0; i < m; i++) y[i] = random_number(seed);
     if (!orthonormalise(m, basis, count, y)) return false;
     for (int k = 1; k <= INVERSE_ITERATIONS_MOST; k++) {
-        put_multipliers(model, y, model->right);
-        yk_sparse_solve(model->matrix, model->right);
-        memcpy(y, model->right + model->motion_count, (size_t)m * sizeof *y);
+        put_multipliers(model, y, work->right);
+        yk_sparse_solve(solver->matrix, work->right);
+        memcpy(y, work->right + model->motion_count, (size_t)m * sizeof *y);
         if (!orthonormalise(m, basis, count, y)) return false;
         if (k < INVERSE_ITERATIONS_LEAST) continue;
-        double now = image_size(model, y);
+        double now = image_size(model, work, solver, y);
         if (now < null_share) return true;
         if (!(now < 0.95 * size)) return false;
         size = now;
@@ -81,7 +83,7 @@ static bool next_null_vector(yk_smooth *model, const double *basis, int count, u
     return false;
 }
 
-static yk_status report_redundant(yk_smooth *model, const double *basis, int count)
+static yk_status report_redundant(const yk_smooth_model *model, const double *basis, int count)
 {
     yk_text names = {0};
     int named = 0, involved = 0;
@@ -105,11 +107,14 @@ static yk_status report_redundant(yk_smooth *model, const double *basis, int cou
     return status;
 }
 
-yk_status yk_smooth_find_redundant(yk_smooth *model)
+yk_status yk_smooth_find_redundant(yk_smooth *smooth)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
     int m = model->row_count;
-    model->state.clock->redundant = 0;
-    model->report.redundant = 0;
+    state->clock->redundant = 0;
+    work->report.redundant = 0;
     if (m == 0) return YK_OK;
     size_t capacity = 4;
     double *basis = yk_allocate(model->context, capacity * (size_t)m, sizeof *basis);
@@ -117,7 +122,7 @@ yk_status yk_smooth_find_redundant(yk_smooth *model)
     uint64_t seed = 1;
     int count = 0;
     while (count < NULL_VECTORS_MAX && count < m &&
-           next_null_vector(model, basis, count, &seed, basis + (size_t)count * (size_t)m)) {
+           next_null_vector(model, work, &smooth->solver, basis, count, &seed, basis + (size_t)count * (size_t)m)) {
         if ((size_t)++count < capacity) continue;
         capacity *= 2;
         double *grown = yk_reallocate(model->context, basis, capacity * (size_t)m, sizeof *basis);
@@ -127,8 +132,8 @@ yk_status yk_smooth_find_redundant(yk_smooth *model)
         }
         basis = grown;
     }
-    model->report.redundant = count;
-    model->state.clock->redundant = count > 0;
+    work->report.redundant = count;
+    state->clock->redundant = count > 0;
     yk_status status = count ? report_redundant(model, basis, count) : YK_OK;
     yk_release(model->context, basis);
     return status;

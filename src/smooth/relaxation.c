@@ -9,7 +9,7 @@
  * The Jacobian 1 - h^2 position V_q - h velocity V_v is a function of a placement (frames and coordinates with their
  * rates), t and h alone. These are kept in the image, and the Jacobian is made again from them after a rollback: the
  * same image leads to the same bits, whatever was computed in between. */
-#include "smooth/relaxation.h"
+#include "smooth/internal.h"
 
 #include <string.h>
 
@@ -40,9 +40,10 @@ static const double inner_share = 0.03;
 /* Relaxations between two that measure the contraction of their iteration; the others trust it. */
 static const double measure_every = 32;
 
-void yk_smooth_release_relaxation(yk_smooth *model)
+void yk_smooth_release_relaxation(yk_smooth *smooth)
 {
-    struct relaxation *made = model->relaxation;
+    const yk_smooth_model *model = &smooth->model;
+    struct relaxation *made = smooth->relaxation;
     if (!made) return;
     for (int i = 0; i < made->count && made->part; i++) {
         part_model *part = &made->part[i];
@@ -55,10 +56,10 @@ void yk_smooth_release_relaxation(yk_smooth *model)
     yk_release(model->context, made->owner);
     yk_release(model->context, made->spare);
     yk_release(model->context, made);
-    model->relaxation = NULL;
+    smooth->relaxation = NULL;
 }
 
-static void find_owners(const yk_smooth *model, struct relaxation *made)
+static void find_owners(const yk_smooth_model *model, struct relaxation *made)
 {
     for (int i = 0; i < model->node_count; i++)
         for (int k = 0; k < 6; k++) made->owner[model->nodes[i].unknown + k] = model->def.nodes[i].part;
@@ -69,7 +70,7 @@ static void find_owners(const yk_smooth *model, struct relaxation *made)
     }
 }
 
-static yk_status make_part(yk_smooth *model, const int *owner, int index, part_model *part)
+static yk_status make_part(const yk_smooth_model *model, const int *owner, int index, part_model *part)
 {
     yk_context *context = model->context;
     for (int i = 0; i < model->motion_count; i++) part->count += owner[i] == index;
@@ -86,21 +87,22 @@ static yk_status make_part(yk_smooth *model, const int *owner, int index, part_m
     return YK_OK;
 }
 
-int yk_smooth_part_count(const yk_smooth *model)
+int yk_smooth_part_count(const yk_smooth_model *model)
 {
     const yk_smooth_options *options = &model->def.options;
-    if (options->integrator != YK_SMOOTH_GENERALISED_ALPHA || options->form != YK_SMOOTH_ODE) return 0;
+    if (!model->integrator->is_ode || !model->integrator->is_ode(options)) return 0;
     return model->def.part_count > 0 ? model->def.part_count : 1;
 }
 
 /* Words of the image that say what the factors belong to. */
-static size_t factor_words(const yk_smooth *model)
+static size_t factor_words(const yk_smooth_state *state)
 {
-    return (size_t)((double *)model->state.clock - (double *)model->state.reference);
+    return (size_t)((double *)state->clock - (double *)state->reference);
 }
 
-static yk_status create(yk_smooth *model)
+static yk_status create(yk_smooth *smooth)
 {
+    const yk_smooth_model *model = &smooth->model;
     int parts = yk_smooth_part_count(model);
     if (parts == 0)
         return yk_fail(model->context, YK_ERROR_CAPABILITY,
@@ -109,75 +111,76 @@ static yk_status create(yk_smooth *model)
                        model->def.name);
     struct relaxation *made = yk_allocate(model->context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
-    model->relaxation = made;
+    smooth->relaxation = made;
     made->count = parts;
     made->part = yk_allocate(model->context, (size_t)made->count, sizeof *made->part);
     made->owner = yk_allocate(model->context, (size_t)model->motion_count, sizeof *made->owner);
-    made->spare = yk_allocate(model->context, factor_words(model), sizeof *made->spare);
+    made->spare = yk_allocate(model->context, factor_words(&smooth->state), sizeof *made->spare);
     yk_status status = made->part && made->owner && made->spare ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) find_owners(model, made);
     for (int i = 0; i < made->count && status == YK_OK; i++) status = make_part(model, made->owner, i, &made->part[i]);
-    if (status != YK_OK) yk_smooth_release_relaxation(model);
+    if (status != YK_OK) yk_smooth_release_relaxation(smooth);
     return status;
 }
 
 /* What the image keeps of a part. */
-static part_state *kept_of(const yk_smooth *model, int part)
+static part_state *kept_of(const yk_smooth_state *state, int part)
 {
-    return (part_state *)(model->state.parts + (size_t)part * model->part_words);
+    return (part_state *)(state->parts + (size_t)part * state->part_words);
 }
 
 /* Components of the trial ------------------------------------------------------------------------------------------ */
 
-static double *acceleration_of(yk_smooth *model, int unknown)
+static double *acceleration_of(const yk_smooth_model *model, yk_smooth_workspace *work, int unknown)
 {
-    if (unknown >= model->coordinate_first) return &model->coordinates[unknown - model->coordinate_first].acceleration;
-    trial_node *node = &model->trial[unknown / 6];
+    if (unknown >= model->coordinate_first) return &work->coordinates[unknown - model->coordinate_first].acceleration;
+    trial_node *node = &work->trial[unknown / 6];
     yk_vec3 *v = unknown % 6 < 3 ? &node->acceleration : &node->angular_acceleration;
     int k = unknown % 3;
     return k == 0 ? &v->x : k == 1 ? &v->y : &v->z;
 }
 
-static void place_unknown(yk_smooth *model, int unknown)
+static void place_unknown(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work, int unknown)
 {
     if (unknown >= model->coordinate_first) {
-        yk_generalised_alpha_place_coordinate(model, unknown - model->coordinate_first);
+        yk_generalised_alpha_place_coordinate(model, state, work, unknown - model->coordinate_first);
     } else {
-        yk_generalised_alpha_place_node(model, unknown / 6);
+        yk_generalised_alpha_place_node(model, state, work, unknown / 6);
     }
 }
 
-static void put_accelerations(yk_smooth *model, const part_model *part, const double *values)
+static void put_accelerations(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work,
+                              const part_model *part, const double *values)
 {
-    for (int i = 0; i < part->count; i++) *acceleration_of(model, part->unknown[i]) = values[i];
+    for (int i = 0; i < part->count; i++) *acceleration_of(model, work, part->unknown[i]) = values[i];
     for (int i = 0; i < part->count; i++)
         if (part->unknown[i] >= model->coordinate_first || part->unknown[i] % 6 == 0)
-            place_unknown(model, part->unknown[i]);
+            place_unknown(model, state, work, part->unknown[i]);
 }
 
 /* r = v' - V at the trial. */
-static yk_status evaluate(yk_smooth *model, part_model *part, double *residual)
+static yk_status evaluate(yk_smooth *smooth, part_model *part, double *residual)
 {
-    yk_status status = yk_smooth_solve_rates(model);
+    yk_status status = yk_smooth_solve_rates(smooth);
     if (status != YK_OK) return status;
-    for (int i = 0; i < part->count; i++) residual[i] = part->acceleration[i] - model->right[part->unknown[i]];
+    for (int i = 0; i < part->count; i++) residual[i] = part->acceleration[i] - smooth->work.right[part->unknown[i]];
     return YK_OK;
 }
 
 /* The Jacobian ----------------------------------------------------------------------------------------------------- */
 
 /* Moves an unknown of the trial as a change `push` of its acceleration does. */
-static void displace(yk_smooth *model, int unknown, double push)
+static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, int unknown, double push)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double h = model->h, move = h * h * m.position * push, speed = h * m.velocity * push;
+    double h = work->h, move = h * h * m.position * push, speed = h * m.velocity * push;
     if (unknown >= model->coordinate_first) {
-        trial_coordinate *coordinate = &model->coordinates[unknown - model->coordinate_first];
+        trial_coordinate *coordinate = &work->coordinates[unknown - model->coordinate_first];
         coordinate->value += move;
         coordinate->rate += speed;
         return;
     }
-    yk_frame *frame = &model->trial[unknown / 6].frame;
+    yk_frame *frame = &work->trial[unknown / 6].frame;
     int k = unknown % 3;
     yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
     if (unknown % 6 < 3) {
@@ -192,99 +195,107 @@ static void displace(yk_smooth *model, int unknown, double push)
 }
 
 /* V of the part with one unknown displaced. */
-static yk_status displaced_rates(yk_smooth *model, const part_model *part, int unknown, double push, double *rates)
+static yk_status displaced_rates(yk_smooth *smooth, const part_model *part, int unknown, double push, double *rates)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
     int node = unknown / 6, k = unknown - model->coordinate_first;
-    yk_frame frame = k < 0 ? model->trial[node].frame : (yk_frame){0};
-    trial_coordinate coordinate = k < 0 ? (trial_coordinate){0} : model->coordinates[k];
-    displace(model, unknown, push);
-    yk_status status = yk_smooth_solve_rates(model);
-    for (int i = 0; i < part->count; i++) rates[i] = model->right[part->unknown[i]];
+    yk_frame frame = k < 0 ? work->trial[node].frame : (yk_frame){0};
+    trial_coordinate coordinate = k < 0 ? (trial_coordinate){0} : work->coordinates[k];
+    displace(model, work, unknown, push);
+    yk_status status = yk_smooth_solve_rates(smooth);
+    for (int i = 0; i < part->count; i++) rates[i] = work->right[part->unknown[i]];
     if (k < 0) {
-        model->trial[node].frame = frame;
+        work->trial[node].frame = frame;
     } else {
-        model->coordinates[k].value = coordinate.value;
-        model->coordinates[k].rate = coordinate.rate;
+        work->coordinates[k].value = coordinate.value;
+        work->coordinates[k].rate = coordinate.rate;
     }
     return status;
 }
 
 /* Factors of 1 - dV/dv' at the placement of the trial, its t and h; nothing else may matter, so the factors of the rates
  * are made anew and ports exert nothing. */
-static yk_status difference(yk_smooth *model, part_model *part)
+static yk_status difference(yk_smooth *smooth, part_model *part)
 {
+    yk_smooth_workspace *work = &smooth->work;
     int n = part->count;
     double *jacobian = part->jacobian, *base = jacobian + (size_t)n * (size_t)n, *rates = base + n, largest = 1;
-    const yk_signal *inputs = model->inputs;
-    model->inputs = model->own_inputs;
-    yk_status status = yk_smooth_renew_rates(model);
-    if (status == YK_OK) status = yk_smooth_solve_rates(model);
-    for (int i = 0; i < n; i++) base[i] = model->right[part->unknown[i]];
+    const yk_signal *inputs = work->inputs;
+    work->inputs = work->own_inputs;
+    yk_status status = yk_smooth_renew_rates(smooth);
+    if (status == YK_OK) status = yk_smooth_solve_rates(smooth);
+    for (int i = 0; i < n; i++) base[i] = work->right[part->unknown[i]];
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(base[i]));
     double push = 1e-3 * largest;
     for (int j = 0; j < n && status == YK_OK; j++) {
-        status = displaced_rates(model, part, part->unknown[j], push, rates);
+        status = displaced_rates(smooth, part, part->unknown[j], push, rates);
         for (int i = 0; i < n; i++) jacobian[i * n + j] = (i == j) - (rates[i] - base[i]) / push;
     }
-    model->inputs = inputs;
+    work->inputs = inputs;
     if (status == YK_OK) status = yk_lu_factor(n, jacobian, part->pivot);
-    model->report.factorisations++;
+    smooth->solver.factorisations++;
     return status;
 }
 
-static void exchange_placement(yk_smooth *model, part_state *kept)
+static void exchange_placement(const yk_smooth_model *model, yk_smooth_workspace *work, part_state *kept)
 {
     yk_frame *frames = (yk_frame *)(kept + 1);
     coordinate_reference *coordinates = (coordinate_reference *)(frames + model->frame_count);
     for (int i = 0; i < model->frame_count; i++) {
-        yk_frame swap = model->trial[i].frame;
-        model->trial[i].frame = frames[i], frames[i] = swap;
+        yk_frame swap = work->trial[i].frame;
+        work->trial[i].frame = frames[i], frames[i] = swap;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        coordinate_reference swap = {.value = model->coordinates[k].value, .rate = model->coordinates[k].rate};
-        model->coordinates[k].value = coordinates[k].value, model->coordinates[k].rate = coordinates[k].rate;
+        coordinate_reference swap = {.value = work->coordinates[k].value, .rate = work->coordinates[k].rate};
+        work->coordinates[k].value = coordinates[k].value, work->coordinates[k].rate = coordinates[k].rate;
         coordinates[k] = swap;
     }
 }
 
 /* A new Jacobian at the trial, and its placement to the image. */
-static yk_status differentiate(yk_smooth *model, int index)
+static yk_status differentiate(yk_smooth *smooth, int index)
 {
-    part_model *part = &model->relaxation->part[index];
-    part_state *kept = kept_of(model, index);
-    yk_status status = difference(model, part);
-    *kept = (part_state){.t = model->t, .h = status == YK_OK ? model->h : 0, .rate = 1};
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    part_model *part = &smooth->relaxation->part[index];
+    part_state *kept = kept_of(&smooth->state, index);
+    yk_status status = difference(smooth, part);
+    *kept = (part_state){.t = work->t, .h = status == YK_OK ? work->h : 0, .rate = 1};
     part->match = true;
     yk_frame *frames = (yk_frame *)(kept + 1);
     coordinate_reference *coordinates = (coordinate_reference *)(frames + model->frame_count);
-    for (int i = 0; i < model->frame_count; i++) frames[i] = model->trial[i].frame;
+    for (int i = 0; i < model->frame_count; i++) frames[i] = work->trial[i].frame;
     for (int k = 0; k < model->coordinate_count; k++)
-        coordinates[k] = (coordinate_reference){model->coordinates[k].value, model->coordinates[k].rate};
+        coordinates[k] = (coordinate_reference){work->coordinates[k].value, work->coordinates[k].rate};
     return status;
 }
 
-static void set_time(yk_smooth *model, double t, double h)
+static void set_time(const yk_smooth_model *model, yk_smooth_workspace *work, double t, double h)
 {
-    model->t = t, model->h = h;
-    model->damping = yk_smooth_damping_at(model, t);
-    model->stabilisation = yk_generalised_alpha_stabilisation(model, h);
+    work->t = t, work->h = h;
+    work->damping = yk_smooth_damping_at(model, t);
+    work->stabilisation = yk_generalised_alpha_stabilisation(model, h);
 }
 
 /* The Jacobian that belongs to the image, after a rollback. */
-static yk_status restore(yk_smooth *model, int index)
+static yk_status restore(yk_smooth *smooth, int index)
 {
-    part_model *part = &model->relaxation->part[index];
-    part_state *kept = kept_of(model, index);
-    double t = model->t, h = model->h;
-    size_t bytes = factor_words(model) * sizeof(double);
-    memcpy(model->relaxation->spare, model->state.reference, bytes);
-    exchange_placement(model, kept);
-    set_time(model, kept->t, kept->h);
-    yk_status status = difference(model, part);
-    set_time(model, t, h);
-    exchange_placement(model, kept);
-    memcpy(model->state.reference, model->relaxation->spare, bytes);
-    model->factors_match = false;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    part_model *part = &smooth->relaxation->part[index];
+    part_state *kept = kept_of(state, index);
+    double t = work->t, h = work->h;
+    size_t bytes = factor_words(state) * sizeof(double);
+    memcpy(smooth->relaxation->spare, state->reference, bytes);
+    exchange_placement(model, work, kept);
+    set_time(model, work, kept->t, kept->h);
+    yk_status status = difference(smooth, part);
+    set_time(model, work, t, h);
+    exchange_placement(model, work, kept);
+    memcpy(state->reference, smooth->relaxation->spare, bytes);
+    smooth->solver.match = false;
     part->match = status == YK_OK;
     return status;
 }
@@ -293,11 +304,11 @@ static yk_status restore(yk_smooth *model, int index)
 
 /* Velocities of the model, or what its accelerations would make over a length scale; below a millionth of that length
  * per second it counts as at rest. */
-static double typical_speed(const yk_smooth *model)
+static double typical_speed(const yk_smooth_model *model, const yk_smooth_state *state)
 {
     double length = model->length_scale, speed = 1e-6 * length;
     for (int i = 0; i < model->node_count; i++) {
-        const node_state *now = &model->state.now[i];
+        const node_state *now = &state->now[i];
         double moves = yk_v3_norm(now->velocity) + length * yk_v3_norm(now->angular_velocity);
         double falls = yk_v3_norm(now->acceleration) + length * yk_v3_norm(now->angular_acceleration);
         speed = fmax(speed, fmax(moves, sqrt(falls * length)));
@@ -306,10 +317,11 @@ static double typical_speed(const yk_smooth *model)
 }
 
 /* A change of accelerations as a share of the typical velocity. */
-static double change_of(const yk_smooth *model, const part_model *part, const double *step)
+static double change_of(const yk_smooth *smooth, const part_model *part, const double *step)
 {
+    const yk_smooth_model *model = &smooth->model;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double largest = 0, factor = model->h * m.velocity / model->relaxation->speed;
+    double largest = 0, factor = smooth->work.h * m.velocity / smooth->relaxation->speed;
     for (int i = 0; i < part->count; i++) {
         double size = fabs(step[i]) * yk_smooth_share(model, part->unknown[i]) * model->length_scale;
         if (size > largest || isnan(size)) largest = size;
@@ -317,51 +329,55 @@ static double change_of(const yk_smooth *model, const part_model *part, const do
     return factor * largest;
 }
 
-static yk_status diverged(yk_smooth *model)
+static yk_status diverged(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     return yk_fail(model->context, YK_ERROR_DIVERGED,
                    "its equations do not converge at t = %g: the step is too large for its stiffness; use a smaller "
                    "time.step",
-                   model->t);
+                   work->t);
 }
 
 /* Rounding of positions, as the stabilisation turns it into velocities. */
-static double rounding_of(const yk_smooth *model)
+static double rounding_of(const yk_smooth *smooth)
 {
-    return 4e-16 * fmax(model->extent, model->length_scale) / (model->h * model->relaxation->speed);
+    const yk_smooth_workspace *work = &smooth->work;
+    return 4e-16 * fmax(work->extent, smooth->model.length_scale) / (work->h * smooth->relaxation->speed);
 }
 
 /* The Jacobian of a part for a relaxation, and its residual. */
-static yk_status prepare(yk_smooth *model, int index)
+static yk_status prepare(yk_smooth *smooth, int index)
 {
-    part_model *part = &model->relaxation->part[index];
-    const part_state *kept = kept_of(model, index);
+    part_model *part = &smooth->relaxation->part[index];
+    const part_state *kept = kept_of(&smooth->state, index);
     yk_status status = YK_OK;
-    if (kept->stale != 0 || kept->h != model->h) {
-        status = differentiate(model, index);
+    if (kept->stale != 0 || kept->h != smooth->work.h) {
+        status = differentiate(smooth, index);
     } else if (!part->match) {
-        status = restore(model, index);
+        status = restore(smooth, index);
     }
-    return status == YK_OK ? evaluate(model, part, part->residual) : status;
+    return status == YK_OK ? evaluate(smooth, part, part->residual) : status;
 }
 
-static yk_status solve_part(yk_smooth *model, int index, double *change)
+static yk_status solve_part(yk_smooth *smooth, int index, double *change)
 {
-    part_model *part = &model->relaxation->part[index];
-    part_state *kept = kept_of(model, index);
-    double limit = rounding_of(model);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    part_model *part = &smooth->relaxation->part[index];
+    part_state *kept = kept_of(state, index);
+    double limit = rounding_of(smooth);
     double last = INFINITY;
     *change = 0;
     for (int k = 0; k < newton_iterations; k++) {
-        yk_status status = prepare(model, index);
+        yk_status status = prepare(smooth, index);
         if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
-            return diverged(model); /* an iterate went astray */
+            return diverged(model, work); /* an iterate went astray */
         if (status != YK_OK) return status;
         yk_lu_solve(part->count, part->jacobian, part->pivot, part->residual);
-        double step = change_of(model, part, part->residual), rate = step / last;
-        if (!isfinite(step)) return diverged(model);
+        double step = change_of(smooth, part, part->residual), rate = step / last;
+        if (!isfinite(step)) return diverged(model, work);
         for (int i = 0; i < part->count; i++) part->acceleration[i] -= part->residual[i];
-        put_accelerations(model, part, part->acceleration);
+        put_accelerations(model, state, work, part, part->acceleration);
         *change = fmax(*change, step);
         if (k == 1 && last > 1e4 * limit) kept->rate = rate, kept->trusted = 0;
         if (k > 0 && rate > slow_rate && step > 1e3 * limit) kept->stale = 1;
@@ -371,85 +387,93 @@ static yk_status solve_part(yk_smooth *model, int index, double *change)
             return YK_OK;
         last = step;
     }
-    return last < 1e-6 ? YK_OK : diverged(model);
+    return last < 1e-6 ? YK_OK : diverged(model, work);
 }
 
-yk_status yk_smooth_relax(yk_smooth *model, int index, double t, double h, double *change)
+yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, double *change)
 {
-    yk_status status = model->relaxation ? YK_OK : create(model);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_status status = smooth->relaxation ? YK_OK : create(smooth);
     if (status != YK_OK) return status;
-    part_model *part = &model->relaxation->part[index];
-    model->input_time = h;
-    if (!model->open) {
-        yk_generalised_alpha_open(model, t, h);
-        yk_smooth_rates_open(model);
-        model->relaxation->speed = typical_speed(model);
-        model->relaxing = true;
+    part_model *part = &smooth->relaxation->part[index];
+    work->input_time = h;
+    if (!work->open) {
+        yk_generalised_alpha_open(model, state, work, t, h);
+        yk_smooth_rates_open(smooth);
+        smooth->relaxation->speed = typical_speed(model, state);
+        work->relaxing = true;
     }
-    yk_smooth_input_frames(model);
-    model->stabilisation = yk_generalised_alpha_stabilisation(model, h);
-    for (int i = 0; i < part->count; i++) part->acceleration[i] = *acceleration_of(model, part->unknown[i]);
-    status = solve_part(model, index, change);
-    if (*change <= 20 * rounding_of(model)) *change = 0;
-    model->stabilisation = 0;
-    model->report.iterations++;
+    yk_smooth_input_frames(model, work);
+    work->stabilisation = yk_generalised_alpha_stabilisation(model, h);
+    for (int i = 0; i < part->count; i++) part->acceleration[i] = *acceleration_of(model, work, part->unknown[i]);
+    status = solve_part(smooth, index, change);
+    if (*change <= 20 * rounding_of(smooth)) *change = 0;
+    work->stabilisation = 0;
+    work->report.iterations++;
     return status;
 }
 
-yk_status yk_smooth_accept_relaxed(yk_smooth *model)
+yk_status yk_smooth_accept_relaxed(yk_smooth *smooth)
 {
-    model->relaxing = false;
-    yk_smooth_input_frames(model);
-    model->stabilisation = yk_generalised_alpha_stabilisation(model, model->h);
-    yk_status status = yk_smooth_solve_rates(model);
-    model->stabilisation = 0;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    work->relaxing = false;
+    yk_smooth_input_frames(model, work);
+    work->stabilisation = yk_generalised_alpha_stabilisation(model, work->h);
+    yk_status status = yk_smooth_solve_rates(smooth);
+    work->stabilisation = 0;
     if (status != YK_OK) return status;
-    yk_smooth_read_multipliers(model);
-    yk_generalised_alpha_close(model);
+    yk_smooth_read_multipliers(model, work);
+    yk_generalised_alpha_close(model, &smooth->state, work);
     return YK_OK;
 }
 
 /* Between images and copies of the model --------------------------------------------------------------------------- */
 
 /* Whether two images have the same Jacobian; how it serves does not matter. */
-static bool same_jacobian(const yk_smooth *model, const double *a, const double *b)
+static bool same_jacobian(const yk_smooth_state *state, const double *a, const double *b)
 {
     size_t skipped = sizeof(part_state) / sizeof(double);
     return a[0] == b[0] && a[1] == b[1] &&
-           memcmp(a + skipped, b + skipped, (model->part_words - skipped) * sizeof *a) == 0;
+           memcmp(a + skipped, b + skipped, (state->part_words - skipped) * sizeof *a) == 0;
 }
 
-void yk_smooth_relaxation_compare(yk_smooth *model, const double *image)
+void yk_smooth_relaxation_compare(yk_smooth *smooth, const double *image)
 {
-    struct relaxation *made = model->relaxation;
-    size_t first = (size_t)(model->state.parts - model->image);
+    yk_smooth_state *state = &smooth->state;
+    struct relaxation *made = smooth->relaxation;
+    size_t first = (size_t)(state->parts - state->image);
     for (int i = 0; made && i < made->count; i++) {
-        size_t at = first + (size_t)i * model->part_words;
-        if (!same_jacobian(model, model->image + at, image + at)) made->part[i].match = false;
+        size_t at = first + (size_t)i * state->part_words;
+        if (!same_jacobian(state, state->image + at, image + at)) made->part[i].match = false;
     }
 }
 
-yk_status yk_smooth_part_words(yk_smooth *model, int part, size_t *words, size_t *unknowns)
+yk_status yk_smooth_part_words(yk_smooth *smooth, int part, size_t *words, size_t *unknowns)
 {
-    yk_status status = model->relaxation ? YK_OK : create(model);
+    yk_status status = smooth->relaxation ? YK_OK : create(smooth);
     if (status != YK_OK) return status;
-    *unknowns = (size_t)model->relaxation->part[part].count;
-    *words = *unknowns + model->part_words;
+    *unknowns = (size_t)smooth->relaxation->part[part].count;
+    *words = *unknowns + smooth->state.part_words;
     return YK_OK;
 }
 
-void yk_smooth_part_get(yk_smooth *model, int part, double *words)
+void yk_smooth_part_get(yk_smooth *smooth, int part, double *words)
 {
-    const part_model *of = &model->relaxation->part[part];
-    for (int i = 0; i < of->count; i++) words[i] = *acceleration_of(model, of->unknown[i]);
-    memcpy(words + of->count, kept_of(model, part), model->part_words * sizeof *words);
+    yk_smooth_state *state = &smooth->state;
+    const part_model *of = &smooth->relaxation->part[part];
+    for (int i = 0; i < of->count; i++) words[i] = *acceleration_of(&smooth->model, &smooth->work, of->unknown[i]);
+    memcpy(words + of->count, kept_of(state, part), state->part_words * sizeof *words);
 }
 
-void yk_smooth_part_set(yk_smooth *model, int part, const double *words)
+void yk_smooth_part_set(yk_smooth *smooth, int part, const double *words)
 {
-    part_model *of = &model->relaxation->part[part];
-    double *kept = (double *)kept_of(model, part);
-    put_accelerations(model, of, words);
-    if (!same_jacobian(model, kept, words + of->count)) of->match = false;
-    memcpy(kept, words + of->count, model->part_words * sizeof *kept);
+    yk_smooth_state *state = &smooth->state;
+    part_model *of = &smooth->relaxation->part[part];
+    double *kept = (double *)kept_of(state, part);
+    put_accelerations(&smooth->model, state, &smooth->work, of, words);
+    if (!same_jacobian(state, kept, words + of->count)) of->match = false;
+    memcpy(kept, words + of->count, state->part_words * sizeof *kept);
 }

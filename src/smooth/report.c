@@ -3,7 +3,7 @@
 
 #include "smooth/internal.h"
 
-const char *yk_smooth_owner(const yk_smooth *model, int unknown, char *buffer, size_t capacity)
+const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer, size_t capacity)
 {
     int rows = model->motion_count;
     if (unknown < model->coordinate_first) {

@@ -19,20 +19,20 @@ typedef yk_runge_kutta_workspace workspace;
 /* Behind positions and rates: work, work through ports, losses. */
 enum { SUMS = 3 };
 
-static size_t vector_size(const yk_smooth *model)
+static size_t vector_size(const yk_smooth_model *model)
 {
     return 2 * (size_t)model->motion_count + SUMS;
 }
 
-static size_t scratch_words(const yk_smooth *model)
+static size_t scratch_words(const yk_smooth_model *model)
 {
     return (6 + STAGES) * vector_size(model) + 4 * (size_t)model->node_count;
 }
 
-workspace yk_runge_kutta_workspace_of(yk_smooth *model)
+workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     workspace w = {.n = vector_size(model)};
-    double *at = model->scratch;
+    double *at = work->scratch;
     w.begin = at, at += w.n;
     w.value = at, at += w.n;
     w.error5 = at, at += w.n;
@@ -55,12 +55,12 @@ static yk_vec3 take(const double *from)
 }
 
 /* The trial as the beginning of an internal step. */
-static void begin_from_trial(yk_smooth *model, workspace *w)
+static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *work, workspace *w)
 {
     double *rate = w->begin + model->motion_count;
-    model->extent = 0;
+    work->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
-        const trial_node *node = &model->trial[i];
+        const trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         put(w->begin + u, node->frame.position);
         put(w->begin + u + 3, yk_v3(0, 0, 0));
@@ -68,19 +68,20 @@ static void begin_from_trial(yk_smooth *model, workspace *w)
         put(rate + u + 3, node->frame.angular_velocity);
         w->orientation[i] = node->orientation;
         yk_vec3 at = node->frame.position;
-        model->extent = fmax(model->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
+        work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        w->begin[model->coordinate_first + k] = model->coordinates[k].value;
-        rate[model->coordinate_first + k] = model->coordinates[k].rate;
+        w->begin[model->coordinate_first + k] = work->coordinates[k].value;
+        rate[model->coordinate_first + k] = work->coordinates[k].rate;
     }
 }
 
-void yk_runge_kutta_place(yk_smooth *model, const workspace *w, const double *value)
+void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *work, const workspace *w,
+                          const double *value)
 {
     const double *rate = value + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
-        trial_node *node = &model->trial[i];
+        trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         node->frame.position = take(value + u);
         node->turn = yk_turn_of(take(value + u + 3));
@@ -90,17 +91,17 @@ void yk_runge_kutta_place(yk_smooth *model, const workspace *w, const double *va
         node->frame.angular_velocity = take(rate + u + 3);
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        model->coordinates[k].value = value[model->coordinate_first + k];
-        model->coordinates[k].rate = rate[model->coordinate_first + k];
+        work->coordinates[k].value = value[model->coordinate_first + k];
+        work->coordinates[k].rate = rate[model->coordinate_first + k];
     }
 }
 
 /* Rates of the vector at the trial, whose accelerations are known. */
-static void read_slope(yk_smooth *model, const workspace *w, double *slope)
+static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, const workspace *w, double *slope)
 {
     double *second = slope + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
-        const trial_node *node = &model->trial[i];
+        const trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         put(slope + u, node->frame.velocity);
         put(slope + u + 3, yk_turn_tangent_inverse(&node->turn, node->frame.angular_velocity));
@@ -108,21 +109,21 @@ static void read_slope(yk_smooth *model, const workspace *w, double *slope)
         put(second + u + 3, node->angular_acceleration);
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        slope[model->coordinate_first + k] = model->coordinates[k].rate;
-        second[model->coordinate_first + k] = model->coordinates[k].acceleration;
+        slope[model->coordinate_first + k] = work->coordinates[k].rate;
+        second[model->coordinate_first + k] = work->coordinates[k].acceleration;
     }
-    yk_smooth_drive_powers(model);
+    yk_smooth_drive_powers(model, work);
     double *sums = slope + w->n - SUMS;
-    sums[0] = model->supply;
-    sums[1] = model->port_supply;
-    sums[2] = model->loss + yk_smooth_beam_loss(model);
+    sums[0] = work->supply;
+    sums[1] = work->port_supply;
+    sums[2] = work->loss + yk_smooth_beam_loss(model, work);
 }
 
-void yk_runge_kutta_move_to(yk_smooth *model, double t, double local)
+void yk_runge_kutta_move_to(const yk_smooth_model *model, yk_smooth_workspace *work, double t, double local)
 {
-    model->t = t + local;
-    model->input_time = local;
-    yk_smooth_input_frames(model);
+    work->t = t + local;
+    work->input_time = local;
+    yk_smooth_input_frames(model, work);
 }
 
 static void combine(const workspace *w, const double *weight, int count, double h, double *sum)
@@ -142,17 +143,18 @@ void yk_runge_kutta_stage(const workspace *w, int s, double size, double *value)
 }
 
 /* All stages of an internal step from `local`, the first slope being known; the end is left in w->value. */
-static yk_status stages(yk_smooth *model, workspace *w, double t, double local, double size)
+static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver, workspace *w,
+                        double t, double local, double size)
 {
     const yk_runge_kutta *method = yk_runge_kutta_853();
-    model->drive_step = 0.25 * size;
+    work->drive_step = 0.25 * size;
     for (int s = 1; s < STAGES; s++) {
         yk_runge_kutta_stage(w, s, size, w->value);
-        yk_runge_kutta_place(model, w, w->value);
-        yk_runge_kutta_move_to(model, t, local + method->c[s] * size);
-        yk_status status = yk_smooth_rates(model, false);
+        yk_runge_kutta_place(model, work, w, w->value);
+        yk_runge_kutta_move_to(model, work, t, local + method->c[s] * size);
+        yk_status status = yk_smooth_rates(model, work, solver, false);
         if (status != YK_OK) return status;
-        read_slope(model, w, w->slope[s]);
+        read_slope(model, work, w, w->slope[s]);
     }
     combine(w, method->error5, STAGES, size, w->error5);
     combine(w, method->error3, STAGES, size, w->error3);
@@ -163,7 +165,7 @@ static yk_status stages(yk_smooth *model, workspace *w, double t, double local, 
 
 /* Typical speed: what moves, or what the accelerations of the step would set in motion over a length scale. Below a
  * millionth of that per second the model counts as at rest. */
-static double typical_speed(const yk_smooth *model, const workspace *w)
+static double typical_speed(const yk_smooth_model *model, const workspace *w)
 {
     double length = model->length_scale, largest = 1e-6 * length;
     for (int s = 0; s < STAGES; s++) {
@@ -182,7 +184,7 @@ static const double caution = 20;
 static const double noise = 2e-12;
 
 /* Estimated error relative to the tolerance: positions by the length scale, rates by the typical speed. */
-static double error_of(const yk_smooth *model, const workspace *w, double tolerance)
+static double error_of(const yk_smooth_model *model, const workspace *w, double tolerance)
 {
     double length = model->length_scale, speed = typical_speed(model, w), fifth = 0, third = 0;
     for (int level = 0; level < 2; level++)
@@ -198,26 +200,27 @@ static double error_of(const yk_smooth *model, const workspace *w, double tolera
 }
 
 /* The end of the stages brought onto the constraints, with its accelerations. */
-static yk_status arrive(yk_smooth *model, workspace *w, double t, double local)
+static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver, workspace *w,
+                        double t, double local)
 {
-    yk_runge_kutta_place(model, w, w->value);
-    yk_runge_kutta_move_to(model, t, local);
-    yk_status status = yk_smooth_project_positions(model);
+    yk_runge_kutta_place(model, work, w, w->value);
+    yk_runge_kutta_move_to(model, work, t, local);
+    yk_status status = yk_smooth_project_positions(model, work, solver);
     if (status != YK_OK) return status;
-    status = yk_smooth_rates(model, false);
+    status = yk_smooth_rates(model, work, solver, false);
     if (status != YK_OK) return status;
-    yk_smooth_project_velocities(model);
-    status = yk_smooth_rates(model, true);
+    yk_smooth_project_velocities(model, work, solver);
+    status = yk_smooth_rates(model, work, solver, true);
     if (status != YK_OK) return status;
-    begin_from_trial(model, w);
+    begin_from_trial(model, work, w);
     size_t sums = w->n - SUMS;
     memcpy(w->begin + sums, w->value + sums, SUMS * sizeof *w->begin);
-    for (int i = 0; i < model->node_count; i++) model->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
-    read_slope(model, w, w->slope[0]);
+    for (int i = 0; i < model->node_count; i++) work->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
+    read_slope(model, work, w, w->slope[0]);
     return isfinite(w->slope[0][sums]) ? YK_OK : YK_ERROR_DIVERGED;
 }
 
-static yk_status gives_up(yk_smooth *model, yk_status status, double t)
+static yk_status gives_up(const yk_smooth_model *model, yk_status status, double t)
 {
     if (status == YK_ERROR_SINGULAR) return status;
     return yk_fail(model->context, YK_ERROR_DIVERGED,
@@ -232,112 +235,124 @@ static double growth(double error)
 }
 
 /* Internal steps from the accepted state over h, left in the trial and w->begin. */
-static yk_status travel(yk_smooth *model, workspace *w, double t, double h)
+static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
 {
-    clock_state *clock = model->state.clock;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    clock_state *clock = smooth->state.clock;
     /* The estimate cannot see below rounding. */
     double wanted = model->def.options.error_tolerance;
-    double tolerance = fmax(wanted, caution * 1e-15 * fmax(1, model->extent / model->length_scale));
-    double done = 0, size = wanted > 0 && model->size > 0 ? model->size : h;
+    double tolerance = fmax(wanted, caution * 1e-15 * fmax(1, work->extent / model->length_scale));
+    double done = 0, size = wanted > 0 && work->size > 0 ? work->size : h;
     double failed = INFINITY, failed_size = h;
     while (done < h) {
         double left = h - done, used = wanted > 0 ? yk_smooth_next_size(size, left) : left;
-        yk_status status = stages(model, w, t, done, used);
+        yk_status status = stages(model, work, solver, w, t, done, used);
         double error = status == YK_OK && wanted > 0 ? error_of(model, w, tolerance) : 0;
         /* What hardly falls with the step is rounding, and cannot be made smaller. */
         if (error > 1 && error * tolerance < noise && error > failed * pow(used / failed_size, 4)) error = 1;
         failed = error, failed_size = used;
         if (status == YK_OK && isfinite(error) && error <= 1) {
-            if (model->varying) status = yk_runge_kutta_vary(model, w, t, done, used);
-            if (status == YK_OK) status = arrive(model, w, t, used >= left ? h : done + used);
+            if (work->varying) status = yk_runge_kutta_vary(smooth, w, t, done, used);
+            if (status == YK_OK) status = arrive(model, work, solver, w, t, used >= left ? h : done + used);
             if (status == YK_OK) {
-                if (model->varying) yk_runge_kutta_vary_end(model, w);
+                if (work->varying) yk_runge_kutta_vary_end(smooth, w);
                 done = used >= left ? h : done + used;
-                model->report.error = error * tolerance * model->length_scale;
+                work->report.error = error * tolerance * model->length_scale;
                 /* The end of the whole must not shorten the steps after it. */
                 if (wanted > 0) size = fmax(used < 0.9 * size ? size : 0, used * fmax(1, growth(error)));
-                model->size = size;
+                work->size = size;
                 continue;
             }
             error = 0;
         }
         if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
-        model->report.rejected++;
+        work->report.rejected++;
         size = used * (status != YK_OK || !isfinite(error) ? 0.25 : fmin(0.8, growth(error)));
         if (wanted == 0 || size < 1e-9 * h || clock->t + size == clock->t) return gives_up(model, status, t + done);
     }
     return YK_OK;
 }
 
-static yk_status travel_from_state(yk_smooth *model, double t, double h)
+static yk_status travel_from_state(yk_smooth *smooth, double t, double h)
 {
-    workspace w = yk_runge_kutta_workspace_of(model);
-    yk_smooth_trial_from_state(model);
-    yk_smooth_rates_open(model);
-    model->size = model->state.clock->size;
-    model->h = h;
-    model->drive_step = 0.25 * h;
-    begin_from_trial(model, &w);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    workspace w = yk_runge_kutta_workspace_of(model, work);
+    yk_smooth_trial_from_state(model, state, work);
+    yk_smooth_rates_open(smooth);
+    work->size = state->clock->size;
+    work->h = h;
+    work->drive_step = 0.25 * h;
+    begin_from_trial(model, work, &w);
     memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
-    for (int i = 0; i < model->node_count; i++) model->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
-    yk_runge_kutta_move_to(model, t, 0);
-    yk_status status = yk_smooth_rates(model, false);
+    for (int i = 0; i < model->node_count; i++) work->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
+    yk_runge_kutta_move_to(model, work, t, 0);
+    yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
     if (status != YK_OK) return status;
-    read_slope(model, &w, w.slope[0]);
-    status = travel(model, &w, t, h);
-    if (status == YK_OK && model->varying) status = yk_runge_kutta_vary_outputs(model, h);
-    model->drive_step = 0;
+    read_slope(model, work, &w, w.slope[0]);
+    status = travel(smooth, &w, t, h);
+    if (status == YK_OK && work->varying) status = yk_runge_kutta_vary_outputs(smooth, h);
+    work->drive_step = 0;
     return status;
 }
 
-static yk_status advance(yk_smooth *model, double t, double h)
+static yk_status advance(yk_smooth *smooth, double t, double h)
 {
-    clock_state *clock = model->state.clock;
-    yk_status status = travel_from_state(model, t, h);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    clock_state *clock = state->clock;
+    yk_status status = travel_from_state(smooth, t, h);
     if (status != YK_OK) {
-        yk_smooth_trial_from_state(model);
+        yk_smooth_trial_from_state(model, state, work);
         return status;
     }
-    workspace w = yk_runge_kutta_workspace_of(model);
-    yk_smooth_inertias(model, false);
-    yk_smooth_state_from_trial(model);
+    workspace w = yk_runge_kutta_workspace_of(model, work);
+    yk_smooth_inertias(model, work, false);
+    yk_smooth_state_from_trial(model, state, work);
     const double *sum = w.begin + w.n - SUMS, *power = w.slope[0] + w.n - SUMS;
     clock->work += sum[0], clock->port_work += sum[1], clock->dissipated += sum[2];
     clock->supply = power[0], clock->port_supply = power[1], clock->loss = power[2];
     clock->t = t + h;
     clock->h = h;
-    clock->size = model->size;
+    clock->size = work->size;
     clock->steps++;
-    model->report.steps++;
-    model->open = false;
+    work->report.steps++;
+    work->open = false;
     return YK_OK;
 }
 
-static yk_status vary(yk_smooth *model, double t, double h)
+static yk_status vary(yk_smooth *smooth, double t, double h)
 {
-    variation *v = model->variation;
+    variation *v = smooth->variation;
     memset(v->begin, 0, (size_t)v->columns * v->n * sizeof *v->begin);
-    return advance(model, t, h);
+    return advance(smooth, t, h);
 }
 
 /* The whole step at once: another iteration with the same inputs would change nothing. */
-static yk_status iterate(yk_smooth *model, double t, double h, yk_iteration *report)
+static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *report)
 {
-    yk_status status = travel_from_state(model, t, h);
-    model->open = status == YK_OK;
+    yk_status status = travel_from_state(smooth, t, h);
+    smooth->work.open = status == YK_OK;
     report->correction = 0;
     report->converged = 1;
     return status;
 }
 
-static yk_status begin(yk_smooth *model)
+static yk_status begin(yk_smooth *smooth)
 {
-    model->state.clock->size = 0;
-    yk_smooth_rates_open(model);
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    smooth->state.clock->size = 0;
+    yk_smooth_rates_open(smooth);
+    yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
     int column = 0;
-    yk_status status = yk_sparse_factor(model->matrix, &column);
-    return status == YK_OK ? YK_OK : yk_smooth_factor_failed(model, status, column);
+    yk_status status = yk_sparse_factor(solver->matrix, &column);
+    return status == YK_OK ? YK_OK : yk_smooth_factor_failed(model, work, status, column);
 }
 
 const integrator yk_smooth_runge_kutta = {.begin = begin,

@@ -26,17 +26,19 @@ typedef struct yk_runge_kutta_workspace {
     size_t n;
 } yk_runge_kutta_workspace;
 
-yk_runge_kutta_workspace yk_runge_kutta_workspace_of(yk_smooth *model);
+yk_runge_kutta_workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Beginning of the step plus what the slopes before stage s give it. */
 void yk_runge_kutta_stage(const yk_runge_kutta_workspace *w, int s, double size, double *value);
 /* The trial at a vector of the integration. */
-void yk_runge_kutta_place(yk_smooth *model, const yk_runge_kutta_workspace *w, const double *value);
+void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *work, const yk_runge_kutta_workspace *w,
+                          const double *value);
 /* Inputs and time at a point of the step. */
-void yk_runge_kutta_move_to(yk_smooth *model, double t, double local);
+void yk_runge_kutta_move_to(const yk_smooth_model *model, yk_smooth_workspace *work, double t, double local);
 
 /* runge_kutta_variation.c: along an internal step that was accepted; after it has arrived; at the end of the whole. */
-yk_status yk_runge_kutta_vary(yk_smooth *model, const yk_runge_kutta_workspace *w, double t, double local, double size);
-void yk_runge_kutta_vary_end(yk_smooth *model, const yk_runge_kutta_workspace *w);
-yk_status yk_runge_kutta_vary_outputs(yk_smooth *model, double h);
+yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace *w, double t, double local,
+                              double size);
+void yk_runge_kutta_vary_end(yk_smooth *smooth, const yk_runge_kutta_workspace *w);
+yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h);
 
 #endif

@@ -17,29 +17,32 @@ static double *slope_of(const variation *v, int column, int stage)
     return v->slope + ((size_t)column * STAGES + (size_t)stage) * v->n;
 }
 
-static void displace_to(yk_smooth *model, const yk_runge_kutta_workspace *w, const double *value, double share)
+static void displace_to(yk_smooth *smooth, const yk_runge_kutta_workspace *w, const double *value, double share)
 {
-    variation *v = model->variation;
+    variation *v = smooth->variation;
     /* The vector of the integration also carries work and losses; they move nothing. */
     for (size_t i = 0; i < v->n; i++) w->moved[i] = value[i] + share * v->direction[i];
-    yk_runge_kutta_place(model, w, w->moved);
+    yk_runge_kutta_place(&smooth->model, &smooth->work, w, w->moved);
 }
 
 /* Scaled residual of the accelerations of the stage at the trial as it stands. */
-static void residual(yk_smooth *model, double *to)
+static void residual(yk_smooth *smooth, double *to)
 {
-    variation *v = model->variation;
-    if (model->damping > 0) yk_smooth_inertias(model, false);
-    yk_smooth_assemble(model, LEVEL_ACCELERATION, true);
-    yk_sparse_multiply(model->matrix, v->base, to);
-    for (int i = 0; i < model->unknown_count; i++) to[i] = model->right[i] * model->unknown_scale[i] - to[i];
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    variation *v = smooth->variation;
+    if (work->damping > 0) yk_smooth_inertias(model, work, false);
+    yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
+    yk_sparse_multiply(solver->matrix, v->base, to);
+    for (int i = 0; i < model->unknown_count; i++) to[i] = work->right[i] * model->unknown_scale[i] - to[i];
 }
 
 /* Rates of phi at the trial. */
-static void add_turning(const yk_smooth *model, double factor, double *to)
+static void add_turning(const yk_smooth_model *model, const yk_smooth_workspace *work, double factor, double *to)
 {
     for (int i = 0; i < model->node_count; i++) {
-        const trial_node *node = &model->trial[i];
+        const trial_node *node = &work->trial[i];
         yk_vec3 rate = yk_turn_tangent_inverse(&node->turn, node->frame.angular_velocity);
         double *at = to + model->nodes[i].unknown + 3;
         at[0] += factor * rate.x, at[1] += factor * rate.y, at[2] += factor * rate.z;
@@ -47,43 +50,47 @@ static void add_turning(const yk_smooth *model, double factor, double *to)
 }
 
 /* The change of the slope along v->direction at a stage whose placement is `value`, at local time `time`. */
-static void slope_along(yk_smooth *model, const yk_runge_kutta_workspace *w, const double *value, int column,
+static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, const double *value, int column,
                         double time, double *slope)
 {
-    variation *v = model->variation;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    variation *v = smooth->variation;
     int n = model->motion_count;
     memset(v->plus, 0, (size_t)model->unknown_count * sizeof *v->plus);
     memcpy(slope, v->direction + n, (size_t)n * sizeof *slope);
-    double share = yk_variation_share(model, v->direction);
+    double share = yk_variation_share(model, work, v->direction);
     if (share > 0) {
         for (int i = 0; i < model->node_count; i++) memset(slope + model->nodes[i].unknown + 3, 0, 3 * sizeof *slope);
-        displace_to(model, w, value, share);
-        add_turning(model, 0.5 / share, slope);
-        residual(model, v->plus);
-        displace_to(model, w, value, -share);
-        add_turning(model, -0.5 / share, slope);
-        residual(model, v->minus);
+        displace_to(smooth, w, value, share);
+        add_turning(model, work, 0.5 / share, slope);
+        residual(smooth, v->plus);
+        displace_to(smooth, w, value, -share);
+        add_turning(model, work, -0.5 / share, slope);
+        residual(smooth, v->minus);
         for (int i = 0; i < model->unknown_count; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / share);
     }
     if (model->def.flexible_count) { /* places were displaced, and efforts act at them where they are */
-        displace_to(model, w, value, 0);
-        yk_smooth_place_flexibles(model, PLACE_MAPS);
+        displace_to(smooth, w, value, 0);
+        yk_smooth_place_flexibles(model, work, PLACE_MAPS);
     }
     memset(v->minus, 0, (size_t)model->unknown_count * sizeof *v->minus);
-    yk_smooth_push(model, &v->rows[v->row[column]], v->minus);
+    yk_smooth_push(model, work, &v->rows[v->row[column]], v->minus);
     double factor = 1;
     for (int k = 0; k < v->power[column]; k++) factor *= time;
     for (int i = 0; i < model->unknown_count; i++) v->plus[i] += factor * v->minus[i] * model->unknown_scale[i];
-    yk_sparse_solve(model->matrix, v->plus);
+    yk_sparse_solve(smooth->solver.matrix, v->plus);
     for (int i = 0; i < n; i++) slope[n + i] = v->plus[i] * model->unknown_scale[i];
 }
 
 /* Accelerations and multipliers of the stage, as the matrix multiplies them, and the directions of the efforts. */
-static void keep_base(yk_smooth *model)
+static void keep_base(yk_smooth *smooth)
 {
-    variation *v = model->variation;
-    for (int i = 0; i < model->unknown_count; i++) v->base[i] = model->right[i] / model->unknown_scale[i];
-    yk_smooth_port_rows(model, v->rows);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    variation *v = smooth->variation;
+    for (int i = 0; i < model->unknown_count; i++) v->base[i] = work->right[i] / model->unknown_scale[i];
+    yk_smooth_port_rows(model, work, v->rows);
 }
 
 static void add_slopes(const variation *v, int column, const double *weight, int count, double size, double *sum)
@@ -96,7 +103,7 @@ static void add_slopes(const variation *v, int column, const double *weight, int
 }
 
 /* From the chart of the beginning to rotations about the global axes: the chart of the next internal step. */
-static void change_chart(const yk_smooth *model, const double *value, double *column)
+static void change_chart(const yk_smooth_model *model, const double *value, double *column)
 {
     for (int i = 0; i < model->node_count; i++) {
         int u = model->nodes[i].unknown + 3;
@@ -106,21 +113,24 @@ static void change_chart(const yk_smooth *model, const double *value, double *co
     }
 }
 
-yk_status yk_runge_kutta_vary(yk_smooth *model, const yk_runge_kutta_workspace *w, double t, double local, double size)
+yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace *w, double t, double local, double size)
 {
-    variation *v = model->variation;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    variation *v = smooth->variation;
     const yk_runge_kutta *method = yk_runge_kutta_853();
     for (int s = 0; s < STAGES; s++) {
         yk_runge_kutta_stage(w, s, size, w->stage);
-        yk_runge_kutta_place(model, w, w->stage);
-        yk_runge_kutta_move_to(model, t, local + method->c[s] * size);
-        yk_status status = yk_smooth_rates(model, false);
+        yk_runge_kutta_place(model, work, w, w->stage);
+        yk_runge_kutta_move_to(model, work, t, local + method->c[s] * size);
+        yk_status status = yk_smooth_rates(model, work, solver, false);
         if (status != YK_OK) return status;
-        keep_base(model);
+        keep_base(smooth);
         for (int c = 0; c < v->columns; c++) {
             memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
             add_slopes(v, c, method->a[s], s, size, v->direction);
-            slope_along(model, w, w->stage, c, local + method->c[s] * size, slope_of(v, c, s));
+            slope_along(smooth, w, w->stage, c, local + method->c[s] * size, slope_of(v, c, s));
         }
     }
     for (int c = 0; c < v->columns; c++) {
@@ -130,73 +140,80 @@ yk_status yk_runge_kutta_vary(yk_smooth *model, const yk_runge_kutta_workspace *
         change_chart(model, w->value, end);
     }
     /* The matrix as the last stage of the step itself left it. */
-    yk_runge_kutta_place(model, w, w->stage);
-    return yk_smooth_rates(model, false);
+    yk_runge_kutta_place(model, work, w, w->stage);
+    return yk_smooth_rates(model, work, solver, false);
 }
 
 /* Brings the columns onto the derivative of the constraints of one level, with the factors at the end of the step. */
-static void project(yk_smooth *model, const yk_runge_kutta_workspace *w, assembly_level level, double *column)
+static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assembly_level level, double *column)
 {
-    variation *v = model->variation;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    variation *v = smooth->variation;
     int n = model->motion_count;
     memcpy(v->direction, column, v->n * sizeof *column);
-    double share = yk_variation_share(model, v->direction);
+    double share = yk_variation_share(model, work, v->direction);
     if (share == 0) return;
     for (int side = 0; side < 2; side++) {
-        displace_to(model, w, w->begin, side ? -share : share);
-        yk_smooth_assemble(model, level, false);
-        memcpy(side ? v->minus : v->plus, model->right, (size_t)model->unknown_count * sizeof *v->plus);
+        displace_to(smooth, w, w->begin, side ? -share : share);
+        yk_smooth_assemble(model, work, NULL, level);
+        memcpy(side ? v->minus : v->plus, work->right, (size_t)model->unknown_count * sizeof *v->plus);
     }
     for (int i = 0; i < model->unknown_count; i++) v->plus[i] = i < n ? 0 : (v->plus[i] - v->minus[i]) * (0.5 / share);
-    yk_smooth_solve(model, v->plus);
+    yk_smooth_solve(model, solver, v->plus);
     for (int i = 0; i < n; i++) column[(level == LEVEL_VELOCITY ? n : 0) + i] += v->plus[i];
 }
 
-void yk_runge_kutta_vary_end(yk_smooth *model, const yk_runge_kutta_workspace *w)
+void yk_runge_kutta_vary_end(yk_smooth *smooth, const yk_runge_kutta_workspace *w)
 {
-    variation *v = model->variation;
-    yk_variation_keep(model);
+    variation *v = smooth->variation;
+    yk_variation_keep(smooth);
     for (int c = 0; c < v->columns; c++) {
         double *column = column_of(v->begin, v, c);
         memcpy(column, column_of(v->end, v, c), v->n * sizeof *column);
-        project(model, w, LEVEL_POSITION, column);
-        project(model, w, LEVEL_VELOCITY, column);
+        project(smooth, w, LEVEL_POSITION, column);
+        project(smooth, w, LEVEL_VELOCITY, column);
     }
-    yk_variation_restore(model);
+    yk_variation_restore(smooth);
 }
 
-static void displace_outputs(yk_smooth *model, int column, double share)
+static void displace_outputs(yk_smooth *smooth, int column, double share)
 {
-    variation *v = model->variation;
-    yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model);
-    displace_to(model, &w, w.begin, share);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    variation *v = smooth->variation;
+    yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
+    displace_to(smooth, &w, w.begin, share);
     const double *change = slope_of(v, column, 0) + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
         const double *a = change + model->nodes[i].unknown;
-        trial_node *node = &model->trial[i];
+        trial_node *node = &work->trial[i];
         node->acceleration = yk_v3_axpy(share, yk_v3(a[0], a[1], a[2]), v->trial[i].acceleration);
         node->angular_acceleration = yk_v3_axpy(share, yk_v3(a[3], a[4], a[5]), v->trial[i].angular_acceleration);
     }
     for (int k = 0; k < model->coordinate_count; k++)
-        model->coordinates[k].acceleration =
+        work->coordinates[k].acceleration =
             v->coordinates[k].acceleration + share * change[model->coordinate_first + k];
 }
 
 /* Derivatives of the port motions at the end of the whole, whose accelerations are in the trial. */
-yk_status yk_runge_kutta_vary_outputs(yk_smooth *model, double h)
+yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h)
 {
-    variation *v = model->variation;
-    yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model);
-    yk_variation_keep(model);
-    yk_status status = yk_smooth_rates(model, false);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    variation *v = smooth->variation;
+    yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
+    yk_variation_keep(smooth);
+    yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
     if (status != YK_OK) return status;
-    keep_base(model);
+    keep_base(smooth);
     for (int c = 0; c < v->columns; c++) {
         memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
-        double share = yk_variation_share(model, v->direction);
-        slope_along(model, &w, w.begin, c, h, slope_of(v, c, 0));
-        yk_variation_read(model, c, share, displace_outputs);
+        double share = yk_variation_share(model, work, v->direction);
+        slope_along(smooth, &w, w.begin, c, h, slope_of(v, c, 0));
+        yk_variation_read(smooth, c, share, displace_outputs);
     }
-    yk_variation_restore(model);
+    yk_variation_restore(smooth);
     return YK_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef YK_SMOOTH_SINK_H
 #define YK_SMOOTH_SINK_H
 
-#include "smooth/internal.h"
+#include "smooth/assemble.h"
 
 typedef enum sink_mode { SINK_NONE, SINK_RECORD, SINK_ADD } sink_mode;
 
@@ -41,15 +41,17 @@ typedef struct scales {
 /* flexible_assemble.c: shares of flexible bodies in a pass. */
 
 /* Gradient of a joint's row whose ends may be places. */
-void yk_smooth_chain_row(const yk_smooth *model, const joint_model *joint, const yk_row *row, int equation,
-                         const yk_gradient *gradient, bool hold, sink *to, sink_mode mode);
+void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
+                         const yk_row *row, int equation, const yk_gradient *gradient, bool hold, sink *to,
+                         sink_mode mode);
 /* Blocks (force and torque on both ends, by displacement and rotation of both) in the mask, bit 4 i + j. */
-void yk_smooth_chain_blocks(const yk_smooth *model, const int node[2], const yk_mat3 block[4][4], unsigned mask,
-                            sink *to, sink_mode mode);
+void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_workspace *work, const int node[2],
+                            const yk_mat3 block[4][4], unsigned mask, sink *to, sink_mode mode);
 /* Inertia, elasticity and weight of all flexible bodies; `weight`: of nodes that are to be kept. */
-void yk_smooth_flexible_pass(yk_smooth *model, assembly_level level, double weight, const scales *s, sink *to,
-                             sink_mode mode);
+void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level,
+                             double weight, const scales *s, sink *to, sink_mode mode);
 /* What acts on the places, passed on to the coordinates; comes last. */
-void yk_smooth_place_pass(yk_smooth *model, const scales *s, sink *to, sink_mode mode);
+void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s, sink *to,
+                          sink_mode mode);
 
 #endif

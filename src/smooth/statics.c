@@ -18,92 +18,96 @@ static const double balance = 1e-10;
  * the length scale, rad) end the search. */
 static const double settled = 1e-11;
 
-static void come_to_rest(yk_smooth *model)
+static void come_to_rest(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     for (int i = 0; i < model->node_count; i++) {
-        trial_node *node = &model->trial[i];
+        trial_node *node = &work->trial[i];
         node->frame.velocity = node->frame.angular_velocity = yk_v3(0, 0, 0);
         node->acceleration = node->angular_acceleration = yk_v3(0, 0, 0);
         node->momentum = node->momentum_rate = (yk_momentum){0};
     }
     for (int k = 0; k < model->coordinate_count; k++)
-        model->coordinates[k] = (trial_coordinate){.value = model->coordinates[k].value};
+        work->coordinates[k] = (trial_coordinate){.value = work->coordinates[k].value};
 }
 
 /* The largest load that is at work: weights, multipliers, or what is not balanced yet. */
-static double typical_load(const yk_smooth *model, double unbalanced)
+static double typical_load(const yk_smooth_model *model, const yk_smooth_workspace *work, double unbalanced)
 {
     double largest = unbalanced, gravity = yk_v3_norm(model->def.gravity);
     for (int i = 0; i < model->node_count; i++) largest = fmax(largest, gravity * model->nodes[i].inertia.mass);
-    for (int r = 0; r < model->row_count; r++) largest = fmax(largest, fabs(model->lambda[r]));
+    for (int r = 0; r < model->row_count; r++) largest = fmax(largest, fabs(work->lambda[r]));
     return largest;
 }
 
 /* What is not in balance, relative to the loads at work. */
-static double imbalance(const yk_smooth *model, int *worst, double *load)
+static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace *work, int *worst, double *load)
 {
-    double scale = model->mass_scale / (model->c * model->c), force = 0, gap = 0;
+    double scale = model->mass_scale / (work->c * work->c), force = 0, gap = 0;
     *worst = 0;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = scale * fabs(model->right[i]) / (yk_smooth_share(model, i) * model->length_scale);
+        double size = scale * fabs(work->right[i]) / (yk_smooth_share(model, i) * model->length_scale);
         if (size > force) force = size, *worst = i;
     }
-    for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(model->right[i]));
-    *load = typical_load(model, force);
+    for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(work->right[i]));
+    *load = typical_load(model, work, force);
     return fmax(*load > 0 ? force / *load : 0, gap / model->length_scale);
 }
 
 /* In which a load carries a typical mass over the model's length. */
-static double time_of(const yk_smooth *model, double load)
+static double time_of(const yk_smooth_model *model, double load)
 {
     return load > 0 ? sqrt(model->mass_scale * model->length_scale / load) : 1;
 }
 
-static yk_status relax(yk_smooth *model, double *change)
+static yk_status relax(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
+                       double *change)
 {
     int column = 0;
     char owner[128];
-    yk_status status = yk_sparse_refactor(model->matrix, &column);
+    yk_status status = yk_sparse_refactor(solver->matrix, &column);
     if (status != YK_OK)
         return yk_fail(model->context, status, "%s: no static equilibrium: %s is not held by anything", model->def.name,
                        yk_smooth_owner(model, column, owner, sizeof owner));
-    yk_smooth_solve(model, model->right);
-    *change = yk_smooth_largest_change(model);
+    yk_smooth_solve(model, solver, work->right);
+    *change = yk_smooth_largest_change(model, work);
     if (!isfinite(*change))
         return yk_fail(model->context, YK_ERROR_DIVERGED, "%s: the search for static equilibrium diverged",
                        model->def.name);
     double share = *change > 0.2 ? 0.2 / *change : 1;
-    yk_smooth_move_nodes(model, share);
-    double scale = share * model->mass_scale / (model->c * model->c);
-    for (int r = 0; r < model->row_count; r++) model->lambda[r] += scale * model->right[model->motion_count + r];
+    yk_smooth_move_nodes(model, work, share);
+    double scale = share * model->mass_scale / (work->c * work->c);
+    for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * work->right[model->motion_count + r];
     return YK_OK;
 }
 
-yk_status yk_smooth_equilibrium(yk_smooth *model)
+yk_status yk_smooth_equilibrium(yk_smooth *smooth)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
     double change = 1, last = 1, left = 0, load = 0, largest = 0, smallest = 0;
     int worst = 0;
-    come_to_rest(model);
-    model->c = 1;
-    model->factors_match = false;
-    model->compliance = model->state.clock->redundant != 0 ? 1e-11 : 0;
+    come_to_rest(model, work);
+    work->c = 1;
+    solver->match = false;
+    work->compliance = smooth->state.clock->redundant != 0 ? 1e-11 : 0;
     for (int k = 0; k < most_iterations; k++) {
-        yk_smooth_assemble(model, LEVEL_STATIC, true);
-        left = imbalance(model, &worst, &load);
+        yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
+        left = imbalance(model, work, &worst, &load);
         largest = fmax(largest, load);
         double most = last_step * time_of(model, fmax(load, least_load * largest));
         if (left < balance && change < 1e-4) return YK_OK;
-        if (change < settled && model->c >= 0.3 * most) return YK_OK;
+        if (change < settled && work->c >= 0.3 * most) return YK_OK;
         if (k == 0) { /* the first assembly was to weigh the loads */
-            model->c = first_step * time_of(model, load);
-            smallest = 0.1 * model->c;
-            yk_smooth_assemble(model, LEVEL_STATIC, true);
+            work->c = first_step * time_of(model, load);
+            smallest = 0.1 * work->c;
+            yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
         }
-        yk_status status = relax(model, &change);
+        yk_status status = relax(model, work, solver, &change);
         if (status != YK_OK) return status;
         double factor = change < last ? 2 : change > 0.2 ? 0.5 : 1.2;
         if (change < 1e-3) factor = 10;
-        model->c = fmin(fmax(model->c * factor, smallest), most);
+        work->c = fmin(fmax(work->c * factor, smallest), most);
         last = change;
     }
     char owner[128];

@@ -5,7 +5,6 @@
 
 #include "math/polynomial.h"
 #include "smooth/internal.h"
-#include "smooth/relaxation.h"
 
 static yk_smooth *model_of(yk_subsystem *self)
 {
@@ -19,14 +18,16 @@ static const yk_smooth *model_of_const(const yk_subsystem *self)
 
 static int ports(const yk_subsystem *self, const yk_port **list)
 {
-    const yk_smooth *model = model_of_const(self);
+    const yk_smooth *smooth = model_of_const(self);
+    const yk_smooth_model *model = &smooth->model;
     *list = model->port_list;
     return model->def.port_count;
 }
 
 static yk_status connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
 {
-    yk_smooth *model = model_of(self);
+    yk_smooth *smooth = model_of(self);
+    const yk_smooth_model *model = &smooth->model;
     if (port < 0 || port >= model->def.port_count)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name, port);
     bool scalar = model->port_list[port].kind == YK_PORT_SCALAR;
@@ -38,13 +39,14 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
                        model->def.name, model->port_list[port].name);
     model->ports[port].causality = causality;
     model->ports[port].constrained = constrained;
-    model->compiled = false;
+    smooth->compiled = false;
     return YK_OK;
 }
 
 static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation)
 {
-    yk_smooth *model = model_of(self);
+    yk_smooth *smooth = model_of(self);
+    const yk_smooth_model *model = &smooth->model;
     if (port < 0 || port >= model->def.port_count || model->port_list[port].kind != YK_PORT_MARKER)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d", model->def.name, port);
     yk_marker *marker = &model->ports[port].def.marker[0];
@@ -53,12 +55,12 @@ static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *positio
     if (orientation) marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
     yk_smooth_port_def *defs = (yk_smooth_port_def *)(uintptr_t)model->def.ports;
     defs[port].marker[0] = *marker; /* what merging takes the port from */
-    model->compiled = false;
+    smooth->compiled = false;
     return YK_OK;
 }
 
 /* At a start without inputs a motion port keeps the motion of the def. */
-static void own_motion(const yk_smooth *model, const port_model *port, yk_signal *signal)
+static void own_motion(const yk_smooth_model *model, const port_model *port, yk_signal *signal)
 {
     yk_smooth_node_def a = yk_smooth_place_of(&model->def, port->def.node[0]),
                        b = yk_smooth_place_of(&model->def, port->def.node[1]);
@@ -76,113 +78,85 @@ static void own_motion(const yk_smooth *model, const port_model *port, yk_signal
     signal->orientation = yk_q_mul(a.orientation, port->def.marker[0].orientation);
 }
 
-static void own_inputs(yk_smooth *model)
+static void own_inputs(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     for (int i = 0; i < model->def.port_count; i++) {
-        model->own_inputs[i] = (yk_signal){.orientation = yk_q_identity()};
-        if (model->ports[i].causality == YK_TAKES_MOTION) own_motion(model, &model->ports[i], &model->own_inputs[i]);
+        work->own_inputs[i] = (yk_signal){.orientation = yk_q_identity()};
+        if (model->ports[i].causality == YK_TAKES_MOTION) own_motion(model, &model->ports[i], &work->own_inputs[i]);
     }
-    model->inputs = model->own_inputs;
+    work->inputs = work->own_inputs;
 }
 
 static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
 {
-    yk_smooth *model = model_of(self);
+    yk_smooth *smooth = model_of(self);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
     if (!(h > 0))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g", model->def.name, h);
-    if (!model->compiled) {
-        yk_status status = yk_smooth_compile(model);
+    if (!smooth->compiled) {
+        yk_status status = yk_smooth_compile(smooth);
         if (status != YK_OK) return status;
     }
-    model->inputs = inputs;
-    if (!inputs) own_inputs(model);
-    yk_status status = yk_smooth_consistent_start(model, t, h);
-    model->inputs = NULL;
-    model->started = status >= 0;
-    return status >= 0 ? yk_smooth_watch_start(model, status) : status;
+    work->inputs = inputs;
+    if (!inputs) own_inputs(model, work);
+    yk_status status = yk_smooth_consistent_start(smooth, t, h);
+    work->inputs = NULL;
+    smooth->started = status >= 0;
+    return status >= 0 ? yk_smooth_watch_start(smooth, status) : status;
 }
 
-static yk_status not_started(const yk_smooth *model)
+static yk_status not_started(const yk_smooth_model *model)
 {
     return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: start comes before step", model->def.name);
 }
 
 static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
 {
-    yk_smooth *model = model_of(self);
-    if (!model->started) return not_started(model);
+    yk_smooth *smooth = model_of(self);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    if (!smooth->started) return not_started(model);
     for (int i = 0; i < model->def.port_count && !inputs; i++)
         if (model->ports[i].causality == YK_TAKES_MOTION)
             return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but gets no input",
                            model->def.name, model->ports[i].def.name);
-    model->inputs = inputs;
+    work->inputs = inputs;
     yk_status status =
-        model->open && model->relaxing ? yk_smooth_accept_relaxed(model) : model->integrator->advance(model, t, h);
-    model->inputs = NULL;
-    return status >= 0 ? yk_smooth_watch(model, status) : status;
+        work->open && work->relaxing ? yk_smooth_accept_relaxed(smooth) : model->integrator->advance(smooth, t, h);
+    work->inputs = NULL;
+    return status >= 0 ? yk_smooth_watch(smooth, status) : status;
 }
 
 static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
                                   double *matrix)
 {
-    yk_smooth *model = model_of(self);
-    if (!model->started) return not_started(model);
-    model->inputs = inputs;
-    yk_status status = yk_smooth_step_sensitivity(model, t, h, degree, matrix);
-    model->inputs = NULL;
+    yk_smooth *smooth = model_of(self);
+    yk_smooth_workspace *work = &smooth->work;
+    if (!smooth->started) return not_started(&smooth->model);
+    work->inputs = inputs;
+    yk_status status = yk_smooth_step_sensitivity(smooth, t, h, degree, matrix);
+    work->inputs = NULL;
     return status;
 }
 
 static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_iteration *report)
 {
-    yk_smooth *model = model_of(self);
-    if (!model->started) return not_started(model);
-    model->inputs = inputs;
-    yk_status status = model->integrator->iterate(model, t, h, report);
-    yk_smooth_show_places(model);
-    model->inputs = NULL;
+    yk_smooth *smooth = model_of(self);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    if (!smooth->started) return not_started(model);
+    work->inputs = inputs;
+    yk_status status = model->integrator->iterate(smooth, t, h, report);
+    yk_smooth_show_places(model, work);
+    work->inputs = NULL;
     return status;
-}
-
-static void scalar_output(const yk_smooth *model, const port_model *port, yk_port_value *value)
-{
-    yk_motion a, b;
-    yk_smooth_marker_motion(model, port->def.node[0], &port->def.marker[0], &a);
-    yk_smooth_marker_motion(model, port->def.node[1], &port->def.marker[1], &b);
-    yk_vec3 d = yk_v3_sub(b.position, a.position), rate = yk_v3_sub(b.velocity, a.velocity);
-    yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration), e = yk_v3_unit(d);
-    double length = yk_v3_norm(d), speed = yk_v3_dot(e, rate);
-    value->motion.position.x = length;
-    value->motion.velocity.x = speed;
-    value->motion.acceleration.x =
-        yk_v3_dot(e, second) + (length > 0 ? (yk_v3_norm2(rate) - speed * speed) / length : 0);
-    value->motion.orientation = yk_q_identity();
-    if (port->joint >= 0) value->effort.force.x = -model->lambda[model->joints[port->joint].row];
 }
 
 static void output(const yk_subsystem *self, int index, yk_port_value *value)
 {
-    const yk_smooth *model = model_of_const(self);
-    const port_model *port = &model->ports[index];
-    memset(value, 0, sizeof *value);
-    if (port->def.kind == YK_PORT_SIGNAL) {
-        value->motion.position.x = port->effort.force.x;
-        value->motion.orientation = yk_q_identity();
-        return;
-    }
-    value->effort = port->effort;
-    if (port->def.kind == YK_PORT_SCALAR) {
-        scalar_output(model, port, value);
-        return;
-    }
-    yk_smooth_marker_motion(model, port->def.node[0], &port->def.marker[0], &value->motion);
-    if (port->joint >= 0) yk_smooth_joint_wrench(model, &model->joints[port->joint], 0, &value->effort);
-    for (int i = 0; i < port->merged_count; i++) {
-        yk_effort wrench;
-        yk_smooth_joint_wrench(model, &model->joints[port->merged + i], port->merged_side, &wrench);
-        value->effort.force = yk_v3_add(value->effort.force, wrench.force);
-        value->effort.torque = yk_v3_add(value->effort.torque, wrench.torque);
-    }
+    const yk_smooth *smooth = model_of_const(self);
+    yk_smooth_port_output(&smooth->model, &smooth->work, index, value);
 }
 
 static void destroy(yk_subsystem *self)
@@ -192,32 +166,35 @@ static void destroy(yk_subsystem *self)
 
 static const char *message(const yk_subsystem *self)
 {
-    return yk_last_message(model_of_const(self)->context);
+    return yk_last_message(model_of_const(self)->model.context);
 }
 
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
-    return yk_smooth_layout(model_of_const(self));
+    return yk_smooth_state_layout(&model_of_const(self)->model);
 }
 
 static void state_get(const yk_subsystem *self, double *image)
 {
-    const yk_smooth *model = model_of_const(self);
-    memcpy(image, model->image, model->image_words * sizeof *image);
+    const yk_smooth *smooth = model_of_const(self);
+    const yk_smooth_state *state = &smooth->state;
+    memcpy(image, state->image, state->words * sizeof *image);
 }
 
 /* The matrix keeps its factors if they are those of the new state. */
 static yk_status state_set(yk_subsystem *self, const double *image)
 {
-    yk_smooth *model = model_of(self);
-    if (!model->started) return not_started(model);
-    size_t first = (size_t)((double *)model->state.reference - model->image);
-    size_t last = (size_t)((double *)model->state.clock - model->image);
-    bool same = memcmp(model->image + first, image + first, (last - first) * sizeof *image) == 0;
-    if (!same) model->factors_match = false;
-    yk_smooth_relaxation_compare(model, image);
-    memcpy(model->image, image, model->image_words * sizeof *image);
-    yk_smooth_trial_from_state(model);
+    yk_smooth *smooth = model_of(self);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    if (!smooth->started) return not_started(model);
+    size_t first = (size_t)((double *)state->reference - state->image);
+    size_t last = (size_t)((double *)state->clock - state->image);
+    bool same = memcmp(state->image + first, image + first, (last - first) * sizeof *image) == 0;
+    if (!same) smooth->solver.match = false;
+    yk_smooth_relaxation_compare(smooth, image);
+    memcpy(state->image, image, state->words * sizeof *image);
+    yk_smooth_trial_from_state(model, state, &smooth->work);
     return YK_OK;
 }
 
@@ -235,18 +212,20 @@ static void predict_place(const trial_node *now, double h, trial_node *node)
 
 static void predict(const yk_subsystem *self, int index, double h, yk_motion *motion)
 {
-    const yk_smooth *model = model_of_const(self);
+    const yk_smooth *smooth = model_of_const(self);
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_workspace *work = &smooth->work;
     const port_model *port = &model->ports[index];
     trial_node node[2] = {0};
     yk_motion end[2];
     for (int side = 0; side < 2; side++) {
         int i = port->node[side];
-        node[side] = model->trial[i];
+        node[side] = work->trial[i];
         if (i < model->node_count) {
-            model->integrator->predict(model, i, h, &node[side]);
+            model->integrator->predict(model, &smooth->state, i, h, &node[side]);
         } else if (model->nodes[i].place >= 0) {
             trial_node own;
-            predict_place(yk_smooth_shown(model, i, &own), h, &node[side]);
+            predict_place(yk_smooth_shown(model, work, i, &own), h, &node[side]);
         }
         yk_smooth_motion_of(&node[side], &port->def.marker[side], &end[side]);
         if (port->def.kind == YK_PORT_MARKER) {
@@ -269,7 +248,7 @@ static void energy(const yk_subsystem *self, yk_energy *result)
 
 static int channels(const yk_subsystem *self, const yk_channel **list)
 {
-    return yk_smooth_channels(model_of_const(self), list);
+    return yk_smooth_channels(&model_of_const(self)->model, list);
 }
 
 static void channel_read(const yk_subsystem *self, int channel, double *values)
@@ -278,13 +257,14 @@ static void channel_read(const yk_subsystem *self, int channel, double *values)
 }
 
 /* The line of a flexible rod as a row of straight pieces. */
-static int outline(const yk_smooth *model, int flexible, yk_shape *list, int capacity)
+static int outline(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, yk_shape *list,
+                   int capacity)
 {
     int count = yk_smooth_outline(model, flexible), pieces = count > 1 ? count - 1 : 0;
     if (capacity <= 0 || pieces == 0) return pieces;
-    yk_vec3 last = yk_smooth_outline_point(model, flexible, 0);
+    yk_vec3 last = yk_smooth_outline_point(model, work, flexible, 0);
     for (int k = 0; k < pieces && k < capacity; k++) {
-        yk_vec3 next = yk_smooth_outline_point(model, flexible, k + 1);
+        yk_vec3 next = yk_smooth_outline_point(model, work, flexible, k + 1);
         list[k] = (yk_shape){
             .kind = YK_SHAPE_LINE, .position = last, .orientation = yk_q_identity(), .size = yk_v3_sub(next, last)};
         last = next;
@@ -294,17 +274,18 @@ static int outline(const yk_smooth *model, int flexible, yk_shape *list, int cap
 
 static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
 {
-    const yk_smooth *model = model_of_const(self);
+    const yk_smooth *smooth = model_of_const(self);
+    const yk_smooth_model *model = &smooth->model;
     int count = model->def.shape_count;
     for (int i = 0; i < count && i < capacity; i++) {
         const yk_smooth_shape_def *shape = &model->def.shapes[i];
         yk_motion motion;
-        yk_smooth_marker_motion(model, shape->node, &shape->place, &motion);
+        yk_smooth_marker_motion(smooth, shape->node, &shape->place, &motion);
         list[i] = (yk_shape){
             .kind = shape->kind, .position = motion.position, .orientation = motion.orientation, .size = shape->size};
     }
     for (int i = 0; i < model->def.flexible_count; i++)
-        count += outline(model, i, list + (count < capacity ? count : 0), capacity - count);
+        count += outline(model, &smooth->work, i, list + (count < capacity ? count : 0), capacity - count);
     return count;
 }
 
@@ -312,33 +293,36 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
 static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_signal *inputs,
                                  yk_interface_model *result)
 {
-    yk_smooth *model = model_of(self);
+    yk_smooth *smooth = model_of(self);
+    const yk_smooth_model *model = &smooth->model;
     (void)t;
     (void)h;
-    if (!model->started) return not_started(model);
+    if (!smooth->started) return not_started(model);
     for (int i = 0; inputs && i < model->def.port_count; i++)
         if (model->ports[i].causality == YK_TAKES_SIGNAL)
-            model->ports[i].effort.force.x = yk_signal_scalar(&inputs[i], 0);
-    return yk_smooth_interface_model(model, result);
+            smooth->work.effort[i].force.x = yk_signal_scalar(&inputs[i], 0);
+    return yk_smooth_interface_model(smooth, result);
 }
 
 static yk_status step_model(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_step_model *result)
 {
-    yk_smooth *model = model_of(self);
-    if (!model->started) return not_started(model);
-    model->inputs = inputs;
-    yk_status status = yk_smooth_step_model(model, t, h, result);
-    model->inputs = NULL;
+    yk_smooth *smooth = model_of(self);
+    yk_smooth_workspace *work = &smooth->work;
+    if (!smooth->started) return not_started(&smooth->model);
+    work->inputs = inputs;
+    yk_status status = yk_smooth_step_model(smooth, t, h, result);
+    work->inputs = NULL;
     return status;
 }
 
 static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change)
 {
-    yk_smooth *model = model_of(self);
-    if (!model->started) return not_started(model);
-    model->inputs = inputs;
-    yk_status status = yk_smooth_relax(model, part, t, h, change);
-    model->inputs = NULL;
+    yk_smooth *smooth = model_of(self);
+    yk_smooth_workspace *work = &smooth->work;
+    if (!smooth->started) return not_started(&smooth->model);
+    work->inputs = inputs;
+    yk_status status = yk_smooth_relax(smooth, part, t, h, change);
+    work->inputs = NULL;
     return status;
 }
 
@@ -359,7 +343,7 @@ static void part_set(yk_subsystem *self, int part, const double *words)
 
 static int input_degree(const yk_subsystem *self)
 {
-    return ((const yk_smooth *)self)->integrator->input_degree;
+    return ((const yk_smooth *)self)->model.integrator->input_degree;
 }
 
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
@@ -397,21 +381,21 @@ const yk_subsystem_ops *yk_smooth_ops(void)
     return &operations;
 }
 
-yk_status yk_smooth_start(yk_smooth *model, double t, double h)
+yk_status yk_smooth_start(yk_smooth *smooth, double t, double h)
 {
-    return start(&model->base, t, h, NULL);
+    return start(&smooth->base, t, h, NULL);
 }
 
-yk_status yk_smooth_step(yk_smooth *model, double t, double h)
+yk_status yk_smooth_step(yk_smooth *smooth, double t, double h)
 {
-    return step(&model->base, t, h, NULL);
+    return step(&smooth->base, t, h, NULL);
 }
 
-yk_status yk_smooth_statics(yk_smooth *model, double t)
+yk_status yk_smooth_statics(yk_smooth *smooth, double t)
 {
-    if (!model->started) return not_started(model);
-    model->t = t;
-    yk_status status = yk_smooth_equilibrium(model);
-    if (status >= 0) status = yk_smooth_begin(model);
+    if (!smooth->started) return not_started(&smooth->model);
+    smooth->work.t = t;
+    yk_status status = yk_smooth_equilibrium(smooth);
+    if (status >= 0) status = yk_smooth_begin(smooth);
     return status;
 }

@@ -6,15 +6,13 @@
 
 enum { YK_TWO_STEP_REPEATS_MAX = 4096 };
 
-/* Accelerations of the trial, as the method ties them to the velocities. */
-void yk_two_step_accelerations(yk_smooth *model);
 /* Internal steps of the given sizes from the accepted state, without error control. */
-yk_status yk_two_step_repeat(yk_smooth *model, double t, const double *sizes, int count);
+yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, int count);
 
 /* two_step_variation.c: at the converged end of a single internal step; and by repetition of several from the image
  * `mark`, with room for an image in `end`. */
-yk_status yk_two_step_vary(yk_smooth *model);
-yk_status yk_two_step_differences(yk_smooth *model, double t, double h, const double *mark, const double *sizes,
+yk_status yk_two_step_vary(yk_smooth *smooth);
+yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const double *mark, const double *sizes,
                                   int count, double *end);
 
 #endif

@@ -11,53 +11,62 @@
 static const int refinements = 12;
 static const double settled = 1e-8;
 
-static void displace(yk_smooth *model, int column, double share)
+static void displace(yk_smooth *smooth, int column, double share)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
     (void)column;
-    const variation *v = model->variation;
-    yk_variation_restore(model);
-    for (int i = 0; i < model->unknown_count; i++) model->right[i] = share * v->base[i];
-    yk_smooth_step_update(model);
-    if (!model->integrator->update) yk_two_step_accelerations(model);
+    const variation *v = smooth->variation;
+    yk_variation_restore(smooth);
+    for (int i = 0; i < model->unknown_count; i++) work->right[i] = share * v->base[i];
+    model->integrator->update(model, state, work);
+    if (model->integrator->accelerations) model->integrator->accelerations(model, state, work);
 }
 
-static double share_of(yk_smooth *model)
+static double share_of(yk_smooth *smooth)
 {
-    variation *v = model->variation;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    variation *v = smooth->variation;
     for (int i = 0; i < model->motion_count; i++) {
         v->direction[i] = v->base[i];
-        v->direction[model->motion_count + i] = v->base[i] / model->c;
+        v->direction[model->motion_count + i] = v->base[i] / work->c;
     }
-    return yk_variation_share(model, v->direction);
+    return yk_variation_share(model, work, v->direction);
 }
 
 /* The change of the equations along v->base, added to `to`. */
-static void add_change(yk_smooth *model, double *to)
+static void add_change(yk_smooth *smooth, double *to)
 {
-    double share = share_of(model);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    double share = share_of(smooth);
     if (share == 0) return;
     for (int side = 0; side < 2; side++) {
-        displace(model, 0, side ? -share : share);
-        yk_smooth_step_momenta(model);
-        yk_smooth_assemble(model, LEVEL_STEP, false);
+        displace(smooth, 0, side ? -share : share);
+        model->integrator->momenta(model, work);
+        yk_smooth_assemble(model, work, NULL, LEVEL_STEP);
         double factor = (side ? -0.5 : 0.5) / share;
-        for (int i = 0; i < model->unknown_count; i++) to[i] += factor * model->right[i];
+        for (int i = 0; i < model->unknown_count; i++) to[i] += factor * work->right[i];
     }
 }
 
-static void one_column(yk_smooth *model, int column)
+static void one_column(yk_smooth *smooth, int column)
 {
-    variation *v = model->variation;
-    double factor = model->c * model->c;
-    for (int k = 0; k < v->power[column]; k++) factor *= model->input_time;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    variation *v = smooth->variation;
+    double factor = work->c * work->c;
+    for (int k = 0; k < v->power[column]; k++) factor *= work->input_time;
     memset(v->plus, 0, (size_t)model->unknown_count * sizeof *v->plus);
-    yk_variation_restore(model); /* efforts act at the ports where they are */
-    yk_smooth_push(model, &v->rows[v->row[column]], v->plus);
+    yk_variation_restore(smooth); /* efforts act at the ports where they are */
+    yk_smooth_push(model, work, &v->rows[v->row[column]], v->plus);
     for (int i = 0; i < model->unknown_count; i++) v->plus[i] *= factor, v->base[i] = 0;
     for (int k = 0; k < refinements; k++) {
         memcpy(v->minus, v->plus, (size_t)model->unknown_count * sizeof *v->minus);
-        add_change(model, v->minus);
-        yk_smooth_solve(model, v->minus);
+        add_change(smooth, v->minus);
+        yk_smooth_solve(model, &smooth->solver, v->minus);
         double change = 0, size = 0;
         for (int i = 0; i < model->unknown_count; i++) {
             v->base[i] += v->minus[i];
@@ -66,22 +75,25 @@ static void one_column(yk_smooth *model, int column)
         }
         if (change <= settled * size) break;
     }
-    yk_variation_read(model, column, share_of(model), displace);
+    yk_variation_read(smooth, column, share_of(smooth), displace);
 }
 
-yk_status yk_two_step_vary(yk_smooth *model)
+yk_status yk_two_step_vary(yk_smooth *smooth)
 {
-    variation *v = model->variation;
-    yk_variation_keep(model);
-    yk_smooth_step_momenta(model);
-    yk_smooth_assemble(model, LEVEL_STEP, true);
-    yk_status status = yk_smooth_factor(model);
-    model->factors_match = false; /* later steps make those again that belong to the state */
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    variation *v = smooth->variation;
+    yk_variation_keep(smooth);
+    model->integrator->momenta(model, work);
+    yk_smooth_assemble(model, work, solver, LEVEL_STEP);
+    yk_status status = yk_smooth_factor(model, work, solver);
+    solver->match = false; /* later steps make those again that belong to the state */
     if (status == YK_OK) {
-        yk_smooth_port_rows(model, v->rows);
-        for (int c = 0; c < v->columns; c++) one_column(model, c);
+        yk_smooth_port_rows(model, work, v->rows);
+        for (int c = 0; c < v->columns; c++) one_column(smooth, c);
     }
-    yk_variation_restore(model);
+    yk_variation_restore(smooth);
     return status;
 }
 
@@ -93,59 +105,64 @@ static double *component(yk_signal *signal, int power, int k)
     return k % 3 == 0 ? &v->x : k % 3 == 1 ? &v->y : &v->z;
 }
 
-static yk_signal *signal_of(yk_smooth *model, int column, int *k)
+static yk_signal *signal_of(yk_smooth *smooth, int column, int *k)
 {
-    int row = model->variation->row[column];
+    int row = smooth->variation->row[column];
     for (int p = 0;; p++) {
-        int size = yk_smooth_port_size(&model->ports[p]);
+        int size = yk_smooth_port_size(&smooth->model.ports[p]);
         *k = row;
-        if (row < size) return &model->own_inputs[p];
+        if (row < size) return &smooth->work.own_inputs[p];
         row -= size;
     }
 }
 
 /* A displaced effort that moves a typical mass by 1e-5 of the length scale over the step. */
-static void push_input(yk_smooth *model, int column, double h, double sign, double *share)
+static void push_input(yk_smooth *smooth, int column, double h, double sign, double *share)
 {
-    int power = model->variation->power[column], k;
-    yk_signal *signal = signal_of(model, column, &k);
+    const yk_smooth_model *model = &smooth->model;
+    int power = smooth->variation->power[column], k;
+    yk_signal *signal = signal_of(smooth, column, &k);
     *share = 2e-5 * model->mass_scale * model->length_scale / (h * h) * (k < 3 ? 1 : model->gyration) / pow(h, power);
     for (int i = signal->degree + 1; i <= power; i++) signal->linear[i] = signal->angular[i] = yk_v3(0, 0, 0);
     signal->degree = power > signal->degree ? power : signal->degree;
     *component(signal, power, k) += sign * *share;
 }
 
-static void copy_inputs(yk_smooth *model, const yk_signal *inputs)
+static void copy_inputs(const yk_smooth_model *model, yk_smooth_workspace *work, const yk_signal *inputs)
 {
-    memcpy(model->own_inputs, inputs, (size_t)model->def.port_count * sizeof *inputs);
+    memcpy(work->own_inputs, inputs, (size_t)model->def.port_count * sizeof *inputs);
 }
 
-yk_status yk_two_step_differences(yk_smooth *model, double t, double h, const double *mark, const double *sizes,
+yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const double *mark, const double *sizes,
                                   int count, double *end)
 {
-    variation *v = model->variation;
-    const yk_signal *inputs = model->inputs;
-    size_t bytes = model->image_words * sizeof *end;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    variation *v = smooth->variation;
+    const yk_signal *inputs = work->inputs;
+    size_t bytes = state->words * sizeof *end;
     yk_status status = YK_OK;
-    yk_variation_keep(model);
-    memcpy(end, model->image, bytes);
-    model->inputs = model->own_inputs;
+    yk_variation_keep(smooth);
+    memcpy(end, state->image, bytes);
+    work->inputs = work->own_inputs;
     for (int c = 0; c < v->columns && status == YK_OK; c++) {
         double share = 0;
         for (int side = 0; side < 2 && status == YK_OK; side++) {
-            copy_inputs(model, inputs);
-            push_input(model, c, h, side ? 1 : -1, &share);
-            memcpy(model->image, mark, bytes);
-            model->factors_match = false;
-            yk_smooth_trial_from_state(model);
-            status = yk_two_step_repeat(model, t, sizes, count);
-            if (status == YK_OK) yk_variation_read_side(model, side);
+            copy_inputs(model, work, inputs);
+            push_input(smooth, c, h, side ? 1 : -1, &share);
+            memcpy(state->image, mark, bytes);
+            solver->match = false;
+            yk_smooth_trial_from_state(model, state, work);
+            status = yk_two_step_repeat(smooth, t, sizes, count);
+            if (status == YK_OK) yk_variation_read_side(smooth, side);
         }
-        if (status == YK_OK) yk_variation_write(model, c, share);
+        if (status == YK_OK) yk_variation_write(smooth, c, share);
     }
-    model->inputs = inputs;
-    memcpy(model->image, end, bytes);
-    yk_variation_restore(model);
-    model->factors_match = false;
+    work->inputs = inputs;
+    memcpy(state->image, end, bytes);
+    yk_variation_restore(smooth);
+    solver->match = false;
     return status;
 }

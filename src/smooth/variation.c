@@ -11,20 +11,20 @@ enum { MARKER_MOTIONS = 18, SCALAR_MOTIONS = 3 };
 
 static const double displaced = 1e-5;
 
-void yk_smooth_release_variation(yk_smooth *model)
+void yk_smooth_release_variation(yk_smooth *smooth)
 {
-    variation *v = model->variation;
+    variation *v = smooth->variation;
     if (!v) return;
-    yk_context *context = model->context;
+    yk_context *context = smooth->model.context;
     void *const blocks[] = {v->row,    v->power,       v->begin, v->end,       v->slope,  v->direction, v->rate,
                             v->base,   v->plus,        v->minus, v->output[0], v->turned, v->rows,      v->trial,
                             v->lambda, v->coordinates, v->mark,  v->image,     v->sizes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(context, blocks[i]);
     yk_release(context, v);
-    model->variation = NULL;
+    smooth->variation = NULL;
 }
 
-static void number_columns(const yk_smooth *model, variation *v)
+static void number_columns(const yk_smooth_model *model, variation *v)
 {
     int row = 0, column = 0;
     for (int p = 0; p < model->def.port_count; p++) {
@@ -38,12 +38,14 @@ static void number_columns(const yk_smooth *model, variation *v)
     }
 }
 
-static yk_status create(yk_smooth *model, int degree)
+static yk_status create(yk_smooth *smooth, int degree)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
     yk_context *context = model->context;
     variation *v = yk_allocate(context, 1, sizeof *v);
     if (!v) return YK_ERROR_MEMORY;
-    model->variation = v;
+    smooth->variation = v;
     v->degree = degree;
     v->n = 2 * (size_t)model->motion_count;
     for (int p = 0; p < model->def.port_count; p++) {
@@ -69,14 +71,14 @@ static yk_status create(yk_smooth *model, int degree)
     v->trial = yk_allocate(context, (size_t)model->frame_count, sizeof *v->trial);
     v->coordinates = yk_allocate(context, (size_t)model->coordinate_count, sizeof *v->coordinates);
     v->lambda = yk_allocate(context, (size_t)model->row_count, word);
-    v->mark = yk_allocate(context, model->image_words, word);
-    v->image = yk_allocate(context, model->image_words, word);
+    v->mark = yk_allocate(context, state->words, word);
+    v->image = yk_allocate(context, state->words, word);
     v->sizes = yk_allocate(context, YK_TWO_STEP_REPEATS_MAX, word);
     bool complete = v->row && v->power && v->begin && v->end && v->slope && v->direction && v->rate && v->base &&
                     v->plus && v->minus && v->output[0] && v->turned && v->rows && v->trial && v->coordinates &&
                     v->lambda && v->mark && v->image && v->sizes;
     if (!complete) {
-        yk_smooth_release_variation(model);
+        yk_smooth_release_variation(smooth);
         return YK_ERROR_MEMORY;
     }
     v->output[1] = v->output[0] + v->outputs;
@@ -84,33 +86,37 @@ static yk_status create(yk_smooth *model, int degree)
     return YK_OK;
 }
 
-void yk_variation_keep(yk_smooth *model)
+void yk_variation_keep(yk_smooth *smooth)
 {
-    variation *v = model->variation;
-    memcpy(v->trial, model->trial, (size_t)model->frame_count * sizeof *v->trial);
-    memcpy(v->coordinates, model->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
-    memcpy(v->lambda, model->lambda, (size_t)model->row_count * sizeof *v->lambda);
-    v->supply = model->supply, v->port_supply = model->port_supply;
-    v->loss = model->loss, v->potential = model->potential;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    variation *v = smooth->variation;
+    memcpy(v->trial, work->trial, (size_t)model->frame_count * sizeof *v->trial);
+    memcpy(v->coordinates, work->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
+    memcpy(v->lambda, work->lambda, (size_t)model->row_count * sizeof *v->lambda);
+    v->supply = work->supply, v->port_supply = work->port_supply;
+    v->loss = work->loss, v->potential = work->potential;
 }
 
-void yk_variation_restore(yk_smooth *model)
+void yk_variation_restore(yk_smooth *smooth)
 {
-    const variation *v = model->variation;
-    memcpy(model->trial, v->trial, (size_t)model->frame_count * sizeof *v->trial);
-    memcpy(model->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
-    memcpy(model->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
-    model->supply = v->supply, model->port_supply = v->port_supply;
-    model->loss = v->loss, model->potential = v->potential;
-    if (model->def.flexible_count) yk_smooth_place_flexibles(model, PLACE_MAPS);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    const variation *v = smooth->variation;
+    memcpy(work->trial, v->trial, (size_t)model->frame_count * sizeof *v->trial);
+    memcpy(work->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
+    memcpy(work->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
+    work->supply = v->supply, work->port_supply = v->port_supply;
+    work->loss = v->loss, work->potential = v->potential;
+    if (model->def.flexible_count) yk_smooth_place_flexibles(model, work, PLACE_MAPS);
 }
 
-double yk_variation_share(const yk_smooth *model, const double *direction)
+double yk_variation_share(const yk_smooth_model *model, const yk_smooth_workspace *work, const double *direction)
 {
     double largest = 0;
     for (int level = 0; level < 2; level++)
         for (int i = 0; i < model->motion_count; i++) {
-            double size = fabs(direction[level * model->motion_count + i]) * (level ? model->h : 1);
+            double size = fabs(direction[level * model->motion_count + i]) * (level ? work->h : 1);
             largest = fmax(largest, size * yk_smooth_share(model, i));
         }
     return largest > 0 ? displaced / largest : 0;
@@ -123,13 +129,14 @@ static double *put(double *to, yk_vec3 v)
 }
 
 /* Motions of all ports; rotations relative to those of the first reading. */
-static void read_motions(const yk_smooth *model, variation *v, bool first, double *to)
+static void read_motions(const yk_smooth *smooth, variation *v, bool first, double *to)
 {
+    const yk_smooth_model *model = &smooth->model;
     for (int p = 0; p < model->def.port_count; p++) {
         int size = yk_smooth_port_size(&model->ports[p]);
         if (size == 0) continue;
         yk_port_value value;
-        model->base.ops->output(&model->base, p, &value);
+        yk_smooth_port_output(model, &smooth->work, p, &value);
         const yk_motion *m = &value.motion;
         if (size == 1) {
             *to++ = m->position.x, *to++ = m->velocity.x, *to++ = m->acceleration.x;
@@ -145,43 +152,45 @@ static void read_motions(const yk_smooth *model, variation *v, bool first, doubl
     }
 }
 
-void yk_variation_read_side(yk_smooth *model, int side)
+void yk_variation_read_side(yk_smooth *smooth, int side)
 {
-    yk_smooth_show_places(model);
-    read_motions(model, model->variation, side == 0, model->variation->output[side]);
+    yk_smooth_show_places(&smooth->model, &smooth->work);
+    read_motions(smooth, smooth->variation, side == 0, smooth->variation->output[side]);
 }
 
-void yk_variation_write(yk_smooth *model, int column, double share)
+void yk_variation_write(yk_smooth *smooth, int column, double share)
 {
-    const variation *v = model->variation;
+    const variation *v = smooth->variation;
     for (int i = 0; i < v->outputs; i++) {
         double change = share > 0 ? (v->output[1][i] - v->output[0][i]) / (2 * share) : 0;
         v->matrix[(size_t)i * (size_t)v->columns + (size_t)column] = change;
     }
 }
 
-void yk_variation_read(yk_smooth *model, int column, double share, displacement displace)
+void yk_variation_read(yk_smooth *smooth, int column, double share, displacement displace)
 {
     for (int side = 0; side < 2; side++) {
-        displace(model, column, side ? share : -share);
-        yk_variation_read_side(model, side);
+        displace(smooth, column, side ? share : -share);
+        yk_variation_read_side(smooth, side);
     }
-    yk_variation_write(model, column, share);
+    yk_variation_write(smooth, column, share);
 }
 
-yk_status yk_smooth_step_sensitivity(yk_smooth *model, double t, double h, int degree, double *matrix)
+yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int degree, double *matrix)
 {
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
     if (degree < 0 || degree > YK_SIGNAL_DEGREE_MAX)
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "%s: sensitivities to efforts of degree %d: 0 to %d are known", model->def.name, degree,
                        YK_SIGNAL_DEGREE_MAX);
-    if (model->variation && model->variation->degree != degree) yk_smooth_release_variation(model);
-    yk_status status = model->variation ? YK_OK : create(model, degree);
+    if (smooth->variation && smooth->variation->degree != degree) yk_smooth_release_variation(smooth);
+    yk_status status = smooth->variation ? YK_OK : create(smooth, degree);
     if (status != YK_OK) return status;
-    model->variation->matrix = matrix;
-    model->varying = true;
-    status = model->integrator->vary(model, t, h);
-    model->varying = false;
-    yk_smooth_show_places(model);
+    smooth->variation->matrix = matrix;
+    work->varying = true;
+    status = model->integrator->vary(smooth, t, h);
+    work->varying = false;
+    yk_smooth_show_places(model, work);
     return status;
 }

@@ -38,13 +38,13 @@ struct variation {
 typedef void (*displacement)(yk_smooth *model, int column, double share);
 
 /* The share at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
-double yk_variation_share(const yk_smooth *model, const double *direction);
+double yk_variation_share(const yk_smooth_model *model, const yk_smooth_workspace *work, const double *direction);
 /* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1); a column from both. */
-void yk_variation_read_side(yk_smooth *model, int side);
-void yk_variation_write(yk_smooth *model, int column, double share);
+void yk_variation_read_side(yk_smooth *smooth, int side);
+void yk_variation_write(yk_smooth *smooth, int column, double share);
 /* All three. */
-void yk_variation_read(yk_smooth *model, int column, double share, displacement displace);
-void yk_variation_keep(yk_smooth *model);
-void yk_variation_restore(yk_smooth *model);
+void yk_variation_read(yk_smooth *smooth, int column, double share, displacement displace);
+void yk_variation_keep(yk_smooth *smooth);
+void yk_variation_restore(yk_smooth *smooth);
 
 #endif

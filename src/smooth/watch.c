@@ -39,6 +39,44 @@ enum { WINDOW = 20 };
 /* Failures of Newton's method before they are told of, and one in five steps. */
 enum { CUTS = 10 };
 
+/* What was seen of a flexible body since start, and which warnings were given. */
+typedef struct flexible_watch {
+    bool warned_spin, warned_steps, warned_size, warned_inertia;
+    int steps_seen, steps_coarse;
+    double largest;   /* deformation (m) */
+    double vibrating; /* largest kinetic energy of the deformation (J) */
+    double drawn;     /* and of what bending draws in */
+} flexible_watch;
+
+struct smooth_watch {
+    bool warned_cuts;
+    flexible_watch *flexibles;
+};
+
+yk_status yk_smooth_watch_create(yk_smooth *smooth)
+{
+    yk_context *context = smooth->model.context;
+    struct smooth_watch *made = yk_allocate(context, 1, sizeof *made);
+    smooth->watch = made;
+    if (!made) return YK_ERROR_MEMORY;
+    made->flexibles = yk_allocate(context, (size_t)smooth->model.def.flexible_count, sizeof *made->flexibles);
+    return made->flexibles ? YK_OK : YK_ERROR_MEMORY;
+}
+
+void yk_smooth_watch_release(yk_smooth *smooth)
+{
+    if (!smooth->watch) return;
+    yk_release(smooth->model.context, smooth->watch->flexibles);
+    yk_release(smooth->model.context, smooth->watch);
+    smooth->watch = NULL;
+}
+
+void yk_smooth_watch_reset(yk_smooth *smooth)
+{
+    smooth->watch->warned_cuts = false;
+    for (int i = 0; i < smooth->model.def.flexible_count; i++) smooth->watch->flexibles[i] = (flexible_watch){0};
+}
+
 static bool stiffens(const yk_flexible *body)
 {
     bool bends = body->modal.curve_count > 0;
@@ -46,32 +84,34 @@ static bool stiffens(const yk_flexible *body)
     return bends;
 }
 
-static void watch_spin(yk_smooth *model, flexible_model *of)
+static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
+                       const flexible_model *of, flexible_watch *seen)
 {
     const yk_ffrf *body = &of->body->modal;
-    if (of->told_spin || body->slowest == 0) return;
-    const yk_frame *frame = &model->trial[of->node].frame;
+    if (seen->warned_spin || body->slowest == 0) return;
+    const yk_frame *frame = &work->trial[of->node].frame;
     yk_vec3 w = yk_m3_apply_transposed(frame->rotation, frame->angular_velocity);
     double rest = body->slowest * body->slowest * of->body->length;
     yk_mat3 tensor = yk_ffrf_tensor(&body->second);
     double load = sqrt(yk_v3_norm2(w) * fmax(0, yk_v3_dot(w, yk_m3_apply(tensor, w))) / body->mass);
     if (!(load > softening_limit * rest) || stiffens(of->body)) return;
-    of->told_spin = true;
+    seen->warned_spin = true;
     yk_log(
         model->context, YK_LOG_WARNING,
         "%s: flexible body '%s' turns at %.3g rad/s at t = %.6g s, its lowest frequency is %.3g rad/s: shapes of first "
         "order do not know that rotation stiffens it; give it shapes of second order ('second_order' of modal bodies, "
         "'stiffening' of rods), or take type ancf or beams",
-        model->def.name, of->name, yk_v3_norm(w), model->state.clock->t, body->slowest);
+        model->def.name, of->name, yk_v3_norm(w), state->clock->t, body->slowest);
 }
 
 /* Local error of the last step and size of the deformation (m). */
-static void measure_step(const yk_smooth *model, const flexible_model *of, double *error, double *size)
+static void measure_step(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
+                         double *error, double *size)
 {
-    double h = model->state.clock->h;
+    double h = state->clock->h;
     *error = *size = 0;
     for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
-        const coordinate_state *now = &model->state.coordinate_now[k], *before = &model->state.coordinate_before[k];
+        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
         double jump = h * h * fabs(now->acceleration - before->acceleration) / 12;
         /* Accelerations of what is far stiffer than the step tell nothing of its place. */
         *error = fmax(*error, model->reach[k] * fmin(jump, fabs(now->value - before->value)));
@@ -79,24 +119,24 @@ static void measure_step(const yk_smooth *model, const flexible_model *of, doubl
     }
 }
 
-static void watch_steps(yk_smooth *model, flexible_model *of)
+static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
+                        flexible_watch *seen)
 {
-    const clock_state *clock = model->state.clock;
+    const clock_state *clock = state->clock;
     bool modal = of->body->kind == YK_FLEXIBLE_MODAL;
     double error, size, length = of->body->length;
-    /* Accelerations of the two-step method belong to the size of its steps. */
-    bool settled = model->def.options.integrator != YK_SMOOTH_TWO_STEP || clock->unchanged >= 3;
-    if (of->told_steps || clock->steps < 4 || !settled) return;
-    measure_step(model, of, &error, &size);
+    bool settled = !model->integrator->settles || clock->unchanged >= 3;
+    if (seen->warned_steps || clock->steps < 4 || !settled) return;
+    measure_step(model, state, of, &error, &size);
     if (modal && size < visible * length) return;
-    of->largest = fmax(of->largest, size);
-    of->steps_seen++;
-    of->steps_coarse += error > (modal ? vibration_limit * of->largest : motion_limit * length);
-    if (of->steps_seen < WINDOW) return;
-    int coarse = of->steps_coarse;
-    of->steps_seen = of->steps_coarse = 0;
-    of->told_steps = 2 * coarse >= WINDOW;
-    if (!of->told_steps) return;
+    seen->largest = fmax(seen->largest, size);
+    seen->steps_seen++;
+    seen->steps_coarse += error > (modal ? vibration_limit * seen->largest : motion_limit * length);
+    if (seen->steps_seen < WINDOW) return;
+    int coarse = seen->steps_coarse;
+    seen->steps_seen = seen->steps_coarse = 0;
+    seen->warned_steps = 2 * coarse >= WINDOW;
+    if (!seen->warned_steps) return;
     yk_log(
         model->context, YK_LOG_WARNING,
         "%s: steps of %.3g s are too long for the motion of flexible body '%s': of the last %d at t = %.6g s, %d had a "
@@ -106,25 +146,27 @@ static void watch_steps(yk_smooth *model, flexible_model *of)
 }
 
 /* Steps that Newton's method could not take in one, of any model. */
-static void watch_cuts(yk_smooth *model)
+static void watch_cuts(yk_smooth *smooth)
 {
-    const yk_smooth_report *report = &model->report;
-    if (model->told_cuts || report->rejected < CUTS || 5 * report->rejected < report->steps) return;
-    model->told_cuts = true;
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_report *report = &smooth->work.report;
+    if (smooth->watch->warned_cuts || report->rejected < CUTS || 5 * report->rejected < report->steps) return;
+    smooth->watch->warned_cuts = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are too long for the "
            "motion; take "
            "smaller steps, or an 'error_tolerance' of the integrator two-step",
-           model->def.name, (long long)report->rejected, model->state.clock->t);
+           model->def.name, (long long)report->rejected, smooth->state.clock->t);
 }
 
 /* Kinetic energy of the mean velocity at which second-order shapes draw the body in, and of its deformation. A rod is drawn in
  * linearly along its length, where the square of the velocity has 4/3 of the mean's. */
-static void watch_inertia(yk_smooth *model, flexible_model *of, double share)
+static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
+                          flexible_watch *seen, double share)
 {
     const yk_ffrf *body = &of->body->modal;
-    const coordinate_state *now = &model->state.coordinate_now[of->coordinate];
-    if (of->told_drawn || share < small || body->curve_count == 0) return;
+    const coordinate_state *now = &state->coordinate_now[of->coordinate];
+    if (seen->warned_inertia || share < small || body->curve_count == 0) return;
     yk_vec3 moment = {0, 0, 0};
     double twice = 0;
     int modes = of->body->coordinates;
@@ -132,25 +174,26 @@ static void watch_inertia(yk_smooth *model, flexible_model *of, double share)
         moment = yk_v3_axpy(now[body->curves[k].i].rate * now[body->curves[k].j].value, body->curves[k].value, moment);
     for (int i = 0; i < modes; i++)
         for (int j = 0; j < modes; j++) twice += now[i].rate * body->modal_mass[modes * i + j] * now[j].rate;
-    of->drawn = fmax(of->drawn, 0.5 * 4.0 / 3 * yk_v3_norm2(moment) / body->mass);
-    of->vibrating = fmax(of->vibrating, 0.5 * twice);
+    seen->drawn = fmax(seen->drawn, 0.5 * 4.0 / 3 * yk_v3_norm2(moment) / body->mass);
+    seen->vibrating = fmax(seen->vibrating, 0.5 * twice);
 
-    double missed = missed_frequency * of->drawn;
-    if (!(missed > frequency_limit * of->vibrating)) return;
-    of->told_drawn = true;
+    double missed = missed_frequency * seen->drawn;
+    if (!(missed > frequency_limit * seen->vibrating)) return;
+    seen->warned_inertia = true;
     yk_log(
         model->context, YK_LOG_WARNING,
         "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s, and its bending draws it in so fast that "
         "what shapes in small deformation leave out changes its frequency by about %.2g %%, and its motion near a "
         "resonance by far more: use beams, or type ancf with a dozen elements",
-        model->def.name, of->name, share, model->state.clock->t, 100 * missed / of->vibrating);
+        model->def.name, of->name, share, state->clock->t, 100 * missed / seen->vibrating);
 }
 
-static yk_status watch_size(yk_smooth *model, flexible_model *of)
+static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
+                            flexible_watch *seen)
 {
     double square = 0;
     for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
-        double move = model->reach[k] * model->state.coordinate_now[k].value;
+        double move = model->reach[k] * state->coordinate_now[k].value;
         square += move * move;
     }
     double share = sqrt(square) / of->body->length;
@@ -158,37 +201,42 @@ static yk_status watch_size(yk_smooth *model, flexible_model *of)
         return yk_fail(model->context, YK_ERROR_DIVERGED,
                        "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, which its shapes cannot "
                        "tell: use beams, or type ancf with a dozen elements",
-                       model->def.name, of->name, share, model->state.clock->t);
-    watch_inertia(model, of, share);
-    if (share < much || of->told_size) return YK_OK;
-    of->told_size = true;
+                       model->def.name, of->name, share, state->clock->t);
+    watch_inertia(model, state, of, seen, share);
+    if (share < much || seen->warned_size) return YK_OK;
+    seen->warned_size = true;
     yk_log(
         model->context, YK_LOG_WARNING,
         "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s: shapes are for small deformation, and its "
         "deflections are off by about %.2g %% there, growing with the square; use beams, or type ancf with a dozen "
         "elements",
-        model->def.name, of->name, share, model->state.clock->t, 100 * missed_deflection * share * share);
+        model->def.name, of->name, share, state->clock->t, 100 * missed_deflection * share * share);
     return YK_OK;
 }
 
-yk_status yk_smooth_watch_start(yk_smooth *model, yk_status status)
+yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status)
 {
+    const yk_smooth_model *model = &smooth->model;
     for (int i = 0; i < model->def.flexible_count; i++) {
-        flexible_model *of = &model->flexibles[i];
-        if (of->node >= 0 && watch_size(model, of) != YK_OK) return YK_ERROR_DIVERGED;
+        const flexible_model *of = &model->flexibles[i];
+        if (of->node < 0) continue;
+        yk_status outcome = watch_size(model, &smooth->state, of, &smooth->watch->flexibles[i]);
+        if (outcome != YK_OK) return outcome;
     }
     return status;
 }
 
-yk_status yk_smooth_watch(yk_smooth *model, yk_status status)
+yk_status yk_smooth_watch(yk_smooth *smooth, yk_status status)
 {
-    const yk_smooth_options *options = &model->def.options;
-    bool fixed = options->error_tolerance == 0 && options->integrator != YK_SMOOTH_RUNGE_KUTTA;
-    if (fixed) watch_cuts(model);
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_state *state = &smooth->state;
+    bool fixed = model->def.options.error_tolerance == 0 && yk_smooth_is_implicit(model->integrator);
+    if (fixed) watch_cuts(smooth);
     for (int i = 0; i < model->def.flexible_count; i++) {
-        flexible_model *of = &model->flexibles[i];
-        if (of->node >= 0) watch_spin(model, of);
-        if (fixed) watch_steps(model, of);
+        const flexible_model *of = &model->flexibles[i];
+        flexible_watch *seen = &smooth->watch->flexibles[i];
+        if (of->node >= 0) watch_spin(model, state, &smooth->work, of, seen);
+        if (fixed) watch_steps(model, state, of, seen);
     }
-    return yk_smooth_watch_start(model, status);
+    return yk_smooth_watch_start(smooth, status);
 }

@@ -1,0 +1,181 @@
+/* The constant part of a smooth model: what start compiles from the def and from the connections of the ports, and what no
+ * step changes. Everything is an index into its arrays.
+ *
+ *   frames     nodes first, then the ground, then frames that motion ports prescribe, then places of flexible bodies
+ *   unknowns   six per node (displacement, rotation) from 6 i on; then generalised coordinates, one each, from
+ *              coordinate_first (what a flexible body has beyond its nodes: modal amplitudes, gradients); together
+ *              motion_count. Then one multiplier per constraint row, from motion_count; together unknown_count
+ *   rows       equations of the joints and of motion ports; a joint owns those from its `row` on */
+#ifndef YK_SMOOTH_MODEL_H
+#define YK_SMOOTH_MODEL_H
+
+#include "smooth/place_part.h"
+#include "smooth/smooth.h"
+
+typedef struct node_model {
+    const char *name;
+    yk_inertia inertia;
+    int unknown; /* first of six; -1: ground, prescribed, or a place of a flexible body */
+    int place;   /* of a flexible body: index of places; else -1 */
+    bool massive, eccentric;
+    bool keep; /* heavy in the assembly of positions and velocities */
+} node_model;
+
+typedef struct joint_model {
+    const char *name;
+    yk_joint joint;
+    int node[2];
+    int row; /* first equation, counted from the first multiplier */
+    unsigned stiffness_mask;
+    bool chained; /* an end is a place of a flexible body */
+    bool driven;  /* by a function, or by the input of a scalar motion port */
+    yk_smooth_function drive;
+    double drive_unit;
+    int port; /* motion port that made it, or -1 */
+} joint_model;
+
+typedef struct force_model {
+    const char *name;
+    yk_force_law law;
+    int node[2];
+    bool chained;
+    yk_smooth_function load;
+    double load_unit;
+    int input; /* signal port, or -1 */
+    int first_channel;
+} force_model;
+
+typedef struct beam_model {
+    const char *name;
+    yk_beam beam;
+    int node[YK_BEAM_NODES];
+} beam_model;
+
+typedef struct flexible_model {
+    const char *name;
+    const yk_flexible *body;
+    int node;       /* of the floating frame; -1 for rods */
+    int coordinate; /* first */
+} flexible_model;
+
+enum { PLACE_MOVES = 1, PLACE_TURNS = 2 };
+
+/* A place of a flexible body. Its frame follows the coordinates, so nothing is solved for it. */
+typedef struct place_model {
+    int flexible, place;
+    int frame;
+    int count;
+    int *column;          /* unknowns that move it */
+    unsigned char *moves; /* per column: PLACE_MOVES, PLACE_TURNS as far as it can by structure */
+} place_model;
+
+typedef struct port_model {
+    yk_smooth_port_def def;
+    int node[2]; /* as indices of frames */
+    yk_causality causality;
+    unsigned constrained;
+    int joint;                /* of a motion port */
+    int merged, merged_count; /* of a port that merging has joined: its joints, and which side of them is the port's */
+    int merged_side;
+    int driver;        /* its prescribed frame, an index of nodes; -1 */
+    yk_joint distance; /* of a scalar port */
+} port_model;
+
+typedef struct integrator integrator;
+
+typedef struct yk_smooth_model {
+    yk_context *context;
+
+    /* From creation on. */
+    yk_smooth_def def; /* deep copy */
+    char *name_store;
+    const integrator *integrator;
+    port_model *ports;
+    yk_port *port_list;
+    yk_channel *channels;
+    yk_smooth_quantity *quantities; /* of the channels */
+    char *channel_names;
+    int channel_count;
+    int place_channel; /* first channel of the places of flexible bodies, and of these bodies after them */
+
+    /* Of a merged model: channels of the first part, the second, ..; then of what joins them. Where parts have units or axes
+     * of their own also their placements, and the first channel behind each; NULL: all are as the whole. */
+    int *channel_order;
+    yk_placement *part_placements;
+    int *part_channels;
+
+    /* From start on. */
+    node_model *nodes; /* of all frames */
+    int node_count;    /* free nodes */
+    int frame_count;   /* all */
+    int place_first;   /* frame of the first place */
+    joint_model *joints;
+    int joint_count;
+    force_model *forces;
+    beam_model *beams;
+    flexible_model *flexibles;
+    place_model *places;
+    int *place_columns;
+    unsigned char *place_moves;
+
+    int row_count;
+    int coordinate_count, coordinate_first;
+    int motion_count; /* unknowns before the multipliers */
+    int unknown_count;
+
+    /* What is typical of the model, and scales its unknowns and equations. */
+    double mass_scale, length_scale;
+    double gyration; /* typical radius of gyration: scales rotations in the matrix */
+    double *unknown_scale;
+    double *reach; /* per coordinate: largest displacement of the body per unit of it (m) */
+    double *share; /* and what corrections of it are measured by: see yk_smooth_share */
+} yk_smooth_model;
+
+/* compile.c: from the def and the connections of the ports. Release leaves what creation made. */
+yk_status yk_smooth_model_compile(yk_smooth_model *model);
+void yk_smooth_model_release(yk_smooth_model *model);
+yk_joint yk_smooth_joint_of_def(const yk_smooth_joint_def *joint);
+yk_joint yk_smooth_joint_of_port(const port_model *port);
+
+/* flexible_place.c */
+yk_status yk_smooth_compile_flexibles(yk_smooth_model *model);
+void yk_smooth_release_flexibles(yk_smooth_model *model);
+int yk_smooth_coordinates_of(const yk_smooth_def *def);
+/* Doubles that a body needs in the workspace, and a place of it. */
+size_t yk_smooth_flexible_words(const yk_flexible *body);
+size_t yk_smooth_place_words(const yk_flexible *body, const place_model *place);
+/* The frame of a node in the def. */
+int yk_smooth_frame_of(const yk_smooth_model *model, int node);
+
+/* query.c: the channels that a model has; those of a merged model in the order of the parts. */
+yk_status yk_smooth_make_channels(yk_smooth_model *model);
+yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *merge);
+
+/* relaxation.c: parts that the image has room for: none if they cannot be relaxed. */
+int yk_smooth_part_count(const yk_smooth_model *model);
+
+/* report.c: whose unknown or equation is it, for messages: "node 'crank'" or "joint 'pin'". */
+const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer, size_t capacity);
+
+/* Whether an unknown is a rotation, counted in radians; the others are lengths, or what modes count in. */
+static inline bool yk_smooth_turns(const yk_smooth_model *model, int unknown)
+{
+    return unknown < model->coordinate_first && unknown % 6 >= 3;
+}
+
+/* Metres per unit of an unknown: rotations count as arcs of the length scale, coordinates by what they displace. */
+static inline double yk_smooth_arm(const yk_smooth_model *model, int unknown)
+{
+    if (unknown >= model->coordinate_first) return model->reach[unknown - model->coordinate_first];
+    return unknown % 6 >= 3 ? model->length_scale : 1;
+}
+
+/* What a change of an unknown by one is of the model's size: displacements by the length scale, rotations in radians, and so
+ * the gradients of rods, which turn and stretch; amplitudes by what they displace. */
+static inline double yk_smooth_share(const yk_smooth_model *model, int unknown)
+{
+    if (unknown >= model->coordinate_first) return model->share[unknown - model->coordinate_first];
+    return unknown % 6 >= 3 ? 1 : 1 / model->length_scale;
+}
+
+#endif

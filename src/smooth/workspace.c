@@ -1,0 +1,78 @@
+/* Memory of a step. Inputs of the model's own and the efforts of the ports live as long as the model, as callers may ask for
+ * them before start. */
+#include "smooth/workspace.h"
+
+#include "smooth/integrator.h"
+
+/* Bodies read their coordinates from arrays of their own; a place has the map from them to its frame. */
+static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    const yk_smooth_def *def = &model->def;
+    size_t bodies = (size_t)def->flexible_count, places = (size_t)def->place_count, words = 0;
+    for (int i = 0; i < def->flexible_count; i++) words += yk_smooth_flexible_words(model->flexibles[i].body);
+    for (int i = 0; i < def->place_count; i++)
+        words += yk_smooth_place_words(model->flexibles[model->places[i].flexible].body, &model->places[i]);
+    work->flexibles = yk_allocate(model->context, bodies, sizeof *work->flexibles);
+    work->flexible_loads = yk_allocate(model->context, bodies, sizeof *work->flexible_loads);
+    work->places = yk_allocate(model->context, places, sizeof *work->places);
+    work->flexible_store = yk_allocate(model->context, words, sizeof *work->flexible_store);
+    if (!work->flexibles || !work->flexible_loads || !work->places || !work->flexible_store) return YK_ERROR_MEMORY;
+
+    double *at = work->flexible_store;
+    for (int i = 0; i < def->flexible_count; i++) {
+        const yk_flexible *body = model->flexibles[i].body;
+        int n = body->coordinates;
+        work->flexibles[i] = (flexible_trial){.value = at,
+                                              .rate = at + n,
+                                              .second = at + 2 * n,
+                                              .tangent = at + 3 * n,
+                                              .loads = &work->flexible_loads[i]};
+        at += yk_smooth_flexible_words(body);
+    }
+    for (int i = 0; i < def->place_count; i++) {
+        const place_model *place = &model->places[i];
+        work->places[i] = (place_trial){.jacobian = at, .pose = {.pull = (yk_vec3 *)(at + 6 * place->count)}};
+        at += yk_smooth_place_words(model->flexibles[place->flexible].body, place);
+    }
+    return YK_OK;
+}
+
+yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    yk_context *context = model->context;
+    size_t frames = (size_t)model->frame_count, rows = (size_t)model->row_count;
+    size_t unknowns = (size_t)model->unknown_count, scratch = 0;
+    if (model->integrator->scratch_words) scratch = model->integrator->scratch_words(model);
+    work->trial = yk_allocate(context, frames, sizeof *work->trial);
+    work->coordinates = yk_allocate(context, (size_t)model->coordinate_count, sizeof *work->coordinates);
+    work->lambda = yk_allocate(context, rows, sizeof *work->lambda);
+    work->load = yk_allocate(context, frames, sizeof *work->load);
+    work->right = yk_allocate(context, unknowns, sizeof *work->right);
+    work->work_vector = yk_allocate(context, 2 * unknowns, sizeof *work->work_vector);
+    work->scratch = yk_allocate(context, scratch, sizeof *work->scratch);
+    bool complete = work->trial && work->coordinates && work->lambda && work->load && work->right &&
+                    work->work_vector && work->scratch;
+    if (!complete) return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < model->frame_count; i++) {
+        work->trial[i].frame = yk_frame_ground();
+        work->trial[i].orientation = yk_q_identity();
+    }
+    return create_flexibles(model, work);
+}
+
+void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    yk_context *context = model->context;
+    yk_release(context, work->trial), work->trial = NULL;
+    yk_release(context, work->coordinates), work->coordinates = NULL;
+    yk_release(context, work->lambda), work->lambda = NULL;
+    yk_release(context, work->load), work->load = NULL;
+    yk_release(context, work->right), work->right = NULL;
+    yk_release(context, work->work_vector), work->work_vector = NULL;
+    yk_release(context, work->scratch), work->scratch = NULL;
+    yk_release(context, work->flexibles), work->flexibles = NULL;
+    yk_release(context, work->flexible_loads), work->flexible_loads = NULL;
+    yk_release(context, work->places), work->places = NULL;
+    yk_release(context, work->flexible_store), work->flexible_store = NULL;
+}
