@@ -283,23 +283,6 @@ static void search_coarser(build_job *job, size_t i, int level, uint32_t *length
     }
 }
 
-/* Room between a point and the nearest wall; negative inside the solid. */
-static double clearance(const yk_solid *solid, yk_vec3 at)
-{
-    yk_vec3 p = yk_m3_apply_transposed(solid->rotation, yk_v3_sub(at, solid->position));
-    if (solid->kind == YK_SOLID_PLANE) return p.z;
-    double room = INFINITY;
-    if (!(solid->open & YK_OPEN_BOTTOM)) room = fmin(room, p.z + solid->size.z);
-    if (!(solid->open & YK_OPEN_TOP)) room = fmin(room, solid->size.z - p.z);
-    if (solid->kind == YK_SOLID_CYLINDER_CAVITY)
-        return solid->open & YK_OPEN_LEFT ? room : fmin(room, solid->size.x - sqrt(p.x * p.x + p.y * p.y));
-    if (!(solid->open & YK_OPEN_LEFT)) room = fmin(room, p.x + solid->size.x);
-    if (!(solid->open & YK_OPEN_RIGHT)) room = fmin(room, solid->size.x - p.x);
-    if (!(solid->open & YK_OPEN_FRONT)) room = fmin(room, p.y + solid->size.y);
-    if (!(solid->open & YK_OPEN_BACK)) room = fmin(room, solid->size.y - p.y);
-    return room;
-}
-
 static void search_unbounded(build_job *job, size_t i, uint32_t *length)
 {
     const yk_broad_input *input = job->input;
@@ -307,7 +290,7 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
     for (size_t k = 0; k < input->unbounded; k++) {
         size_t partner = input->finite + k;
         if (both_still(job, i, partner)) continue;
-        if (clearance(&input->unbounded_solids[k], ball->centre) >= ball->radius + job->wall_margin) continue;
+        if (yk_solid_clearance(&input->unbounded_solids[k], ball->centre) >= ball->radius + job->wall_margin) continue;
         if (!input->may_touch || input->may_touch(input->user, i, partner)) add_partner(job, i, partner, length);
     }
 }

@@ -18,6 +18,7 @@
 
 #include "math/vec3.h"
 
+/* Finite kinds come first; solids/solid.h has what the room knows of each. */
 typedef enum yk_solid_kind {
     YK_SOLID_SPHERE,          /* size.x radius */
     YK_SOLID_CAPSULE,         /* size.x radius, size.z half length of the axis z */
@@ -64,6 +65,11 @@ static inline bool yk_solid_is_finite(yk_solid_kind kind)
     return kind < YK_SOLID_PLANE;
 }
 
+/* Whether its sizes are positive, or it has the points that its kind needs. */
+bool yk_solid_is_valid(const yk_solid *solid);
+/* Whether its size can be changed: not where it is made of points. */
+bool yk_solid_is_resizable(yk_solid_kind kind);
+
 /* Fills `list` (YK_MANIFOLD_MAX long) and returns the number of points; a cavity or plane meets finite solids only. */
 int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 
@@ -74,20 +80,23 @@ yk_vec3 yk_solid_support(const yk_solid *solid, yk_vec3 direction);
 double yk_solid_radius(const yk_solid *solid);
 yk_vec3 yk_solid_half_extent(const yk_solid *solid);
 
+/* Room between a point and the nearest wall of a plane or cavity; negative inside the solid. */
+double yk_solid_clearance(const yk_solid *solid, yk_vec3 at);
+
 /* Mass and inertia about its position, in its axes, of a homogeneous sphere, capsule, box or cylinder; 0 for others. */
 double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia);
 
-/* Between the rooms of the narrow phase. ------------------------------------------------------------------------- */
+/* Between the files of the narrow phase. -------------------------------------------------------------------------- */
 
 int yk_collide_sphere(const yk_solid *sphere, const yk_solid *other, double margin, yk_touch *list);
-int yk_collide_outside(const yk_solid *finite, const yk_solid *cavity, double margin, yk_touch *list);
+int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
+int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
+
 /* The fast path of spheres in cavities: wall 0 is a plane or the curved wall, 1 to 6 are the flat ones of a cavity in
  * the order of the YK_OPEN bits. False where there is no such wall or the gap is not below the margin. */
 enum { YK_WALLS = 7 };
 bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius, double margin,
                        yk_touch *touch);
-int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
-int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 
 /* Direction from a to b along which their gap is widest (or their overlap least), a point of a's surface where they are
  * nearest, and that gap. */
@@ -105,5 +114,8 @@ int yk_solid_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLY
  * three points) whose outward normal is `normal`. Points are on the reference side in point_a. */
 int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 normal, const yk_vec3 *incident,
                      int incident_count, double margin, yk_touch *list);
+
+/* Exchanges the roles of a and b. */
+void yk_swap_sides(yk_touch *list, int count);
 
 #endif

@@ -6,42 +6,48 @@
  * along it, min over b minus max over a, never falls from step to step, so that the iteration climbs to a least
  * overlap; with the first estimate from slightly thinner solids that is the right one unless a solid is passed half
  * through. */
-#include "nonsmooth/collide.h"
+#include "nonsmooth/solids/solid.h"
 
 enum { GJK_LIMIT = 64, CLIMB_LIMIT = 32 };
 
-double yk_solid_skin(const yk_solid *solid)
-{
-    return solid->kind == YK_SOLID_SPHERE || solid->kind == YK_SOLID_CAPSULE ? solid->size.x : 0;
-}
+/* A solid without its skin, made thinner (boxes, cylinders by `less` on all sides, hulls by a factor), and shifted. */
+typedef struct core {
+    const yk_solid *solid;
+    const yk_solid_ops *kind;
+    yk_vec3 middle, shift;
+    double less, factor;
+} core;
 
 static yk_vec3 middle_of(const yk_solid *solid)
 {
     if (solid->point_count == 0) return solid->position;
     yk_vec3 sum = {0, 0, 0};
     for (int i = 0; i < solid->point_count; i++) sum = yk_v3_add(sum, solid->points[i]);
-    return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, yk_v3_scale(1.0 / solid->point_count, sum)));
+    yk_vec3 mean = yk_v3_scale(1.0 / solid->point_count, sum);
+    return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, mean));
 }
 
-/* A solid without its skin, made thinner (boxes, cylinders by `less` on all sides, hulls by a factor), and shifted. */
-typedef struct core {
-    const yk_solid *solid;
-    yk_vec3 middle, shift;
-    double less, factor;
-} core;
+/* Thinner by this ratio of its thickness. */
+static core make_core(const yk_solid *solid, double ratio)
+{
+    const yk_solid_ops *kind = yk_solid_ops_of(solid->kind);
+    core c = {.solid = solid, .kind = kind, .middle = middle_of(solid), .factor = 1};
+    if (kind->shrinks) c.factor = 1 - ratio;
+    if (kind->thickness) c.less = ratio * kind->thickness(solid);
+    return c;
+}
 
 static yk_vec3 core_support(const core *c, yk_vec3 d)
 {
     const yk_solid *solid = c->solid;
-    yk_vec3 at = solid->position;
-    if (solid->kind == YK_SOLID_CAPSULE) {
-        yk_vec3 axis = yk_m3_column(&solid->rotation, 2);
-        at = yk_v3_axpy(yk_v3_dot(axis, d) < 0 ? -solid->size.z : solid->size.z, axis, at);
-    } else if (solid->kind == YK_SOLID_BOX || solid->kind == YK_SOLID_CYLINDER) {
+    yk_vec3 at;
+    if (c->kind->under_skin) {
+        at = c->kind->under_skin(solid, d);
+    } else if (c->kind->thickness) {
         yk_solid thinner = *solid;
         thinner.size = yk_v3_sub(solid->size, yk_v3(c->less, c->less, c->less));
         at = yk_solid_support(&thinner, d);
-    } else if (solid->kind != YK_SOLID_SPHERE) {
+    } else {
         at = yk_v3_axpy(c->factor, yk_v3_sub(yk_solid_support(solid, d), c->middle), c->middle);
     }
     return yk_v3_add(at, c->shift);
@@ -55,10 +61,11 @@ typedef struct simplex {
     int count;
 } simplex;
 
+/* The edge (l < 0) or face of these corners. */
 static simplex part_of(const simplex *s, int i, int k, int l)
 {
     simplex part = {.count = l < 0 ? 2 : 3};
-    int corner[3] = {i, k, l};
+    const int corner[3] = {i, k, l};
     for (int n = 0; n < part.count; n++) {
         part.point[n] = s->point[corner[n]];
         part.on_a[n] = s->on_a[corner[n]];
@@ -68,7 +75,8 @@ static simplex part_of(const simplex *s, int i, int k, int l)
 
 static yk_vec3 nearest_on_segment(simplex *s)
 {
-    yk_vec3 a = s->point[0], ab = yk_v3_sub(s->point[1], a);
+    yk_vec3 a = s->point[0];
+    yk_vec3 ab = yk_v3_sub(s->point[1], a);
     double t = -yk_v3_dot(a, ab), length = yk_v3_norm2(ab);
     if (t <= 0 || length == 0) {
         s->count = 1;
@@ -88,16 +96,22 @@ static yk_vec3 nearest_on_triangle(simplex *s)
     yk_vec3 a = s->point[0], b = s->point[1], c = s->point[2];
     yk_vec3 n = yk_v3_cross(yk_v3_sub(b, a), yk_v3_sub(c, a));
     double area = yk_v3_norm2(n);
-    /* Signed areas opposite the corners, as seen along the normal. */
-    double wa = yk_v3_dot(n, yk_v3_cross(b, c)), wb = yk_v3_dot(n, yk_v3_cross(c, a)),
-           wc = yk_v3_dot(n, yk_v3_cross(a, b));
+
+    /* Signed areas opposite the corners, as seen along the normal: all positive above the inner of the face. */
+    double wa = yk_v3_dot(n, yk_v3_cross(b, c));
+    double wb = yk_v3_dot(n, yk_v3_cross(c, a));
+    double wc = yk_v3_dot(n, yk_v3_cross(a, b));
     if (area > 0 && wa >= 0 && wb >= 0 && wc >= 0) return yk_v3_scale(yk_v3_dot(n, a) / area, n);
+
     simplex best = *s;
     yk_vec3 nearest = {INFINITY, 0, 0};
     for (int i = 0; i < 3; i++) {
         simplex edge = part_of(s, i, (i + 1) % 3, -1);
         yk_vec3 p = nearest_on_segment(&edge);
-        if (yk_v3_norm2(p) < yk_v3_norm2(nearest)) nearest = p, best = edge;
+        if (yk_v3_norm2(p) < yk_v3_norm2(nearest)) {
+            nearest = p;
+            best = edge;
+        }
     }
     *s = best;
     return nearest;
@@ -110,14 +124,20 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
     yk_vec3 nearest = {INFINITY, 0, 0};
     bool outside = false;
     for (int i = 0; i < 4; i++) {
+        /* Faces that have the origin on the side of the fourth corner do not carry the nearest point. */
         yk_vec3 a = s->point[face[i][0]], b = s->point[face[i][1]], c = s->point[face[i][2]];
         yk_vec3 n = yk_v3_cross(yk_v3_sub(b, a), yk_v3_sub(c, a));
-        double origin = -yk_v3_dot(n, a), other = yk_v3_dot(n, yk_v3_sub(s->point[face[i][3]], a));
-        if (origin * other > 0) continue; /* the origin is on the inner side of this face */
+        double origin = -yk_v3_dot(n, a);
+        double other = yk_v3_dot(n, yk_v3_sub(s->point[face[i][3]], a));
+        if (origin * other > 0) continue;
+
         outside = true;
         simplex triangle = part_of(s, face[i][0], face[i][1], face[i][2]);
         yk_vec3 p = nearest_on_triangle(&triangle);
-        if (yk_v3_norm2(p) < yk_v3_norm2(nearest)) nearest = p, best = triangle;
+        if (yk_v3_norm2(p) < yk_v3_norm2(nearest)) {
+            nearest = p;
+            best = triangle;
+        }
     }
     if (!outside) return yk_v3(0, 0, 0);
     *s = best;
@@ -138,14 +158,18 @@ static yk_vec3 nearest_to_origin(simplex *s)
 static yk_vec3 witness(const simplex *s, yk_vec3 v)
 {
     if (s->count == 1) return s->on_a[0];
-    yk_vec3 ab = yk_v3_sub(s->point[1], s->point[0]), av = yk_v3_sub(v, s->point[0]);
+    yk_vec3 ab = yk_v3_sub(s->point[1], s->point[0]);
+    yk_vec3 av = yk_v3_sub(v, s->point[0]);
     if (s->count == 2) {
         double t = yk_v3_dot(av, ab) / yk_v3_norm2(ab);
         return yk_v3_axpy(t, yk_v3_sub(s->on_a[1], s->on_a[0]), s->on_a[0]);
     }
-    yk_vec3 ac = yk_v3_sub(s->point[2], s->point[0]), n = yk_v3_cross(ab, ac);
-    double area = yk_v3_norm2(n), wb = yk_v3_dot(n, yk_v3_cross(av, ac)) / area,
-           wc = yk_v3_dot(n, yk_v3_cross(ab, av)) / area;
+
+    yk_vec3 ac = yk_v3_sub(s->point[2], s->point[0]);
+    yk_vec3 n = yk_v3_cross(ab, ac);
+    double area = yk_v3_norm2(n);
+    double wb = yk_v3_dot(n, yk_v3_cross(av, ac)) / area;
+    double wc = yk_v3_dot(n, yk_v3_cross(ab, av)) / area;
     yk_vec3 p = yk_v3_axpy(wb, yk_v3_sub(s->on_a[1], s->on_a[0]), s->on_a[0]);
     return yk_v3_axpy(wc, yk_v3_sub(s->on_a[2], s->on_a[0]), p);
 }
@@ -156,11 +180,15 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
     simplex s = {.count = 0}, kept = s;
     yk_vec3 v = yk_v3_sub(yk_v3_add(b->middle, b->shift), yk_v3_add(a->middle, a->shift));
     if (yk_v3_norm2(v) == 0) v.x = scale;
+
     double shortest = INFINITY;
     for (int i = 0; i < GJK_LIMIT; i++) {
-        yk_vec3 pa = core_support(a, v), w = yk_v3_sub(core_support(b, yk_v3_neg(v)), pa);
+        yk_vec3 pa = core_support(a, v);
+        yk_vec3 w = yk_v3_sub(core_support(b, yk_v3_neg(v)), pa);
         /* No point of the difference is nearer along v by more than rounding. */
-        if (i > 0 && yk_v3_norm2(v) - yk_v3_dot(v, w) <= 1e-14 * (yk_v3_norm2(v) + 1e-4 * scale * yk_v3_norm(v))) break;
+        double rounding = 1e-14 * (yk_v3_norm2(v) + 1e-4 * scale * yk_v3_norm(v));
+        if (i > 0 && yk_v3_norm2(v) - yk_v3_dot(v, w) <= rounding) break;
+
         s.point[s.count] = w;
         s.on_a[s.count++] = pa;
         yk_vec3 next = nearest_to_origin(&s);
@@ -182,30 +210,14 @@ static double gap_along(const core *a, const core *b, yk_vec3 d)
     return yk_v3_dot(d, yk_v3_sub(core_support(b, yk_v3_neg(d)), core_support(a, d)));
 }
 
-static double thickness(const yk_solid *solid)
-{
-    yk_vec3 s = solid->size;
-    if (solid->kind == YK_SOLID_BOX) return fmin(s.x, fmin(s.y, s.z));
-    if (solid->kind == YK_SOLID_CYLINDER) return fmin(s.x, s.z);
-    return INFINITY;
-}
-
-static core make_core(const yk_solid *solid, double share)
-{
-    core c = {.solid = solid, .middle = middle_of(solid), .factor = 1};
-    if (solid->kind == YK_SOLID_HULL) c.factor = 1 - share;
-    double thick = thickness(solid);
-    if (isfinite(thick)) c.less = share * thick;
-    return c;
-}
-
 /* A first direction, from solids thin enough to be apart. */
 static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scale)
 {
-    static const double shares[] = {0.05, 0.3, 0.9};
+    static const double ratios[] = {0.05, 0.3, 0.9};
     for (int i = 0; i < 3; i++) {
-        core thin_a = make_core(a, shares[i]), thin_b = make_core(b, shares[i]);
-        yk_vec3 ignored, v = gjk(&thin_a, &thin_b, scale, &ignored);
+        core thin_a = make_core(a, ratios[i]), thin_b = make_core(b, ratios[i]);
+        yk_vec3 ignored;
+        yk_vec3 v = gjk(&thin_a, &thin_b, scale, &ignored);
         if (yk_v3_norm(v) > 1e-6 * scale) return yk_v3_unit(v);
     }
     yk_vec3 v = yk_v3_unit(yk_v3_sub(middle_of(b), middle_of(a)));
@@ -215,13 +227,16 @@ static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scal
 /* Improves the direction of least overlap; returns the gap along it. */
 static double climb(const core *a, const core *b, double scale, yk_vec3 *direction, yk_vec3 *on_a)
 {
-    double gap = gap_along(a, b, *direction), apart = 0.01 * scale;
+    double gap = gap_along(a, b, *direction);
+    double apart = 0.01 * scale;
     for (int i = 0; i < CLIMB_LIMIT; i++) {
         core shifted = *b;
         shifted.shift = yk_v3_scale(apart - gap, *direction);
-        yk_vec3 point, v = gjk(a, &shifted, scale, &point);
+        yk_vec3 point;
+        yk_vec3 v = gjk(a, &shifted, scale, &point);
         double length = yk_v3_norm(v);
         if (!(length > 0.1 * apart)) break;
+
         yk_vec3 better = yk_v3_scale(1 / length, v);
         double rise = gap_along(a, b, better) - gap;
         if (!(rise >= 0)) break;
@@ -235,17 +250,21 @@ static double climb(const core *a, const core *b, double scale, yk_vec3 *directi
 
 double yk_solid_direction(const yk_solid *a, const yk_solid *b, yk_vec3 *direction, yk_vec3 *point)
 {
-    double scale = fmin(yk_solid_radius(a), yk_solid_radius(b)), skins = yk_solid_skin(a) + yk_solid_skin(b);
-    core ca = make_core(a, 0), cb = make_core(b, 0);
-    yk_vec3 on_a, v = gjk(&ca, &cb, scale, &on_a), d;
+    double scale = fmin(yk_solid_radius(a), yk_solid_radius(b));
+    double skins = yk_solid_skin(a) + yk_solid_skin(b);
+    core core_a = make_core(a, 0), core_b = make_core(b, 0);
+
+    yk_vec3 on_a, d;
+    yk_vec3 v = gjk(&core_a, &core_b, scale, &on_a);
     double gap = yk_v3_norm(v);
     if (gap > 1e-4 * scale) {
         d = yk_v3_scale(1 / gap, v);
     } else {
         d = guess_direction(a, b, scale);
-        on_a = core_support(&ca, d);
-        gap = climb(&ca, &cb, scale, &d, &on_a);
+        on_a = core_support(&core_a, d);
+        gap = climb(&core_a, &core_b, scale, &d, &on_a);
     }
+
     *direction = d;
     *point = yk_v3_axpy(yk_solid_skin(a), d, on_a);
     return gap - skins;

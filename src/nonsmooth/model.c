@@ -257,29 +257,21 @@ static yk_status check_material(yk_nonsmooth *self, const yk_material *m)
                    self->shape_count);
 }
 
+static bool is_mesh(const yk_nonsmooth_shape_def *def)
+{
+    if (!def->points || !def->triangles || def->triangle_count <= 0) return false;
+    for (int i = 0; i < 3 * def->triangle_count; i++) {
+        int corner = def->triangles[i / 3][i % 3];
+        if (corner < 0 || corner >= def->point_count) return false;
+    }
+    return yk_v3_finite(def->size);
+}
+
 static yk_status check_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
 {
-    yk_vec3 s = def->size;
-    bool good = true;
-    switch (def->kind) {
-    case YK_SOLID_SPHERE: good = s.x > 0; break;
-    case YK_SOLID_CAPSULE: good = s.x > 0 && s.z >= 0; break;
-    case YK_SOLID_CYLINDER:
-    case YK_SOLID_CYLINDER_CAVITY: good = s.x > 0 && s.z > 0; break;
-    case YK_SOLID_BOX:
-    case YK_SOLID_BOX_CAVITY: good = s.x > 0 && s.y > 0 && s.z > 0; break;
-    case YK_SOLID_HULL: good = def->points && def->point_count >= 4; break;
-    case YK_SOLID_TRIANGLE:
-        good = def->points && def->triangles && def->triangle_count > 0;
-        for (int i = 0; good && i < 3 * def->triangle_count; i++) {
-            int corner = def->triangles[i / 3][i % 3];
-            good = corner >= 0 && corner < def->point_count;
-        }
-        break;
-    case YK_SOLID_PLANE: break;
-    default: good = false;
-    }
-    if (good && yk_v3_finite(def->position) && yk_v3_finite(s) && yk_q_norm(def->orientation) > 0) return YK_OK;
+    yk_solid solid = {.kind = def->kind, .size = def->size, .points = def->points, .point_count = def->point_count};
+    bool good = def->kind == YK_SOLID_TRIANGLE ? is_mesh(def) : yk_solid_is_valid(&solid);
+    if (good && yk_v3_finite(def->position) && yk_q_norm(def->orientation) > 0) return YK_OK;
     return yk_fail(self->context, YK_ERROR_ARGUMENT,
                    "shape %zu: sizes must be positive, a hull needs four points, a mesh triangles of existing points",
                    self->shape_count);
@@ -395,8 +387,7 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
     for (size_t i = 0; i < self->part_count; i++) {
         const yk_part *part = &self->parts[i];
         if (part->shape != shape || part->placement < 0) continue;
-        if (!(size.x > 0 && size.y > 0 && size.z > 0) || part->kind == YK_SOLID_TRIANGLE || part->kind == YK_SOLID_HULL)
-            break;
+        if (!(size.x > 0 && size.y > 0 && size.z > 0) || !yk_solid_is_resizable(part->kind)) break;
         self->placements[part->placement].size = size;
         yk_world_forget_list(self);
         if (self->started) yk_sleep_wake(self, -1);

@@ -1,5 +1,6 @@
 /* What can be seen from outside: channels to record, shapes to draw. */
 #include "base/text.h"
+#include "nonsmooth/solids/solid.h"
 #include "nonsmooth/world.h"
 
 /* Channels --------------------------------------------------------------------------------------------------------- */
@@ -212,77 +213,13 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
 
 /* Shapes ----------------------------------------------------------------------------------------------------------- */
 
-typedef struct shape_list {
-    yk_shape *list;
-    int capacity, count;
-} shape_list;
-
-static void add_shape(shape_list *shapes, const yk_shape *shape)
-{
-    if (shapes->count < shapes->capacity) shapes->list[shapes->count] = *shape;
-    shapes->count++;
-}
-
-static void add_line(shape_list *shapes, const yk_solid *solid, yk_vec3 from, yk_vec3 to)
-{
-    yk_vec3 a = yk_v3_add(solid->position, yk_m3_apply(solid->rotation, from));
-    add_shape(shapes, &(yk_shape){.kind = YK_SHAPE_LINE,
-                                  .position = a,
-                                  .orientation = {1, 0, 0, 0},
-                                  .size = yk_m3_apply(solid->rotation, yk_v3_sub(to, from))});
-}
-
-static void add_box_edges(shape_list *shapes, const yk_solid *solid)
-{
-    double half[3] = {solid->size.x, solid->size.y, solid->size.z};
-    for (int edge = 0; edge < 12; edge++) {
-        int along = edge / 4, u = (along + 1) % 3, w = (along + 2) % 3;
-        double from[3], to[3];
-        from[along] = -half[along], to[along] = half[along];
-        from[u] = to[u] = edge & 1 ? half[u] : -half[u];
-        from[w] = to[w] = edge & 2 ? half[w] : -half[w];
-        add_line(shapes, solid, yk_v3(from[0], from[1], from[2]), yk_v3(to[0], to[1], to[2]));
-    }
-}
-
-static void add_rims(shape_list *shapes, const yk_solid *solid)
-{
-    enum { SEGMENTS = 24 };
-    double r = solid->size.x, z = solid->size.z;
-    for (int i = 0; i < SEGMENTS; i++) {
-        double a = 2 * YK_PI * i / SEGMENTS, b = 2 * YK_PI * (i + 1) / SEGMENTS;
-        for (int side = -1; side <= 1; side += 2)
-            add_line(shapes, solid, yk_v3(r * cos(a), r * sin(a), side * z), yk_v3(r * cos(b), r * sin(b), side * z));
-        if (i % 6 == 0) add_line(shapes, solid, yk_v3(r * cos(a), r * sin(a), -z), yk_v3(r * cos(a), r * sin(a), z));
-    }
-}
-
-static void add_solid(shape_list *shapes, const yk_solid *solid, yk_quat orientation)
-{
-    yk_shape shape = {.position = solid->position, .orientation = orientation, .size = solid->size};
-    switch (solid->kind) {
-    case YK_SOLID_SPHERE: shape.kind = YK_SHAPE_SPHERE; break;
-    case YK_SOLID_CAPSULE: shape.kind = YK_SHAPE_CAPSULE; break;
-    case YK_SOLID_BOX: shape.kind = YK_SHAPE_BOX; break;
-    case YK_SOLID_CYLINDER: shape.kind = YK_SHAPE_CYLINDER; break;
-    case YK_SOLID_HULL:
-    case YK_SOLID_TRIANGLE:
-        for (int i = 0; i < solid->point_count; i++)
-            for (int k = 0; k < i; k++) add_line(shapes, solid, solid->points[i], solid->points[k]);
-        return;
-    case YK_SOLID_BOX_CAVITY: add_box_edges(shapes, solid); return;
-    case YK_SOLID_CYLINDER_CAVITY: add_rims(shapes, solid); return;
-    default: return; /* a plane has no edge to draw */
-    }
-    add_shape(shapes, &shape);
-}
-
 int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
 {
-    shape_list shapes = {list, capacity, 0};
+    yk_picture picture = {list, capacity, 0};
     for (size_t i = 0; i < self->part_count; i++) {
         yk_solid solid = yk_world_solid(self, i);
-        add_solid(&shapes, &solid, yk_world_part_orientation(self, i));
+        const yk_solid_ops *kind = yk_solid_ops_of(solid.kind);
+        if (kind->draw) kind->draw(&solid, yk_world_part_orientation(self, i), &picture);
     }
-    return shapes.count;
+    return picture.count;
 }

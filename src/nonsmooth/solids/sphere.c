@@ -1,0 +1,70 @@
+/* A sphere: a point under a skin of thickness size.x. */
+#include "nonsmooth/solids/solid.h"
+
+static bool valid(const yk_solid *solid)
+{
+    return solid->size.x > 0;
+}
+
+static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
+{
+    double r = solid->size.x, rr = r * r;
+    double m = density * 4.0 / 3.0 * YK_PI * r * rr;
+    double j = 0.4 * m * rr;
+    *inertia = yk_m3_diagonal(j, j, j);
+    return m;
+}
+
+static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
+{
+    yk_picture_add(picture, YK_SHAPE_SPHERE, solid, orientation);
+}
+
+static double radius(const yk_solid *solid)
+{
+    return solid->size.x;
+}
+
+static yk_vec3 support(const yk_solid *solid, yk_vec3 direction)
+{
+    return yk_v3_scale(solid->size.x, yk_v3_unit(direction));
+}
+
+static yk_vec3 under_skin(const yk_solid *solid, yk_vec3 direction)
+{
+    (void)direction;
+    return solid->position;
+}
+
+static int face(const yk_solid *solid, yk_vec3 normal, yk_vec3 *polygon)
+{
+    polygon[0] = yk_v3_scale(solid->size.x, normal);
+    return 1;
+}
+
+static yk_nearest nearest(const yk_solid *solid, yk_vec3 point)
+{
+    (void)solid;
+    return yk_nearest_of_point(point, yk_v3(0, 0, 0), yk_v3(0, 0, 1));
+}
+
+static void extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
+{
+    (void)direction;
+    set->rounding = solid->size.x;
+    set->own[0] = yk_v3(0, 0, 0);
+    set->count = 1;
+}
+
+const yk_solid_ops yk_sphere_ops = {
+    .name = "sphere",
+    .valid = valid,
+    .mass = mass,
+    .draw = draw,
+    .radius = radius,
+    .support = support,
+    .under_skin = under_skin,
+    .face = face,
+    .nearest = nearest,
+    .extremes = extremes,
+};
