@@ -37,7 +37,7 @@ static void add_contacts(heap *h, int x, int y, int z)
 {
     int32_t own = brick_number(h->edge, x, y, z);
     if (z == 0) {
-        h->pairs[h->contacts] = (yk_pair){own, YK_NODE_NONE, YK_PAIR_ROUND};
+        h->pairs[h->contacts] = (yk_pair){own, YK_NETWORK_NONE, YK_PAIR_ROUND};
         h->data[h->contacts++] = (yk_contact){.normal = {0, 0, 1}, .mu = 0.5};
         return;
     }
@@ -82,10 +82,10 @@ static void heap_destroy(heap *h)
 
 static bool fill_nodes(bench *run, yk_network *network, const heap *h)
 {
-    yk_node *nodes = yk_network_nodes(network, h->nodes);
+    yk_network_node *nodes = yk_network_nodes(network, h->nodes);
     if (!nodes) bench_fail(run, "%s", yk_last_message(bench_context(run)));
     for (size_t i = 0; nodes && i < h->nodes; i++)
-        nodes[i] = yk_node_sphere(yk_v3(0, 0, -0.1), yk_v3(0, 0, 0), 1, 1, 2.5);
+        nodes[i] = yk_network_sphere(yk_v3(0, 0, -0.1), yk_v3(0, 0, 0), 1, 1, 2.5);
     return nodes != NULL;
 }
 

@@ -34,13 +34,13 @@ static yk_vec3 numbers(uint64_t *state)
     return yk_v3(x, y, z);
 }
 
-static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_vec3 size, yk_vec3 at, yk_vec3 turn,
+static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_vec3 size, yk_vec3 at, yk_vec3 rotation,
                       double density, double mu)
 {
     double x = size.x, y = size.y, z = size.z, ball = 4 * YK_PI / 3 * x * x * x;
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.position = at;
-    body.orientation = yk_so3_exp(turn);
+    body.orientation = yk_so3_exp(rotation);
     if (kind == YK_SOLID_BOX) {
         body.mass = density * 8 * x * y * z;
         body.inertia = yk_m3_scale(body.mass / 3, yk_m3_diagonal(y * y + z * z, x * x + z * z, x * x + y * y));
@@ -83,17 +83,17 @@ static void add_heap(bench *run, yk_nonsmooth *world, const scene *s)
     add_ground(run, world, YK_SOLID_BOX_CAVITY, half, s->mu);
     for (int i = 0; i < s->count; i++) {
         yk_vec3 at = {0.112 * (i % columns), 0.112 * (i / columns % columns), 0.112 * (i / columns / columns)};
-        yk_vec3 jitter = numbers(&state), turn = numbers(&state);
+        yk_vec3 jitter = numbers(&state), rotation = numbers(&state);
         at = yk_v3_add(at, yk_v3(0.06 - half + 0.004 * jitter.x, 0.06 - half + 0.004 * jitter.y, 0.06));
         double density = 1000 * pow(s->spread, number(&state)), r = 0.045 + 0.005 * number(&state);
         int kind = s->kind == SPHERES ? 0 : s->kind == CAPSULES ? 2 : i % 3;
         if (kind == 0)
             add_solid(run, world, YK_SOLID_SPHERE, yk_v3(r, 0, 0), at, yk_v3(0, 0, 0), density, s->mu);
         else if (kind == 1)
-            add_solid(run, world, YK_SOLID_BOX, yk_v3(0.7 * r, 0.6 * r, 0.8 * r), at, turn, density, s->mu);
+            add_solid(run, world, YK_SOLID_BOX, yk_v3(0.7 * r, 0.6 * r, 0.8 * r), at, rotation, density, s->mu);
         else
-            add_solid(run, world, YK_SOLID_CAPSULE, yk_v3(0.5 * r, 0.5 * r, 0.5 * r), at, yk_v3_scale(2, turn), density,
-                      s->mu);
+            add_solid(run, world, YK_SOLID_CAPSULE, yk_v3(0.5 * r, 0.5 * r, 0.5 * r), at, yk_v3_scale(2, rotation),
+                      density, s->mu);
     }
 }
 
@@ -105,7 +105,7 @@ static void add_boxes(bench *run, yk_nonsmooth *world, const scene *s)
     add_ground(run, world, YK_SOLID_PLANE, 0, s->mu);
     for (int i = 0; i < s->count; i++) {
         yk_vec3 size = {0.1, 0.1, 0.1}, at = {0.201 * (i / 10 % 10), 0.201 * (i / 100), 0.1 + 0.2 * (i % 10)};
-        double turn = 0;
+        double rotation = 0;
         if (s->kind == WALL) {
             size = yk_v3(0.1, 0.05, 0.05);
             at = yk_v3(0.2 * (i % columns) + (i / columns % 2 ? 0.1 : 0), 0, 0.05 + 0.1 * (i / columns));
@@ -114,10 +114,10 @@ static void add_boxes(bench *run, yk_nonsmooth *world, const scene *s)
             bool crossed = i / 3 % 2;
             size = yk_v3(0.06, 0.012, 0.004);
             at = crossed ? yk_v3(across, 0, height) : yk_v3(0, across, height);
-            turn = crossed ? YK_PI / 2 : 0;
+            rotation = crossed ? YK_PI / 2 : 0;
         }
         double density = 1000 * pow(s->spread, number(&state));
-        add_solid(run, world, YK_SOLID_BOX, size, at, yk_v3(0, 0, turn), density, s->mu);
+        add_solid(run, world, YK_SOLID_BOX, size, at, yk_v3(0, 0, rotation), density, s->mu);
     }
 }
 

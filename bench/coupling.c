@@ -69,7 +69,7 @@ static void explicit_gauss_seidel(bench *run)
 static void explicit_index_3(bench *run)
 {
     yk_scheme_def scheme = yk_scheme_default();
-    scheme.inputs = YK_INPUTS_INDEX_3;
+    scheme.inputs = YK_EXPLICIT_INPUTS_INDEX_3;
     step_pair(run, &scheme);
 }
 
@@ -77,7 +77,7 @@ static void explicit_jacobi(bench *run)
 {
     yk_scheme_def scheme = yk_scheme_default();
     scheme.order = YK_ORDER_JACOBI;
-    scheme.inputs = (yk_inputs){true, 0.2, 0.2, 1};
+    scheme.inputs = (yk_explicit_inputs){true, 0.2, 0.2, 1};
     step_pair(run, &scheme);
 }
 
@@ -92,7 +92,7 @@ static void tight_aitken(bench *run)
 {
     yk_scheme_def scheme = yk_scheme_default();
     scheme.kind = YK_SCHEME_TIGHT;
-    scheme.relaxation = YK_RELAXATION_AITKEN;
+    scheme.acceleration = YK_ACCELERATION_AITKEN;
     step_pair(run, &scheme);
 }
 
@@ -101,7 +101,7 @@ static void loose(bench *run)
     yk_scheme_def scheme = yk_scheme_default();
     scheme.kind = YK_SCHEME_TIGHT;
     scheme.iterations = 0;
-    scheme.inputs = YK_INPUTS_INDEX_1;
+    scheme.inputs = YK_EXPLICIT_INPUTS_INDEX_1;
     step_pair(run, &scheme);
 }
 
@@ -112,14 +112,14 @@ static void monolithic(bench *run)
     step_pair(run, &scheme);
 }
 
-/* Position, velocity and effort of both masses, kept at every macro step. */
+/* Position, velocity and wrench of both masses, kept at every macro step. */
 static void sample_pair(const pair *p, double *row)
 {
     for (int i = 0; i < 2; i++) {
         const yk_port_value *value = yk_system_output(p->system, i, 0);
         *row++ = value->motion.position.x;
         *row++ = value->motion.velocity.x;
-        *row++ = value->effort.force.x;
+        *row++ = value->wrench.force.x;
     }
 }
 
@@ -156,12 +156,12 @@ static void raw_calls(bench *run)
     pair p;
     yk_scheme_def scheme = yk_scheme_default();
     bool good = open_pair(run, &scheme, &p);
-    yk_signal effort = {.degree = 0}, motion = {.degree = 1};
+    yk_input wrench = {.degree = 0}, motion = {.degree = 1};
     while (good && bench_repeat(run)) {
         bench_start(run);
         for (int i = 0; i < STEPS; i++) {
             p.masses[1]->ops->step(p.masses[1], i * 1e-4, 1e-4, &motion);
-            p.masses[0]->ops->step(p.masses[0], i * 1e-4, 1e-4, &effort);
+            p.masses[0]->ops->step(p.masses[0], i * 1e-4, 1e-4, &wrench);
         }
         bench_stop(run, STEPS);
     }

@@ -28,7 +28,7 @@ static void step_chain(bench *run, int links, int threads)
 {
     enum { STEPS = 5 };
     scene s;
-    double share = 0, own = INFINITY;
+    double fraction = 0, own = INFINITY;
     bool good = open_chain(run, links, threads, &s);
     while (good && bench_repeat(run)) {
         good = bench_check(run, yk_system_start(s.system));
@@ -39,11 +39,11 @@ static void step_chain(bench *run, int links, int threads)
         seconds += yk_clock_seconds(), cpu += thread_seconds();
         own = fmin(own, 1e9 * cpu / (STEPS * links));
         for (int i = 0; i < links; i++) inside += yk_system_subsystem_statistics(s.system, i).seconds;
-        if (inside / seconds > share) share = inside / seconds;
+        if (inside / seconds > fraction) fraction = inside / seconds;
         if (!good) bench_fail(run, "%s", yk_last_message(bench_context(run)));
     }
     if (good) bench_note(run, "ns of the calling thread", own);
-    if (good) bench_note(run, "largest share of the subsystems", share);
+    if (good) bench_note(run, "largest fraction of the subsystems", fraction);
     if (good) bench_note(run, "iterations per step", (double)yk_system_statistics_get(s.system).iterations / STEPS);
     scene_close(&s);
 }

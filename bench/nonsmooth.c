@@ -63,7 +63,7 @@ static void note_tally(bench *run, const tally *t, double chrono_ms)
     bench_note(run, "CPU-ms", 1e3 * t->cpu / n);
     bench_note(run, "contacts", t->contacts / n);
     bench_note(run, "sweeps", t->sweeps / n);
-    /* The solver's share of the CPU time, so that a loaded machine does not count. */
+    /* The solver's fraction of the CPU time, so that a loaded machine does not count. */
     bench_note(run, "ns-per-contact-sweep", 1e9 * t->cpu * t->solver / t->wall / t->contact_sweeps);
     bench_note(run, "collision-share", t->collision / t->wall);
     bench_note(run, "residual-rms", 1e3 * t->rms / n);

@@ -1,4 +1,4 @@
-/* A scenario of the zoo as a case of the benchmark meets it. */
+/* A scenario of models/ as a case of the benchmark meets it. */
 #ifndef YOKE_BENCH_SCENE_H
 #define YOKE_BENCH_SCENE_H
 

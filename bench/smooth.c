@@ -116,7 +116,7 @@ static void flexible_crank(bench *run)
 }
 
 /* Paper relaxed, table 2: the flexible rods beside the rigid one at the same step, which resolves what they do. */
-static const double table_step = 1e-4;
+static const double TABLE_STEP = 1e-4;
 
 static void crank_by(bench *run, yk_smooth_integrator method, yk_smooth_form form)
 {
@@ -125,7 +125,7 @@ static void crank_by(bench *run, yk_smooth_integrator method, yk_smooth_form for
     kit_def(&kit);
     kit.def.options.integrator = method;
     kit.def.options.form = form;
-    run_model(run, &kit.def, table_step, 5000);
+    run_model(run, &kit.def, TABLE_STEP, 5000);
     kit_close(&kit);
 }
 
@@ -153,7 +153,7 @@ static void rod_crank(bench *run, bool modal)
 {
     model_kit kit;
     if (!bench_check(run, kit_flexible_slider_crank(&kit, bench_context(run), modal))) return;
-    run_model(run, kit_def(&kit), table_step, 5000);
+    run_model(run, kit_def(&kit), TABLE_STEP, 5000);
     yk_flexible_release((yk_flexible *)(uintptr_t)kit.flexible.body);
     kit_close(&kit);
 }

@@ -17,7 +17,7 @@ static const char usage[] =
     "Tries every scheme with coarse and finer steps, the cheapest first, until one meets the tolerance; verifies that "
     "one\n"
     "over the whole scenario, as far as the time allows; says what speaks against the others, and prints the block to\n"
-    "paste and the command that checks it. The error is that of `yoke run --error`, of the worst signal.";
+    "paste and the command that checks it. The error is that of `yoke run --error`, of the worst channel.";
 
 static bool show_percent(void *user, int done, int total)
 {
@@ -53,9 +53,9 @@ static void print_warnings(const yk_advice *a, double end)
         printf("  - verified on the first %g s of %g s only: more --seconds go further\n", a->verified, end);
     else
         printf("  - verified over the whole run, %g s\n", end);
-    if (a->unknown_signals)
+    if (a->unknown_channels)
         printf("  - %s%s not predictable to the tolerance, whatever the scheme, and did not count\n", a->unknown,
-               a->unknown_signals > 1 ? " and others are" : " is");
+               a->unknown_channels > 1 ? " and others are" : " is");
     if (!a->asked)
         printf("  - its stability was not looked into, which would have taken too long: `yoke stability` does\n");
     else if (a->stability.verdict == YK_VERDICT_MODEL)
@@ -115,7 +115,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
 /* Advice ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct request {
-    option_list sets, signals;
+    option_list sets, channels;
     bool write;
 } request;
 
@@ -159,9 +159,9 @@ int command_advise(int argc, char **argv)
     yk_advise_def def = yk_advise_default();
     const option_row rows[] = {
         {"tolerance", OPTION_NUMBER, &def.tolerance, "E",
-         "error of the worst signal that is good enough, by its range [0.01]"},
-        {"signal", OPTION_LIST, &q.signals, "NAME",
-         "signal to compare; may be repeated [position and velocity of all interfaces, and what is recorded]"},
+         "error of the worst channel that is good enough, by its range [0.01]"},
+        {"channel", OPTION_LIST, &q.channels, "NAME",
+         "channel to compare; may be repeated [position and velocity of all interfaces, and what is recorded]"},
         {"stretch", OPTION_NUMBER, &def.stretch, "T", "seconds of the scenario to try [as --seconds allows]"},
         {"seconds", OPTION_NUMBER, &def.seconds, "S", "time for all of it, roughly [60]"},
         {"set", OPTION_LIST, &q.sets, "PATH=VALUE", "override a value of the scenario"},
@@ -172,7 +172,7 @@ int command_advise(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &def.scenario.path, 1, 1);
     if (parsed < 0) return options_exit(parsed);
     def.scenario.overrides = q.sets.items, def.scenario.override_count = q.sets.count;
-    def.signals = q.signals.items, def.signal_count = q.signals.count;
+    def.channels = q.channels.items, def.channel_count = q.channels.count;
     def.progress = show_percent;
     double length = length_of(def.scenario.path, &q.sets);
     if (isnan(length)) return EXIT_MISUSE;

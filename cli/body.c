@@ -36,15 +36,15 @@ static void print_item(const yk_smooth_def *def, int flexible, const char *folde
     const yk_flexible *body = def->flexibles[flexible].body;
     const char *name = def->flexibles[flexible].name;
     bool bends = false, open = false;
-    for (int k = 0; k < body->places + body->outline; k++) bends |= body->nodes[k].bend_count > 0;
+    for (int k = 0; k < body->attachments + body->outline; k++) bends |= body->nodes[k].bend_count > 0;
     printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: %s/invariants.csv\n", name,
            folder, folder, folder);
     if (bends) printf("  second_order: %s/second_order.csv\n", folder);
-    for (int i = 0; i < def->place_count; i++) {
-        const yk_smooth_place_def *place = &def->places[i];
-        if (place->flexible != flexible) continue;
-        const char *dot = strrchr(place->name, '.');
-        printf("%s%s: %d", open ? ", " : "  points: {", dot ? dot + 1 : place->name, place->place + 1);
+    for (int i = 0; i < def->attachment_count; i++) {
+        const yk_smooth_attachment_def *attachment = &def->attachments[i];
+        if (attachment->flexible != flexible) continue;
+        const char *dot = strrchr(attachment->name, '.');
+        printf("%s%s: %d", open ? ", " : "  points: {", dot ? dot + 1 : attachment->name, attachment->attachment + 1);
         open = true;
     }
     if (open) printf("}\n");

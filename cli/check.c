@@ -14,10 +14,11 @@ static void report_freedoms(const char *path, const option_list *sets, const loa
     def.overrides = sets->items, def.override_count = sets->count;
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_freedoms freedoms;
-        bool told = false;
+        bool prescribed = false;
         for (int k = 0; k < info->interface_count; k++)
-            told = told || (info->interfaces[k].motion_subsystem == i && yk_system_prescribes_motion(system, k));
-        if (!told || yk_scenario_freedoms(l->context, &def, i, &freedoms) != YK_OK) continue;
+            prescribed =
+                prescribed || (info->interfaces[k].motion_subsystem == i && yk_system_prescribes_motion(system, k));
+        if (!prescribed || yk_scenario_freedoms(l->context, &def, i, &freedoms) != YK_OK) continue;
         if (freedoms.prescribed <= freedoms.independent) continue;
         fprintf(
             stderr,

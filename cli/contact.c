@@ -26,7 +26,7 @@ enum { FILES_MAX = 4096, HISTORY_MAX = 100000 };
 typedef struct request {
     option_list solvers;
     const char *friction, *history;
-    double tolerance, relaxation;
+    double tolerance, relaxation_factor;
     int iterations;
     bool simple;
 } request;
@@ -147,7 +147,7 @@ static bool read_request(session *s, const request *r)
     s->options.friction = (yk_friction_model)index;
     s->options.tolerance = r->tolerance;
     s->options.iterations = r->iterations;
-    s->options.relaxation = r->relaxation;
+    s->options.relaxation_factor = r->relaxation_factor;
     s->options.exact_local = !r->simple;
     for (int i = 0; i < r->solvers.count; i++) {
         if (!options_pick("solver", r->solvers.items[i], solver_words, &index)) return false;
@@ -192,14 +192,14 @@ static bool print_totals(const session *s)
 static int run_solve(int argc, char **argv)
 {
     static const char *files[FILES_MAX];
-    request r = {.friction = "coulomb", .tolerance = 1e-8, .relaxation = 1};
+    request r = {.friction = "coulomb", .tolerance = 1e-8, .relaxation_factor = 1};
     const option_row rows[] = {
         {"solver", OPTION_LIST, &r.solvers, "NAME",
          "automatic, gauss-seidel, projected-gradient, accurate or pivot; may be given again"},
         {"friction", OPTION_TEXT, &r.friction, "MODEL", "cone, coulomb (default) or box"},
         {"tolerance", OPTION_NUMBER, &r.tolerance, "T", "on the residual (default 1e-8)"},
         {"iterations", OPTION_COUNT, &r.iterations, "N", "at most (default: the solver's own)"},
-        {"relaxation", OPTION_NUMBER, &r.relaxation, "W", "of Gauss-Seidel, between 0 and 2 (default 1)"},
+        {"relaxation-factor", OPTION_NUMBER, &r.relaxation_factor, "W", "of Gauss-Seidel, between 0 and 2 (default 1)"},
         {"simple", OPTION_FLAG, &r.simple, NULL,
          "Gauss-Seidel takes one projected step per contact, no exact local solution"},
         {"history", OPTION_TEXT, &r.history, "FILE", "write all residuals as CSV"},

@@ -16,7 +16,7 @@ enum { STEPS_MAX = 32 };
 static char noun[] = "run"; /* that progress counts */
 
 static const char usage[] = "converge SCENARIO [--schemes A,B,...] [--variant NAME;PATH=VALUE;...] [--steps H,H,...]\n"
-                            "       yoke converge SCENARIO --signal NAME --exact EXPRESSION [--steps H,H,...]\n\n"
+                            "       yoke converge SCENARIO --channel NAME --exact EXPRESSION [--steps H,H,...]\n\n"
                             "Runs every scheme with every step, in parallel, and compares with an exact course, with "
                             "the monolithic system or with\n"
                             "the finest run. Errors are relative (L1); orders are observed from step to step; cost is "
@@ -49,7 +49,7 @@ static void print_row(const yk_convergence_row *r)
     if (isfinite(r->order)) snprintf(order, sizeof order, "%.3f", r->order);
     printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g%s%s%s\n", r->step, r->error, r->largest, order,
            (long long)r->steps, (long long)r->iterations, (long long)r->calls, 1e6 * r->seconds_per_step,
-           r->drowned ? "  (that of the reference)" : "", r->outcome ? "  " : "", outcomes[r->outcome]);
+           r->unresolved ? "  (that of the reference)" : "", r->outcome ? "  " : "", outcomes[r->outcome]);
 }
 
 static void print_rows(const yk_converge_def *def, const yk_convergence_row *rows)
@@ -88,7 +88,7 @@ static bool write_rows(const char *file, const yk_converge_def *def, const yk_co
 }
 
 typedef struct request {
-    option_list sets, signals, variants;
+    option_list sets, channels, variants;
     const char *schemes, *exact, *steps, *reference, *output, *plot;
     int jobs;
 } request;
@@ -146,10 +146,10 @@ int command_converge(int argc, char **argv)
     const option_row rows[] = {
         {"schemes", OPTION_TEXT, &r.schemes, "A,B,...", "values of coupling.scheme to compare"},
         {"variant", OPTION_LIST, &r.variants, "NAME;PATH=VALUE;...", "any changes to compare, under a name"},
-        {"signal", OPTION_LIST, &r.signals, "NAME",
-         "signal to compare; may be repeated [position and velocity of all interfaces]"},
+        {"channel", OPTION_LIST, &r.channels, "NAME",
+         "channel to compare; may be repeated [position and velocity of all interfaces]"},
         {"exact", OPTION_TEXT, &r.exact, "EXPRESSION",
-         "exact course of the one signal's first component, of t and the scenario's parameters"},
+         "exact course of the one channel's first component, of t and the scenario's parameters"},
         {"reference", OPTION_TEXT, &r.reference, "WHICH",
          "monolithic, or finest: the last scheme; either with a quarter of the finest step [auto: what works]"},
         {"steps", OPTION_TEXT, &r.steps, "H,H,...", "macro steps in s, falling [1e-2,1e-3,1e-4]"},
@@ -170,7 +170,7 @@ int command_converge(int argc, char **argv)
     if (!variants_read(r.schemes, &r.variants, &variants)) return EXIT_MISUSE;
     def.scenario.path = path, def.scenario.overrides = r.sets.items, def.scenario.override_count = r.sets.count;
     def.variants = variants.items, def.variant_count = variants.count;
-    def.signals = r.signals.items, def.signal_count = r.signals.count;
+    def.channels = r.channels.items, def.channel_count = r.channels.count;
     def.exact = r.exact, def.jobs = r.jobs, def.progress = show_count, def.user = noun;
     int code = run_study(&r, &def);
     variants_free(&variants);

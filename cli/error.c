@@ -9,19 +9,19 @@
 
 enum { BAR_WIDTH = 32, ROWS_MAX = 16 };
 
-static bool show_share(void *user, double share)
+static bool show_fraction(void *user, double fraction)
 {
     if (*(const bool *)user) {
         char bar[BAR_WIDTH + 1];
-        for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < share * BAR_WIDTH ? '#' : '.';
+        for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < fraction * BAR_WIDTH ? '#' : '.';
         bar[BAR_WIDTH] = '\0';
-        fprintf(stderr, "\r[%s] %3.0f %%  error bars: runs with smaller steps \033[K", bar, 100 * share);
+        fprintf(stderr, "\r[%s] %3.0f %%  error bars: runs with smaller steps \033[K", bar, 100 * fraction);
         fflush(stderr);
     }
     return !was_interrupted();
 }
 
-static void print_signal(const yk_signal_error *e)
+static void print_channel(const yk_channel_error *e)
 {
     static const char *const notes[] = {[YK_ACCURACY_REGULAR] = "",
                                         [YK_ACCURACY_ROUNDING] = "rounding",
@@ -40,7 +40,7 @@ static void print_signal(const yk_signal_error *e)
 }
 
 /* The worst first; those that do not count last. */
-static void print_signals(const yk_error_report *r)
+static void print_channels(const yk_error_report *r)
 {
     printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range", "% mean", "order");
     double above = INFINITY;
@@ -48,14 +48,14 @@ static void print_signals(const yk_error_report *r)
     while (printed < ROWS_MAX && printed < r->count) {
         int next = -1;
         for (int i = 0; i < r->count; i++) {
-            double size = r->signals[i].exempt ? -1 : r->signals[i].error;
+            double size = r->channels[i].exempt ? -1 : r->channels[i].error;
             bool open = size < above || (size == above && i > last);
-            double best = next < 0 ? -2 : r->signals[next].exempt ? -1 : r->signals[next].error;
+            double best = next < 0 ? -2 : r->channels[next].exempt ? -1 : r->channels[next].error;
             if (open && size > best) next = i;
         }
         if (next < 0) break;
-        print_signal(&r->signals[next]);
-        above = r->signals[next].exempt ? -1 : r->signals[next].error;
+        print_channel(&r->channels[next]);
+        above = r->channels[next].exempt ? -1 : r->channels[next].error;
         last = next;
         printed++;
     }
@@ -74,7 +74,7 @@ yk_status estimate_error(const error_request *q, yk_recorder *recorder)
     yk_error_def def = {.scenario = yk_scenario_default(),
                         .loaded = q->loaded->scenario,
                         .record = q->record,
-                        .progress = show_share,
+                        .progress = show_fraction,
                         .user = &visible};
     def.scenario.path = q->path;
     def.scenario.overrides = q->sets->items;
@@ -89,7 +89,7 @@ yk_status estimate_error(const error_request *q, yk_recorder *recorder)
         if (written < 0) status = written;
     }
     if (report && !q->quiet) {
-        if (report->known) print_signals(report);
+        if (report->known) print_channels(report);
         printf("\n  error: %s\n", report->text);
         const yk_scenario_info *info = yk_scenario_get(q->loaded->scenario);
         for (int i = 0; i < info->subsystem_count; i++) {

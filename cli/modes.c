@@ -122,7 +122,7 @@ static bool write_csv(const char *file, const yk_smooth *model, const yk_modes *
         for (int n = 0; n < modes->node_count; n++) {
             const yk_mode *mode = &modes->mode[i];
             fprintf(out, "%d,%.15g,%.15g,%.15g,%s", i + 1, mode->frequency, mode->damping, mode->growth,
-                    yk_smooth_place_of(def, n).name);
+                    yk_smooth_start_pose(def, n).name);
             for (int k = 0; k < 12; k++) fprintf(out, ",%.9g", yk_modes_shape(modes, i, n, k >= 6)[k % 6]);
             fprintf(out, "\n");
         }

@@ -55,7 +55,7 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
     const yk_vec3 none = {0, 0, 0};
     *f = (figure){0};
     size_t most = 2 * (size_t)(def->joint_count + def->beam_count) + (size_t)def->force_count + 1;
-    most += (size_t)def->place_count;
+    most += (size_t)def->attachment_count;
     f->line = yk_allocate(context, most, sizeof *f->line);
     if (!f->line) return YK_ERROR_MEMORY;
 
@@ -68,9 +68,9 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
     }
 
     /* Flexible bodies from place to place; a modal one begins at its floating frame. */
-    for (int i = 0; i < def->place_count; i++) {
-        int flexible = def->places[i].flexible, node = def->node_count + i;
-        bool first = i == 0 || def->places[i - 1].flexible != flexible;
+    for (int i = 0; i < def->attachment_count; i++) {
+        int flexible = def->attachments[i].flexible, node = def->node_count + i;
+        bool first = i == 0 || def->attachments[i - 1].flexible != flexible;
         bool modal = def->flexibles[flexible].body->kind == YK_FLEXIBLE_MODAL;
         if (!first) add_line(f, point_on(model, node - 1, none), point_on(model, node, none));
         if (first && modal)

@@ -6,7 +6,7 @@
 
 static volatile sig_atomic_t interrupted;
 
-/* The first signal lets the present step end and the record be closed; the next one ends the program at once. */
+/* The first channel lets the present step end and the record be closed; the next one ends the program at once. */
 static void note_interrupt(int number)
 {
     static const char note[] = "\nyoke: stopping after this step; once more to stop at once\n";

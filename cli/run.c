@@ -88,8 +88,8 @@ static void print_steps(const yk_run_report *report, yk_system *system)
 /* Times of short steps are taken now and then and made up to the whole, which they may exceed then. */
 static void print_time(const char *name, int64_t calls, double own, double all)
 {
-    double share = all > 0 ? fmin(100, 100 * own / all) : 0;
-    printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), share);
+    double fraction = all > 0 ? fmin(100, 100 * own / all) : 0;
+    printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), fraction);
 }
 
 static bool is_merged(const yk_scenario_info *info)
@@ -112,9 +112,9 @@ static bool has_markers(const yk_scenario_info *info)
 {
     for (int i = 0; i < info->interface_count; i++) {
         const yk_port *ports;
-        yk_subsystem *side = info->subsystems[info->interfaces[i].effort_subsystem];
+        yk_subsystem *side = info->subsystems[info->interfaces[i].wrench_subsystem];
         side->ops->ports(side, &ports);
-        if (ports[info->interfaces[i].effort_port].kind == YK_PORT_MARKER) return true;
+        if (ports[info->interfaces[i].wrench_port].kind == YK_PORT_MARKER) return true;
     }
     return false;
 }
@@ -318,7 +318,7 @@ int command_run(int argc, char **argv)
          "results, .h5 or .csv; may be given several times [record.file, or results.h5]"},
         {"no-output", OPTION_FLAG, &no_output, NULL, "record nothing"},
         {"error", OPTION_FLAG, &q.error, NULL,
-         "error bars on every recorded signal: the run again with 1/2 and 1/4 of the step, 6 times its work"},
+         "error bars on every recorded channel: the run again with 1/2 and 1/4 of the step, 6 times its work"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL,
          "no progress bar and no summary; the exit code is 3 if the run is not to be trusted"},
         {.kind = OPTION_END},

@@ -38,7 +38,7 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
     return yk_diagnostics_errors(diagnostics) > 0;
 }
 
-static bool load(const char *path, const option_list *sets, bool precise, yk_log_level level, loaded *out)
+static bool load(const char *path, const option_list *sets, bool to_rounding, yk_log_level level, loaded *out)
 {
     *out = (loaded){.context = open_context_at(level)};
     if (!out->context) return false;
@@ -46,7 +46,7 @@ static bool load(const char *path, const option_list *sets, bool precise, yk_log
     def.path = path;
     def.overrides = sets->items;
     def.override_count = sets->count;
-    def.precise = precise;
+    def.to_rounding = to_rounding;
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status >= 0) status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
     if (out->diagnostics) print_diagnostics(out->context, out->diagnostics);
@@ -65,9 +65,9 @@ bool load_scenario(const char *path, const option_list *sets, loaded *out)
     return load(path, sets, false, YK_LOG_WARNING, out);
 }
 
-bool load_scenario_as(const char *path, const option_list *sets, bool precise, loaded *out)
+bool load_scenario_as(const char *path, const option_list *sets, bool to_rounding, loaded *out)
 {
-    return load(path, sets, precise, YK_LOG_WARNING, out);
+    return load(path, sets, to_rounding, YK_LOG_WARNING, out);
 }
 
 bool load_scenario_to_check(const char *path, const option_list *sets, loaded *out)

@@ -14,7 +14,7 @@ typedef struct loaded {
 /* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has mistakes. */
 bool load_scenario(const char *path, const option_list *sets, loaded *out);
 /* The same, for differences of runs (see yk_scenario_def). */
-bool load_scenario_as(const char *path, const option_list *sets, bool precise, loaded *out);
+bool load_scenario_as(const char *path, const option_list *sets, bool to_rounding, loaded *out);
 /* The same, with everything that is worth a word on stderr: what a run would set right by itself too. */
 bool load_scenario_to_check(const char *path, const option_list *sets, loaded *out);
 void close_scenario(loaded *out);

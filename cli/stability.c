@@ -56,7 +56,7 @@ static void print_mode(const yk_scenario_info *info, const yk_stability_mode *m)
     if (m->interface >= 0) printf("    at interface '%s'\n", info->interfaces[m->interface].name);
     if (*m->moving) printf("    moving: %s", m->moving);
     if (m->subsystem >= 0)
-        printf("%s%.0f %% of the motion's energy in '%s'", *m->moving ? "; " : "    ", 100 * m->moving_share,
+        printf("%s%.0f %% of the motion's energy in '%s'", *m->moving ? "; " : "    ", 100 * m->moving_fraction,
                info->names[m->subsystem]);
     if (*m->moving || m->subsystem >= 0) printf("\n");
 }
@@ -207,7 +207,7 @@ static int draw(yk_context *context, const request *r, const yk_map_axis *x, con
     size_t count = (size_t)x->count * (size_t)y->count;
     const two_mass_request *o = &r->oscillator;
     if (o->output && !map_write(o->output, x, y, radii)) return EXIT_FAILED;
-    printf("stable share %.4f\n", yk_stable_share(radii, count));
+    printf("stable fraction %.4f\n", yk_stable_fraction(radii, count));
     if (!o->plot) return EXIT_GOOD;
     char title[256];
     snprintf(title, sizeof title, "growth by the coupling per macro step, %s", r->path);
@@ -282,7 +282,7 @@ static int map_scenario(const request *r)
 static int run_request(request *r, const yk_two_mass *untouched)
 {
     const two_mass_request *o = &r->oscillator;
-    bool oscillator = o->scheme || o->order || o->exchange || o->inputs || o->relaxation || o->integrators ||
+    bool oscillator = o->scheme || o->order || o->exchange || o->inputs || o->acceleration || o->integrators ||
                       o->iterations >= 0 || memcmp(&o->model, untouched, sizeof *untouched) != 0;
     if (r->path && oscillator) {
         fprintf(stderr,
@@ -331,7 +331,7 @@ int command_stability(int argc, char **argv)
          "two masses, explicit: original, index-1, index-2, index-3, or alpha*h^2,beta*h,gamma [index-1]"},
         {"iterations", OPTION_NUMBER, &o->iterations, "N",
          "two masses, tight: exactly N repetitions [until converged]"},
-        {"relaxation", OPTION_TEXT, &o->relaxation, "NAME",
+        {"acceleration", OPTION_TEXT, &o->acceleration, "NAME",
          "two masses, tight: none, aitken or quasi-newton [quasi-newton]"},
         {"integrators", OPTION_TEXT, &o->integrators, "A,B",
          "two masses: two-step, semi-implicit or exact [two-step,semi-implicit]"},

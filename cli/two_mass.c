@@ -11,13 +11,13 @@
 #include "pictures.h"
 #include "yoke/analysis.h"
 
-static bool read_inputs(const char *text, yk_inputs *inputs)
+static bool read_inputs(const char *text, yk_explicit_inputs *inputs)
 {
     double a, b, c;
     char rest;
     if (strchr(text, ',')) {
         if (sscanf(text, "%lf,%lf,%lf%c", &a, &b, &c, &rest) == 3) {
-            *inputs = (yk_inputs){true, a, b, c};
+            *inputs = (yk_explicit_inputs){true, a, b, c};
             return true;
         }
         fprintf(stderr, "yoke: --inputs '%s': the weights are three numbers alpha*h^2,beta*h,gamma such as 2,2,1\n",
@@ -25,7 +25,8 @@ static bool read_inputs(const char *text, yk_inputs *inputs)
         return false;
     }
     static const char *const words[] = {"original", "index-1", "index-2", "index-3", NULL};
-    const yk_inputs values[] = {YK_INPUTS_ORIGINAL, YK_INPUTS_INDEX_1, YK_INPUTS_INDEX_2, YK_INPUTS_INDEX_3};
+    const yk_explicit_inputs values[] = {YK_EXPLICIT_INPUTS_ORIGINAL, YK_EXPLICIT_INPUTS_INDEX_1,
+                                         YK_EXPLICIT_INPUTS_INDEX_2, YK_EXPLICIT_INPUTS_INDEX_3};
     int index;
     if (!options_pick("inputs", text, words, &index)) return false;
     *inputs = values[index];
@@ -52,18 +53,18 @@ static bool read_scheme(two_mass_request *r)
     static const char *const schemes[] = {"explicit", "tight", "monolithic", "loose", NULL};
     static const char *const orders[] = {"gauss-seidel", "jacobi", NULL};
     static const char *const exchanges[] = {"motion", "forces", NULL};
-    static const char *const relaxations[] = {"none", "aitken", "quasi-newton", NULL};
+    static const char *const accelerations[] = {"none", "aitken", "quasi-newton", NULL};
     yk_scheme_def *scheme = &r->model.scheme;
-    int kind, order, exchange, relaxation;
+    int kind, order, exchange, acceleration;
     if (!options_pick("scheme", r->scheme, schemes, &kind) || !options_pick("order", r->order, orders, &order) ||
         !options_pick("exchange", r->exchange, exchanges, &exchange) ||
-        !options_pick("relaxation", r->relaxation, relaxations, &relaxation))
+        !options_pick("acceleration", r->acceleration, accelerations, &acceleration))
         return false;
     bool loose = kind == 3;
     scheme->kind = loose ? YK_SCHEME_TIGHT : (yk_scheme_kind)kind;
     scheme->order = (yk_order)order;
     scheme->exchange = exchange == 0 ? YK_EXCHANGE_MOTION : YK_EXCHANGE_FORCES;
-    scheme->relaxation = (yk_relaxation)relaxation;
+    scheme->acceleration = (yk_acceleration)acceleration;
     if (r->iterations >= 0) {
         /* A fixed number of repetitions, converged or not: a tolerance that nothing meets. */
         scheme->iterations = (int)r->iterations;
@@ -169,7 +170,7 @@ static int make_map(yk_context *context, const two_mass_request *r, const yk_map
     yk_status status =
         yk_two_mass_map(context, &r->model, x, y, radii, isatty(STDERR_FILENO) ? show_progress : NULL, NULL);
     bool good = status == YK_OK && (!r->output || map_write(r->output, x, y, radii));
-    if (good) printf("stable share %.4f\n", yk_stable_share(radii, count));
+    if (good) printf("stable fraction %.4f\n", yk_stable_fraction(radii, count));
     if (good && r->plot) {
         char title[160];
         bool inputs = r->model.scheme.kind == YK_SCHEME_EXPLICIT;
@@ -224,7 +225,7 @@ int two_mass_run(two_mass_request *r)
     if (!r->exchange) r->exchange = "motion";
     if (!r->inputs) r->inputs = "index-1";
     /* A fixed number of repetitions is a question about the plain iteration. */
-    if (!r->relaxation) r->relaxation = r->iterations >= 0 ? "none" : "quasi-newton";
+    if (!r->acceleration) r->acceleration = r->iterations >= 0 ? "none" : "quasi-newton";
     if (!r->integrators) r->integrators = "two-step,semi-implicit";
     if (!read_scheme(r)) return EXIT_MISUSE;
     for (const char *const *name = yk_two_mass_parameters(); *name; name++)

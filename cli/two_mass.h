@@ -7,7 +7,7 @@
 
 typedef struct two_mass_request {
     yk_two_mass model;
-    const char *scheme, *order, *exchange, *inputs, *relaxation, *integrators;
+    const char *scheme, *order, *exchange, *inputs, *acceleration, *integrators;
     double iterations;
     option_list maps;
     const char *output, *plot;

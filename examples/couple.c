@@ -31,7 +31,7 @@ typedef struct cart {
 
 static int cart_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"clamp", YK_PORT_SCALAR, YK_TAKES_EFFORT | YK_TAKES_MOTION};
+    static const yk_port port = {"clamp", YK_PORT_SCALAR, YK_TAKES_WRENCH | YK_TAKES_MOTION};
     (void)self;
     *list = &port;
     return 1;
@@ -50,7 +50,7 @@ static double spring(const cart *self)
     return -self->stiffness * self->now.x;
 }
 
-static yk_status cart_start(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+static yk_status cart_start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     cart *self = (cart *)subsystem;
     (void)t;
@@ -60,21 +60,21 @@ static yk_status cart_start(yk_subsystem *subsystem, double t, double h, const y
         self->now.a = 2 * (inputs->degree >= 2 ? inputs->linear[2].x : 0);
         self->now.force = self->mass * self->now.a - spring(self);
     } else {
-        self->now.force = inputs && self->causality == YK_TAKES_EFFORT ? inputs->linear[0].x : 0;
+        self->now.force = inputs && self->causality == YK_TAKES_WRENCH ? inputs->linear[0].x : 0;
         self->now.a = (self->now.force + spring(self)) / self->mass;
     }
     return YK_OK;
 }
 
 /* Value of the input after a time, by Horner's rule. */
-static double value(const yk_signal *signal, double time)
+static double value(const yk_input *input, double time)
 {
     double sum = 0;
-    for (int i = signal->degree; i >= 0; i--) sum = sum * time + signal->linear[i].x;
+    for (int i = input->degree; i >= 0; i--) sum = sum * time + input->linear[i].x;
     return sum;
 }
 
-static yk_status cart_step(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+static yk_status cart_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     cart *self = (cart *)subsystem;
     cart_state *now = &self->now;
@@ -83,7 +83,7 @@ static yk_status cart_step(yk_subsystem *subsystem, double t, double h, const yk
         now->a = ((value(inputs, h) - now->x) / h - now->v) / h;
         now->force = self->mass * now->a - spring(self);
     } else { /* the clamp's force is given; see where it leads */
-        now->force = self->causality == YK_TAKES_EFFORT ? value(inputs, h / 2) : 0;
+        now->force = self->causality == YK_TAKES_WRENCH ? value(inputs, h / 2) : 0;
         now->a = (now->force + spring(self)) / self->mass;
     }
     now->v += h * now->a;
@@ -98,7 +98,7 @@ static void cart_output(const yk_subsystem *subsystem, int port, yk_port_value *
     out->motion.position.x = now->x;
     out->motion.velocity.x = now->v;
     out->motion.acceleration.x = now->a;
-    out->effort.force.x = now->force;
+    out->wrench.force.x = now->force;
 }
 
 static void cart_destroy(yk_subsystem *self)
@@ -188,7 +188,7 @@ int main(void)
 
     yk_subsystem *carts[] = {&left.subsystem, &right.subsystem};
     const char *names[] = {"left", "right"};
-    yk_interface_def clamp = {.name = "clamp", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def clamp = {.name = "clamp", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = carts,
                          .names = names,
                          .subsystem_count = 2,
@@ -205,7 +205,7 @@ int main(void)
     def.scheme.kind = YK_SCHEME_EXPLICIT;
     yk_status status = simulate(context, "explicit", &def, omega);
     def.scheme.kind = YK_SCHEME_TIGHT;
-    def.scheme.relaxation = YK_RELAXATION_AITKEN;
+    def.scheme.acceleration = YK_ACCELERATION_AITKEN;
     if (status >= 0) status = simulate(context, "tight", &def, omega);
     if (status < 0) fprintf(stderr, "%s: %s\n", yk_status_text(status), yk_last_message(context));
     yk_context_destroy(context);

@@ -15,8 +15,8 @@ grid=(--map rho-inf=0:1:51 --map omega-h=0.2:10:50)
 # maps_begin: the head of the table that `map` fills.
 maps_begin() {
     cat <<'TABLE'
-Stable share of the grid rho_inf = 0..1 (51 points) by omega01 h = 0.2..10 (50 points).
-"Checked" are the shares of an independent evaluation of the paper's recurrence equations, where there is one.
+Stable fraction of the grid rho_inf = 0..1 (51 points) by omega01 h = 0.2..10 (50 points).
+"Checked" are the fractions of an independent evaluation of the paper's recurrence equations, where there is one.
 
 | figure | share | checked | arguments of `yoke stability` |
 |---|---|---|---|
@@ -27,7 +27,7 @@ TABLE
 map() {
     local name=$1 title=$2 checked=$3 share
     shift 3
-    share=$("$yoke" stability "$@" "${grid[@]}" -o "$out/$name.csv" --plot "$out/$name" | sed -n 's/^stable share //p')
+    share=$("$yoke" stability "$@" "${grid[@]}" -o "$out/$name.csv" --plot "$out/$name" | sed -n 's/^stable fraction //p')
     printf "| %s | %s | %s | %s |\n" "$title" "$share" "$checked" "$*" >>"$report"
 }
 

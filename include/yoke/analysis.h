@@ -30,11 +30,11 @@ typedef struct yk_run_def {
 
 /* What is watched in every run. */
 typedef enum yk_finding_kind {
-    YK_FINDING_RIPPLE, /* an interface effort swings from step to step, and more and more; value: growth per step */
+    YK_FINDING_RIPPLE, /* an interface wrench swings from step to step, and more and more; value: growth per step */
     YK_FINDING_ENERGY, /* energy came from nowhere, or got lost (negative); value: share of that at the start and fed in */
-    YK_FINDING_NOT_CONVERGED, /* iterations; value: share of the impulse (relaxed: velocity) that they left open */
+    YK_FINDING_NOT_CONVERGED, /* iterations; value: fraction of the impulse (relaxed: velocity) that they left open */
     YK_FINDING_DRIFT,         /* the two sides of an interface part more and more; value: gap in m or rad */
-    YK_FINDING_FEEDTHROUGH,   /* an effort is answered at once */
+    YK_FINDING_FEEDTHROUGH,   /* a wrench is answered at once */
     YK_FINDING_MASS_RATIO,    /* the motion side is heavier; value: the ratio */
     YK_FINDING_GAP,           /* the two sides do not move as one; value: velocity gap by velocity */
     YK_FINDING_PASSAGE,       /* a driven body passed through what never moves; value: depth (m) */
@@ -63,15 +63,15 @@ typedef struct yk_finding {
 enum { YK_FINDINGS_MAX = 16 };
 
 typedef struct yk_run_report {
-    int64_t steps;         /* macro steps taken */
-    double time;           /* s, reached */
-    double seconds;        /* s, on the clock */
-    double energy_scale;   /* J: kinetic at the start, potential released since, work fed in from outside */
-    double energy_made;    /* by coupling and integration, as a share of that; negative: lost; infinite: not finite */
+    int64_t steps;       /* macro steps taken */
+    double time;         /* s, reached */
+    double seconds;      /* s, on the clock */
+    double energy_scale; /* J: kinetic at the start, potential released since, work fed in from outside */
+    double energy_made;  /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
     double largest_energy; /* J: kinetic, and the range of the potential, of all subsystems that tell */
     double rounding;       /* J: what is not told from zero beside the energies and works of the run */
     double energy_created; /* J, by all interfaces */
-    double mass_ratio;     /* motion side by effort side at the start, largest of all interfaces; NaN if not known */
+    double mass_ratio;     /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
     bool recorded;         /* the record has its end */
     uint64_t state_hash;   /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
     int finding_count;
@@ -92,43 +92,44 @@ bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *resid
 typedef enum yk_accuracy {
     YK_ACCURACY_REGULAR,   /* differences fall from run to run: a measured order */
     YK_ACCURACY_ROUNDING,  /* all runs agree to rounding */
-    YK_ACCURACY_JUMPS,     /* the signal jumps, and at a jump the error is the jump: its mean is what falls */
+    YK_ACCURACY_JUMPS,     /* the channel jumps, and at a jump the error is the jump: its mean is what falls */
     YK_ACCURACY_ASSUMED,   /* two runs only: order 1 is assumed */
     YK_ACCURACY_IRREGULAR, /* differences do not fall regularly: a bound from the largest */
     YK_ACCURACY_LOST       /* not predictable: differences are as large as the motion, whatever the step */
 } yk_accuracy;
 
-/* The error of one recorded signal, of all its components together. */
-typedef struct yk_signal_error {
+/* The error of one recorded channel, of all its components together. */
+typedef struct yk_channel_error {
     const char *name, *unit;
     yk_accuracy accuracy;
-    double largest;  /* largest error bar, in the signal's unit */
-    double relative; /* the same, by the signal's range (of a vector: of the component that moves most) */
-    double mean;     /* mean error by the signal's mean deviation from its mean */
-    double error;    /* what counts: the larger of relative and mean; of signals that jump the mean */
-    double range;    /* largest less least value, in the signal's unit */
+    double largest;  /* largest error bar, in the channel's unit */
+    double relative; /* the same, by the channel's range (of a vector: of the component that moves most) */
+    double mean;     /* mean error by the channel's mean deviation from its mean */
+    double error;    /* what counts: the larger of relative and mean; of channels that jump the mean */
+    double range;    /* largest less least value, in the channel's unit */
     double size;     /* largest absolute value */
     double order;    /* observed: by log2 of the factor from run to run; NaN if there is none */
     double horizon;  /* s: not predictable from here on; infinite if it is */
-    bool exempt;     /* does not count: a gap or created energy, which are errors themselves, or a signal at rest */
-} yk_signal_error;
+    bool exempt;     /* does not count: a gap or created energy, which are errors themselves, or a channel at rest */
+} yk_channel_error;
 
 typedef struct yk_error_def {
-    yk_scenario_def scenario;                   /* of the run */
-    const yk_scenario *loaded;                  /* the same, as it was run */
-    const yk_record *record;                    /* of the run */
-    int jobs;                                   /* runs at the same time; 0: one per core */
-    bool (*progress)(void *user, double share); /* told now and then; false stops, with the bars that can be had then */
+    yk_scenario_def scenario;  /* of the run */
+    const yk_scenario *loaded; /* the same, as it was run */
+    const yk_record *record;   /* of the run */
+    int jobs;                  /* runs at the same time; 0: one per core */
+    bool (*progress)(void *user,
+                     double fraction); /* told now and then; false stops, with the bars that can be had then */
     void *user;
 } yk_error_def;
 
 typedef struct yk_error_report {
     bool known;     /* false: a finer run failed, so that nothing bounds the error; the text says which */
     int finer_runs; /* that the bars are made of */
-    int count;      /* of signals, as in the record */
-    yk_signal_error *signals;
-    int worst;                 /* the signal whose error counts; -1: none does */
-    double error;              /* of that signal; 0 if none counts, infinite if not known */
+    int count;      /* of channels, as in the record */
+    yk_channel_error *channels;
+    int worst;                 /* the channel whose error counts; -1: none does */
+    double error;              /* of that channel; 0 if none counts, infinite if not known */
     const double *const *bars; /* per column of the record, with as many rows */
     char text[512];            /* in words: "0.3 % of its range at h = 0.001 s (hinge.position), order 2" */
 } yk_error_report;
@@ -136,13 +137,13 @@ typedef struct yk_error_report {
 /* How much work the error bars of a run are, as multiples of the run. */
 #define YK_ERROR_WORK 6
 
-/* Error bars on every recorded signal: the scenario is run again with half and a quarter of all its steps, and with an eighth
+/* Error bars on every recorded channel: the scenario is run again with half and a quarter of all its steps, and with an eighth
  * where the differences do not fall regularly. The report is to be destroyed. A finer run that fails is an answer and not an
  * error. YK_INTERRUPTED: stopped before there was anything. */
 yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_error_report **report);
 void yk_error_report_destroy(yk_context *context, yk_error_report *report);
 
-/* Writes a record to a recorder together with the error bars of its signals, channels "error.NAME", and the figures of the
+/* Writes a record to a recorder together with the error bars of its channels, channels "error.NAME", and the figures of the
  * report in the summary. A report of NULL: the record alone. */
 yk_status yk_error_record(yk_context *context, const yk_record *record, const yk_error_report *report,
                           yk_recorder *recorder);
@@ -172,9 +173,9 @@ typedef struct yk_converge_def {
     int variant_count;   /* 0: the scenario as it is */
     const double *steps; /* s, falling; without an exact course all whole parts of the first */
     int step_count;
-    const char *const *signals; /* that are compared; none: position and velocity of all interfaces */
-    int signal_count;
-    const char *exact;      /* course of the one signal's first component: an expression of t and the parameters */
+    const char *const *channels; /* that are compared; none: position and velocity of all interfaces */
+    int channel_count;
+    const char *exact;      /* course of the one channel's first component: an expression of t and the parameters */
     yk_reference reference; /* else: a run with a quarter of the finest step */
     int jobs;               /* runs at the same time; 0: one per core */
     /* Told after each run; false stops when those under way have finished. */
@@ -195,11 +196,11 @@ typedef struct yk_convergence_row {
     int variant;
     double step; /* s */
     /* Exact: relative L1 error over the run (papers explicit (47), tight (34)). Else the same at the times of the coarsest
-     * run, by the deviation of the reference from its mean, and of the worst signal. */
+     * run, by the deviation of the reference from its mean, and of the worst channel. */
     double error;
-    double largest;                   /* largest absolute error, in the signal's unit */
+    double largest;                   /* largest absolute error, in the channel's unit */
     double order;                     /* observed, from the row before; NaN in the first and where there is none */
-    bool drowned;                     /* the error is not told from that of the reference */
+    bool unresolved;                  /* the error is not told from that of the reference */
     int64_t steps;                    /* macro steps */
     int64_t iterations;               /* sweeps over all subsystems */
     int64_t calls;                    /* of all subsystems */
@@ -232,7 +233,7 @@ typedef struct yk_sweep_def {
     const yk_sweep_axis *axes; /* every combination is run, the last axis fastest */
     int axis_count;
     /* "rms(tip.position.y, 1, 2)": rms, mean, deviation, min, max, peak, amplitude, final or frequency of
-     * (signal, from, to), or line(signal, frequency, from, to); the times may be left out. "radius" and "coupling" are
+     * (channel, from, to), or line(channel, frequency, from, to); the times may be left out. "radius" and "coupling" are
      * the numbers of yk_stability_report. */
     const char *const *measures;
     int measure_count;
@@ -301,7 +302,7 @@ typedef struct yk_stability_mode {
     double frequency;       /* Hz; half the sampling rate: the sign changes with every step */
     int interface;          /* that does most work on it; -1: there is none */
     int subsystem;          /* that moves most, by kinetic energy; -1: not known */
-    double moving_share;    /* of the kinetic energy, in that subsystem */
+    double moving_fraction; /* of the kinetic energy, in that subsystem */
     char moving[160];       /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not known */
 } yk_stability_mode;
 
@@ -331,7 +332,7 @@ typedef struct yk_stability_report {
     bool every_step;    /* the factor per step stays as the step becomes smaller: no step is small enough */
     double stable_step; /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
     char remedy
-        [400]; /* "coupling.scheme=tight coupling.relaxation=quasi-newton": values that were tried and are stable; "" */
+        [400]; /* "coupling.scheme=tight coupling.acceleration=quasi-newton": values that were tried and are stable; "" */
     double remedy_radius; /* growth per macro step with these */
     char reason[400];     /* of verdicts undecided and failed; "" */
     int solver;           /* of the verdict solver: the subsystem; else -1 */
@@ -371,7 +372,7 @@ typedef enum yk_two_mass_integrator {
 } yk_two_mass_integrator;
 
 /* The two-mass oscillator, the test equation of coupling schemes (papers explicit 4.1, tight 4), without dimensions:
- * mass 1 takes the effort, mass 2 the motion. */
+ * mass 1 takes the wrench, mass 2 the motion. */
 typedef struct yk_two_mass {
     double rho_inf;         /* of the two-step method */
     double omega_h;         /* natural frequency of mass 1 alone times the macro step */
@@ -413,8 +414,8 @@ double yk_map_axis_value(const yk_map_axis *axis, int index);
 yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const yk_map_axis *x, const yk_map_axis *y,
                           double *radii, void (*progress)(void *user, double fraction), void *user);
 
-/* Share of the radii that are stable. */
-double yk_stable_share(const double *radii, size_t count);
+/* Fraction of the radii that are stable. */
+double yk_stable_fraction(const double *radii, size_t count);
 
 /* Advice --------------------------------------------------------------------------------------------------------- */
 
@@ -423,12 +424,12 @@ double yk_stable_share(const double *radii, size_t count);
  * over the whole scenario, or as far as the time allows. */
 typedef struct yk_advise_def {
     yk_scenario_def scenario;
-    double tolerance; /* error that is good enough, as in yk_signal_error, of the worst signal */
+    double tolerance; /* error that is good enough, as in yk_channel_error, of the worst channel */
     double stretch;   /* s, from the start; NaN: as long as the time allows, at most the whole run */
     double seconds;   /* for all of it, roughly; on a machine that has other work to do it takes longer */
     const char *const
-        *signals; /* that are compared; none: position and velocity of all interfaces, and what is recorded */
-    int signal_count;
+        *channels; /* that are compared; none: position and velocity of all interfaces, and what is recorded */
+    int channel_count;
     int jobs;                                          /* schemes that are tried at the same time; 0: one per core */
     bool (*progress)(void *user, int done, int total); /* percent of the time; false stops */
     void *user;
@@ -447,15 +448,15 @@ typedef enum yk_advice_outcome {
 
 typedef struct yk_advice_row {
     char name[48];
-    char block[200]; /* "coupling: {scheme: tight, relaxation: aitken}" */
+    char block[200]; /* "coupling: {scheme: tight, acceleration: aitken}" */
     yk_advice_outcome outcome;
-    double step;         /* s: the coarsest that meets the tolerance, else the last that was tried */
-    double error;        /* of the worst signal: its distance from the reference and that one's own error */
-    char worst[160];     /* that signal */
-    double seconds;      /* for the whole run: from the steps of subsystems and what they cost */
-    int64_t calls;       /* of subsystems, for the whole run */
-    double energy_share; /* created by the interfaces, of what moves */
-    char message[768];   /* why not, or what to know; "" */
+    double step;            /* s: the coarsest that meets the tolerance, else the last that was tried */
+    double error;           /* of the worst channel: its distance from the reference and that one's own error */
+    char worst[160];        /* that channel */
+    double seconds;         /* for the whole run: from the steps of subsystems and what they cost */
+    int64_t calls;          /* of subsystems, for the whole run */
+    double energy_fraction; /* created by the interfaces, of what moves */
+    char message[768];      /* why not, or what to know; "" */
 } yk_advice_row;
 
 enum { YK_ADVICE_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
@@ -468,8 +469,8 @@ typedef struct yk_advice {
     char overrides[YK_ADVICE_OVERRIDES_MAX][64];
     char reference[64];     /* what they were compared with */
     int reference_parts;    /* its step: a part of the scenario's */
-    double reference_error; /* of it, in its worst signal */
-    int unknown_signals;    /* that the reference does not know well enough to judge by */
+    double reference_error; /* of it, in its worst channel */
+    int unknown_channels;   /* that the reference does not know well enough to judge by */
     char unknown[160];      /* one of them */
     double stretch;         /* s, on which schemes were compared */
     double verified;        /* s, over which the best meets the tolerance */

@@ -15,16 +15,16 @@
 extern "C" {
 #endif
 
-/* Two ports joined rigidly along the constrained axes. One side takes the effort and answers with its motion, the other
- * takes the motion and answers with the effort (force-displacement decomposition, paper explicit 2.1). */
+/* Two ports joined rigidly along the constrained axes. One side takes the wrench and answers with its motion, the other
+ * takes the motion and answers with the wrench (force-displacement decomposition, paper explicit 2.1). */
 typedef struct yk_interface_def {
     const char *name;
-    int effort_subsystem, effort_port;
+    int wrench_subsystem, wrench_port;
     int motion_subsystem, motion_port;
     unsigned constrained; /* YK_AXIS mask in the frame of the motion side's marker; scalar ports: YK_AXIS_X */
-    /* Of the effort side's marker in the frame of the motion side's, which it moves (a rheonomic joint): six, x to rz
+    /* Of the wrench side's marker in the frame of the motion side's, which it moves (a rheonomic joint): six, x to rz
      * with the rotations as one rotation vector; scalar ports: the first. With YK_AXIS_DISTANCE the first is the distance of
-     * both origins, and must be there. NULL: none. For schemes that apply efforts to both sides, or merge them. */
+     * both origins, and must be there. NULL: none. For schemes that apply wrenches to both sides, or merge them. */
     const yk_relative_motion *drive;
 } yk_interface_def;
 
@@ -44,49 +44,49 @@ typedef struct yk_wire_def {
 
 typedef enum yk_scheme_kind {
     YK_SCHEME_EXPLICIT,   /* each subsystem is called once per macro step; paper explicit 3.1 */
-    YK_SCHEME_TIGHT,      /* repeated until the interface efforts converge; paper tight 3.1 */
+    YK_SCHEME_TIGHT,      /* repeated until the interface wrenches converge; paper tight 3.1 */
     YK_SCHEME_MONOLITHIC, /* the parts merged to one subsystem with the joints as constraints: the reference */
-    YK_SCHEME_INDEX1,     /* polynomial efforts on both sides, constraints held on all levels; paper index1 */
-    YK_SCHEME_RIM,        /* fast members in small steps against reduced models of the slow ones; paper rim */
+    YK_SCHEME_INDEX1,     /* polynomial wrenches on both sides, constraints held on all levels; paper index1 */
+    YK_SCHEME_RIM,        /* fast participants in small steps against reduced models of the slow ones; paper rim */
     YK_SCHEME_RELAXED     /* the parts of the merged system one by one until nothing changes; paper relaxed */
 } yk_scheme_kind;
 
 typedef enum yk_order {
-    YK_ORDER_GAUSS_SEIDEL, /* motion sides and sources of wires first, effort sides with the new efforts */
+    YK_ORDER_GAUSS_SEIDEL, /* motion sides and sources of wires first, wrench sides with the new wrenches */
     YK_ORDER_JACOBI        /* all at once with what was known at the start of the step */
 } yk_order;
 
 /* What the explicit scheme prescribes to a motion side. Modified inputs set its velocity to the mean of three, weighted
  * with position, velocity and acceleration: (x_A - x_B)/h, v_A and v_B + h a_A (paper explicit (26)). The weights are
  * alpha h^2, beta h and gamma of Baumgarte's stabilisation; only their ratio matters. */
-typedef struct yk_inputs {
+typedef struct yk_explicit_inputs {
     bool modified; /* false: original inputs, paper explicit (20) */
     double position, velocity, acceleration;
-} yk_inputs;
+} yk_explicit_inputs;
 
-#define YK_INPUTS_ORIGINAL ((yk_inputs){false, 0, 0, 0})
-#define YK_INPUTS_INDEX_1 ((yk_inputs){true, 2, 2, 1})
-#define YK_INPUTS_INDEX_2 ((yk_inputs){true, 1, 1, 0})
-#define YK_INPUTS_INDEX_3 ((yk_inputs){true, 1, 0, 0})
+#define YK_EXPLICIT_INPUTS_ORIGINAL ((yk_explicit_inputs){false, 0, 0, 0})
+#define YK_EXPLICIT_INPUTS_INDEX_1 ((yk_explicit_inputs){true, 2, 2, 1})
+#define YK_EXPLICIT_INPUTS_INDEX_2 ((yk_explicit_inputs){true, 1, 1, 0})
+#define YK_EXPLICIT_INPUTS_INDEX_3 ((yk_explicit_inputs){true, 1, 0, 0})
 
 /* What crosses an interface in schemes that call every subsystem once (explicit, loose, rim). */
 typedef enum yk_exchange {
-    YK_EXCHANGE_MOTION, /* a motion to one side, the effort that it took to the other: the papers' schemes */
-    /* One effort to both sides, found from what they say of their next step (step_model) so that the joint holds at its end.
+    YK_EXCHANGE_MOTION, /* a motion to one side, the wrench that it took to the other: the papers' schemes */
+    /* One wrench to both sides, found from what they say of their next step (step_model) so that the joint holds at its end.
      * Where a subsystem does not say that, or the scheme rim makes small steps of it, as above. */
     YK_EXCHANGE_AUTO,
     /* The same, also where a subsystem tells an interface model only, whose step may not be so smooth: contact. */
     YK_EXCHANGE_FORCES
 } yk_exchange;
 
-/* How an iteration uses those before it. Tight: with none, effort sides make one iteration of their own solver per sweep
+/* How an iteration uses those before it. Tight: with none, wrench sides make one iteration of their own solver per sweep
  * where they can; with the others, whole steps. Relaxed: the unknowns of all parts together. */
-typedef enum yk_relaxation {
-    YK_RELAXATION_NONE,        /* the plain fixed point of paper tight 3.1 */
-    YK_RELAXATION_AITKEN,      /* one factor from the last two changes of all efforts on one subsystem */
-    YK_RELAXATION_QUASI_NEWTON /* least squares over all changes of the efforts of joined subsystems (IQN-ILS), those of
+typedef enum yk_acceleration {
+    YK_ACCELERATION_NONE,        /* the plain fixed point of paper tight 3.1 */
+    YK_ACCELERATION_AITKEN,      /* one factor from the last two changes of all wrenches on one subsystem */
+    YK_ACCELERATION_QUASI_NEWTON /* least squares over all changes of the wrenches of joined subsystems (IQN-ILS), those of
                                   earlier steps too; relaxed: of the step */
-} yk_relaxation;
+} yk_acceleration;
 
 /* The velocity that the tight scheme prescribes to a motion side. */
 typedef enum yk_tight_velocity {
@@ -94,62 +94,62 @@ typedef enum yk_tight_velocity {
     YK_VELOCITY_MARKER      /* that of the partner's marker at the end of the step */
 } yk_tight_velocity;
 
-/* Scheme index1. Both sides of its interfaces take efforts. `iterations` of the scheme limits the corrections of a step;
+/* Scheme index1. Both sides of its interfaces take wrenches. `iterations` of the scheme limits the corrections of a step;
  * 1 is the single Newton step of the paper. `tolerance` and `relative_tolerance` end them. */
 typedef struct yk_index1_options {
-    int degree;       /* of the coupling efforts in time, 0 to 3 */
+    int degree;       /* of the coupling wrenches in time, 0 to 3 */
     bool reuse;       /* keep the Jacobian over steps, improved by each correction, until it does not serve any more */
     bool differences; /* take the Jacobian by finite differences even where subsystems tell their sensitivities */
 } yk_index1_options;
 
-/* What fast members are told of the motion of slow ones within a macro step. */
+/* What fast participants are told of the motion of slow ones within a macro step. */
 typedef enum yk_extrapolation {
-    YK_EXTRAPOLATION_RIM,      /* by a reduced model of the slow member, which feels the efforts of the fast ones */
-    YK_EXTRAPOLATION_HOLD,     /* the velocity at the start */
-    YK_EXTRAPOLATION_LINEAR,   /* the velocities at the starts of the last two macro steps */
+    YK_EXTRAPOLATION_RIM,    /* by a reduced model of the slow participant, which feels the wrenches of the fast ones */
+    YK_EXTRAPOLATION_HOLD,   /* the velocity at the start */
+    YK_EXTRAPOLATION_LINEAR, /* the velocities at the starts of the last two macro steps */
     YK_EXTRAPOLATION_QUADRATIC /* of the last three */
 } yk_extrapolation;
 
 /* Where the reduced model says that the ports are. */
 typedef enum yk_rim_positions {
-    YK_RIM_POSITIONS_MECHANISM, /* where the slow member itself would come to in one step */
+    YK_RIM_POSITIONS_MECHANISM, /* where the slow participant itself would come to in one step */
     YK_RIM_POSITIONS_INTEGRAL   /* the integral of the velocities, paper rim (45) */
 } yk_rim_positions;
 
-/* What slow members receive of the efforts of fast ones. */
-typedef enum yk_rim_efforts {
-    YK_RIM_EFFORTS_MEAN, /* the mean over a macro step, so that the impulse is that of the fast members */
-    YK_RIM_EFFORTS_LAST  /* the value at its end: sampled, as papers on co-simulation mostly have it */
-} yk_rim_efforts;
+/* What slow participants receive of the wrenches of fast ones. */
+typedef enum yk_rim_wrenches {
+    YK_RIM_WRENCHES_MEAN, /* the mean over a macro step, so that the impulse is that of the fast participants */
+    YK_RIM_WRENCHES_LAST  /* the value at its end: sampled, as papers on co-simulation mostly have it */
+} yk_rim_wrenches;
 
-/* Scheme rim. `order` of the scheme: with gauss-seidel slow members take the effort of the macro step that the fast
+/* Scheme rim. `order` of the scheme: with gauss-seidel slow participants take the wrench of the macro step that the fast
  * ones have just made, with jacobi that of the macro step before. */
 typedef struct yk_rim_options {
     yk_extrapolation extrapolation;
-    /* Models by trial steps even where members tell their own: those see what happens within the macro step, such as the
+    /* Models by trial steps even where participants tell their own: those see what happens within the macro step, such as the
      * stiff springs of a flexible mechanism. */
     bool identified;
-    yk_rim_efforts efforts;
+    yk_rim_wrenches wrenches;
     yk_rim_positions positions;
-    int exchanges; /* between fast members and models in a macro step; 0: at every common step of the fast members */
+    int exchanges; /* between fast participants and models in a macro step; 0: at every common step of the fast participants */
     const int
-        *fast; /* subsystems, read at creation; none: those with substeps that take no effort, else those that take
+        *fast; /* subsystems, read at creation; none: those with substeps that take no wrench, else those that take
                         motions alone */
     int fast_count;
 } yk_rim_options;
 
 typedef struct yk_scheme_def {
     yk_scheme_kind kind;
-    yk_order order;       /* explicit, rim, relaxed */
-    yk_inputs inputs;     /* explicit only */
-    yk_exchange exchange; /* explicit, tight without iterations (loose), rim */
+    yk_order order;            /* explicit, rim, relaxed */
+    yk_explicit_inputs inputs; /* explicit only */
+    yk_exchange exchange;      /* explicit, tight without iterations (loose), rim */
     double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged */
     double
-        relative_tolerance; /* tight, index1: the same, relative to the effort; relaxed: largest change of a velocity,
+        relative_tolerance; /* tight, index1: the same, relative to the wrench; relaxed: largest change of a velocity,
                                   relative to the typical velocity */
     int iterations; /* tight, index1, relaxed: limit of repetitions in a macro step; 0: tight is the loose scheme */
-    yk_relaxation relaxation;   /* tight, relaxed */
-    yk_tight_velocity velocity; /* tight */
+    yk_acceleration acceleration; /* tight, relaxed */
+    yk_tight_velocity velocity;   /* tight */
     int halvings; /* tight: how often a step that does not converge may be halved; 0: it is taken as it is */
     int threads;  /* explicit and relaxed Jacobi, index1: subsystems that advance at the same time; 0: one per core */
     yk_index1_options index1;
@@ -159,14 +159,14 @@ typedef struct yk_scheme_def {
 /* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, quasi-Newton, no halving,
  * one thread; index1 of degree 3 with a kept Jacobian. */
 yk_scheme_def yk_scheme_default(void);
-/* Whether one step of a subsystem follows efforts of any degree that the scheme index1 applies. Those that do not need several
+/* Whether one step of a subsystem follows wrenches of any degree that the scheme index1 applies. Those that do not need several
  * substeps in a macro step of it. */
 bool yk_follows_polynomials(const yk_subsystem *subsystem);
 /* Whether a scheme merges the subsystems that interfaces join to one: they then make no substeps of their own. */
 bool yk_scheme_merges(yk_scheme_kind kind);
 
 /* The units and axes of the system: SI. */
-yk_placement yk_placement_default(void);
+yk_transform yk_transform_default(void);
 
 /* Macro steps of variable size. `step` of the system is then the largest, and its multiples stay the times at which
  * yk_system_step ends: results fall on the same grid as with steps of one size. */
@@ -191,7 +191,7 @@ typedef struct yk_system_def {
     yk_subsystem *const *subsystems; /* stay the caller's, and must outlive the system */
     const char *const *names;
     int subsystem_count;
-    const yk_placement *placements; /* one per subsystem; NULL: all as the system */
+    const yk_transform *transforms; /* one per subsystem; NULL: all as the system */
     const int *substeps;            /* steps of each subsystem in a macro step; NULL: one */
     const yk_interface_def *interfaces;
     int interface_count;
@@ -208,14 +208,14 @@ typedef struct yk_system yk_system;
 yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system);
 void yk_system_destroy(yk_system *system);
 
-/* Finds a consistent initial state, interface efforts included. May be called again: returns to the start. */
+/* Finds a consistent initial state, interface wrenches included. May be called again: returns to the start. */
 yk_status yk_system_start(yk_system *system);
 
 /* What one macro step took. */
 typedef struct yk_step_report {
     int iterations;       /* sweeps over all subsystems */
     bool halved;          /* the step was cut in parts to converge */
-    double effort_change; /* largest change of an interface effort in the last iteration (N or N m); 0 if explicit */
+    double wrench_change; /* largest change of an interface wrench in the last iteration (N or N m); 0 if explicit */
 } yk_step_report;
 
 /* One macro step, or as many as step control cuts it into. YK_NOT_CONVERGED: the step was taken with the last iterate. Errors name the time, the subsystem and
@@ -225,7 +225,7 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report);
 double yk_system_time(const yk_system *system);
 int64_t yk_system_steps(const yk_system *system);
 
-/* Motion and effort of a port as numbered by the subsystem, in the system's units and axes, after start or step. */
+/* Motion and wrench of a port as numbered by the subsystem, in the system's units and axes, after start or step. */
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);
 /* A channel as numbered by the subsystem, in its own units and axes; also of subsystems that the scheme has merged. */
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values);
@@ -250,7 +250,7 @@ typedef struct yk_energy_balance {
 /* Parts of a merged system show the whole in the first. */
 yk_energy_balance yk_system_balance(const yk_system *system, int subsystem);
 
-/* Whether the scheme tells the second side of an interface its motion, and not an effort or nothing at all. */
+/* Whether the scheme tells the second side of an interface its motion, and not a wrench or nothing at all. */
 bool yk_system_prescribes_motion(const yk_system *system, int interface);
 
 /* How far the two sides of an interface are apart now, along the constrained axes. */
@@ -281,7 +281,7 @@ typedef struct yk_subsystem_statistics {
 
 typedef struct yk_interface_statistics {
     yk_interface_error largest;
-    double work[2];        /* J: on the side that takes the effort, and on the side that takes the motion */
+    double work[2];        /* J: on the side that takes the wrench, and on the side that takes the motion */
     double energy_created; /* J: work that the two sides received and neither gave; negative: destroyed */
     /* N s or N m s: the wrench over time, and what iterations that did not converge left of its change. */
     double impulse, residual_impulse;
@@ -295,7 +295,7 @@ typedef struct yk_system_statistics {
     double time_not_converged;     /* s, that these steps covered */
     double first_not_converged;    /* s, the end of the first of them */
     int worst_not_converged;       /* relaxed: the subsystem that changed most in the first of them */
-    double residual_not_converged; /* relaxed: sum of what they left, as shares of the typical velocity */
+    double residual_not_converged; /* relaxed: sum of what they left, as fractions of the typical velocity */
     int64_t steps_halved;
     int largest_iterations;
     int64_t steps_rejected;  /* step control: repeated because of their error, or because a subsystem failed */
@@ -315,9 +315,9 @@ yk_interface_statistics yk_system_interface_statistics(const yk_system *system, 
  * feels them: springs and dampers count as the mass that would need the same wrench in a step. */
 typedef struct yk_interface_probe {
     int axis;           /* 0 to 5: x, y, z, rx, ry, rz of the motion side's marker, the nearest; -1: not known */
-    double effort_mass; /* of the side that takes the wrench */
+    double wrench_mass; /* of the side that takes the wrench */
     double motion_mass; /* of the side that takes the motion */
-    double ratio;       /* motion side by effort side; NaN if not known */
+    double ratio;       /* motion side by wrench side; NaN if not known */
 } yk_interface_probe;
 
 /* Of all interfaces, found after start by trying small changes in steps of the given size; needs subsystems that can be

@@ -51,9 +51,9 @@ typedef struct yk_scenario yk_scenario;
 
 /* What a load took long to find, such as where particles come to rest, for later loads of scenarios that agree in it. One may
  * serve several loads at a time. NULL when out of memory. */
-typedef struct yk_preparations yk_preparations;
-yk_preparations *yk_preparations_create(void);
-void yk_preparations_destroy(yk_preparations *preparations);
+typedef struct yk_cache yk_cache;
+yk_cache *yk_cache_create(void);
+void yk_cache_destroy(yk_cache *cache);
 
 typedef struct yk_scenario_def {
     const char *path;             /* the file; also its name in messages */
@@ -61,12 +61,12 @@ typedef struct yk_scenario_def {
     const char *const *overrides; /* "coupling.scheme=tight": values over those of the file, applied in order */
     int override_count;
     /* Solvers iterate to rounding instead of their tolerances, so that runs may be differenced. */
-    bool precise;
+    bool to_rounding;
     /* The same scenario in finer steps: all steps in it are divided by this whole number, those inside of subsystems too,
      * tolerances fall with them, and samples stay where they are. What belongs to the model, such as the period of a sampled
      * controller, stays. 0 or 1: as written. */
     double refinement;
-    yk_preparations *preparations; /* NULL: nothing is kept */
+    yk_cache *cache; /* NULL: nothing is kept */
 } yk_scenario_def;
 
 yk_scenario_def yk_scenario_default(void);
@@ -92,7 +92,7 @@ typedef struct yk_scenario_info {
     const char *const *names;   /* of the subsystems */
     const char *const *solvers; /* their kinds, "oscillator" */
     yk_subsystem *const *subsystems;
-    const yk_placement *placements; /* units and axes of each subsystem */
+    const yk_transform *transforms; /* units and axes of each subsystem */
     int interface_count;
     const yk_interface_def *interfaces;
     int wire_count;
@@ -104,9 +104,9 @@ typedef struct yk_scenario_info {
     yk_step_control control;
     int record_every;        /* macro steps between samples */
     const char *record_file; /* from the present folder; NULL if the scenario names none */
-    int signal_count;
-    const yk_channel *signals; /* what is recorded: name, unit, components */
-    int sample_size;           /* doubles in one sample: the sum of the components */
+    int channel_count;
+    const yk_channel *channels; /* what is recorded: name, unit, components */
+    int sample_size;            /* doubles in one sample: the sum of the components */
 } yk_scenario_info;
 
 const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario);
@@ -115,10 +115,10 @@ const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario);
  * scenario. */
 yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system);
 
-/* What the components of a recorded signal are called; NULL: x, y, z, or w, x, y, z, as their number says. */
-const char *const *yk_scenario_signal_labels(const yk_scenario *scenario, int signal);
+/* What the components of a recorded channel are called; NULL: x, y, z, or w, x, y, z, as their number says. */
+const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int channel);
 
-/* All recorded signals at the system's present time, one after the other; after yk_scenario_system and start. */
+/* All recorded channels at the system's present time, one after the other; after yk_scenario_system and start. */
 void yk_scenario_sample(const yk_scenario *scenario, double *values);
 
 /* The scenario with overrides applied, defaults filled in and expressions evaluated, as YAML: what a run really

@@ -8,13 +8,13 @@
  *          |-------------------------- macro step -------------------------|
  *   inputs: one polynomial per connected port, valid over the whole step
  *   step:   advances the state from t to t + h with these inputs
- *   output: motion and effort of a port at the end of the last step (or of the trial that is open)
+ *   output: motion and wrench of a port at the end of the last step (or of the trial that is open)
  *
- * Ports. A port is a named place where the subsystem meets the world. Motion and effort are power conjugates:
- * effort . rate is the power that flows INTO the subsystem. A port is connected in one of two ways:
+ * Ports. A port is a named place where the subsystem meets the world. Motion and wrench are power conjugates:
+ * wrench . rate is the power that flows INTO the subsystem. A port is connected in one of two ways:
  *
- *   YK_TAKES_EFFORT   the world applies an effort to the subsystem, the subsystem answers with its motion
- *   YK_TAKES_MOTION   the world prescribes the motion, the subsystem answers with the effort that it needed
+ *   YK_TAKES_WRENCH   the world applies a wrench to the subsystem, the subsystem answers with its motion
+ *   YK_TAKES_MOTION   the world prescribes the motion, the subsystem answers with the wrench that it needed
  *                     from the world to follow (so the partner receives the opposite)
  *
  * Signal ports carry one number without power, in one direction: a measured length to a controller, a command to
@@ -52,7 +52,7 @@ typedef enum yk_port_kind {
 /* How a port may be, or is, connected. */
 typedef enum yk_causality {
     YK_UNCONNECTED = 0,
-    YK_TAKES_EFFORT = 1,
+    YK_TAKES_WRENCH = 1,
     YK_TAKES_MOTION = 2,
     YK_TAKES_SIGNAL = 4, /* signal ports: an input ... */
     YK_GIVES_SIGNAL = 8  /* ... or an output, which any number of wires may read and nobody connects */
@@ -94,29 +94,29 @@ typedef struct yk_motion {
 } yk_motion;
 
 /* A force (scalar ports: its x component) and a torque about the marker's origin. */
-typedef struct yk_effort {
+typedef struct yk_wrench {
     yk_vec3 force;
     yk_vec3 torque;
-} yk_effort;
+} yk_wrench;
 
 typedef struct yk_port_value {
     yk_motion motion;
-    yk_effort effort; /* on the subsystem, from the world */
+    yk_wrench wrench; /* on the subsystem, from the world */
 } yk_port_value;
 
-enum { YK_SIGNAL_DEGREE_MAX = 3, YK_SIGNAL_COEFFICIENTS = YK_SIGNAL_DEGREE_MAX + 1 };
+enum { YK_INPUT_DEGREE_MAX = 3, YK_INPUT_COEFFICIENTS = YK_INPUT_DEGREE_MAX + 1 };
 
 /* What one input does over a macro step that starts at local time 0: sum of coefficient[i] * time^i.
  *
- * Effort ports: linear = force, angular = torque. Motion ports: linear = position, angular = rotation vector theta
+ * Wrench ports: linear = force, angular = torque. Motion ports: linear = position, angular = rotation vector theta
  * with orientation(time) = exp(theta(time)) * orientation. Velocities and accelerations are the derivatives.
  * Signal ports that take a signal: linear.x = its value. */
-typedef struct yk_signal {
+typedef struct yk_input {
     int degree; /* 0 to YK_SIGNAL_DEGREE_MAX; coefficients above it are not read */
-    yk_vec3 linear[YK_SIGNAL_COEFFICIENTS];
-    yk_vec3 angular[YK_SIGNAL_COEFFICIENTS]; /* not read for scalar and signal ports */
-    yk_quat orientation;                     /* base orientation; marker ports that take motion only */
-} yk_signal;
+    yk_vec3 linear[YK_INPUT_COEFFICIENTS];
+    yk_vec3 angular[YK_INPUT_COEFFICIENTS]; /* not read for scalar and signal ports */
+    yk_quat orientation;                    /* base orientation; marker ports that take motion only */
+} yk_input;
 
 /* The state image is an array of 8-byte words. The first `continuous` of them are doubles that may be perturbed
  * one by one (finite differences); the rest is opaque (counters, caches) and only ever copied. */
@@ -170,12 +170,12 @@ typedef struct yk_subsystem yk_subsystem;
 
 /* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
  * subsystem calls x is at position + orientation(length * x). Paper tight (20). */
-typedef struct yk_placement {
+typedef struct yk_transform {
     yk_vec3 position;    /* m */
     yk_quat orientation; /* from the subsystem's axes to the system's */
     double length;       /* m per unit of length: 1e-3 for millimetres */
     double mass;         /* kg per unit of mass: 1e-3 for grams */
-} yk_placement;
+} yk_transform;
 
 /* A rigid connection between two ports of the parts that are merged (see merge). */
 typedef struct yk_merge_joint {
@@ -191,7 +191,7 @@ typedef struct yk_merge_joint {
 typedef struct yk_merge_def {
     yk_subsystem *const *parts;
     int part_count;
-    const yk_placement *placements; /* of the parts in the whole; NULL: all have its units and axes */
+    const yk_transform *transforms; /* of the parts in the whole; NULL: all have its units and axes */
     const yk_merge_joint *joints;
     int joint_count;
     double length; /* m per unit of length of the whole */
@@ -199,41 +199,41 @@ typedef struct yk_merge_def {
 } yk_merge_def;
 
 /* A mechanism as its partners feel it over the next step (see interface_model): the velocities w of its connected
- * effort ports, all of them coupled, under efforts f that stay over the time tau <= h,
+ * wrench ports, all of them coupled, under wrenches f that stay over the time tau <= h,
  *
  *   w(t + tau) = w(t) + tau (rate + inverse_mass f)
  *
- * Rows and columns: connected effort ports in port order, velocity 3 and angular velocity 3 (force 3 and torque 3) of a
+ * Rows and columns: connected wrench ports in port order, velocity 3 and angular velocity 3 (force 3 and torque 3) of a
  * marker, one of a scalar port. inverse_mass is the inverse of the effective mass, which exists where the effective
  * mass does not (motions that joints suppress); the effective force is its inverse times `rate`. */
 typedef struct yk_interface_model {
     int size;             /* set by the caller, as are the arrays */
     double *inverse_mass; /* size x size, row-major */
-    double *rate;         /* size: acceleration without efforts at these ports */
+    double *rate;         /* size: acceleration without wrenches at these ports */
     /* Where the ports will be: x(t + tau) = x(t) + tau ((1 - lead) w(t) + lead w(t + tau)), as the subsystem's own
      * method moves them in one step. 1: semi-implicit Euler; 1/2: methods of second order. */
     double lead;
 } yk_interface_model;
 
-/* The next step of a mechanism as its own method makes it (see step_model), linear in the efforts f at its connected
- * effort ports:
+/* The next step of a mechanism as its own method makes it (see step_model), linear in the wrenches f at its connected
+ * wrench ports:
  *
  *   w(t + h) = velocity + mobility (f - f0)      displacement over the step = displacement + lead h mobility (f - f0)
  *
- * f0: the efforts of the inputs. Rows and columns as in yk_interface_model, which is the mechanism without the method: a
- * method with a memory answers to an effort of one step over several. Displacements of markers: position 3, and the
+ * f0: the wrenches of the inputs. Rows and columns as in yk_interface_model, which is the mechanism without the method: a
+ * method with a memory answers to a wrench of one step over several. Displacements of markers: position 3, and the
  * rotation vector (global axes) 3 from the orientation at t to that at t + h. */
 typedef struct yk_step_model {
     int size;  /* set by the caller, as are the arrays */
-    int steps; /* likewise: equal ones from t to t + h, with one effort over all of them; 0 counts as 1 */
+    int steps; /* likewise: equal ones from t to t + h, with one wrench over all of them; 0 counts as 1 */
     double *velocity;
     double *displacement;
     double *mobility; /* size x size, row-major */
     double lead;
-    /* Where in the step a constant effort acts, as far as positions tell: 1, at its end (implicit methods that evaluate
+    /* Where in the step a constant wrench acts, as far as positions tell: 1, at its end (implicit methods that evaluate
      * forces there), 1/2, all over it; 0, at its start (semi-implicit Euler). */
     double sample;
-    /* What constant efforts f of this step, f1 of the last and f2 of the one before it add to the velocity of a free mass
+    /* What constant wrenches f of this step, f1 of the last and f2 of the one before it add to the velocity of a free mass
      * in this step, y h / mass with y = weight[0] f + weight[1] f1 + weight[2] f2 - memory y1, y1 that of the last step. 1, 0,
      * 0 and 0 for methods without a memory. */
     double weight[3], memory;
@@ -248,15 +248,15 @@ typedef struct yk_subsystem_ops {
     /* The ports, valid and constant as long as the subsystem lives; returns their number. */
     int (*ports)(const yk_subsystem *self, const yk_port **list);
     /* Fixes how a port is used; called before start, at most once per port. `constrained` is the mask of the
-     * motions that are prescribed (YK_TAKES_MOTION) or along which efforts arrive (YK_TAKES_EFFORT). */
+     * motions that are prescribed (YK_TAKES_MOTION) or along which wrenches arrive (YK_TAKES_WRENCH). */
     yk_status (*connect)(yk_subsystem *self, int port, yk_causality causality, unsigned constrained);
     /* Finds a consistent initial state at time t for steps of size h. Outputs are valid afterwards. Called again, it
      * starts anew from the initial positions and velocities. `inputs` (one per port, at local time 0) bring the initial
-     * efforts and accelerations consistent with the partners; NULL while nothing is known of them. */
-    yk_status (*start)(yk_subsystem *self, double t, double h, const yk_signal *inputs);
+     * wrenches and accelerations consistent with the partners; NULL while nothing is known of them. */
+    yk_status (*start)(yk_subsystem *self, double t, double h, const yk_input *inputs);
     /* Advances from t to t + h. One input per port in the order of the ports; those of unconnected ports are not
      * read. An open trial is carried to convergence with these inputs and closed. */
-    yk_status (*step)(yk_subsystem *self, double t, double h, const yk_signal *inputs);
+    yk_status (*step)(yk_subsystem *self, double t, double h, const yk_input *inputs);
     void (*output)(const yk_subsystem *self, int port, yk_port_value *value);
     void (*destroy)(yk_subsystem *self);
 
@@ -273,7 +273,7 @@ typedef struct yk_subsystem_ops {
     void (*predict)(const yk_subsystem *self, int port, double h, yk_motion *motion);
     /* One iteration of the solver towards the state at t + h. The first call after step, start or state_set opens
      * a trial from the predicted state; outputs are those of the trial until step closes it. */
-    yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_iteration *report);
+    yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_iteration *report);
     void (*energy)(const yk_subsystem *self, yk_energy *energy);
     /* What can be recorded besides the ports: reactions, body motions, pressures. Both or none. */
     int (*channels)(const yk_subsystem *self, const yk_channel **list);
@@ -284,18 +284,18 @@ typedef struct yk_subsystem_ops {
      * unconnected, in the units and axes of the whole. So are its channels, in the units and axes of their part, with
      * others of its own after them. The parts stay as they are. The reference of every coupling scheme. */
     yk_status (*merge)(const yk_merge_def *def, yk_subsystem **merged);
-    /* As step, and the derivatives of the motions at t + h of all ports that take an effort, by the coefficients 0 to
+    /* As step, and the derivatives of the motions at t + h of all ports that take a wrench, by the coefficients 0 to
      * `degree` of their inputs. Row-major. Rows: per such port, in the order of the ports, position 3, rotation 3 (a
      * rotation vector in global axes), velocity 3, angular velocity 3, acceleration 3, angular acceleration 3; of a
      * scalar port position, velocity, acceleration. Columns: per such port, per power of time, force 3 and torque 3; of
      * a scalar port one. */
-    yk_status (*step_sensitivity)(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
+    yk_status (*step_sensitivity)(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
                                   double *matrix);
     /* The reduced interface model for a step from t to t + h, at the present state: papers rim (5)-(7), with contact
      * and friction (36)-(44). Contacts keep the state that they had in the last step, sticking, slipping or open, unless
-     * the efforts of that step would now close or open them; a step in which they keep it gives the velocities of the model, up to terms of second order in the rotations over h.
-     * Of the inputs those of motion ports are read, efforts count as zero. State and outputs stay as they are. */
-    yk_status (*interface_model)(yk_subsystem *self, double t, double h, const yk_signal *inputs,
+     * the wrenches of that step would now close or open them; a step in which they keep it gives the velocities of the model, up to terms of second order in the rotations over h.
+     * Of the inputs those of motion ports are read, wrenches count as zero. State and outputs stay as they are. */
+    yk_status (*interface_model)(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                  yk_interface_model *model);
     /* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one, each by its own
      * equations with what is known of the others. All four or none; of the parts themselves they say only that what is
@@ -303,8 +303,8 @@ typedef struct yk_subsystem_ops {
     /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has them. The first call
      * after start, step or state_set opens the trial; step accepts it as it stands. What it keeps for later steps is
      * part of the state. *change: the largest change that it
-     * made in a velocity of the part, as a share of the typical velocity of the whole. */
-    yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change);
+     * made in a velocity of the part, as a fraction of the typical velocity of the whole. */
+    yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_input *inputs, double *change);
     /* What a trial knows of a part, as *words doubles for another subsystem that was merged from the same parts and has the
      * same state; YK_ERROR_CAPABILITY if its parts cannot be relaxed, and message says why. The first *unknowns of them
      * are what the part solves for, and others may be set in their place. Takes what memory relaxing needs. After start;
@@ -316,12 +316,12 @@ typedef struct yk_subsystem_ops {
      * function of time, a sample; infinity: nothing. Macro steps end there, and nothing is extrapolated over it, unless
      * events of one subsystem follow each other as fast as macro steps do. */
     double (*next_event)(const yk_subsystem *self, double t);
-    /* The degree of polynomials in time up to which one step follows an effort; NULL: 0, one value or the mean counts. */
+    /* The degree of polynomials in time up to which one step follows a wrench; NULL: 0, one value or the mean counts. */
     int (*input_degree)(const yk_subsystem *self);
-    /* What the step from t to t + h with these inputs will do to the ports that take an effort, without taking it: the
+    /* What the step from t to t + h with these inputs will do to the ports that take a wrench, without taking it: the
      * equations of the step, linear around the solver's prediction. Costs a part of a step. State and outputs stay as
      * they are. */
-    yk_status (*step_model)(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_step_model *model);
+    yk_status (*step_model)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_step_model *model);
     /* Moves a marker port on its body, before it is connected: with the body where it was defined to start, the port's
      * origin is at `position` and its axes are `orientation`, in the subsystem's global frame; NULL: as they were. */
     yk_status (*place_port)(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation);

@@ -9,7 +9,7 @@
  *   verify     beyond the stretch that one is compared with itself in halves and quarters of its steps, over the whole scenario,
  *              and asked for its stability. One that fails goes on with half its step, or another takes its place
  *
- * The error of a scheme is its distance from the reference plus that of the reference, in the measure of `yk_signal_error`.
+ * The error of a scheme is its distance from the reference plus that of the reference, in the measure of `yk_channel_error`.
  * Cost is counted in steps of subsystems, weighed by what they cost, and time is that of the processor: a busy machine takes
  * longer and gives the same answer. */
 #include <math.h>
@@ -29,15 +29,15 @@
 enum { GRID = 4, RUNGS = 7, PILOTS = 3, PILOT_STEPS = 256, STRETCH_LEAST = 64 };
 /* The reference: parts of the scenario's step, and the most that it is refined to. */
 enum { REFERENCE_LEVELS = 3, REFERENCE_PARTS = 8, REFERENCE_PARTS_MAX = 256 };
-/* Parts of the tolerance: up to which the error of the reference does no harm, and from which a signal cannot be judged. */
+/* Parts of the tolerance: up to which the error of the reference does no harm, and from which a channel cannot be judged. */
 static const double REFERENCE_FINE = 0.1, REFERENCE_COARSE = 0.5;
 /* Runs of the scenario that all trials amount to, roughly, and the part of the time that they may take: to tell how long a
  * stretch may be. */
-static const double WORK = 150, SEARCH_SHARE = 0.4;
+static const double WORK = 150, SEARCH_FRACTION = 0.4;
 /* The most that one trial may take. */
-static const double TRIAL_SHARE = 0.1;
+static const double TRIAL_FRACTION = 0.1;
 /* What is kept of the time for the verification of a scheme that is good. */
-static const double VERIFY_SHARE = 0.4;
+static const double VERIFY_FRACTION = 0.4;
 /* Energy that moves, by the rounding of all energies, below which it is no motion. */
 static const double AT_REST = 1e5;
 /* Macro steps that an inquiry about stability takes, roughly. */
@@ -58,13 +58,13 @@ typedef struct contender {
 /* What schemes are compared with. */
 typedef struct reference {
     const yk_variant *variant;
-    int parts;               /* of the scenario's step */
-    yk_record *record;       /* the limit of its runs, in the context of the study; NULL: there is none */
-    yk_run_report report;    /* of the finest */
-    double stretch;          /* s, that it covers */
-    double seconds;          /* of the processor, for all runs */
-    double error;            /* of the worst signal */
-    yk_signal_error *errors; /* per signal */
+    int parts;                /* of the scenario's step */
+    yk_record *record;        /* the limit of its runs, in the context of the study; NULL: there is none */
+    yk_run_report report;     /* of the finest */
+    double stretch;           /* s, that it covers */
+    double seconds;           /* of the processor, for all runs */
+    double error;             /* of the worst channel */
+    yk_channel_error *errors; /* per channel */
 } reference;
 
 typedef struct study {
@@ -82,8 +82,8 @@ typedef struct study {
     contender contenders[YK_ADVICE_MAX];
     int count;
     char (*names)[160];
-    const char **signals;
-    int signal_count;
+    const char **channels;
+    int channel_count;
 
     reference reference; /* on the present stretch */
     bool too_long;       /* one did not end in its time */
@@ -115,8 +115,8 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
                           .variant = variant,
                           .step = step,
                           .end = s->start + s->advice->stretch,
-                          .signals = s->signals,
-                          .signal_count = s->signal_count,
+                          .channels = s->channels,
+                          .channel_count = s->channel_count,
                           .every = (int)lround(s->grid * s->step / step),
                           .weights = s->weights,
                           .seconds = INFINITY};
@@ -133,29 +133,29 @@ static const yk_variant *variant_named(const study *s, const char *name)
 
 /* What is compared: position and velocity of the interfaces, and what is recorded; not gaps and created energies, which are
  * errors themselves. */
-static yk_status choose_signals(study *s, const yk_scenario *scenario)
+static yk_status choose_channels(study *s, const yk_scenario *scenario)
 {
     const yk_scenario_info *info = yk_scenario_get(scenario);
-    int most = s->def->signal_count ? s->def->signal_count : 2 * info->interface_count + info->signal_count;
+    int most = s->def->channel_count ? s->def->channel_count : 2 * info->interface_count + info->channel_count;
     s->names = yk_allocate(s->context, (size_t)most + 1, sizeof *s->names);
-    s->signals = yk_allocate(s->context, (size_t)most + 1, sizeof *s->signals);
-    if (!s->names || !s->signals) return YK_ERROR_MEMORY;
+    s->channels = yk_allocate(s->context, (size_t)most + 1, sizeof *s->channels);
+    if (!s->names || !s->channels) return YK_ERROR_MEMORY;
     for (int i = 0; i < most; i++) {
-        char *name = s->names[s->signal_count];
+        char *name = s->names[s->channel_count];
         int recorded = i - 2 * info->interface_count;
-        if (s->def->signal_count) {
-            snprintf(name, sizeof *s->names, "%s", s->def->signals[i]);
+        if (s->def->channel_count) {
+            snprintf(name, sizeof *s->names, "%s", s->def->channels[i]);
         } else if (recorded < 0) {
             snprintf(name, sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, i % 2 ? "velocity" : "position");
         } else {
-            yk_signal_kind kind = scenario->rows[recorded].kind;
-            if (kind == YK_SIGNAL_GAP || kind == YK_SIGNAL_CREATED) continue;
-            snprintf(name, sizeof *s->names, "%s", info->signals[recorded].name);
+            yk_channel_kind kind = scenario->rows[recorded].kind;
+            if (kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED) continue;
+            snprintf(name, sizeof *s->names, "%s", info->channels[recorded].name);
         }
         bool listed = false;
-        for (int k = 0; k < s->signal_count; k++) listed = listed || strcmp(s->names[k], name) == 0;
+        for (int k = 0; k < s->channel_count; k++) listed = listed || strcmp(s->names[k], name) == 0;
         if (listed) continue;
-        s->signals[s->signal_count++] = name;
+        s->channels[s->channel_count++] = name;
     }
     return YK_OK;
 }
@@ -187,7 +187,7 @@ static yk_status read_scenario(study *s, yk_diagnostics *diagnostics)
         status = yk_fail(s->context, YK_ERROR_ARGUMENT,
                          "advise: the scenario has no interfaces, so there is nothing to couple");
     else
-        status = choose_signals(s, scenario);
+        status = choose_channels(s, scenario);
     yk_scenario_destroy(scenario);
     return status;
 }
@@ -264,19 +264,19 @@ static yk_status run_pilots(study *s)
     double whole = s->end - s->start, length = whole, once = 0;
     for (int i = 0; i < s->subsystems; i++) once += s->weights[i];
     double seconds = WORK * once * s->seconds_per_work * whole / s->step;
-    for (; seconds > SEARCH_SHARE * s->budget && length > STRETCH_LEAST * s->step; seconds /= 2) length /= 2;
+    for (; seconds > SEARCH_FRACTION * s->budget && length > STRETCH_LEAST * s->step; seconds /= 2) length /= 2;
     s->advice->stretch = whole_stretch(s, isfinite(s->def->stretch) ? s->def->stretch : length);
     return YK_OK;
 }
 
 /* Comparison ------------------------------------------------------------------------------------------------------- */
 
-/* What is asked of every signal of some aligned records. */
+/* What is asked of every channel of some aligned records. */
 typedef enum measure { DISTANCE, BARS, TRUTH } measure;
 
-/* Errors of all signals; bars and truth go to `columns`, one per column, which may be NULL for distances. */
+/* Errors of all channels; bars and truth go to `columns`, one per column, which may be NULL for distances. */
 static yk_status compare(const study *s, const yk_aligned *a, const yk_record_header *header, measure asked,
-                         double *const *columns, yk_signal_error *errors)
+                         double *const *columns, yk_channel_error *errors)
 {
     const double **runs = yk_allocate(s->context, (size_t)a->runs * (size_t)a->width + 1, sizeof *runs);
     double *ratios = yk_allocate(s->context, a->rows + 1, sizeof *ratios);
@@ -303,18 +303,18 @@ static yk_status compare(const study *s, const yk_aligned *a, const yk_record_he
     return status;
 }
 
-/* A signal that the reference itself does not know well enough is no measure of anything else. */
-static bool is_judged(const study *s, int signal)
+/* A channel that the reference itself does not know well enough is no measure of anything else. */
+static bool is_judged(const study *s, int channel)
 {
-    const yk_signal_error *e = &s->reference.errors[signal];
+    const yk_channel_error *e = &s->reference.errors[channel];
     return !e->exempt && e->error <= REFERENCE_COARSE * s->def->tolerance;
 }
 
-/* Distance from the reference and its own error, of the worst signal. Infinite when out of memory. */
+/* Distance from the reference and its own error, of the worst channel. Infinite when out of memory. */
 static double error_of(const study *s, const yk_record *record, int *worst)
 {
     const yk_record *records[2] = {record, s->reference.record};
-    yk_signal_error *errors = yk_allocate(s->context, (size_t)s->signal_count, sizeof *errors);
+    yk_channel_error *errors = yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors);
     yk_aligned a;
     yk_status status = yk_align(s->context, records, 2, &a);
     if (status == YK_OK && errors) status = compare(s, &a, yk_record_get_header(record), DISTANCE, NULL, errors);
@@ -322,7 +322,7 @@ static double error_of(const study *s, const yk_record *record, int *worst)
     *worst = -1;
     if (status == YK_OK && errors) {
         error = 0;
-        for (int i = 0; i < s->signal_count; i++) {
+        for (int i = 0; i < s->channel_count; i++) {
             double all = errors[i].error + s->reference.errors[i].error;
             if (!is_judged(s, i) || (*worst >= 0 && all <= error)) continue;
             error = all;
@@ -430,7 +430,7 @@ static void try_reference(study *s, const yk_variant *variant, int parts, double
     s->spent += used;
 
     /* What they tell of the truth, and how well. */
-    yk_signal_error *errors = good ? yk_allocate(s->context, (size_t)s->signal_count, sizeof *errors) : NULL;
+    yk_channel_error *errors = good ? yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors) : NULL;
     yk_aligned a = {0};
     double **truth = NULL;
     yk_record *record = NULL;
@@ -438,8 +438,8 @@ static void try_reference(study *s, const yk_variant *variant, int parts, double
     if (truth && compare(s, &a, yk_record_get_header(records[0]), TRUTH, truth, errors) == YK_OK)
         record = record_truth(s, &a, yk_record_get_header(records[0]), truth);
     double error = 0;
-    if (record) yk_error_exempt_resting(errors, s->signal_count, s->advice->stretch);
-    for (int i = 0; record && i < s->signal_count; i++)
+    if (record) yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
+    for (int i = 0; record && i < s->channel_count; i++)
         if (!errors[i].exempt) error = fmax(error, errors[i].error);
     if (record && (!s->reference.record || error < s->reference.error)) {
         release_reference(s, &s->reference);
@@ -462,7 +462,7 @@ static void try_reference(study *s, const yk_variant *variant, int parts, double
 }
 
 /* The first scheme that gives one, the most exact before the others, in steps that are halved until it is good enough.
- * Polynomial efforts are of high order and cost much: they are tried where halving did not do. */
+ * Polynomial wrenches are of high order and cost much: they are tried where halving did not do. */
 static void find_reference(study *s, double budget)
 {
     static const char *const order[] = {"monolithic", "tight, quasi-newton", "index1, degree 3", "tight, aitken",
@@ -497,14 +497,14 @@ static yk_status check_reference(study *s)
                        s->advice->stretch);
     int judged = 0, moving = 0;
     const char *unknown = "";
-    for (int i = 0; i < s->signal_count; i++) {
+    for (int i = 0; i < s->channel_count; i++) {
         judged += is_judged(s, i);
         moving += !s->reference.errors[i].exempt;
-        if (!is_judged(s, i) && !s->reference.errors[i].exempt) unknown = s->signals[i];
+        if (!is_judged(s, i) && !s->reference.errors[i].exempt) unknown = s->channels[i];
     }
     if (moving > 0 && judged == 0)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
-                       "advise: no signal is known to %g on the first %g s: the best reference, %s with 1/%d of the "
+                       "advise: no channel is known to %g on the first %g s: the best reference, %s with 1/%d of the "
                        "step, is itself uncertain by %.2g in %s; give a larger --tolerance, more --seconds or a "
                        "smaller time.step",
                        s->def->tolerance, s->advice->stretch, s->reference.variant->name, s->reference.parts,
@@ -518,7 +518,7 @@ static yk_status make_reference(study *s)
     for (;;) {
         double shorter = whole_stretch(s, s->advice->stretch / 2);
         bool last = isfinite(s->def->stretch) || !(shorter < s->advice->stretch);
-        find_reference(s, (last ? 2 : 1) * SEARCH_SHARE * time_left(s));
+        find_reference(s, (last ? 2 : 1) * SEARCH_FRACTION * time_left(s));
         if (s->reference.record) return check_reference(s);
         if (!s->too_long || last || time_left(s) <= 0) break;
         s->advice->stretch = shorter;
@@ -549,7 +549,7 @@ static void open_row(const study *s, int index)
 static void judge_trial(const study *s, const yk_trial *trial, contender *c, yk_advice_row *row)
 {
     double scale = (s->end - s->start) / s->advice->stretch;
-    row->energy_share = trial->report.energy_created / trial->report.largest_energy;
+    row->energy_fraction = trial->report.energy_created / trial->report.largest_energy;
     row->error = NAN;
     row->message[0] = '\0';
     if (trial->report.steps > 0) {
@@ -575,7 +575,7 @@ static void judge_trial(const study *s, const yk_trial *trial, contender *c, yk_
         return;
     }
     row->outcome = row->error <= s->def->tolerance ? YK_ADVICE_GOOD : YK_ADVICE_INACCURATE;
-    if (worst >= 0) snprintf(row->worst, sizeof row->worst, "%s", s->signals[worst]);
+    if (worst >= 0) snprintf(row->worst, sizeof row->worst, "%s", s->channels[worst]);
 }
 
 /* Runs one scheme with the step of its rung on the present stretch. */
@@ -587,7 +587,7 @@ static void try_candidate(void *user, int index)
     yk_advice_row *row = &s->advice->rows[at], attempt = *row;
     attempt.step = step_of(s, c->rung);
     yk_trial_def def = trial_of(s, &s->candidates[at], attempt.step);
-    def.seconds = fmin(fmax(time_left(s), 0), TRIAL_SHARE * s->budget);
+    def.seconds = fmin(fmax(time_left(s), 0), TRIAL_FRACTION * s->budget);
     double before = yk_processor_seconds();
     yk_trial trial;
     yk_trial_run(&def, &trial);
@@ -610,19 +610,19 @@ static void try_candidate(void *user, int index)
 }
 
 /* Progress is told by the part of the time that has gone. */
-static bool tell_progress(void *user, int done, int total)
+static bool report_progress(void *user, int done, int total)
 {
     study *s = user;
     (void)done;
     (void)total;
     s->done++;
-    int share = (int)fmin(99, 100 * s->spent / s->budget);
-    return !s->def->progress || s->def->progress(s->def->user, share, 100);
+    int fraction = (int)fmin(99, 100 * s->spent / s->budget);
+    return !s->def->progress || s->def->progress(s->def->user, fraction, 100);
 }
 
 static yk_status run_batch(study *s)
 {
-    yk_status status = yk_trials_run(s->context, s->def->jobs, s->batch_count, try_candidate, s, tell_progress, s);
+    yk_status status = yk_trials_run(s->context, s->def->jobs, s->batch_count, try_candidate, s, report_progress, s);
     for (int i = 0; i < s->batch_count; i++) s->spent += s->used[i];
     return status;
 }
@@ -669,7 +669,7 @@ static yk_status search(study *s, double limit)
     yk_status status = YK_OK;
     while (status == YK_OK && time_left(s) > 0) {
         int best = cheapest_good(s);
-        if (best >= 0 && time_left(s) < VERIFY_SHARE * s->budget) break;
+        if (best >= 0 && time_left(s) < VERIFY_FRACTION * s->budget) break;
         double bound = best >= 0 ? limit * s->contenders[best].work / SAME_COST : INFINITY, least = INFINITY;
         for (int i = 0; i < s->count; i++)
             if (goes_on(s, i)) least = fmin(least, next_work(&s->contenders[i]));
@@ -711,20 +711,20 @@ static void run_whole(void *user, int index)
     w->used[at] = yk_processor_seconds() - before;
 }
 
-/* The largest error of the signals that can be known: those that no run predicts to the end are left out. */
+/* The largest error of the channels that can be known: those that no run predicts to the end are left out. */
 static double whole_error(const study *s, const whole_runs *w, int *worst)
 {
     const yk_record *records[REFERENCE_LEVELS];
     for (int i = 0; i <= w->refined; i++) records[i] = w->runs[i].record;
-    yk_signal_error *errors = yk_allocate(s->context, (size_t)s->signal_count, sizeof *errors);
+    yk_channel_error *errors = yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors);
     yk_aligned a = {0};
     double **bars = NULL, error = INFINITY;
     if (errors && yk_align(s->context, records, w->refined + 1, &a) == YK_OK) bars = take_columns(s, &a);
     *worst = -1;
     if (bars && compare(s, &a, yk_record_get_header(records[0]), BARS, bars, errors) == YK_OK) {
-        yk_error_exempt_resting(errors, s->signal_count, s->advice->stretch);
+        yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
         error = 0;
-        for (int i = 0; i < s->signal_count; i++) {
+        for (int i = 0; i < s->channel_count; i++) {
             bool lost = errors[i].accuracy == YK_ACCURACY_LOST && errors[i].horizon > s->start + s->advice->stretch;
             if (errors[i].exempt || lost || !is_judged(s, i) || (*worst >= 0 && errors[i].error <= error)) continue;
             error = errors[i].error;
@@ -781,7 +781,7 @@ static bool verify_whole(study *s, int index)
             row->outcome = YK_ADVICE_INACCURATE;
             row->error = error;
             snprintf(row->message, sizeof row->message, "good on the first %g s, but wrong by %.2g at the end%s%s",
-                     s->advice->stretch, error, worst >= 0 ? " in " : "", worst >= 0 ? s->signals[worst] : "");
+                     s->advice->stretch, error, worst >= 0 ? " in " : "", worst >= 0 ? s->channels[worst] : "");
             good = false;
         } else if (w.refined) {
             c->verified = s->end - s->start;
@@ -804,7 +804,7 @@ static yk_status ask_stability(study *s, int index)
     for (int i = 0; i < variant->override_count; i++) overrides[count++] = variant->overrides[i];
     overrides[count++] = step;
     yk_scenario_def def = s->def->scenario;
-    def.overrides = overrides, def.override_count = count, def.precise = true;
+    def.overrides = overrides, def.override_count = count, def.to_rounding = true;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_stability_def stability = yk_stability_default();
@@ -989,10 +989,10 @@ static yk_status advise(yk_context *context, const yk_advise_def *def, yk_diagno
     }
     if (status == YK_OK) {
         explain_rest(s);
-        for (int i = 0; i < s->signal_count; i++)
+        for (int i = 0; i < s->channel_count; i++)
             if (!s->reference.errors[i].exempt && !is_judged(s, i)) {
-                advice->unknown_signals++;
-                snprintf(advice->unknown, sizeof advice->unknown, "%s", s->signals[i]);
+                advice->unknown_channels++;
+                snprintf(advice->unknown, sizeof advice->unknown, "%s", s->channels[i]);
             }
         advice->seconds = s->spent / fmax(1, s->jobs);
         advice->reference_error = s->reference.error;
@@ -1003,7 +1003,7 @@ static yk_status advise(yk_context *context, const yk_advise_def *def, yk_diagno
     if (status == YK_OK) put_overrides(s);
     release_reference(s, &s->reference);
     yk_release(context, s->names);
-    yk_release(context, (void *)(uintptr_t)s->signals);
+    yk_release(context, (void *)(uintptr_t)s->channels);
     yk_release(context, s->weights);
     yk_release(context, s->call_seconds);
     yk_release(context, s);
@@ -1013,8 +1013,8 @@ static yk_status advise(yk_context *context, const yk_advise_def *def, yk_diagno
 yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics, yk_advice *advice)
 {
     yk_advise_def own = *def;
-    yk_preparations *prepared = yk_trials_prepare(&own.scenario);
+    yk_cache *prepared = yk_trials_prepare(&own.scenario);
     yk_status status = advise(context, &own, diagnostics, advice);
-    yk_preparations_destroy(prepared);
+    yk_cache_destroy(prepared);
     return status;
 }

@@ -112,9 +112,9 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
         const yk_budget_window *w = &b->windows[i];
         if (w->looks == 0) continue;
         double made = w->made / w->looks;
-        double share = w->scale > 0 ? made / w->scale : 0;
-        if (share > 1 && made > NOTHING * end_scale) {
-            least = fmin(least, share);
+        double fraction = w->scale > 0 ? made / w->scale : 0;
+        if (fraction > 1 && made > NOTHING * end_scale) {
+            least = fmin(least, fraction);
             in_a_row++;
         } else {
             least = INFINITY;

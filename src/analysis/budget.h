@@ -5,7 +5,7 @@
  * them the motion cannot be right, whoever made it. The share is always taken of energy that is known to be real: kinetic
  * energy at the start, potential energy released since, work fed in from outside; never of what the run itself has made.
  *
- * Shares of single instants mislead: methods that are sound let the energy swing about its value, and first steps from
+ * Fractions of single instants mislead: methods that are sound let the energy swing about its value, and first steps from
  * rest are wrong by much of nearly nothing. So instants are averaged over windows, and what counts is the end of the run,
  * or several windows in a row in which more was made than there is. */
 #ifndef YK_ANALYSIS_BUDGET_H
@@ -45,11 +45,11 @@ void yk_budget_step(yk_budget *budget, int64_t step);
 /* Once more, at the end or where the run failed. */
 void yk_budget_look(yk_budget *budget, int64_t step);
 
-/* What the run shows, as shares of the energy at the start and fed in. */
+/* What the run shows, as fractions of the energy at the start and fed in. */
 typedef struct yk_budget_result {
     double made;       /* by interfaces and integration: at the end, or where it was largest for long */
     double lost;       /* at the end, as far as the interfaces took it */
-    double scale;      /* J: that these are shares of; where more is made than there is, as it was before */
+    double scale;      /* J: that these are fractions of; where more is made than there is, as it was before */
     double dissipated; /* J */
 } yk_budget_result;
 

@@ -8,7 +8,7 @@
  * number; at most YK_ADVICE_MAX are listed. */
 int yk_candidates(const yk_variant **list, yk_variant *room, const char **overrides, char (*texts)[64]);
 
-/* The scenario's block that they amount to: "coupling: {scheme: tight, relaxation: aitken}". */
+/* The scenario's block that they amount to: "coupling: {scheme: tight, acceleration: aitken}". */
 void yk_candidate_block(const yk_variant *variant, char *text, size_t capacity);
 
 #endif

@@ -20,9 +20,9 @@ typedef struct study {
     yk_convergence_row *rows;
     yk_reference kind;        /* of the reference that is tried */
     yk_trial reference, half; /* without an exact course */
-    char (*names)[160];       /* of the signals, where the caller names none */
-    const char **signals;
-    int signal_count;
+    char (*names)[160];       /* of the channels, where the caller names none */
+    const char **channels;
+    int channel_count;
 } study;
 
 yk_converge_def yk_converge_default(void)
@@ -93,8 +93,8 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
         .variant = variant,
         .step = step,
         .end = NAN,
-        .signals = s->signals,
-        .signal_count = s->signal_count,
+        .channels = s->channels,
+        .channel_count = s->channel_count,
         .every = every,
         .seconds = INFINITY,
     };
@@ -199,29 +199,29 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
                 "converge: %g s is not a whole part of the coarsest step, %g s; runs are compared at its times",
                 steps[i], steps[0]);
     }
-    if (def->exact && def->signal_count != 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "converge: an exact course is that of one signal; name it");
+    if (def->exact && def->channel_count != 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "converge: an exact course is that of one channel; name it");
     return YK_OK;
 }
 
-/* The caller's signals; else position and velocity of every interface. */
-static yk_status choose_signals(study *s, const yk_scenario_info *info)
+/* The caller's channels; else position and velocity of every interface. */
+static yk_status choose_channels(study *s, const yk_scenario_info *info)
 {
     const yk_converge_def *def = s->def;
-    s->signals = (const char **)(uintptr_t)def->signals;
-    s->signal_count = def->signal_count;
-    if (def->signal_count > 0) return YK_OK;
+    s->channels = (const char **)(uintptr_t)def->channels;
+    s->channel_count = def->channel_count;
+    if (def->channel_count > 0) return YK_OK;
     if (info->interface_count == 0)
-        return yk_fail(s->context, YK_ERROR_ARGUMENT, "converge: there are no interfaces; name a signal to compare");
+        return yk_fail(s->context, YK_ERROR_ARGUMENT, "converge: there are no interfaces; name a channel to compare");
 
-    s->signal_count = 2 * info->interface_count;
-    s->names = yk_allocate(s->context, (size_t)s->signal_count, sizeof *s->names);
-    s->signals = yk_allocate(s->context, (size_t)s->signal_count, sizeof *s->signals);
-    if (!s->names || !s->signals) return YK_ERROR_MEMORY;
-    for (int i = 0; i < s->signal_count; i++) {
+    s->channel_count = 2 * info->interface_count;
+    s->names = yk_allocate(s->context, (size_t)s->channel_count, sizeof *s->names);
+    s->channels = yk_allocate(s->context, (size_t)s->channel_count, sizeof *s->channels);
+    if (!s->names || !s->channels) return YK_ERROR_MEMORY;
+    for (int i = 0; i < s->channel_count; i++) {
         const char *quantity = i % 2 ? "velocity" : "position";
         snprintf(s->names[i], sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, quantity);
-        s->signals[i] = s->names[i];
+        s->channels[i] = s->names[i];
     }
     return YK_OK;
 }
@@ -241,7 +241,7 @@ static yk_status converge(yk_context *context, const yk_converge_def *def, yk_di
         status = compile_exact(context, def->exact, scenario, &exact);
         yk_expression_destroy(exact);
     }
-    if (status == YK_OK) status = choose_signals(&s, yk_scenario_get(scenario));
+    if (status == YK_OK) status = choose_channels(&s, yk_scenario_get(scenario));
     yk_scenario_destroy(scenario);
 
     /* The reference. Subsystems that cannot be merged leave the finest variant. */
@@ -257,8 +257,8 @@ static yk_status converge(yk_context *context, const yk_converge_def *def, yk_di
     /* Orders from row to row of one variant; none where the reference itself is no better. */
     for (int i = 0; status == YK_OK && i < count; i++) {
         yk_convergence_row *row = &rows[i];
-        row->drowned = row->error < RESOLVED * report->reference_error;
-        if (i % def->step_count == 0 || row->drowned || row->outcome == YK_OUTCOME_UNSTABLE) continue;
+        row->unresolved = row->error < RESOLVED * report->reference_error;
+        if (i % def->step_count == 0 || row->unresolved || row->outcome == YK_OUTCOME_UNSTABLE) continue;
         const yk_convergence_row *before = row - 1;
         row->order = log(before->error / row->error) / log(before->step / row->step);
         if (!isfinite(row->order)) row->order = NAN;
@@ -266,7 +266,7 @@ static yk_status converge(yk_context *context, const yk_converge_def *def, yk_di
 
     yk_trial_release(&s.reference);
     yk_trial_release(&s.half);
-    if (s.names) yk_release(context, (void *)(uintptr_t)s.signals);
+    if (s.names) yk_release(context, (void *)(uintptr_t)s.channels);
     yk_release(context, s.names);
     return status;
 }
@@ -275,8 +275,8 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagno
                       yk_convergence_row *rows, yk_convergence_report *report)
 {
     yk_converge_def own = *def;
-    yk_preparations *prepared = yk_trials_prepare(&own.scenario);
+    yk_cache *prepared = yk_trials_prepare(&own.scenario);
     yk_status status = converge(context, &own, diagnostics, rows, report);
-    yk_preparations_destroy(prepared);
+    yk_cache_destroy(prepared);
     return status;
 }

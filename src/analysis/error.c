@@ -11,16 +11,16 @@
 #include "model/scenario.h"
 #include "yoke/analysis.h"
 
-/* An eighth of the steps is taken where an irregular signal may be wrong by more than this. */
+/* An eighth of the steps is taken where an irregular channel may be wrong by more than this. */
 static const double WORTH_A_RUN = 1e-4;
 
 typedef struct study {
     yk_context *context;
     const yk_error_def *def;
-    yk_trial finer[YK_ERROR_RUNS_MAX - 1]; /* with h/2, h/4, h/8 */
-    int begun;                             /* of these, that are to be released */
-    pthread_mutex_t lock;                  /* guards what follows */
-    double shares[YK_ERROR_RUNS_MAX - 1];  /* of each, that is done */
+    yk_trial finer[YK_ERROR_RUNS_MAX - 1];   /* with h/2, h/4, h/8 */
+    int begun;                               /* of these, that are to be released */
+    pthread_mutex_t lock;                    /* guards what follows */
+    double fractions[YK_ERROR_RUNS_MAX - 1]; /* of each, that is done */
     bool stopped;
 } study;
 
@@ -32,15 +32,15 @@ typedef struct finer_run {
 } finer_run;
 
 /* The work of a run doubles with its steps. */
-static bool tell_progress(void *user, const yk_run_progress *progress)
+static bool report_progress(void *user, const yk_run_progress *progress)
 {
     const finer_run *run = user;
     study *s = run->s;
     pthread_mutex_lock(&s->lock);
-    s->shares[run->index] = progress->steps ? (double)progress->step / (double)progress->steps : 1;
+    s->fractions[run->index] = progress->steps ? (double)progress->step / (double)progress->steps : 1;
     double done = 0, all = 0;
     for (int i = 0; i < s->begun; i++) {
-        done += (2 << i) * s->shares[i];
+        done += (2 << i) * s->fractions[i];
         all += 2 << i;
     }
     if (s->def->progress && !s->stopped) s->stopped = !s->def->progress(s->def->user, done / all);
@@ -59,7 +59,7 @@ static void run_finer(void *user, int index)
                         .refinement = 2 << at,
                         .end = yk_scenario_get(s->def->loaded)->end,
                         .seconds = INFINITY,
-                        .progress = tell_progress,
+                        .progress = report_progress,
                         .user = &run};
     yk_trial_run(&def, &s->finer[at]);
 }
@@ -77,7 +77,7 @@ void yk_error_report_destroy(yk_context *context, yk_error_report *public)
 {
     report *r = (report *)public;
     if (!r) return;
-    yk_release(context, r->public.signals);
+    yk_release(context, r->public.channels);
     yk_release(context, r->bars);
     yk_release(context, r->values);
     yk_release(context, r);
@@ -90,10 +90,10 @@ static report *create_report(const study *s)
     if (!r) return NULL;
     size_t width = (size_t)yk_record_width(header);
     r->rows = yk_record_rows(s->def->record);
-    r->public.signals = yk_allocate(s->context, (size_t)header->channel_count + 1, sizeof *r->public.signals);
+    r->public.channels = yk_allocate(s->context, (size_t)header->channel_count + 1, sizeof *r->public.channels);
     r->bars = yk_allocate(s->context, width + 1, sizeof *r->bars);
     r->values = yk_allocate(s->context, width * r->rows + 1, sizeof *r->values);
-    if (!r->public.signals || !r->bars || !r->values) {
+    if (!r->public.channels || !r->bars || !r->values) {
         yk_error_report_destroy(s->context, &r->public);
         return NULL;
     }
@@ -102,11 +102,11 @@ static report *create_report(const study *s)
     r->public.bars = (const double *const *)r->bars;
     r->public.count = header->channel_count;
     for (int i = 0; i < header->channel_count; i++) {
-        const yk_signal_row *row = &s->def->loaded->rows[i];
-        r->public.signals[i] =
-            (yk_signal_error){.name = header->channels[i].name,
-                              .unit = header->channels[i].unit,
-                              .exempt = row->kind == YK_SIGNAL_GAP || row->kind == YK_SIGNAL_CREATED};
+        const yk_channel_row *row = &s->def->loaded->rows[i];
+        r->public.channels[i] =
+            (yk_channel_error){.name = header->channels[i].name,
+                               .unit = header->channels[i].unit,
+                               .exempt = row->kind == YK_CHANNEL_GAP || row->kind == YK_CHANNEL_CREATED};
     }
     return r;
 }
@@ -116,7 +116,7 @@ static void find_worst(yk_error_report *r)
     r->worst = -1;
     r->error = 0;
     for (int i = 0; i < r->count; i++) {
-        const yk_signal_error *e = &r->signals[i];
+        const yk_channel_error *e = &r->channels[i];
         if (e->exempt || (r->worst >= 0 && !(e->error > r->error))) continue;
         r->worst = i;
         r->error = e->error;
@@ -146,11 +146,11 @@ static yk_status make_bars(study *s, int finer, report *r)
                                 .rows = a.rows,
                                 .time = a.time,
                                 .columns = columns};
-        yk_error_bars(&input, ratios, r->bars + at, &r->public.signals[i]);
+        yk_error_bars(&input, ratios, r->bars + at, &r->public.channels[i]);
         at += components;
     }
     if (status == YK_OK) {
-        yk_error_exempt_resting(r->public.signals, r->public.count, a.rows ? a.time[a.rows - 1] - a.time[0] : 0);
+        yk_error_exempt_resting(r->public.channels, r->public.count, a.rows ? a.time[a.rows - 1] - a.time[0] : 0);
         r->public.known = true;
         r->public.finer_runs = finer;
         find_worst(&r->public);
@@ -165,7 +165,7 @@ static yk_status make_bars(study *s, int finer, report *r)
 static bool wants_another(const yk_error_report *r)
 {
     for (int i = 0; i < r->count; i++) {
-        const yk_signal_error *e = &r->signals[i];
+        const yk_channel_error *e = &r->channels[i];
         if (e->accuracy == YK_ACCURACY_IRREGULAR && !e->exempt && e->error > WORTH_A_RUN) return true;
     }
     return false;
@@ -180,7 +180,7 @@ static void describe(const study *s, yk_error_report *r)
         snprintf(r->text, sizeof r->text, "nothing that is recorded moves");
         return;
     }
-    const yk_signal_error *e = &r->signals[r->worst];
+    const yk_channel_error *e = &r->channels[r->worst];
     yk_text text = {0};
     if (e->accuracy == YK_ACCURACY_JUMPS)
         yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", 100 * e->error, step,
@@ -213,7 +213,7 @@ static void describe_failure(const study *s, const yk_trial *trial, int index, y
     snprintf(r->text, sizeof r->text, "not known: with %s the step, %g s, the run fails: %s", parts[index],
              yk_scenario_get(s->def->loaded)->step / (2 << index), trial->message);
     for (int i = 0; i < r->count; i++) {
-        yk_signal_error *e = &r->signals[i];
+        yk_channel_error *e = &r->channels[i];
         e->accuracy = YK_ACCURACY_LOST;
         e->largest = e->relative = e->mean = e->error = INFINITY;
         e->order = e->range = NAN;
@@ -254,14 +254,14 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
 {
     *made = NULL;
     yk_error_def own = *def;
-    yk_preparations *prepared = yk_trials_prepare(&own.scenario);
+    yk_cache *prepared = yk_trials_prepare(&own.scenario);
     study s = {.context = context, .def = &own};
     pthread_mutex_init(&s.lock, NULL);
     report *r = create_report(&s);
     yk_status status = r ? estimate(&s, r) : YK_ERROR_MEMORY;
     for (int i = 0; i < s.begun; i++) yk_trial_release(&s.finer[i]);
     pthread_mutex_destroy(&s.lock);
-    yk_preparations_destroy(prepared);
+    yk_cache_destroy(prepared);
     if (status < 0 || status == YK_INTERRUPTED) {
         if (r) yk_error_report_destroy(context, &r->public);
         return status;
@@ -272,29 +272,29 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
 
 /* Records ---------------------------------------------------------------------------------------------------------- */
 
-enum { FIGURES_PER_SIGNAL = 3, FIGURE_NAME = 200 };
+enum { FIGURES_PER_CHANNEL = 3, FIGURE_NAME = 200 };
 
 /* The summary of the record, and what is known of its error. */
 static yk_status end_record(yk_context *context, const yk_record *record, const yk_error_report *r,
                             yk_recorder *recorder)
 {
     const yk_record_summary *given = yk_record_get_summary(record);
-    int most = given->count + (r ? FIGURES_PER_SIGNAL * r->count + 2 : 0), count = 0;
+    int most = given->count + (r ? FIGURES_PER_CHANNEL * r->count + 2 : 0), count = 0;
     yk_record_value *values = yk_allocate(context, (size_t)most + 1, sizeof *values);
     char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)most + 1, sizeof *names);
     yk_status status = YK_ERROR_MEMORY;
     if (values && names) {
         for (; count < given->count; count++) values[count] = given->values[count];
         for (int i = 0; r && i < r->count; i++) {
-            const yk_signal_error *e = &r->signals[i];
+            const yk_channel_error *e = &r->channels[i];
             const struct {
                 const char *what;
                 double value;
                 const char *unit;
-            } figures[FIGURES_PER_SIGNAL] = {{"largest_error", e->largest, e->unit},
-                                             {"relative_error", e->error, ""},
-                                             {"error_order", e->order, ""}};
-            for (int k = 0; k < FIGURES_PER_SIGNAL; k++, count++) {
+            } figures[FIGURES_PER_CHANNEL] = {{"largest_error", e->largest, e->unit},
+                                              {"relative_error", e->error, ""},
+                                              {"error_order", e->order, ""}};
+            for (int k = 0; k < FIGURES_PER_CHANNEL; k++, count++) {
                 snprintf(names[count], FIGURE_NAME, "%s.%s", e->name, figures[k].what);
                 values[count] =
                     (yk_record_value){.name = names[count], .value = figures[k].value, .unit = figures[k].unit};

@@ -19,18 +19,18 @@ static const double JUMP_MEAN = 0.2, JUMP_LASTING = 0.25;
 enum { JUMP_SAMPLES = 4 };
 /* Part of the range from which a difference that does not last is a jump, and not the ripple of a fast oscillation. */
 static const double LOST_TO_JUMPS = 0.01;
-/* Part of the range from which a signal that does not converge is not known any more. */
+/* Part of the range from which a channel that does not converge is not known any more. */
 static const double LOST = 0.3;
 /* The same of the mean over a part of the run: what jumps differs for shorter times. */
 static const double LOST_MEAN = 0.1;
 enum { PARTS = 16 };
 /* Distance from a whole number within which an order is one that can be extrapolated with. */
 static const double CLEAR_ORDER = 0.25;
-/* Range, by the widest of the same unit and by the size of the signal itself, below which nothing moves. */
+/* Range, by the widest of the same unit and by the size of the channel itself, below which nothing moves. */
 static const double AT_REST = 1e-6, AT_REST_OWN = 1e-11;
 /* What a velocity amounts to over the run, by the size of the position. */
 static const double AT_REST_RATE = 1e-9;
-/* Differences, by the size of the signal, that are rounding and say nothing. */
+/* Differences, by the size of the channel, that are rounding and say nothing. */
 static const double ROUNDING = 1e-13;
 
 /* What the finest run is still wrong by, from its difference to the run before, and that one's to the run before it: two
@@ -101,7 +101,7 @@ static bool is_jumping(const yk_error_input *in, const totals *t)
     return t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range;
 }
 
-/* Whether there is a part of the run in which the runs differ by as much as the signal moves, and finer ones no less. */
+/* Whether there is a part of the run in which the runs differ by as much as the channel moves, and finer ones no less. */
 static bool is_lost(const yk_error_input *in, const totals *t)
 {
     int finest = in->runs - 1;
@@ -148,7 +148,7 @@ static double ratio_up_to(const double largest[2], const totals *t, yk_accuracy 
     return fmax(here, ratio_of(t->largest[1], t->largest[0]));
 }
 
-void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars, yk_signal_error *error)
+void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars, yk_channel_error *error)
 {
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
@@ -215,7 +215,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
 
 /* Distances -------------------------------------------------------------------------------------------------------- */
 
-static void put(const totals *t, yk_accuracy kind, double largest, double mean_sum, yk_signal_error *error)
+static void put(const totals *t, yk_accuracy kind, double largest, double mean_sum, yk_channel_error *error)
 {
     bool finite = isfinite(largest + mean_sum);
     error->accuracy = kind;
@@ -229,14 +229,14 @@ static void put(const totals *t, yk_accuracy kind, double largest, double mean_s
     error->error = kind == YK_ACCURACY_JUMPS ? error->mean : fmax(error->relative, error->mean);
 }
 
-void yk_error_distance(const yk_error_input *in, yk_signal_error *error)
+void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 {
     totals t = sum_up(in);
     put(&t, is_jumping(in, &t) ? YK_ACCURACY_JUMPS : YK_ACCURACY_REGULAR, t.off, t.off_mean, error);
 }
 
 /* What the finest run is wrong by. */
-static void judge_finest(const yk_error_input *in, const totals *t, yk_accuracy kind, yk_signal_error *error)
+static void judge_finest(const yk_error_input *in, const totals *t, yk_accuracy kind, yk_channel_error *error)
 {
     double ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->largest[1], t->largest[0]);
     double mean_ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->mean[1], t->mean[0]);
@@ -245,7 +245,7 @@ static void judge_finest(const yk_error_input *in, const totals *t, yk_accuracy 
         rest_of_series(in, t->mean[0], t->mean[1], mean_ratio), error);
 }
 
-void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_signal_error *error)
+void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_channel_error *error)
 {
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
@@ -275,7 +275,7 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_sig
                 }
             }
         }
-        yk_signal_error limit = *error;
+        yk_channel_error limit = *error;
         put(&t, kind, largest, sum, &limit);
         if (!(limit.error < error->error) && pass == 0) return;
         *error = limit;
@@ -291,16 +291,16 @@ static int rate_of(const char *rate, const char *unit)
     return strcmp(rate + length, "/s^2") == 0 || strcmp(rate + length, "/s²") == 0 ? 2 : 0;
 }
 
-void yk_error_exempt_resting(yk_signal_error *signals, int count, double duration)
+void yk_error_exempt_resting(yk_channel_error *channels, int count, double duration)
 {
     for (int i = 0; i < count; i++) {
-        const yk_signal_error *e = &signals[i];
+        const yk_channel_error *e = &channels[i];
         bool moves = e->range > AT_REST_OWN * e->size;
         for (int k = 0; k < count; k++) {
-            int rate = rate_of(e->unit, signals[k].unit);
-            if (strcmp(signals[k].unit, e->unit) == 0) moves = moves && e->range > AT_REST * signals[k].range;
-            if (rate > 0) moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * signals[k].size;
+            int rate = rate_of(e->unit, channels[k].unit);
+            if (strcmp(channels[k].unit, e->unit) == 0) moves = moves && e->range > AT_REST * channels[k].range;
+            if (rate > 0) moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * channels[k].size;
         }
-        signals[i].exempt = e->exempt || !moves;
+        channels[i].exempt = e->exempt || !moves;
     }
 }

@@ -1,6 +1,6 @@
 /* How many of the motions that interfaces prescribe to a subsystem it can make by itself.
  *
- * The subsystem is built anew, its ports take efforts instead, and its interface model tells how their velocities answer:
+ * The subsystem is built anew, its ports take wrenches instead, and its interface model tells how their velocities answer:
  * w' = W f. What is prescribed are the components P w along the constrained axes; those that answer independently of each other are
  * as many as the rank of P W P^T. Joints inside that hold a motion make W zero along it. */
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "math/vec3.h"
 #include "yoke/analysis.h"
 
-/* Share of a motion's own answer below which it is one of the others, or held: what is left of rounding and of redundant
+/* Fraction of a motion's own answer below which it is one of the others, or held: what is left of rounding and of redundant
  * joints, which yield by a billionth. */
 static const double DEPENDENT = 1e-6;
 
@@ -16,7 +16,7 @@ typedef struct workspace {
     yk_subsystem *subsystem;
     int *first; /* column of each port in the model; -1: not connected */
     int size;
-    bool *turns; /* per column: an angular velocity */
+    bool *rotates; /* per column: an angular velocity */
     double *inverse_mass, *rate;
     int rows;
     double *along;  /* rows x size: P */
@@ -28,7 +28,7 @@ static int columns_of(yk_port_kind kind)
     return kind == YK_PORT_SCALAR ? 1 : 6;
 }
 
-/* All ports of the subsystem that take part in interfaces take efforts. */
+/* All ports of the subsystem that take part in interfaces take wrenches. */
 static yk_status connect_ports(const yk_scenario_info *info, int subsystem, workspace *w)
 {
     const yk_subsystem_ops *ops = w->subsystem->ops;
@@ -38,10 +38,10 @@ static yk_status connect_ports(const yk_scenario_info *info, int subsystem, work
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
         bool second = def->motion_subsystem == subsystem;
-        if (!second && def->effort_subsystem != subsystem) continue;
-        int port = second ? def->motion_port : def->effort_port;
-        if (!(ports[port].causalities & YK_TAKES_EFFORT)) return YK_ERROR_CAPABILITY;
-        yk_status status = ops->connect(w->subsystem, port, YK_TAKES_EFFORT, def->constrained);
+        if (!second && def->wrench_subsystem != subsystem) continue;
+        int port = second ? def->motion_port : def->wrench_port;
+        if (!(ports[port].causalities & YK_TAKES_WRENCH)) return YK_ERROR_CAPABILITY;
+        yk_status status = ops->connect(w->subsystem, port, YK_TAKES_WRENCH, def->constrained);
         if (status < 0) return status;
         w->first[port] = 0;
         for (int k = 0; second && k < 6; k++) w->rows += def->constrained >> k & 1;
@@ -116,21 +116,21 @@ static int rank_of(int n, double *a, const double *scale)
 
 /* The largest answers of a translation and of a rotation at any port are what others are measured by. Rotations of a body
  * that is no larger than 30 km answer by more than a billionth of what translations do: below that they are all held. */
-static int independent_motions(yk_context *context, const yk_placement *placement, workspace *w)
+static int independent_motions(yk_context *context, const yk_transform *transform, workspace *w)
 {
     static const double LARGEST_BODY = 1e-9;
     double largest[2] = {0, 0}, *scale = yk_allocate(context, (size_t)w->rows, sizeof *scale);
     if (!scale) return w->rows;
     for (int k = 0; k < w->size; k++) {
-        double *of_kind = &largest[w->turns[k]];
+        double *of_kind = &largest[w->rotates[k]];
         *of_kind = fmax(*of_kind, w->inverse_mass[k * w->size + k]);
     }
-    double least = LARGEST_BODY * largest[0] * placement->length * placement->length;
+    double least = LARGEST_BODY * largest[0] * transform->length * transform->length;
     largest[1] = fmax(largest[1], least);
     for (int i = 0; i < w->rows; i++) {
         int k = 0;
         while (w->along[i * w->size + k] == 0) k++;
-        double own = largest[w->turns[k]];
+        double own = largest[w->rotates[k]];
         scale[i] = own > 0 ? sqrt(own) : 1;
     }
     int rank = rank_of(w->rows, w->answer, scale);
@@ -155,14 +155,14 @@ static yk_status ask(yk_context *context, const yk_scenario_info *info, int subs
     w->rate = yk_allocate(context, size, sizeof *w->rate);
     w->along = yk_allocate(context, rows * size, sizeof *w->along);
     w->answer = yk_allocate(context, rows * rows, sizeof *w->answer);
-    w->turns = yk_allocate(context, size, sizeof *w->turns);
-    yk_signal *inputs = yk_allocate(context, count, sizeof *inputs);
-    bool complete = w->inverse_mass && w->rate && w->along && w->answer && w->turns && inputs;
+    w->rotates = yk_allocate(context, size, sizeof *w->rotates);
+    yk_input *inputs = yk_allocate(context, count, sizeof *inputs);
+    bool complete = w->inverse_mass && w->rate && w->along && w->answer && w->rotates && inputs;
     status = complete ? YK_OK : YK_ERROR_MEMORY;
     yk_interface_model model = {.size = w->size, .inverse_mass = w->inverse_mass, .rate = w->rate};
     for (size_t i = 0; complete && i < count; i++) {
         inputs[i].orientation.w = 1;
-        for (int k = 3; w->first[i] >= 0 && k < columns_of(ports[i].kind); k++) w->turns[w->first[i] + k] = true;
+        for (int k = 3; w->first[i] >= 0 && k < columns_of(ports[i].kind); k++) w->rotates[w->first[i] + k] = true;
     }
     if (status == YK_OK) status = ops->interface_model(w->subsystem, info->start, info->step, inputs, &model);
     yk_release(context, inputs);
@@ -171,7 +171,7 @@ static yk_status ask(yk_context *context, const yk_scenario_info *info, int subs
     fill_directions(info, subsystem, w);
     multiply(w);
     *freedoms = (yk_freedoms){.prescribed = w->rows,
-                              .independent = independent_motions(context, &info->placements[subsystem], w)};
+                              .independent = independent_motions(context, &info->transforms[subsystem], w)};
     return YK_OK;
 }
 
@@ -193,7 +193,7 @@ yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, 
     yk_release(context, w.rate);
     yk_release(context, w.along);
     yk_release(context, w.answer);
-    yk_release(context, w.turns);
+    yk_release(context, w.rotates);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     return status;

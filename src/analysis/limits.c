@@ -39,24 +39,24 @@ static bool iterates(const search *s)
     return s->info->scheme.kind == YK_SCHEME_TIGHT && s->info->scheme.iterations > 0;
 }
 
-static bool takes_effort(const search *s, int subsystem, int port)
+static bool takes_wrench(const search *s, int subsystem, int port)
 {
     const yk_port *ports;
     yk_subsystem *part = s->info->subsystems[subsystem];
     part->ops->ports(part, &ports);
-    return ports[port].causalities & YK_TAKES_EFFORT;
+    return ports[port].causalities & YK_TAKES_WRENCH;
 }
 
 /* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make no free masses, an exchange
  * without iteration is taken to bear ratios up to 1, and so is a plain iteration. */
 static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fate *fate)
 {
-    const yk_interface_def *face = &s->info->interfaces[i];
-    const int sides[2] = {face->effort_subsystem, face->motion_subsystem};
+    const yk_interface_def *interface = &s->info->interfaces[i];
+    const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
     const yk_port *ports;
-    yk_subsystem *part = s->info->subsystems[face->effort_subsystem];
+    yk_subsystem *part = s->info->subsystems[interface->wrench_subsystem];
     part->ops->ports(part, &ports);
-    yk_port_kind kind = ports[face->effort_port].kind;
+    yk_port_kind kind = ports[interface->wrench_port].kind;
 
     yk_surrogate pair;
     yk_quiet_begin(s->context);
@@ -66,7 +66,7 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     yk_quiet_end(s->context);
     if (status == YK_OK || status == YK_ERROR_MEMORY) return status;
 
-    bool accelerated = iterates(s) && s->info->scheme.relaxation == YK_RELAXATION_QUASI_NEWTON;
+    bool accelerated = iterates(s) && s->info->scheme.acceleration == YK_ACCELERATION_QUASI_NEWTON;
     *fate = YK_SURROGATE_STABLE;
     if (!accelerated && ratio >= 1) *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
     return YK_OK;
@@ -94,7 +94,7 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
 }
 
 /* How the ratio changes with the step: masses stay as they are; what springs and dampers add to the motion side gets less; of
- * an effort side without mass it grows without end. */
+ * a wrench side without mass it grows without end. */
 typedef enum trend { TREND_MASSES, TREND_SPRINGS, TREND_LOOP } trend;
 
 static yk_status find_trend(const search *s, int i, double limit, trend *found)
@@ -121,16 +121,16 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found)
 /* Remedies by another scheme, for masses and for loops. */
 static void offer_schemes(const search *s, yk_finding *f)
 {
-    static const char accelerated[] = "coupling.scheme=tight coupling.relaxation=quasi-newton coupling.iterations=50";
+    static const char accelerated[] = "coupling.scheme=tight coupling.acceleration=quasi-newton coupling.iterations=50";
     if (!iterates(s))
         yk_finding_remedy(f, accelerated, "use coupling.scheme tight");
-    else if (s->info->scheme.relaxation != YK_RELAXATION_QUASI_NEWTON)
-        yk_finding_remedy(f, accelerated, "use coupling.relaxation quasi-newton");
+    else if (s->info->scheme.acceleration != YK_ACCELERATION_QUASI_NEWTON)
+        yk_finding_remedy(f, accelerated, "use coupling.acceleration quasi-newton");
 
     /* index1 applies wrenches on both sides of every interface. */
     for (int i = 0; i < s->info->interface_count; i++) {
-        const yk_interface_def *face = &s->info->interfaces[i];
-        if (!takes_effort(s, face->motion_subsystem, face->motion_port)) return;
+        const yk_interface_def *interface = &s->info->interfaces[i];
+        if (!takes_wrench(s, interface->motion_subsystem, interface->motion_port)) return;
     }
     yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
 }
@@ -140,7 +140,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
 {
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
     const yk_interface_probe *p = probe_at(s, 0, i);
-    const yk_interface_def *face = &s->info->interfaces[i];
+    const yk_interface_def *interface = &s->info->interfaces[i];
     const char *axis = axes[p->axis];
     const char *what = "the coupling is unstable";
     if (fate == YK_SURROGATE_NOT_CONVERGED) what = "the iterations of the coupling do not converge";
@@ -152,7 +152,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
                                        "%s at every step: at interface '%s' the side that takes the force answers it "
                                        "at once, without mass, along %s (an algebraic loop), and a smaller step makes "
                                        "it worse%s",
-                                       what, face->name, axis, more);
+                                       what, interface->name, axis, more);
         offer_schemes(s, f);
         return;
     }
@@ -163,12 +163,12 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         acts = "acts, with its springs, in a step of this size";
     }
     const char *unit = p->axis < 3 ? "" : " m2";
-    yk_finding *f =
-        yk_finding_add(report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
-                       "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as "
-                       "the other along %s (%.3g by %.3g kg%s), and this scheme with these integrators "
-                       "bears up to %.3g%s",
-                       what, when, face->name, acts, p->ratio, axis, p->motion_mass, p->effort_mass, unit, limit, more);
+    yk_finding *f = yk_finding_add(report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
+                                   "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as "
+                                   "the other along %s (%.3g by %.3g kg%s), and this scheme with these integrators "
+                                   "bears up to %.3g%s",
+                                   what, when, interface->name, acts, p->ratio, axis, p->motion_mass, p->wrench_mass,
+                                   unit, limit, more);
 
     /* The step does not resolve the springs: no scheme makes up for that alone. */
     if (how == TREND_SPRINGS) {
@@ -177,9 +177,9 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     }
 
     /* One wrench on both sides in place of motion and wrench: whatever the masses, without iterations. */
-    const yk_subsystem_ops *a = s->info->subsystems[face->effort_subsystem]->ops;
-    const yk_subsystem_ops *b = s->info->subsystems[face->motion_subsystem]->ops;
-    bool both_take = takes_effort(s, face->motion_subsystem, face->motion_port);
+    const yk_subsystem_ops *a = s->info->subsystems[interface->wrench_subsystem]->ops;
+    const yk_subsystem_ops *b = s->info->subsystems[interface->motion_subsystem]->ops;
+    bool both_take = takes_wrench(s, interface->motion_subsystem, interface->motion_port);
     bool both_predict = (a->step_model || a->interface_model) && (b->step_model || b->interface_model);
     if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {
         if (s->info->scheme.exchange == YK_EXCHANGE_MOTION && a->step_model && b->step_model)

@@ -66,19 +66,19 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
     if (of_step && !*at) return YK_OK;
     if (of_step) return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, words[m->kind]);
 
-    /* (signal, from, to) or (signal, frequency, from, to); records know the component of tip.position:x as .x. */
-    if (*at == '(') at = take_word(at + 1, ",)", m->signal, sizeof m->signal);
-    for (char *c = m->signal; *c; c++)
+    /* (channel, from, to) or (channel, frequency, from, to); records know the component of tip.position:x as .x. */
+    if (*at == '(') at = take_word(at + 1, ",)", m->channel, sizeof m->channel);
+    for (char *c = m->channel; *c; c++)
         if (*c == ':') *c = '.';
     if (m->kind == LINE && *at == ',') at = take_number(at + 1, &m->frequency);
     if (*at == ',') at = take_number(at + 1, &m->from);
     if (*at == ',') at = take_number(at + 1, &m->to);
 
-    bool complete = *m->signal && *at == ')' && !*skip_space(at + 1);
+    bool complete = *m->channel && *at == ')' && !*skip_space(at + 1);
     bool sound = m->from < m->to && (m->kind != LINE || m->frequency > 0);
     if (complete && sound) return YK_OK;
-    const char *form = "rms(signal), rms(signal, from) or rms(signal, from, to), times in s";
-    if (m->kind == LINE) form = "line(signal, frequency) or line(signal, frequency, from, to)";
+    const char *form = "rms(channel), rms(channel, from) or rms(channel, from, to), times in s";
+    if (m->kind == LINE) form = "line(channel, frequency) or line(channel, frequency, from, to)";
     return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, form);
 }
 
@@ -119,7 +119,7 @@ double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
 
 static yk_status strongest_frequency(yk_context *context, size_t n, const double *x, double dt, double *frequency)
 {
-    /* The strongest line on a grid of at most half a bin, by a transform of the windowed signal padded with zeros. */
+    /* The strongest line on a grid of at most half a bin, by a transform of the windowed channel padded with zeros. */
     size_t size = 2;
     while (size < 2 * n) size *= 2;
     double *real = yk_allocate(context, 2 * size, sizeof *real);
@@ -190,9 +190,9 @@ static double evaluate(const yk_measure *m, size_t n, const double *x, double dt
 
 yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record, double *value)
 {
-    int channel = yk_record_find(record, measure->signal);
+    int channel = yk_record_find(record, measure->channel);
     if (channel < 0)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "measure: the record has no signal '%s'", measure->signal);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "measure: the record has no channel '%s'", measure->channel);
 
     /* The rows within the time span. */
     const double *time = yk_record_time(record);
@@ -202,7 +202,7 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
     size_t count = end - begin;
     if (count < 2)
         return yk_fail(context, YK_ERROR_ARGUMENT, "measure of '%s': fewer than two samples from %g s to %g s",
-                       measure->signal, measure->from, measure->to);
+                       measure->channel, measure->from, measure->to);
 
     const double *x = yk_record_column(record, channel, 0) + begin;
     double dt = time[begin + 1] - time[begin];

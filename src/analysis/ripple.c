@@ -7,7 +7,7 @@
 /* Ratio of the squares of second and first differences above which it is rough: a swing with a period of four steps has
  * 2, of two steps 4. */
 static const double ROUGH = 1.5;
-/* Share of the squares that the law of a mode may leave unexplained. */
+/* Fraction of the squares that the law of a mode may leave unexplained. */
 static const double MISFIT = 0.1;
 /* Factor of the squares from window to window that counts as growth. */
 static const double RISE = 1.2;
@@ -27,7 +27,7 @@ static double sum_of_products(const double *a, const double *b, int count)
     return sum;
 }
 
-/* The share of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A swing of period two has d[k] in
+/* The fraction of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A swing of period two has d[k] in
  * line with d[k-1], and one coefficient tells all: the small ridge lets it. */
 static double misfit(const double *d)
 {
@@ -79,13 +79,13 @@ static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
     c->before = squares;
 }
 
-void yk_ripple_add(yk_ripple *r, const yk_effort *effort, double time)
+void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
 {
-    const double values[6] = {effort->force.x,  effort->force.y,  effort->force.z,
-                              effort->torque.x, effort->torque.y, effort->torque.z};
+    const double values[6] = {wrench->force.x,  wrench->force.y,  wrench->force.z,
+                              wrench->torque.x, wrench->torque.y, wrench->torque.z};
     int place = r->count - (YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN) - 1;
     for (int i = 0; i < 6; i++) r->components[i].seen[place] = values[i];
-    r->size = fmax(r->size, sqrt(fmax(yk_v3_norm2(effort->force), yk_v3_norm2(effort->torque))));
+    r->size = fmax(r->size, sqrt(fmax(yk_v3_norm2(wrench->force), yk_v3_norm2(wrench->torque))));
     if (r->count < YK_RIPPLE_WINDOW) return;
     r->swing = 0;
     for (int i = 0; i < 6 && r->size > 0; i++) end_window(r, &r->components[i], time);

@@ -36,14 +36,14 @@ static yk_status begin_record(run *r)
 
     const yk_scenario_info *info = r->info;
     char *text = yk_scenario_text(r->scenario);
-    yk_record_channel *channels = yk_allocate(r->context, (size_t)info->signal_count, sizeof *channels);
+    yk_record_channel *channels = yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);
     yk_status status = YK_ERROR_MEMORY;
     if (text && channels) {
-        for (int i = 0; i < info->signal_count; i++) {
-            channels[i].name = info->signals[i].name;
-            channels[i].unit = info->signals[i].unit;
-            channels[i].components = info->signals[i].components;
-            channels[i].labels = yk_scenario_signal_labels(r->scenario, i);
+        for (int i = 0; i < info->channel_count; i++) {
+            channels[i].name = info->channels[i].name;
+            channels[i].unit = info->channels[i].unit;
+            channels[i].components = info->channels[i].components;
+            channels[i].labels = yk_scenario_channel_labels(r->scenario, i);
         }
 
         yk_record_header header = {
@@ -51,7 +51,7 @@ static yk_status begin_record(run *r)
             .scenario = text,
             .command = r->def->command,
             .channels = channels,
-            .channel_count = info->signal_count,
+            .channel_count = info->channel_count,
         };
         status = yk_recorder_begin(r->def->recorder, &header);
     }
@@ -126,12 +126,12 @@ static void add_statistics(summary *s, run *r)
 
     for (int i = 0; i < info->interface_count; i++) {
         const char *name = info->interfaces[i].name;
-        yk_interface_statistics face = yk_system_interface_statistics(r->system, i);
-        add_figure(s, name, "largest_position_error", face.largest.position, "m");
-        add_figure(s, name, "largest_rotation_error", face.largest.rotation, "rad");
-        add_figure(s, name, "largest_velocity_error", face.largest.velocity, "m/s");
-        add_figure(s, name, "largest_angular_velocity_error", face.largest.angular_velocity, "rad/s");
-        add_figure(s, name, "energy_created", face.energy_created, "J");
+        yk_interface_statistics interface = yk_system_interface_statistics(r->system, i);
+        add_figure(s, name, "largest_position_error", interface.largest.position, "m");
+        add_figure(s, name, "largest_rotation_error", interface.largest.rotation, "rad");
+        add_figure(s, name, "largest_velocity_error", interface.largest.velocity, "m/s");
+        add_figure(s, name, "largest_angular_velocity_error", interface.largest.angular_velocity, "rad/s");
+        add_figure(s, name, "energy_created", interface.energy_created, "J");
         if (i < r->watch.count) add_figure(s, name, "mass_ratio", r->watch.interfaces[i].probe.ratio, "");
     }
 }

@@ -61,8 +61,8 @@ static yk_status take_root(search *s, yk_eigenpair *p, double *images)
         imaginary = yk_dense_dot(n, now[0], next[1]) - yk_dense_dot(n, now[1], next[0]);
     }
     double size = pow(modulus(p), 1.0 / YK_PASSAGE), angle = atan2(p->imaginary, p->real) / YK_PASSAGE;
-    double wanted = atan2(imaginary, real), turn = 2 * acos(-1) / YK_PASSAGE;
-    double root = angle + turn * round((wanted - angle) / turn);
+    double wanted = atan2(imaginary, real), rotation = 2 * acos(-1) / YK_PASSAGE;
+    double root = angle + rotation * round((wanted - angle) / rotation);
     p->real = size * cos(root), p->imaginary = fabs(size * sin(root));
     if (p->imaginary < 1e-12 * size) p->imaginary = 0;
     return YK_OK;

@@ -138,9 +138,9 @@ static void doubt_unconverged(study *s, int64_t steps, int64_t unconverged, doub
 
     double largest = 0;
     for (int i = 0; i < s->info->interface_count; i++) {
-        const yk_interface_def *face = &s->info->interfaces[i];
-        yk_effort effort = yk_system_output(s->map.system, face->motion_subsystem, face->motion_port)->effort;
-        largest = fmax(largest, fmax(yk_v3_norm(effort.force), yk_v3_norm(effort.torque)));
+        const yk_interface_def *interface = &s->info->interfaces[i];
+        yk_wrench wrench = yk_system_output(s->map.system, interface->motion_subsystem, interface->motion_port)->wrench;
+        largest = fmax(largest, fmax(yk_v3_norm(wrench.force), yk_v3_norm(wrench.torque)));
     }
     if (left / (double)unconverged <= FAR * largest) return;
     r->verdict = YK_VERDICT_UNDECIDED;
@@ -148,7 +148,7 @@ static void doubt_unconverged(study *s, int64_t steps, int64_t unconverged, doub
     snprintf(r->reason, sizeof r->reason,
              "the iterations of %.0f %% of the macro steps stop far from convergence (%.2g N or N m, of %.2g), so that "
              "the growth "
-             "is that of wherever they stop; try coupling.relaxation quasi-newton or coupling.scheme index1",
+             "is that of wherever they stop; try coupling.acceleration quasi-newton or coupling.scheme index1",
              100 * (double)unconverged / (double)steps, left / (double)unconverged, largest);
 }
 
@@ -275,15 +275,15 @@ yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stab
 
     yk_rerun_source source;
     yk_status status = yk_rerun_source_open(context, scenario, &source);
-    if (status == YK_OK && source.precise) status = ask(context, scenario, &source, def, report);
+    if (status == YK_OK && source.to_rounding) status = ask(context, scenario, &source, def, report);
 
     /* Solvers that end their iterations at a tolerance make noise of differences: then the same scenario to rounding. */
-    if (status == YK_OK && !source.precise) {
-        yk_rerun precise;
-        status = yk_rerun_open(&source, &(yk_changes){0}, &precise);
-        if (status == YK_OK) status = ask(precise.context, precise.scenario, &source, def, report);
-        if (status < 0 && precise.context) yk_fail(context, status, "%s", yk_last_message(precise.context));
-        yk_rerun_close(&precise);
+    if (status == YK_OK && !source.to_rounding) {
+        yk_rerun rerun;
+        status = yk_rerun_open(&source, &(yk_changes){0}, &rerun);
+        if (status == YK_OK) status = ask(rerun.context, rerun.scenario, &source, def, report);
+        if (status < 0 && rerun.context) yk_fail(context, status, "%s", yk_last_message(rerun.context));
+        yk_rerun_close(&rerun);
     }
     yk_rerun_source_close(&source);
     return status;

@@ -41,7 +41,7 @@ static const scheme_row references[] = {
     {"tight, quasi-newton",
      YK_SCHEME_TIGHT,
      false,
-     {"coupling.scheme=tight", "coupling.relaxation=quasi-newton", "coupling.tolerance=1e-12",
+     {"coupling.scheme=tight", "coupling.acceleration=quasi-newton", "coupling.tolerance=1e-12",
       "coupling.relative_tolerance=1e-12", "coupling.iterations=60", "coupling.halvings=0"}},
     {"index1", YK_SCHEME_INDEX1, false, {"coupling.scheme=index1", "coupling.degree=3", "coupling.iterations=20"}},
 };
@@ -59,8 +59,8 @@ static const scheme_row remedies[] = {
     {"rim",
      YK_SCHEME_RIM,
      false,
-     {"coupling.scheme=rim", "coupling.extrapolation=rim", "coupling.order=gauss-seidel", "coupling.efforts=mean"}},
-    {"tight", YK_SCHEME_TIGHT, false, {"coupling.scheme=tight", "coupling.relaxation=quasi-newton"}},
+     {"coupling.scheme=rim", "coupling.extrapolation=rim", "coupling.order=gauss-seidel", "coupling.wrenches=mean"}},
+    {"tight", YK_SCHEME_TIGHT, false, {"coupling.scheme=tight", "coupling.acceleration=quasi-newton"}},
     {"index1", YK_SCHEME_INDEX1, false, {"coupling.scheme=index1", "coupling.degree=3"}},
     {"relaxed", YK_SCHEME_RELAXED, true, {"coupling.scheme=relaxed"}},
     {"monolithic", YK_SCHEME_MONOLITHIC, true, {"coupling.scheme=monolithic"}},
@@ -80,8 +80,8 @@ static double duration(const yk_comparison *c)
     return c->source.info->end - c->source.info->start;
 }
 
-static void tell(const yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
-static void tell(const yk_comparison *c, const char *format, ...)
+static void report_finding(const yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
+static void report_finding(const yk_comparison *c, const char *format, ...)
 {
     if (!c->def->progress) return;
     char text[160];
@@ -163,7 +163,7 @@ static void refine(yk_comparison *c)
         yk_changes changes = {0};
         yk_growth growth;
         change_step(c, step, &changes);
-        tell(c, "the scheme itself at %g s", step);
+        report_finding(c, "the scheme itself at %g s", step);
         if (measure(c, &changes, &growth, NULL) != YK_OK) return;
         r->rates[r->rate_count++] = (yk_stability_rate){step, growth.rate, growth.rate_error};
     }
@@ -199,7 +199,7 @@ static bool settles(const yk_stability_report *r)
  * of the motion alone, as its own variables see it; those of another scheme along a moving state may differ. */
 static bool settles_resolved(const yk_stability_report *r, const yk_growth *growth)
 {
-    if (!settles(r) || growth->turn > UNRESOLVED) return false;
+    if (!settles(r) || growth->rotation > UNRESOLVED) return false;
     const yk_stability_rate *rates = r->rates;
     return rates[2].rate > 2 * fabs(rates[2].rate - rates[1].rate) && rates[2].rate > 2 * rates[2].error;
 }
@@ -235,7 +235,7 @@ static bool ask_reference(yk_comparison *c, const scheme_row *row, bool followed
         for (int k = 0; k < 6 && row->changes[k]; k++) yk_changes_add(&changes, "%s", row->changes[k]);
         double step = followed ? c->source.info->step : ldexp(c->source.info->step, -1 - i);
         change_step(c, step, &changes);
-        tell(c, "the reference %s at %g s", row->name, step);
+        report_finding(c, "the reference %s at %g s", row->name, step);
         yk_growth growth;
         yk_status status = measure(c, &changes, &growth, NULL);
         if (status != YK_OK || !isfinite(growth.rate)) return i > 1;
@@ -264,7 +264,7 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
         yk_changes changes = {0};
         for (int k = 0; k < 6 && references[i].changes[k]; k++)
             yk_changes_add(&changes, "%s", references[i].changes[k]);
-        tell(c, "the reference %s at %g s", references[i].name, c->source.info->step);
+        report_finding(c, "the reference %s at %g s", references[i].name, c->source.info->step);
         return measure(c, &changes, growth, NULL) == YK_OK;
     }
     return false;
@@ -322,7 +322,7 @@ static int find_unstable_solver(yk_comparison *c, const yk_stability_rate *rate)
     double limit = yk_growth_limit(c->source.info);
     for (int i = 0; i < c->source.info->subsystem_count && has_time(c); i++) {
         yk_growth coarse, fine;
-        tell(c, "subsystem '%s' alone", c->source.info->names[i]);
+        report_finding(c, "subsystem '%s' alone", c->source.info->names[i]);
         if (!measure_alone(c, i, rate->step, &coarse)) continue;
         if (!(coarse.rate - coarse.rate_error > fmax(limit, 0.5 * rate->rate))) continue;
         if (!measure_alone(c, i, ldexp(rate->step, -3), &fine)) continue;
@@ -349,10 +349,10 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
  * no deviation is seen to grow much. */
 static bool is_marked(const yk_growth *growth)
 {
-    return growth->turn > UNRESOLVED || growth->witnessed > log(10) || !isfinite(growth->tracked);
+    return growth->rotation > UNRESOLVED || growth->witnessed > log(10) || !isfinite(growth->tracked);
 }
 
-static void blame_coupling(yk_comparison *c, const yk_growth *growth)
+static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
 {
     yk_stability_report *r = c->report;
     r->verdict = YK_VERDICT_COUPLING;
@@ -365,7 +365,7 @@ static void blame_coupling(yk_comparison *c, const yk_growth *growth)
 
 /* Growth of the motion is worth a word unless a deviation grows by less than a percent within the run: the verdict must not
  * deny a radius that is printed beside it. */
-static void blame_motion(yk_comparison *c)
+static void attribute_to_motion(yk_comparison *c)
 {
     yk_stability_report *r = c->report;
     bool notable = r->rates[0].rate * duration(c) > log(1.01);
@@ -386,12 +386,12 @@ static void judge_by_steps(yk_comparison *c, const yk_growth *growth)
     }
     const yk_stability_rate *rates = r->rates;
     if (keeps_factor(r) || rates[2].rate <= yk_growth_limit(c->source.info)) {
-        blame_coupling(c, growth);
+        attribute_to_coupling(c, growth);
         return;
     }
     double left = fabs(rates[2].rate - rates[1].rate);
     if (settles(r) && rates[2].rate > left)
-        blame_motion(c);
+        attribute_to_motion(c);
     else
         leave_undecided(c,
                         "no reference could be had (monolithic, index1 and tight are refused or break down), and the "
@@ -403,7 +403,7 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
 {
     yk_stability_report *r = c->report;
     refine(c);
-    blame_motion(c);
+    attribute_to_motion(c);
     bool vanishes = r->rate_count == YK_STABILITY_RATES && r->rates[2].rate < 0.25 * r->rates[0].rate;
     if (!vanishes || !is_marked(growth)) return;
     r->verdict = YK_VERDICT_SOLVER;
@@ -444,7 +444,7 @@ static bool find_hidden(yk_comparison *c, const yk_growth *growth, const yk_grow
     double limit = yk_growth_limit(c->source.info);
     for (int i = 1; growth->confirmed && i < growth->mode_count; i++) {
         double rate = growth->modes[i].rate, frequency = growth->modes[i].frequency;
-        if (growth->modes[i].turn < UNRESOLVED || rate - growth->modes[i].error <= limit) continue;
+        if (growth->modes[i].rotation < UNRESOLVED || rate - growth->modes[i].error <= limit) continue;
         bool found = reference->mode_count == 0 || reference->modes[reference->mode_count - 1].rate > rate;
         for (int k = 0; k < reference->mode_count; k++)
             found = found || fabs(reference->modes[k].frequency - frequency) < 0.2 * frequency;
@@ -482,7 +482,7 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
 
     /* Later in the run: no more than the motion was seen to grow before. */
     if (!c->first_sample && growth->rate - growth->rate_error <= c->largest.rate) {
-        blame_motion(c);
+        attribute_to_motion(c);
         r->reference_rate = c->largest;
         snprintf(r->reference, sizeof r->reference, "%s", c->largest_reference);
         return YK_OK;
@@ -504,11 +504,11 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
         excess e = beyond(&r->rates[0], &motion);
         bool moves = motion.rate > motion.error && motion.rate > limit;
         if (find_hidden(c, growth, &reference))
-            blame_coupling(c, growth);
+            attribute_to_coupling(c, growth);
         else if (moves || e.value <= limit)
-            blame_motion(c);
+            attribute_to_motion(c);
         else if (keeps_factor_refined(c))
-            blame_coupling(c, growth);
+            attribute_to_coupling(c, growth);
         else
             leave_undecided(
                 c,
@@ -528,14 +528,14 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     if (settles_resolved(r, growth)) {
         snprintf(r->reference, sizeof r->reference, "the scheme itself");
         r->reference_rate = r->rates[YK_STABILITY_RATES - 1];
-        blame_motion(c);
+        attribute_to_motion(c);
         return YK_OK;
     }
     bool elsewhere = !c->first_sample && !keeps_factor(r) && growth->rate <= 2 * c->largest.rate;
     if (elsewhere || is_same_mode(r, growth, &reference, &motion))
-        blame_motion(c);
+        attribute_to_motion(c);
     else
-        blame_coupling(c, growth);
+        attribute_to_coupling(c, growth);
     return YK_OK;
 }
 
@@ -552,7 +552,7 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
         yk_growth growth;
         for (int k = 0; k < 6 && references[i].changes[k]; k++)
             yk_changes_add(&changes, "%s", references[i].changes[k]);
-        tell(c, "the reference %s", references[i].name);
+        report_finding(c, "the reference %s", references[i].name);
         yk_status status = measure(c, &changes, &growth, why);
         if (status != YK_OK || !isfinite(growth.rate)) continue;
         snprintf(r->reference, sizeof r->reference, "%s", references[i].name);
@@ -586,7 +586,7 @@ static void find_stable_step(yk_comparison *c)
         yk_changes changes = {0};
         yk_growth growth;
         change_step(c, ldexp(c->source.info->step, -i), &changes);
-        tell(c, "the scheme itself at %g s", ldexp(c->source.info->step, -i));
+        report_finding(c, "the scheme itself at %g s", ldexp(c->source.info->step, -i));
         if (measure(c, &changes, &growth, NULL) != YK_OK) return;
         if (!is_sound(c, &growth)) continue;
         r->stable_step = growth.step;
@@ -608,10 +608,11 @@ static bool exchange_sides(const yk_comparison *c, yk_changes *changes)
     const yk_stability_report *r = c->report;
     int index = r->mode_count ? r->modes[r->mode].interface : info->interface_count == 1 ? 0 : -1;
     if (index < 0) return false;
-    const yk_interface_def *face = &info->interfaces[index];
-    yk_changes_add(changes, "interfaces.%s.between=[%s.%s, %s.%s]", face->name, info->names[face->motion_subsystem],
-                   port_name(info, face->motion_subsystem, face->motion_port), info->names[face->effort_subsystem],
-                   port_name(info, face->effort_subsystem, face->effort_port));
+    const yk_interface_def *interface = &info->interfaces[index];
+    yk_changes_add(
+        changes, "interfaces.%s.between=[%s.%s, %s.%s]", interface->name, info->names[interface->motion_subsystem],
+        port_name(info, interface->motion_subsystem, interface->motion_port), info->names[interface->wrench_subsystem],
+        port_name(info, interface->wrench_subsystem, interface->wrench_port));
     return true;
 }
 
@@ -619,7 +620,7 @@ static bool try_remedy(yk_comparison *c, const yk_changes *changes)
 {
     yk_stability_report *r = c->report;
     yk_growth growth;
-    tell(c, "remedy: %s", changes->texts[0]);
+    report_finding(c, "remedy: %s", changes->texts[0]);
     if (measure(c, changes, &growth, NULL) != YK_OK || !is_sound(c, &growth)) return false;
     size_t used = 0;
     for (int i = 0; i < changes->count && used < sizeof r->remedy; i++)

@@ -13,7 +13,7 @@
 enum { REST_WORDS = 600 };
 /* Error of the growth per step, as a part of it, with which a derivative needs no confirmation: contacts that change come nowhere
  * near it. */
-static const double PRECISE = 1e-4;
+static const double RESOLVED = 1e-4;
 /* Times as many macro steps, where those that were followed do not tell. */
 enum { LONGER = 5 };
 
@@ -42,14 +42,14 @@ static void list_modes(const yk_spectrum *spectrum, yk_growth *growth)
         double modulus = hypot(p->real, p->imaginary);
         growth->modes[i].rate = log(modulus) / h;
         growth->modes[i].error = p->error / (modulus * h);
-        growth->modes[i].turn = atan2(p->imaginary, p->real);
-        growth->modes[i].frequency = growth->modes[i].turn / (2 * acos(-1) * h);
+        growth->modes[i].rotation = atan2(p->imaginary, p->real);
+        growth->modes[i].frequency = growth->modes[i].rotation / (2 * acos(-1) * h);
     }
     const yk_eigenpair *first = &spectrum->pairs[0];
     growth->radius = hypot(first->real, first->imaginary);
     growth->error = first->error;
     growth->frequency = growth->modes[0].frequency;
-    growth->turn = growth->modes[0].turn;
+    growth->rotation = growth->modes[0].rotation;
 }
 
 yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const yk_growth_def *def,
@@ -176,9 +176,10 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
         /* A derivative that differences of several sizes agree on is believed, but for growth that it does not see; one that is not
          * known to half of the growth tells less than the run does; in between the run has to confirm it. */
         double apart = fabs(growth->tracked - growth->radius);
-        bool precise = growth->error <= fmax(PRECISE * grown, 1e-6) && mean - error <= fmax(0, 2 * log(growth->radius));
+        bool resolved =
+            growth->error <= fmax(RESOLVED * grown, 1e-6) && mean - error <= fmax(0, 2 * log(growth->radius));
         bool confirmed = growth->error <= 0.5 * grown && apart <= 0.3 * grown + fmin(3 * growth->error, 0.01);
-        growth->confirmed = modes && (precise || confirmed);
+        growth->confirmed = modes && (resolved || confirmed);
         if (growth->confirmed) return YK_OK;
         growth->rate = mean / h;
         growth->rate_error = error / h;

@@ -23,7 +23,7 @@ typedef struct yk_growth {
     /* Of the least stable mode, by the derivative. */
     double radius, error; /* per macro step */
     double frequency;     /* Hz */
-    double turn;          /* rad per macro step, 0 to pi */
+    double rotation;      /* rad per macro step, 0 to pi */
 
     double amplitude; /* of the differences that the modes come from, in scales */
 
@@ -39,7 +39,7 @@ typedef struct yk_growth {
     struct {
         double rate, error; /* 1/s */
         double frequency;   /* Hz */
-        double turn;        /* rad per macro step */
+        double rotation;    /* rad per macro step */
     } modes[YK_STABILITY_MODES];
 } yk_growth;
 

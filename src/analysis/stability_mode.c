@@ -21,7 +21,7 @@
 /* What a side of an interface shows, before and after the step. */
 typedef struct side {
     yk_motion before, after;
-    yk_effort effort;
+    yk_wrench wrench;
 } side;
 
 /* What a run of one step shows. */
@@ -98,33 +98,33 @@ static void read_mover(const inquiry *q, const mover *m, double *position)
 
 /* Runs ------------------------------------------------------------------------------------------------------------- */
 
-static const yk_port_value *port_of(const inquiry *q, int interface, int which)
+static const yk_port_value *port_of(const inquiry *q, int number, int which)
 {
-    const yk_interface_def *face = &q->info->interfaces[interface];
-    return which == 0 ? yk_system_output(q->map->system, face->effort_subsystem, face->effort_port)
-                      : yk_system_output(q->map->system, face->motion_subsystem, face->motion_port);
+    const yk_interface_def *interface = &q->info->interfaces[number];
+    return which == 0 ? yk_system_output(q->map->system, interface->wrench_subsystem, interface->wrench_port)
+                      : yk_system_output(q->map->system, interface->motion_subsystem, interface->motion_port);
 }
 
 /* Looks at the state, takes the step, and looks again. */
 static yk_status look(inquiry *q, double amplitude, const double *vector, view *out)
 {
     yk_step_map *map = q->map;
-    int faces = q->info->interface_count;
+    int interfaces = q->info->interface_count;
     yk_step_map_perturb(map, amplitude, vector, map->plus);
     yk_status status = yk_system_state_set(map->system, map->plus);
     if (status < 0) return status;
     for (int i = 0; i < q->mover_count; i++) read_mover(q, &q->movers[i], out->position + 3 * (size_t)i);
-    for (int i = 0; i < 2 * faces; i++) out->sides[i].before = port_of(q, i / 2, i % 2)->motion;
+    for (int i = 0; i < 2 * interfaces; i++) out->sides[i].before = port_of(q, i / 2, i % 2)->motion;
     status = yk_step_map_step(map, map->plus);
-    for (int i = 0; i < 2 * faces; i++) {
+    for (int i = 0; i < 2 * interfaces; i++) {
         const yk_port_value *value = port_of(q, i / 2, i % 2);
-        out->sides[i].after = value->motion, out->sides[i].effort = value->effort;
+        out->sides[i].after = value->motion, out->sides[i].wrench = value->wrench;
     }
     return status;
 }
 
-/* Half the turn from one orientation to the other. */
-static yk_vec3 turn_deviation(yk_quat plus, yk_quat minus)
+/* Half the rotation from one orientation to the other. */
+static yk_vec3 rotation_deviation(yk_quat plus, yk_quat minus)
 {
     return yk_v3_scale(0.5, yk_so3_log(yk_q_mul(plus, yk_q_conjugate(minus))));
 }
@@ -143,28 +143,29 @@ static double rounding(yk_vec3 v)
 /* None where it is not told from the rounding of what it comes from. */
 static double work_on(const side *plus, const side *minus, bool marker)
 {
-    yk_vec3 force = deviation(plus->effort.force, minus->effort.force);
+    yk_vec3 force = deviation(plus->wrench.force, minus->wrench.force);
     yk_vec3 from = deviation(plus->before.position, minus->before.position);
-    yk_vec3 way = yk_v3_sub(deviation(plus->after.position, minus->after.position), from);
-    double noise = yk_v3_norm(force) * rounding(plus->after.position) + yk_v3_norm(way) * rounding(plus->effort.force);
-    double work = force.x * way.x;
+    yk_vec3 displacement = yk_v3_sub(deviation(plus->after.position, minus->after.position), from);
+    double noise =
+        yk_v3_norm(force) * rounding(plus->after.position) + yk_v3_norm(displacement) * rounding(plus->wrench.force);
+    double work = force.x * displacement.x;
     if (marker) {
-        yk_vec3 torque = deviation(plus->effort.torque, minus->effort.torque);
-        yk_vec3 turn = yk_v3_sub(turn_deviation(plus->after.orientation, minus->after.orientation),
-                                 turn_deviation(plus->before.orientation, minus->before.orientation));
-        work = yk_v3_dot(force, way) + yk_v3_dot(torque, turn);
-        noise += yk_v3_norm(torque) * 8 * DBL_EPSILON + yk_v3_norm(turn) * rounding(plus->effort.torque);
+        yk_vec3 torque = deviation(plus->wrench.torque, minus->wrench.torque);
+        yk_vec3 rotation = yk_v3_sub(rotation_deviation(plus->after.orientation, minus->after.orientation),
+                                     rotation_deviation(plus->before.orientation, minus->before.orientation));
+        work = yk_v3_dot(force, displacement) + yk_v3_dot(torque, rotation);
+        noise += yk_v3_norm(torque) * 8 * DBL_EPSILON + yk_v3_norm(rotation) * rounding(plus->wrench.torque);
     }
     return fabs(work) > 4 * noise ? work : 0;
 }
 
-static bool has_marker(const yk_scenario_info *info, int interface)
+static bool has_marker(const yk_scenario_info *info, int number)
 {
-    const yk_interface_def *face = &info->interfaces[interface];
+    const yk_interface_def *interface = &info->interfaces[number];
     const yk_port *ports;
-    const yk_subsystem *part = info->subsystems[face->effort_subsystem];
+    const yk_subsystem *part = info->subsystems[interface->wrench_subsystem];
     part->ops->ports(part, &ports);
-    return ports[face->effort_port].kind == YK_PORT_MARKER;
+    return ports[interface->wrench_port].kind == YK_PORT_MARKER;
 }
 
 /* Second differences of the energies, without a step. */
@@ -178,8 +179,8 @@ static yk_status add_energies(inquiry *q, const double *vector)
         double factor = (k == 0 ? -2 : 1) / (ENERGY_AMPLITUDE * ENERGY_AMPLITUDE);
         for (int i = 0; i < q->info->subsystem_count; i++) {
             yk_energy energy;
-            bool told = yk_system_energy(map->system, i, &energy);
-            q->kinetic[i] += told ? factor * energy.kinetic : NAN;
+            bool reported = yk_system_energy(map->system, i, &energy);
+            q->kinetic[i] += reported ? factor * energy.kinetic : NAN;
         }
     }
     return YK_OK;
@@ -207,7 +208,7 @@ static yk_status look_along(inquiry *q, const double *vector)
 
 /* Answers ---------------------------------------------------------------------------------------------------------- */
 
-static void tell_interface(const inquiry *q, yk_stability_mode *mode)
+static void report_interface(const inquiry *q, yk_stability_mode *mode)
 {
     double most = -1;
     mode->interface = -1;
@@ -216,7 +217,7 @@ static void tell_interface(const inquiry *q, yk_stability_mode *mode)
         if (fabs(q->work[i]) > most) most = fabs(q->work[i]), mode->interface = i;
 }
 
-static void tell_subsystem(const inquiry *q, yk_stability_mode *mode)
+static void report_subsystem(const inquiry *q, yk_stability_mode *mode)
 {
     double sum = 0, most = -1;
     mode->subsystem = -1;
@@ -225,11 +226,11 @@ static void tell_subsystem(const inquiry *q, yk_stability_mode *mode)
         sum += size;
         if (size > most) most = size, mode->subsystem = i;
     }
-    mode->moving_share = most / sum;
-    if (!isfinite(mode->moving_share)) mode->subsystem = -1, mode->moving_share = NAN;
+    mode->moving_fraction = most / sum;
+    if (!isfinite(mode->moving_fraction)) mode->subsystem = -1, mode->moving_fraction = NAN;
 }
 
-static void tell_movers(const inquiry *q, yk_stability_mode *mode)
+static void report_movers(const inquiry *q, yk_stability_mode *mode)
 {
     enum { NAMED = 3 };
     static const double NOTABLE = 0.1; /* of the largest motion */
@@ -260,16 +261,16 @@ static void tell_movers(const inquiry *q, yk_stability_mode *mode)
 static yk_status open_inquiry(inquiry *q)
 {
     yk_context *context = q->map->context;
-    size_t parts = (size_t)q->info->subsystem_count, faces = (size_t)q->info->interface_count;
+    size_t parts = (size_t)q->info->subsystem_count, interfaces = (size_t)q->info->interface_count;
     q->mover_count = list_movers(q->info, NULL);
     size_t positions = 3 * (size_t)q->mover_count;
     q->movers = yk_allocate(context, (size_t)q->mover_count + 1, sizeof *q->movers);
-    q->room = yk_allocate(context, 2 * positions + parts + faces, sizeof *q->room);
-    q->sides = yk_allocate(context, 4 * faces, sizeof *q->sides);
+    q->room = yk_allocate(context, 2 * positions + parts + interfaces, sizeof *q->room);
+    q->sides = yk_allocate(context, 4 * interfaces, sizeof *q->sides);
     if (!q->movers || !q->room || !q->sides) return YK_ERROR_MEMORY;
     list_movers(q->info, q->movers);
     for (size_t i = 0; i < 2; i++)
-        q->views[i] = (view){.sides = q->sides + 2 * faces * i, .position = q->room + positions * i};
+        q->views[i] = (view){.sides = q->sides + 2 * interfaces * i, .position = q->room + positions * i};
     q->kinetic = q->room + 2 * positions;
     q->work = q->kinetic + parts;
     return YK_OK;
@@ -290,9 +291,9 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
     if (status == YK_OK) status = look_along(&q, real);
     if (status == YK_OK && imaginary) status = look_along(&q, imaginary);
     if (status == YK_OK) {
-        tell_interface(&q, mode);
-        tell_subsystem(&q, mode);
-        tell_movers(&q, mode);
+        report_interface(&q, mode);
+        report_subsystem(&q, mode);
+        report_movers(&q, mode);
     }
     close_inquiry(&q);
     return status;

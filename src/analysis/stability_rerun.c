@@ -20,16 +20,16 @@ yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
     *source = (yk_rerun_source){.context = context, .info = yk_scenario_get(scenario)};
     source->text = yk_scenario_text(scenario);
     /* Particles settle once for all reruns; for the caller's other scenarios too, where he keeps what was found. */
-    source->preparations = scenario->builder.preparations;
-    source->owns_preparations = !source->preparations;
-    if (source->owns_preparations) source->preparations = yk_preparations_create();
-    source->precise = scenario->builder.precise;
+    source->cache = scenario->builder.cache;
+    source->owns_cache = !source->cache;
+    if (source->owns_cache) source->cache = yk_cache_create();
+    source->to_rounding = scenario->builder.to_rounding;
     return source->text ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_rerun_source_close(yk_rerun_source *source)
 {
-    if (source->owns_preparations) yk_preparations_destroy(source->preparations);
+    if (source->owns_cache) yk_cache_destroy(source->cache);
     if (source->context) yk_release(source->context, source->text);
     *source = (yk_rerun_source){0};
 }
@@ -44,8 +44,8 @@ static yk_status load(const yk_rerun_source *source, const yk_changes *changes, 
     def.text = source->text;
     def.overrides = overrides;
     def.override_count = changes->count;
-    def.precise = true;
-    def.preparations = source->preparations;
+    def.to_rounding = true;
+    def.cache = source->cache;
 
     yk_diagnostics *diagnostics = NULL;
     yk_status status = yk_diagnostics_create(rerun->context, &diagnostics);
@@ -83,7 +83,7 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
         .subsystems = &part,
         .names = &rerun->info->names[subsystem],
         .subsystem_count = 1,
-        .placements = scenario->placed ? &scenario->placements[subsystem] : NULL,
+        .transforms = scenario->placed ? &scenario->transforms[subsystem] : NULL,
         .substeps = scenario->placed ? &scenario->substeps[subsystem] : NULL,
         .scheme = yk_scheme_default(),
         .start = rerun->info->start,

@@ -20,9 +20,9 @@ typedef struct yk_rerun_source {
     yk_context *context;
     const yk_scenario_info *info;
     char *text; /* the resolved scenario */
-    yk_preparations *preparations;
-    bool owns_preparations;
-    bool precise; /* the scenario itself was loaded for differences, as its reruns are */
+    yk_cache *cache;
+    bool owns_cache;
+    bool to_rounding; /* the scenario itself was loaded for differences, as its reruns are */
 } yk_rerun_source;
 
 yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario, yk_rerun_source *source);

@@ -10,7 +10,7 @@
 
 /* Perturbation of a word, by its size; and the size that a word counts with at least, by what is usual. */
 static const double PROBE = 1e-5, SMALLEST_PROBE = 1e-10, FLOOR = 1e-2;
-/* Share of the largest word below which one tells nothing of what is usual. */
+/* Fraction of the largest word below which one tells nothing of what is usual. */
 static const double NEGLIGIBLE = 1e-9;
 /* Random mixtures of all perturbations that the scales come from. */
 enum { PROBES = 6 };
@@ -52,7 +52,7 @@ static yk_status take_step(yk_step_map *map)
     map->steps++;
     if (status == YK_NOT_CONVERGED) {
         map->unconverged++;
-        map->left += report.effort_change;
+        map->left += report.wrench_change;
     }
     return YK_OK;
 }
@@ -87,7 +87,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Words that are zero now, or noise where a motion is plane, may not stay so: they are perturbed by a share of what is
+/* Words that are zero now, or noise where a motion is plane, may not stay so: they are perturbed by a fraction of what is
  * usual, the median of those that are not negligible. */
 static void choose_probes(yk_step_map *map, double size)
 {

@@ -24,7 +24,7 @@ typedef struct sweep {
     yk_context *context;
     const yk_sweep_def *def;
     yk_measure *measures;
-    int signal_measures; /* those of recorded signals; the others are of the macro step */
+    int channel_measures; /* those of recorded channels; the others are of the macro step */
     double *results;
     uint64_t *fingerprints; /* of the journal's lines */
     double *kept;           /* their values */
@@ -117,16 +117,16 @@ static const double *find_kept(const sweep *s, uint64_t key)
 
 /* Runs ------------------------------------------------------------------------------------------------------------- */
 
-/* Several measures may ask for one signal, which is recorded once. */
-static bool is_first_of_signal(const sweep *s, int measure)
+/* Several measures may ask for one channel, which is recorded once. */
+static bool is_first_of_channel(const sweep *s, int measure)
 {
     if (yk_measure_of_step(&s->measures[measure])) return false;
     for (int i = 0; i < measure; i++)
-        if (strcmp(s->measures[i].signal, s->measures[measure].signal) == 0) return false;
+        if (strcmp(s->measures[i].channel, s->measures[measure].channel) == 0) return false;
     return true;
 }
 
-/* Loads the scenario of one run: the overrides of the sweep, its varied values, and the signals that are measured. */
+/* Loads the scenario of one run: the overrides of the sweep, its varied values, and the channels that are measured. */
 static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagnostics *diagnostics, yk_scenario **out)
 {
     const yk_sweep_def *def = s->def;
@@ -143,19 +143,19 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
             overrides[count++] = texts[i].data;
         }
 
-        yk_text *signals = &texts[def->axis_count];
-        yk_text_add(context, signals, "record.signals=[");
+        yk_text *channels = &texts[def->axis_count];
+        yk_text_add(context, channels, "record.channels=[");
         const char *comma = "";
         for (int i = 0; i < def->measure_count; i++) {
-            if (!is_first_of_signal(s, i)) continue;
-            yk_text_add(context, signals, "%s%s", comma, s->measures[i].signal);
+            if (!is_first_of_channel(s, i)) continue;
+            yk_text_add(context, channels, "%s%s", comma, s->measures[i].channel);
             comma = ", ";
         }
-        yk_text_add(context, signals, "]");
-        if (s->signal_measures > 0) overrides[count++] = signals->data;
+        yk_text_add(context, channels, "]");
+        if (s->channel_measures > 0) overrides[count++] = channels->data;
 
         yk_scenario_def changed = *base;
-        changed.precise = s->signal_measures == 0;
+        changed.to_rounding = s->channel_measures == 0;
         changed.overrides = overrides;
         changed.override_count = count;
         status = yk_scenario_load(context, &changed, diagnostics, out);
@@ -173,7 +173,7 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
     yk_status status = YK_OK;
 
     /* Measures of the macro step share one analysis. */
-    if (s->signal_measures < def->measure_count) {
+    if (s->channel_measures < def->measure_count) {
         yk_stability_def stability = def->stability ? *def->stability : yk_stability_default();
         yk_stability_report report;
         status = yk_stability(context, scenario, &stability, &report);
@@ -181,9 +181,9 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
         for (int i = 0; i < def->measure_count; i++)
             if (yk_measure_of_step(&s->measures[i])) values[i] = yk_measure_step_value(&s->measures[i], &report);
     }
-    if (s->signal_measures == 0) return YK_OK;
+    if (s->channel_measures == 0) return YK_OK;
 
-    /* Measures of signals share one run. */
+    /* Measures of channels share one run. */
     yk_record *record = NULL;
     status = yk_record_create(context, &record);
     if (status >= 0) {
@@ -265,7 +265,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     for (int i = 0; i < def->measure_count; i++) {
         yk_status status = yk_measure_parse(s->context, def->measures[i], &s->measures[i]);
         if (status < 0) return status;
-        if (!yk_measure_of_step(&s->measures[i])) s->signal_measures++;
+        if (!yk_measure_of_step(&s->measures[i])) s->channel_measures++;
     }
 
     /* The first run is loaded once with the caller's diagnostics, so that mistakes of the scenario are listed once. */
@@ -283,7 +283,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
 yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics, double *results)
 {
     yk_sweep_def own = *def;
-    yk_preparations *prepared = yk_trials_prepare(&own.scenario);
+    yk_cache *prepared = yk_trials_prepare(&own.scenario);
     sweep s = {.context = context, .def = &own, .results = results};
     pthread_mutex_init(&s.lock, NULL);
 
@@ -304,6 +304,6 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
     yk_release(context, s.fingerprints);
     yk_release(context, s.kept);
     pthread_mutex_destroy(&s.lock);
-    yk_preparations_destroy(prepared);
+    yk_cache_destroy(prepared);
     return status;
 }

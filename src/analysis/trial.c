@@ -31,19 +31,20 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
     if (!isnan(def->end)) overrides[count++] = end;
     if (def->every > 0) overrides[count++] = every;
 
-    yk_text signals = {0};
-    yk_text_add(context, &signals, "record.signals=[");
-    for (int i = 0; i < def->signal_count; i++) yk_text_add(context, &signals, "%s%s", i ? ", " : "", def->signals[i]);
-    yk_text_add(context, &signals, "]");
-    if (def->signal_count > 0) overrides[count++] = signals.data;
+    yk_text channels = {0};
+    yk_text_add(context, &channels, "record.channels=[");
+    for (int i = 0; i < def->channel_count; i++)
+        yk_text_add(context, &channels, "%s%s", i ? ", " : "", def->channels[i]);
+    yk_text_add(context, &channels, "]");
+    if (def->channel_count > 0) overrides[count++] = channels.data;
 
     yk_scenario_def changed_def = *def->scenario;
     changed_def.overrides = overrides;
     changed_def.override_count = count;
     if (def->refinement > 0) changed_def.refinement = def->refinement;
     yk_status status = YK_ERROR_MEMORY;
-    if (!signals.failed) status = yk_scenario_load(context, &changed_def, diagnostics, scenario);
-    yk_text_destroy(context, &signals);
+    if (!channels.failed) status = yk_scenario_load(context, &changed_def, diagnostics, scenario);
+    yk_text_destroy(context, &channels);
     yk_release(context, overrides);
     return status;
 }
@@ -169,10 +170,10 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(v
     return YK_OK;
 }
 
-yk_preparations *yk_trials_prepare(yk_scenario_def *def)
+yk_cache *yk_trials_prepare(yk_scenario_def *def)
 {
-    if (def->preparations) return NULL;
-    return def->preparations = yk_preparations_create();
+    if (def->cache) return NULL;
+    return def->cache = yk_cache_create();
 }
 
 /* Distances -------------------------------------------------------------------------------------------------------- */

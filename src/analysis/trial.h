@@ -1,5 +1,5 @@
 /* One run of a scenario with some of its values changed, in a context of its own so that several can run at a time; and how
- * far its signals are from those of another. */
+ * far its channels are from those of another. */
 #ifndef YK_ANALYSIS_TRIAL_H
 #define YK_ANALYSIS_TRIAL_H
 
@@ -11,8 +11,8 @@ typedef struct yk_trial_def {
     double step;               /* s; NaN: the scenario's */
     double refinement;         /* as in yk_scenario_def: of the step above, and of all others */
     double end;                /* s; NaN: the scenario's */
-    const char *const *signals;
-    int signal_count;      /* 0: what the scenario records */
+    const char *const *channels;
+    int channel_count;     /* 0: what the scenario records */
     int every;             /* macro steps between samples, before refinement; 0: the scenario's */
     double seconds;        /* of the processor, at most; infinite: no limit */
     const double *weights; /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */
@@ -46,11 +46,11 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(v
 
 /* Runs of one scenario find what takes long to prepare only once: sets what the def lacks for that, and returns what is to
  * be destroyed after them. */
-yk_preparations *yk_trials_prepare(yk_scenario_def *def);
+yk_cache *yk_trials_prepare(yk_scenario_def *def);
 
-/* Largest over the signals of the sum of absolute differences, by the sum of absolute deviations of the reference from its
+/* Largest over the channels of the sum of absolute differences, by the sum of absolute deviations of the reference from its
  * mean; at the times of `trial` that the reference has too. Infinite if they share none. *largest: of a single difference,
- * in the signal's unit. */
+ * in the channel's unit. */
 double yk_record_distance(const yk_record *record, const yk_record *reference, double *largest);
 
 /* Of a run that came to its end: whether something serious was found, and the kind. */

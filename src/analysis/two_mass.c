@@ -74,7 +74,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
     static const char *const names[2] = {"mass 1", "mass 2"};
     yk_subsystem *masses[2] = {NULL, NULL};
     yk_system *system = NULL;
-    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = masses,
                          .names = names,
                          .subsystem_count = 2,
@@ -140,7 +140,7 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
     return YK_OK;
 }
 
-double yk_stable_share(const double *radii, size_t count)
+double yk_stable_fraction(const double *radii, size_t count)
 {
     size_t stable = 0;
     for (size_t i = 0; i < count; i++) stable += radii[i] <= YK_STABILITY_LIMIT;

@@ -9,7 +9,7 @@
 #include "analysis/limits.h"
 #include "math/vec3.h"
 
-/* Energy that nobody fed in, as a share of the energy at the start and fed in: in a motion that is 3 % off it is about
+/* Energy that nobody fed in, as a fraction of the energy at the start and fed in: in a motion that is 3 % off it is about
  * 6 %. Beyond the first it is worth a word, beyond the second the run is wrong. Impacts between two sides, and inputs that
  * damp what they cannot resolve, lose some in runs that are good. */
 static const double MADE_NOTABLE = 0.02, MADE_SERIOUS = 0.05, LOST_SERIOUS = 0.15;
@@ -34,16 +34,16 @@ static const double LOOSE_TOLERANCE = 0.01;
 static const double DRIFT = 1.7;
 static const double NOTABLE_GAP = 1e-5, ROUNDING_GAP = 1e-12;
 
-static const yk_port_value *effort_side(const yk_watch *watch, int i)
+static const yk_port_value *wrench_side(const yk_watch *watch, int i)
 {
-    const yk_interface_def *face = &watch->info->interfaces[i];
-    return yk_system_output(watch->system, face->effort_subsystem, face->effort_port);
+    const yk_interface_def *interface = &watch->info->interfaces[i];
+    return yk_system_output(watch->system, interface->wrench_subsystem, interface->wrench_port);
 }
 
 static const yk_port_value *motion_side(const yk_watch *watch, int i)
 {
-    const yk_interface_def *face = &watch->info->interfaces[i];
-    return yk_system_output(watch->system, face->motion_subsystem, face->motion_port);
+    const yk_interface_def *interface = &watch->info->interfaces[i];
+    return yk_system_output(watch->system, interface->motion_subsystem, interface->motion_port);
 }
 
 static bool scheme_iterates(const yk_scheme_def *scheme)
@@ -71,7 +71,7 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
 
     for (int i = 0; status == YK_OK && i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
-        w->origin = effort_side(watch, i)->motion.position;
+        w->origin = wrench_side(watch, i)->motion.position;
         w->probe = probes[i];
         if (scheme_iterates(&info->scheme)) {
             w->ripple.resolved = info->scheme.tolerance;
@@ -102,11 +102,11 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 
         /* The wrench of every step, as far as the ripple needs it. */
         if (yk_ripple_counts(&w->ripple))
-            yk_ripple_add(&w->ripple, &motion_side(watch, i)->effort, yk_system_time(watch->system));
+            yk_ripple_add(&w->ripple, &motion_side(watch, i)->wrench, yk_system_time(watch->system));
 
         /* Gaps and motions now and then. */
         if (look) {
-            const yk_motion *a = &effort_side(watch, i)->motion;
+            const yk_motion *a = &wrench_side(watch, i)->motion;
             yk_interface_error gap = yk_system_interface_error(watch->system, i);
             w->travel = fmax(w->travel, yk_v3_norm(yk_v3_sub(a->position, w->origin)));
             w->gap_squares += gap.velocity * gap.velocity;
@@ -129,7 +129,7 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 
 /* Remedies ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether all interfaces can take efforts on both sides, or are force laws of scalar ports, and all subsystems can be rolled
+/* Whether all interfaces can take wrenches on both sides, or are force laws of scalar ports, and all subsystems can be rolled
  * back: then index1, which knows neither mass ratios nor substeps, carries the system. */
 static bool can_take_index1(const yk_scenario_info *info)
 {
@@ -137,16 +137,16 @@ static bool can_take_index1(const yk_scenario_info *info)
         if (!info->subsystems[i]->ops->state_get) return false;
 
     for (int i = 0; i < info->interface_count; i++) {
-        const yk_interface_def *face = &info->interfaces[i];
-        yk_subsystem *first = info->subsystems[face->effort_subsystem];
-        yk_subsystem *second = info->subsystems[face->motion_subsystem];
+        const yk_interface_def *interface = &info->interfaces[i];
+        yk_subsystem *first = info->subsystems[interface->wrench_subsystem];
+        yk_subsystem *second = info->subsystems[interface->motion_subsystem];
         const yk_port *a, *b;
         first->ops->ports(first, &a);
         second->ops->ports(second, &b);
-        a += face->effort_port;
-        b += face->motion_port;
-        if (!(a->causalities & YK_TAKES_EFFORT)) return false;
-        if (!(b->causalities & YK_TAKES_EFFORT) && b->kind != YK_PORT_SCALAR) return false;
+        a += interface->wrench_port;
+        b += interface->motion_port;
+        if (!(a->causalities & YK_TAKES_WRENCH)) return false;
+        if (!(b->causalities & YK_TAKES_WRENCH) && b->kind != YK_PORT_SCALAR) return false;
     }
     return true;
 }
@@ -191,14 +191,14 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
         return;
     }
 
-    bool accelerated =
-        scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0 && scheme->relaxation == YK_RELAXATION_QUASI_NEWTON;
+    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0 &&
+                       scheme->acceleration == YK_ACCELERATION_QUASI_NEWTON;
     if (scheme->kind != YK_SCHEME_INDEX1) {
         if (can_take_index1(info))
             yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
         else if (!accelerated)
-            yk_finding_remedy(f, "coupling.scheme=tight coupling.relaxation=quasi-newton",
-                              "use coupling.scheme tight with coupling.relaxation quasi-newton");
+            yk_finding_remedy(f, "coupling.scheme=tight coupling.acceleration=quasi-newton",
+                              "use coupling.scheme tight with coupling.acceleration quasi-newton");
     }
     yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", info->path);
 }
@@ -234,31 +234,31 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
                            "the sweeps did not converge in %lld of %lld steps, the first at t = %.4g s in "
                            "subsystem '%s', and left %.3g of the typical velocity in all",
                            open, steps, all.first_not_converged, info->names[all.worst_not_converged], left);
-        if (scheme->relaxation != YK_RELAXATION_QUASI_NEWTON)
-            yk_finding_remedy(f, "coupling.relaxation=quasi-newton", "use coupling.relaxation quasi-newton");
+        if (scheme->acceleration != YK_ACCELERATION_QUASI_NEWTON)
+            yk_finding_remedy(f, "coupling.acceleration=quasi-newton", "use coupling.acceleration quasi-newton");
         yk_finding_remedy(f, "coupling.scheme=monolithic", "use coupling.scheme monolithic");
         return;
     }
 
     /* Iterations over interfaces leave impulses; the interface with the largest part of its own counts. */
     int worst = 0;
-    double share = -1;
+    double fraction = -1;
     for (int i = 0; i < watch->count; i++) {
         yk_interface_statistics s = yk_system_interface_statistics(watch->system, i);
         double here = s.impulse > 0 ? s.residual_impulse / s.impulse : 0;
-        if (!(here <= share)) {
-            share = here;
+        if (!(here <= fraction)) {
+            fraction = here;
             worst = i;
         }
     }
-    if (!(share > RESIDUAL_NOTABLE)) return;
+    if (!(fraction > RESIDUAL_NOTABLE)) return;
 
     yk_interface_statistics s = yk_system_interface_statistics(watch->system, worst);
-    yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, share > RESIDUAL_SERIOUS, worst, share,
+    yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, fraction > RESIDUAL_SERIOUS, worst, fraction,
                                    "the iterations did not converge in %lld of %lld steps, the first at t = %.4g s: at "
                                    "interface '%s' they left up to %.3g N or N m open, %.3g %% of its impulse in all",
                                    open, steps, all.first_not_converged, info->interfaces[worst].name,
-                                   s.largest_residual, 100 * share);
+                                   s.largest_residual, 100 * fraction);
     add_remedies(watch, f);
 }
 
@@ -281,14 +281,14 @@ static void conclude_ripple(const yk_watch *watch, yk_run_report *report)
 static double energy_made_at(const yk_watch *watch, int i)
 {
     const yk_scenario_info *info = watch->info;
-    const yk_interface_def *face = &info->interfaces[i];
-    const int sides[2] = {face->effort_subsystem, face->motion_subsystem};
+    const yk_interface_def *interface = &info->interfaces[i];
+    const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
     double made = yk_system_interface_statistics(watch->system, i).energy_created;
     for (int k = 0; k < 2; k++) {
         int sharing = 0;
         for (int j = 0; j < info->interface_count; j++) {
             const yk_interface_def *other = &info->interfaces[j];
-            if (other->effort_subsystem == sides[k] || other->motion_subsystem == sides[k]) sharing++;
+            if (other->wrench_subsystem == sides[k] || other->motion_subsystem == sides[k]) sharing++;
         }
         made += yk_system_balance(watch->system, sides[k]).numerical / sharing;
     }
@@ -300,10 +300,11 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
 {
     const yk_scenario_info *info = watch->info;
     bool lost = !(energy->made > energy->lost);
-    double share = lost ? energy->lost : energy->made;
-    bool serious = share > (lost ? LOST_SERIOUS : MADE_SERIOUS);
-    if (!lost && share <= UNSTABLE && !(share * energy->scale > DISSIPATION * energy->dissipated)) serious = false;
-    if (!(share > MADE_NOTABLE)) return;
+    double fraction = lost ? energy->lost : energy->made;
+    bool serious = fraction > (lost ? LOST_SERIOUS : MADE_SERIOUS);
+    if (!lost && fraction <= UNSTABLE && !(fraction * energy->scale > DISSIPATION * energy->dissipated))
+        serious = false;
+    if (!(fraction > MADE_NOTABLE)) return;
     if (watch->count == 0 && (!serious || lost)) return;
 
     /* What there is now, and in which subsystem the integration made most. */
@@ -315,7 +316,7 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
         if (b.numerical > yk_system_balance(watch->system, maker).numerical) maker = i;
     }
     if (watch->count == 0) {
-        yk_finding *f = yk_finding_add(report, YK_FINDING_ENERGY, true, -1, share,
+        yk_finding *f = yk_finding_add(report, YK_FINDING_ENERGY, true, -1, fraction,
                                        "the integration of '%s' creates energy: there are %.3g J, and %.3g J were "
                                        "there at the start and fed in",
                                        info->names[maker], present, energy->scale);
@@ -338,21 +339,21 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
         }
     }
 
-    const yk_interface_def *face = &info->interfaces[worst];
-    const char *a = info->names[face->effort_subsystem];
-    const char *b = info->names[face->motion_subsystem];
+    const yk_interface_def *interface = &info->interfaces[worst];
+    const char *a = info->names[interface->wrench_subsystem];
+    const char *b = info->names[interface->motion_subsystem];
     yk_finding *f;
-    if (!lost && share > UNSTABLE)
-        f = yk_finding_add(report, YK_FINDING_ENERGY, true, worst, share,
+    if (!lost && fraction > UNSTABLE)
+        f = yk_finding_add(report, YK_FINDING_ENERGY, true, worst, fraction,
                            "the coupling is unstable: the energy grew to %.3g J, of which only %.3g J were there at "
                            "the start or fed in, most at interface '%s' between '%s' and '%s'",
-                           present, energy->scale, face->name, a, b);
+                           present, energy->scale, interface->name, a, b);
     else
-        f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, lost ? -share : share,
+        f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, lost ? -fraction : fraction,
                            "the coupling %s energy: %.3g J, %.3g %% of the %.3g J at the start and fed in, most at "
                            "interface '%s' between '%s' and '%s'",
-                           lost ? "destroys" : "creates", share * energy->scale, 100 * share, energy->scale, face->name,
-                           a, b);
+                           lost ? "destroys" : "creates", fraction * energy->scale, 100 * fraction, energy->scale,
+                           interface->name, a, b);
     add_remedies(watch, f);
 }
 
@@ -366,7 +367,7 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
 
     /* Speed (m/s) that the energy of the system could give what is behind the interface; 0 if its mass is not known. */
     double possible = 0;
-    double mass = w->probe.effort_mass + w->probe.motion_mass;
+    double mass = w->probe.wrench_mass + w->probe.motion_mass;
     bool translates = w->probe.axis >= 0 && w->probe.axis <= 2;
     if (translates && mass > 0) possible = sqrt(2 * watch->budget.largest_kinetic / mass);
 
@@ -375,7 +376,7 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
     double gap = sqrt(w->gap_squares / looks);
     double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
     bool moves = speed > AT_REST * fmax(fastest, possible) && speed > rounding * (yk_v3_norm(w->origin) + w->travel);
-    double share = moves ? gap / speed : 0;
+    double fraction = moves ? gap / speed : 0;
     const char *what = "velocities";
     const char *unit = "m/s";
 
@@ -383,18 +384,18 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
     double spin = sqrt(w->spin_squares / looks);
     double spin_gap = sqrt(w->spin_gap_squares / looks);
     bool rotates = w->travel > 0 && spin > fmax(0.1 * speed / w->travel, rounding);
-    if (rotates && spin_gap / spin > share) {
-        share = spin_gap / spin;
+    if (rotates && spin_gap / spin > fraction) {
+        fraction = spin_gap / spin;
         gap = spin_gap;
         what = "angular velocities";
         unit = "rad/s";
     }
-    if (!(share > GAP_NOTABLE)) return;
+    if (!(fraction > GAP_NOTABLE)) return;
 
-    yk_finding *f = yk_finding_add(report, YK_FINDING_GAP, share > GAP_SERIOUS, i, share,
+    yk_finding *f = yk_finding_add(report, YK_FINDING_GAP, fraction > GAP_SERIOUS, i, fraction,
                                    "the two sides of interface '%s' do not move as one: their %s differ by %.3g %s, "
                                    "%.3g %% of the interface's own",
-                                   watch->info->interfaces[i].name, what, gap, unit, 100 * share);
+                                   watch->info->interfaces[i].name, what, gap, unit, 100 * fraction);
     add_remedies(watch, f);
 }
 

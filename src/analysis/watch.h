@@ -10,7 +10,7 @@
 typedef struct yk_watched {
     yk_ripple ripple;
     yk_interface_probe probe; /* at the start, see limits.h */
-    yk_vec3 origin;           /* of the effort side, at the start */
+    yk_vec3 origin;           /* of the wrench side, at the start */
     double travel;            /* largest distance from there, looked at now and then */
     /* Largest gaps up to a quarter and half of the run, and the travel by then. */
     yk_interface_error quarter, half;

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 
 enum { LOOKS_MOST = 2000, LOOKS_LEAST = 16 }; /* some 50 and some 0.5 microseconds */
-static const double soon = 1e-4;              /* seconds */
+static const double SOON = 1e-4;              /* seconds */
 
 struct yk_pool {
     yk_context *context;
@@ -102,7 +102,7 @@ static void wait_for_work(yk_pool *pool, int *looks)
     while (!wanted(pool)) pthread_cond_wait(&pool->begin, &pool->lock);
     atomic_fetch_sub(&pool->sleeping, 1);
     pthread_mutex_unlock(&pool->lock);
-    adapt(looks, yk_clock_seconds() - asleep < soon);
+    adapt(looks, yk_clock_seconds() - asleep < SOON);
 }
 
 static void *worker_main(void *argument)
@@ -182,7 +182,7 @@ static void wait_for_end(yk_pool *pool)
     while (atomic_load(&pool->unfinished) > 0) pthread_cond_wait(&pool->end, &pool->lock);
     atomic_store(&pool->caller_sleeps, false);
     pthread_mutex_unlock(&pool->lock);
-    adapt(&pool->caller_looks, yk_clock_seconds() - asleep < soon);
+    adapt(&pool->caller_looks, yk_clock_seconds() - asleep < SOON);
 }
 
 void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work work, void *user)

@@ -8,8 +8,8 @@
 
 #include "contact/local.h"
 
-static void sweep_contact(const yk_contact_problem *problem, yk_friction_model friction, double relaxation, bool exact,
-                          int i, double *r)
+static void sweep_contact(const yk_contact_problem *problem, yk_friction_model friction, double relaxation_factor,
+                          bool exact, int i, double *r)
 {
     yk_cone cone = yk_problem_cone(problem, i);
     int dim = cone.dim, first = problem->w.first[i];
@@ -27,11 +27,11 @@ static void sweep_contact(const yk_contact_problem *problem, yk_friction_model f
     } else {
         yk_local_step(&cone, friction, w, u, next);
     }
-    if (relaxation == 1) {
+    if (relaxation_factor == 1) {
         memcpy(own, next, (size_t)dim * sizeof *own);
         return;
     }
-    for (int k = 0; k < dim; k++) next[k] = own[k] + relaxation * (next[k] - own[k]);
+    for (int k = 0; k < dim; k++) next[k] = own[k] + relaxation_factor * (next[k] - own[k]);
     if (friction == YK_FRICTION_BOX)
         yk_box_project(&cone, next[0], next, own);
     else
@@ -51,12 +51,12 @@ static void sweep_bilateral(const yk_contact_problem *problem, int i, double *r)
     for (int k = 0; k < dim; k++) r[first + k] -= u[k];
 }
 
-void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model friction, double relaxation,
+void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model friction, double relaxation_factor,
                             bool exact_local, int sweeps, double *r)
 {
     for (int sweep = 0; sweep < sweeps; sweep++) {
         for (int i = 0; i < problem->contact_count; i++)
-            sweep_contact(problem, friction, relaxation, exact_local, i, r);
+            sweep_contact(problem, friction, relaxation_factor, exact_local, i, r);
         for (int i = problem->contact_count; i < problem->w.block_rows; i++) sweep_bilateral(problem, i, r);
     }
 }
@@ -70,7 +70,7 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
     double residual = yk_contact_residual(problem, options->friction, r, u);
     while (residual > options->tolerance && report->iterations < limit) {
         int sweeps = interval < limit - report->iterations ? interval : limit - report->iterations;
-        yk_gauss_seidel_sweeps(problem, options->friction, options->relaxation, options->exact_local, sweeps, r);
+        yk_gauss_seidel_sweeps(problem, options->friction, options->relaxation_factor, options->exact_local, sweeps, r);
         report->iterations += sweeps;
         residual = yk_contact_residual(problem, options->friction, r, u);
         if (options->history && report->history_count < options->history_capacity)

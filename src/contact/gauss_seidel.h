@@ -5,7 +5,7 @@
 #include "contact/solver.h"
 
 /* `sweeps` over all contacts and bilateral blocks, r in place. */
-void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model friction, double relaxation,
+void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model friction, double relaxation_factor,
                             bool exact_local, int sweeps, double *r);
 
 /* As yk_contact_solve, for YK_CONTACT_GAUSS_SEIDEL; r holds the start value, u must not be NULL. */

@@ -62,12 +62,12 @@ static void idle(int k, yk_held_law *law)
 }
 
 /* The normal equation of the convex cone has the friction's rates in it. */
-static void follow_normal(yk_friction_model friction, int k, double share, const yk_held_point *at, yk_held_law *law)
+static void follow_normal(yk_friction_model friction, int k, double fraction, const yk_held_point *at, yk_held_law *law)
 {
-    law->directions[k][0] = share;
+    law->directions[k][0] = fraction;
     if (friction != YK_FRICTION_CONE) return;
-    law->rates[0][k] = share;
-    law->softness[0] += share * share * at->softness[k];
+    law->rates[0][k] = fraction;
+    law->softness[0] += fraction * fraction * at->softness[k];
 }
 
 /* One component with a bound of its own. */

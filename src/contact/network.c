@@ -48,8 +48,8 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
     made->pool = def->pool;
     made->soft = def->soft;
     size_t groups = def->contacts / LANES + 64;
-    bool room = yk_array_reserve(context, &made->nodes_array, def->nodes + 64, sizeof(yk_node)) &&
-                yk_array_reserve(context, &made->places_array, def->contacts, sizeof(place)) &&
+    bool room = yk_array_reserve(context, &made->nodes_array, def->nodes + 64, sizeof(yk_network_node)) &&
+                yk_array_reserve(context, &made->slots_array, def->contacts, sizeof(contact_slot)) &&
                 yk_array_reserve(context, &made->pairs_array, groups, sizeof(pair_group)) &&
                 yk_array_reserve(context, &made->joint_rows_array, def->joint_rows, sizeof(joint_row)) &&
                 yk_array_reserve(context, &made->joint_blocks_array, def->joint_rows, sizeof(joint_block));
@@ -65,7 +65,7 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
 void yk_network_destroy(yk_network *network)
 {
     if (!network) return;
-    array *arrays[] = {&network->nodes_array,         &network->extras_array,          &network->places_array,
+    array *arrays[] = {&network->nodes_array,         &network->extras_array,          &network->slots_array,
                        &network->pairs_array,         &network->singles_array,         &network->generals_array,
                        &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
                        &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
@@ -79,7 +79,7 @@ void yk_network_destroy(yk_network *network)
 size_t yk_network_memory(const yk_network *network)
 {
     const array *arrays[] = {
-        &network->nodes_array,         &network->extras_array,          &network->places_array,
+        &network->nodes_array,         &network->extras_array,          &network->slots_array,
         &network->pairs_array,         &network->singles_array,         &network->generals_array,
         &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
         &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
@@ -92,12 +92,12 @@ size_t yk_network_memory(const yk_network *network)
 
 /* Nodes --------------------------------------------------------------------------------------------------------- */
 
-yk_node *yk_network_nodes(yk_network *network, size_t count)
+yk_network_node *yk_network_nodes(yk_network *network, size_t count)
 {
     /* the lanes that are not used need two nodes per block of the plan, of which there are never more than nodes / 64 +
      * 4 */
     size_t room = count + 2 * (count / 64 + 4);
-    if (!yk_array_reserve(network->context, &network->nodes_array, room, sizeof(yk_node))) {
+    if (!yk_array_reserve(network->context, &network->nodes_array, room, sizeof(yk_network_node))) {
         out_of_memory(network, "nodes", count);
         return NULL;
     }
@@ -163,7 +163,7 @@ static yk_vec3 get_lane(const lane_vectors *lanes, int lane)
 static yk_vec3 other_velocity(const yk_network *network, int32_t node, const yk_contact *data, yk_vec3 normal)
 {
     if (node < 0) return data->surface;
-    const yk_node *n = &network->nodes[node];
+    const yk_network_node *n = &network->nodes[node];
     return yk_v3_add(n->velocity, yk_v3_cross(n->spin, normal));
 }
 
@@ -196,19 +196,19 @@ static void set_general(yk_network *network, general_contact *c, const yk_contac
 
 void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
 {
-    place at = network->places[contact];
+    contact_slot at = network->slots[contact];
     uint32_t group = at.index / LANES;
     int lane = (int)(at.index % LANES);
     double sign = at.swapped ? -1 : 1;
     yk_vec3 normal = yk_v3_scale(sign, data->normal), impulse = yk_v3_scale(sign, data->impulse);
-    if (at.kind == PLACE_PAIR) {
+    if (at.kind == SLOT_PAIR) {
         pair_group *g = &network->pairs[group];
         put_lane(&g->normal, lane, normal);
         put_lane(&g->impulse, lane, impulse);
         g->bias[lane] = data->bias;
         g->mu[lane] = data->mu;
         if (network->pair_softness) network->pair_softness[group][lane] = data->softness;
-    } else if (at.kind == PLACE_SINGLE) {
+    } else if (at.kind == SLOT_SINGLE) {
         single_group *g = &network->singles[group];
         yk_vec3 other = other_velocity(network, g->other[lane], data, normal);
         put_lane(&g->normal, lane, normal);
@@ -216,20 +216,20 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         put_lane(&g->velocity, lane, yk_v3_axpy(-data->bias, normal, other));
         g->mu[lane] = data->mu;
         if (network->single_softness) network->single_softness[group][lane] = data->softness;
-    } else if (at.kind == PLACE_GENERAL) {
+    } else if (at.kind == SLOT_GENERAL) {
         set_general(network, &network->generals[at.index], data);
     }
 }
 
 yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
 {
-    place at = network->places[contact];
+    contact_slot at = network->slots[contact];
     uint32_t group = at.index / LANES;
     int lane = (int)(at.index % LANES);
     double sign = at.swapped ? -1 : 1;
-    if (at.kind == PLACE_PAIR) return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
-    if (at.kind == PLACE_SINGLE) return yk_v3_scale(sign, get_lane(&network->singles[group].impulse, lane));
-    if (at.kind != PLACE_GENERAL) return yk_v3(0, 0, 0);
+    if (at.kind == SLOT_PAIR) return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
+    if (at.kind == SLOT_SINGLE) return yk_v3_scale(sign, get_lane(&network->singles[group].impulse, lane));
+    if (at.kind != SLOT_GENERAL) return yk_v3(0, 0, 0);
     const general_contact *c = &network->generals[at.index];
     yk_vec3 sum = yk_v3(0, 0, 0);
     for (int k = 0; k < 3; k++) sum = yk_v3_axpy(c->impulse[k], c->frame[k], sum);
@@ -238,9 +238,9 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
 
 yk_vec3 yk_network_torque(const yk_network *network, size_t contact)
 {
-    place at = network->places[contact];
+    contact_slot at = network->slots[contact];
     yk_vec3 sum = yk_v3(0, 0, 0);
-    if (at.kind != PLACE_GENERAL) return sum;
+    if (at.kind != SLOT_GENERAL) return sum;
     const general_contact *c = &network->generals[at.index];
     for (int k = 0; k < 3; k++) sum = yk_v3_axpy(c->impulse[3 + k], c->frame[k], sum);
     return sum;
@@ -250,7 +250,7 @@ yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t coun
 {
     for (size_t i = 0; i < count; i++) {
         const yk_joint_row *row = &rows[i];
-        bool known = row->a >= 0 && (size_t)row->a < network->node_count && row->b >= YK_NODE_NONE &&
+        bool known = row->a >= 0 && (size_t)row->a < network->node_count && row->b >= YK_NETWORK_NONE &&
                      row->a != row->b && (row->b < 0 || (size_t)row->b < network->node_count);
         if (!known)
             return yk_fail(network->context, YK_ERROR_ARGUMENT,

@@ -38,21 +38,22 @@
 /* Six velocities and their inverse mass. The angular half is scaled with a length of the node so that spheres need no
  * lever arms: `spin` is the angular velocity times the radius, `spin_inverse_mass` is radius^2 / inertia. Nodes that
  * are not spheres use the length 1 and have their tensor set with yk_network_inertia. */
-typedef struct yk_node {
+typedef struct yk_network_node {
     yk_vec3 velocity;
     double inverse_mass; /* 0: not moved by impulses */
     yk_vec3 spin;
     double spin_inverse_mass;
-} yk_node;
+} yk_network_node;
 
-static inline yk_node yk_node_sphere(yk_vec3 velocity, yk_vec3 angular_velocity, double radius, double inverse_mass,
-                                     double inverse_inertia)
+static inline yk_network_node yk_network_sphere(yk_vec3 velocity, yk_vec3 angular_velocity, double radius,
+                                                double inverse_mass, double inverse_inertia)
 {
-    return (yk_node){velocity, inverse_mass, yk_v3_scale(radius, angular_velocity), radius * radius * inverse_inertia};
+    return (yk_network_node){velocity, inverse_mass, yk_v3_scale(radius, angular_velocity),
+                             radius * radius * inverse_inertia};
 }
 
 enum {
-    YK_NODE_NONE = -1 /* no second node: a surface of prescribed motion */
+    YK_NETWORK_NONE = -1 /* no second node: a surface of prescribed motion */
 };
 
 typedef enum yk_pair_kind {
@@ -108,7 +109,7 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
 void yk_network_destroy(yk_network *network);
 
 /* Room for `count` nodes, to be filled by the caller and valid until the count changes; NULL when out of memory. */
-yk_node *yk_network_nodes(yk_network *network, size_t count);
+yk_network_node *yk_network_nodes(yk_network *network, size_t count);
 /* For nodes that are not spheres: the inverse inertia tensor in global axes. `spin` of such a node is its angular
  * velocity. */
 yk_status yk_network_inertia(yk_network *network, size_t node, const yk_mat3 *inverse);

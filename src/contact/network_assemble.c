@@ -13,10 +13,10 @@ static yk_vec3 lane_vector(const lane_vectors *lanes, uint32_t index)
 }
 
 /* Three rows n, t1, t2 with lever arms along the normal. */
-static void round_element(const yk_network *network, place at, element *e)
+static void round_element(const yk_network *network, contact_slot at, element *e)
 {
     uint32_t group = at.index / LANES, lane = at.index % LANES;
-    bool pair = at.kind == PLACE_PAIR;
+    bool pair = at.kind == SLOT_PAIR;
     yk_vec3 frame[3], surface = yk_v3(0, 0, 0);
     frame[0] = pair ? lane_vector(&network->pairs[group].normal, at.index)
                     : lane_vector(&network->singles[group].normal, at.index);
@@ -24,15 +24,15 @@ static void round_element(const yk_network *network, place at, element *e)
     if (!pair) surface = lane_vector(&network->singles[group].velocity, at.index);
     e->dim = 3;
     e->node[0] = pair ? network->pairs[group].a[lane] : network->singles[group].a[lane];
-    e->node[1] = pair ? network->pairs[group].b[lane] : YK_NODE_NONE;
+    e->node[1] = pair ? network->pairs[group].b[lane] : YK_NETWORK_NONE;
     e->mu = pair ? network->pairs[group].mu[lane] : network->singles[group].mu[lane];
     double soft = pair ? (network->pair_softness ? network->pair_softness[group][lane] : 0)
                        : (network->single_softness ? network->single_softness[group][lane] : 0);
     for (int k = 0; k < 3; k++) {
-        yk_vec3 turn = yk_v3_cross(frame[k], frame[0]); /* u_k = f_k . (n x s) = s . (f_k x n) */
+        yk_vec3 rotation = yk_v3_cross(frame[k], frame[0]); /* u_k = f_k . (n x s) = s . (f_k x n) */
         e->linear[0][k] = frame[k];
         e->linear[1][k] = yk_v3_neg(frame[k]);
-        e->spin[0][k] = e->spin[1][k] = turn;
+        e->spin[0][k] = e->spin[1][k] = rotation;
         e->free_rate[k] = -yk_v3_dot(frame[k], surface) + (pair && k == 0 ? network->pairs[group].bias[lane] : 0);
         e->softness[k] = soft;
     }
@@ -74,11 +74,11 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
         joint_element(network, &network->joint_blocks[i - network->contact_count], e);
         return;
     }
-    place at = network->places[i];
-    *e = (element){.node = {YK_NODE_NONE, YK_NODE_NONE}, .dim = 3}; /* idle: nothing moves */
-    if (at.kind == PLACE_GENERAL)
+    contact_slot at = network->slots[i];
+    *e = (element){.node = {YK_NETWORK_NONE, YK_NETWORK_NONE}, .dim = 3}; /* idle: nothing moves */
+    if (at.kind == SLOT_GENERAL)
         general_element(network, &network->generals[at.index], e);
-    else if (at.kind != PLACE_IDLE)
+    else if (at.kind != SLOT_IDLE)
         round_element(network, at, e);
 }
 
@@ -204,7 +204,7 @@ static void fill_values(const yk_network *network, const element *elements, yk_c
             double rate = x->free_rate[r];
             for (int s = 0; s < 2; s++) {
                 if (x->node[s] < 0) continue;
-                const yk_node *node = &network->nodes[x->node[s]];
+                const yk_network_node *node = &network->nodes[x->node[s]];
                 rate += yk_v3_dot(x->linear[s][r], node->velocity) + yk_v3_dot(x->spin[s][r], node->spin);
             }
             problem->q[w->first[i] + r] = rate;
@@ -261,27 +261,27 @@ yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_co
 
 /* Impulses to and fro ---------------------------------------------------------------------------------------------- */
 
-static void lane_frame(const yk_network *network, place at, yk_vec3 frame[3])
+static void lane_frame(const yk_network *network, contact_slot at, yk_vec3 frame[3])
 {
     uint32_t group = at.index / LANES;
-    frame[0] = at.kind == PLACE_PAIR ? lane_vector(&network->pairs[group].normal, at.index)
-                                     : lane_vector(&network->singles[group].normal, at.index);
+    frame[0] = at.kind == SLOT_PAIR ? lane_vector(&network->pairs[group].normal, at.index)
+                                    : lane_vector(&network->singles[group].normal, at.index);
     yk_v3_tangents(frame[0], &frame[1], &frame[2]);
 }
 
 void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r)
 {
-    place at = network->places[contact];
-    if (at.kind == PLACE_IDLE) return;
-    if (at.kind == PLACE_GENERAL) {
+    contact_slot at = network->slots[contact];
+    if (at.kind == SLOT_IDLE) return;
+    if (at.kind == SLOT_GENERAL) {
         const general_contact *c = &network->generals[at.index];
         memcpy(r, c->impulse, (size_t)c->dim * sizeof *r);
         return;
     }
     yk_vec3 frame[3], impulse;
     lane_frame(network, at, frame);
-    impulse = at.kind == PLACE_PAIR ? lane_vector(&network->pairs[at.index / LANES].impulse, at.index)
-                                    : lane_vector(&network->singles[at.index / LANES].impulse, at.index);
+    impulse = at.kind == SLOT_PAIR ? lane_vector(&network->pairs[at.index / LANES].impulse, at.index)
+                                   : lane_vector(&network->singles[at.index / LANES].impulse, at.index);
     for (int k = 0; k < 3; k++) r[k] = yk_v3_dot(frame[k], impulse);
 }
 
@@ -295,17 +295,17 @@ void yk_network_take_impulses(const yk_network *network, const yk_contact_proble
 void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r)
 {
     for (size_t i = 0; i < network->contact_count; i++) {
-        place at = network->places[i];
+        contact_slot at = network->slots[i];
         const double *own = r + problem->w.first[i];
-        if (at.kind == PLACE_GENERAL) {
+        if (at.kind == SLOT_GENERAL) {
             general_contact *c = &network->generals[at.index];
             memcpy(c->impulse, own, (size_t)c->dim * sizeof *own);
-        } else if (at.kind != PLACE_IDLE) {
+        } else if (at.kind != SLOT_IDLE) {
             yk_vec3 frame[3], impulse = yk_v3(0, 0, 0);
             lane_frame(network, at, frame);
             for (int k = 0; k < 3; k++) impulse = yk_v3_axpy(own[k], frame[k], impulse);
-            lane_vectors *lanes = at.kind == PLACE_PAIR ? &network->pairs[at.index / LANES].impulse
-                                                        : &network->singles[at.index / LANES].impulse;
+            lane_vectors *lanes = at.kind == SLOT_PAIR ? &network->pairs[at.index / LANES].impulse
+                                                       : &network->singles[at.index / LANES].impulse;
             lanes->c[0][at.index % LANES] = impulse.x;
             lanes->c[1][at.index % LANES] = impulse.y;
             lanes->c[2][at.index % LANES] = impulse.z;

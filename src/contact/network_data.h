@@ -63,15 +63,15 @@ typedef struct node_extra {
     double has_tensor; /* not zero: `inverse` holds, else spin_inverse_mass of the node */
 } node_extra;
 
-typedef enum place_kind { PLACE_PAIR, PLACE_SINGLE, PLACE_GENERAL, PLACE_IDLE } place_kind;
+typedef enum slot_kind { SLOT_PAIR, SLOT_SINGLE, SLOT_GENERAL, SLOT_IDLE } slot_kind;
 
 /* Where a contact lives: a lane of a group (group * LANES + lane) or a general contact. */
-typedef struct place {
+typedef struct contact_slot {
     uint32_t index;
     uint8_t kind;
     uint8_t swapped; /* a and b exchanged: normal and impulse have the other sign */
     uint16_t unused;
-} place;
+} contact_slot;
 
 /* Work that one thread does from start to end. */
 typedef struct block {
@@ -114,9 +114,9 @@ struct yk_network {
     yk_scratch *scratch; /* memory of the accurate solver, kept between steps; NULL before it is first used */
     yk_pool *pool;
     size_t node_count, contact_count;
-    yk_node *nodes; /* node_count and then two without mass per block, for lanes that are not used */
+    yk_network_node *nodes; /* node_count and then two without mass per block, for lanes that are not used */
     node_extra *extras;
-    place *places;
+    contact_slot *slots;
     pair_group *pairs;
     single_group *singles;
     general_contact *generals;
@@ -135,7 +135,7 @@ struct yk_network {
     joint_block *joint_blocks;
     size_t joint_block_count;
     double *partials; /* per block and joint phase: largest, sum of squares, rows */
-    array nodes_array, extras_array, places_array, pairs_array, singles_array, generals_array, pair_softness_array,
+    array nodes_array, extras_array, slots_array, pairs_array, singles_array, generals_array, pair_softness_array,
         single_softness_array, blocks_array, colours_array, joint_rows_array, joint_blocks_array, partials_array,
         gradient_array, gradient_nodes_array, plan_array;
 };
@@ -164,7 +164,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
 typedef struct round_options {
     bool coulomb;
     bool baseline; /* do not use AVX2: for comparison */
-    double relaxation;
+    double relaxation_factor;
 } round_options;
 
 void yk_round_sweep(yk_network *network, const block *b, const round_options *options);
@@ -178,24 +178,25 @@ void yk_round_diagonal(const yk_network *network, const block *b, double partial
 
 /* Local matrices; must follow the last change of inertia. */
 void yk_general_prepare(yk_network *network);
-void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction, double relaxation, bool exact);
+void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction, double relaxation_factor,
+                      bool exact);
 void yk_general_apply(yk_network *network, const block *b);
 void yk_general_clear(yk_network *network, const block *b);
 void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction, double rho,
                          double partial[3]);
 void yk_general_diagonal(const yk_network *network, const block *b, double partial[3]);
 /* Relative velocity in the frame, of velocities and (dim 6) spins, when the nodes move like these. */
-void yk_general_velocity(const yk_node *nodes, const general_contact *c, double *u);
+void yk_general_velocity(const yk_network_node *nodes, const general_contact *c, double *u);
 void yk_general_add(yk_network *network, const general_contact *c, const double *change);
 
 /* Blocks of rows that are solved together, and their coefficients; prepare brings their inverses too. */
 yk_status yk_joints_scale(yk_network *network);
 yk_status yk_joints_prepare(yk_network *network);
 /* Rate of a row when the nodes move like these; what an impulse does to the nodes; x M^-1 y of two rows on the same nodes. */
-double yk_joint_rate(const yk_network *network, const yk_node *nodes, size_t row, double impulse);
+double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, size_t row, double impulse);
 void yk_joint_kick(yk_network *network, size_t row, double impulse);
 double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x, const joint_row *y);
-void yk_joints_sweep(yk_network *network, double relaxation);
+void yk_joints_sweep(yk_network *network, double relaxation_factor);
 void yk_joints_apply(yk_network *network);
 void yk_joints_residual(const yk_network *network, double rho, double partial[3]);
 
@@ -226,7 +227,7 @@ static inline double node_length(const yk_network *network, int32_t node)
 static inline bool node_is_dynamic(const yk_network *network, int32_t node)
 {
     if (node < 0) return false;
-    const yk_node *n = &network->nodes[node];
+    const yk_network_node *n = &network->nodes[node];
     return n->inverse_mass > 0 || n->spin_inverse_mass > 0 ||
            (network->extras && network->extras[node].has_tensor != 0);
 }

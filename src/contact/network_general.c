@@ -7,22 +7,22 @@
 
 /* Contacts -------------------------------------------------------------------------------------------------------- */
 
-static yk_vec3 point_velocity(const yk_node *node, yk_vec3 arm)
+static yk_vec3 point_velocity(const yk_network_node *node, yk_vec3 arm)
 {
     return yk_v3_add(node->velocity, yk_v3_cross(node->spin, arm));
 }
 
-void yk_general_velocity(const yk_node *nodes, const general_contact *c, double *u)
+void yk_general_velocity(const yk_network_node *nodes, const general_contact *c, double *u)
 {
-    const yk_node *a = &nodes[c->a], *b = c->b >= 0 ? &nodes[c->b] : NULL;
-    yk_vec3 velocity = point_velocity(a, c->arm_a), turn = yk_v3_scale(c->inverse_length_a, a->spin);
+    const yk_network_node *a = &nodes[c->a], *b = c->b >= 0 ? &nodes[c->b] : NULL;
+    yk_vec3 velocity = point_velocity(a, c->arm_a), rotation = yk_v3_scale(c->inverse_length_a, a->spin);
     if (b) {
         velocity = yk_v3_sub(velocity, point_velocity(b, c->arm_b));
-        turn = yk_v3_axpy(-c->inverse_length_b, b->spin, turn);
+        rotation = yk_v3_axpy(-c->inverse_length_b, b->spin, rotation);
     }
     for (int k = 0; k < 3; k++) {
         u[k] = yk_v3_dot(c->frame[k], velocity) + c->drive[k];
-        if (c->dim == 6) u[3 + k] = yk_v3_dot(c->frame[k], turn);
+        if (c->dim == 6) u[3 + k] = yk_v3_dot(c->frame[k], rotation);
     }
 }
 
@@ -31,7 +31,7 @@ static void kick_node(yk_network *network, int32_t index, yk_vec3 force, yk_vec3
                       double inverse_length)
 {
     if (!node_is_dynamic(network, index)) return;
-    yk_node *node = &network->nodes[index];
+    yk_network_node *node = &network->nodes[index];
     node->velocity = yk_v3_axpy(node->inverse_mass, force, node->velocity);
     yk_vec3 moment = yk_v3_axpy(inverse_length, torque, yk_v3_cross(arm, force));
     node->spin = yk_v3_add(node->spin, node_spin_response(network, index, moment));
@@ -90,34 +90,34 @@ static yk_cone general_cone(const general_contact *c)
 
 /* A step of one contact with sliding friction in the metric diag(dn, dt, dt), as network_round.c has it. Any metric has the same
  * fixed point; this one is at least half of w, so that steps cannot grow. */
-static void metric_step(const general_contact *c, bool coulomb, double relaxation, const double *u, const double *p,
-                        double *next)
+static void metric_step(const general_contact *c, bool coulomb, double relaxation_factor, const double *u,
+                        const double *p, double *next)
 {
-    double a = c->dn * p[0] - relaxation * u[0];
-    double b[2] = {c->dt * p[1] - relaxation * u[1], c->dt * p[2] - relaxation * u[2]};
+    double a = c->dn * p[0] - relaxation_factor * u[0];
+    double b[2] = {c->dt * p[1] - relaxation_factor * u[1], c->dt * p[2] - relaxation_factor * u[2]};
     double length = sqrt(b[0] * b[0] + b[1] * b[1]), press = coulomb ? fmax(a, 0) : a;
-    double normal, share;
+    double normal, fraction;
     if (length * c->dn <= c->mu * press * c->dt) {
         normal = press / c->dn;
-        share = 1 / c->dt;
+        fraction = 1 / c->dt;
     } else {
         normal = coulomb ? press / c->dn : fmax(0, a + c->mu * length) / (c->dn + c->mu * c->mu * c->dt);
-        share = length > 0 ? c->mu * normal / length : 0;
+        fraction = length > 0 ? c->mu * normal / length : 0;
     }
     next[0] = normal;
-    next[1] = share * b[0];
-    next[2] = share * b[1];
+    next[1] = fraction * b[0];
+    next[2] = fraction * b[1];
 }
 
 /* Some steps on the contact's own problem: the coupling of its normal and tangents is weak, so few are as good as its solution. */
-static void solve_sliding(const general_contact *c, bool coulomb, double relaxation, bool exact, double *u,
+static void solve_sliding(const general_contact *c, bool coulomb, double relaxation_factor, bool exact, double *u,
                           double *next)
 {
     int dim = c->dim;
     memcpy(next, c->impulse, 3 * sizeof *next);
     for (int step = 0; step < (exact ? 4 : 1); step++) {
         double change[3], moved[3];
-        metric_step(c, coulomb, step == 0 ? relaxation : 1, u, next, moved);
+        metric_step(c, coulomb, step == 0 ? relaxation_factor : 1, u, next, moved);
         for (int k = 0; k < 3; k++) {
             change[k] = moved[k] - next[k];
             next[k] = moved[k];
@@ -130,7 +130,7 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
 }
 
 /* Box friction, spinning and rolling: by the local solver. */
-static void solve_locally(const general_contact *c, yk_friction_model friction, double relaxation, bool exact,
+static void solve_locally(const general_contact *c, yk_friction_model friction, double relaxation_factor, bool exact,
                           double *u, double *next)
 {
     int dim = c->dim;
@@ -146,24 +146,24 @@ static void solve_locally(const general_contact *c, yk_friction_model friction, 
     } else {
         yk_local_step(&cone, friction, w, u, next);
     }
-    if (relaxation == 1) return;
-    for (int k = 0; k < dim; k++) next[k] = c->impulse[k] + relaxation * (next[k] - c->impulse[k]);
+    if (relaxation_factor == 1) return;
+    for (int k = 0; k < dim; k++) next[k] = c->impulse[k] + relaxation_factor * (next[k] - c->impulse[k]);
     if (friction == YK_FRICTION_BOX)
         yk_box_project(&cone, next[0], next, next);
     else
         yk_cone_project(&cone, next, next);
 }
 
-static void solve_general(yk_network *network, general_contact *c, yk_friction_model friction, double relaxation,
+static void solve_general(yk_network *network, general_contact *c, yk_friction_model friction, double relaxation_factor,
                           bool exact)
 {
     double u[YK_CONTACT_DIM_MAX], next[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
     yk_general_velocity(network->nodes, c, u);
     for (int k = 0; k < 3; k++) u[k] += c->softness * c->impulse[k];
     if (c->dim == 3 && friction != YK_FRICTION_BOX)
-        solve_sliding(c, friction == YK_FRICTION_COULOMB, relaxation, exact, u, next);
+        solve_sliding(c, friction == YK_FRICTION_COULOMB, relaxation_factor, exact, u, next);
     else
-        solve_locally(c, friction, relaxation, exact, u, next);
+        solve_locally(c, friction, relaxation_factor, exact, u, next);
     for (int k = 0; k < c->dim; k++) {
         change[k] = next[k] - c->impulse[k];
         c->impulse[k] = next[k];
@@ -171,10 +171,11 @@ static void solve_general(yk_network *network, general_contact *c, yk_friction_m
     yk_general_add(network, c, change);
 }
 
-void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction, double relaxation, bool exact)
+void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction, double relaxation_factor,
+                      bool exact)
 {
     for (uint32_t i = b->general_begin; i < b->general_end; i++)
-        solve_general(network, &network->generals[i], friction, relaxation, exact);
+        solve_general(network, &network->generals[i], friction, relaxation_factor, exact);
 }
 
 void yk_general_apply(yk_network *network, const block *b)
@@ -293,15 +294,15 @@ yk_status yk_joints_prepare(yk_network *network)
 }
 
 /* Rate of a row with bias and softness. */
-double yk_joint_rate(const yk_network *network, const yk_node *nodes, size_t i, double impulse)
+double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, size_t i, double impulse)
 {
     const yk_joint_row *row = &network->joints[i];
     const joint_row *scaled = &network->joint_rows[i];
-    const yk_node *a = &nodes[row->a];
+    const yk_network_node *a = &nodes[row->a];
     double rate = row->bias + row->softness * impulse + yk_v3_dot(scaled->linear_a, a->velocity) +
                   yk_v3_dot(scaled->spin_a, a->spin);
     if (row->b < 0) return rate;
-    const yk_node *b = &nodes[row->b];
+    const yk_network_node *b = &nodes[row->b];
     return rate + yk_v3_dot(scaled->linear_b, b->velocity) + yk_v3_dot(scaled->spin_b, b->spin);
 }
 
@@ -309,16 +310,16 @@ void yk_joint_kick(yk_network *network, size_t i, double impulse)
 {
     const yk_joint_row *row = &network->joints[i];
     const joint_row *scaled = &network->joint_rows[i];
-    yk_node *a = &network->nodes[row->a];
+    yk_network_node *a = &network->nodes[row->a];
     a->velocity = yk_v3_axpy(a->inverse_mass * impulse, scaled->linear_a, a->velocity);
     a->spin = yk_v3_axpy(impulse, scaled->kick_a, a->spin);
     if (row->b < 0) return;
-    yk_node *b = &network->nodes[row->b];
+    yk_network_node *b = &network->nodes[row->b];
     b->velocity = yk_v3_axpy(b->inverse_mass * impulse, scaled->linear_b, b->velocity);
     b->spin = yk_v3_axpy(impulse, scaled->kick_b, b->spin);
 }
 
-static void solve_joint_block(yk_network *network, const joint_block *b, double relaxation)
+static void solve_joint_block(yk_network *network, const joint_block *b, double relaxation_factor)
 {
     int n = (int)b->count;
     double rate[YK_CONTACT_DIM_MAX];
@@ -329,17 +330,17 @@ static void solve_joint_block(yk_network *network, const joint_block *b, double 
     for (int i = 0; i < n; i++) {
         yk_joint_row *row = &network->joints[b->first + (size_t)i];
         double change = 0;
-        for (int j = 0; j < n; j++) change -= relaxation * b->inverse[i * n + j] * rate[j];
+        for (int j = 0; j < n; j++) change -= relaxation_factor * b->inverse[i * n + j] * rate[j];
         double next = fmin(row->upper, fmax(row->lower, row->impulse + change));
         yk_joint_kick(network, b->first + (size_t)i, next - row->impulse);
         row->impulse = next;
     }
 }
 
-void yk_joints_sweep(yk_network *network, double relaxation)
+void yk_joints_sweep(yk_network *network, double relaxation_factor)
 {
     for (size_t i = 0; i < network->joint_block_count; i++)
-        solve_joint_block(network, &network->joint_blocks[i], relaxation);
+        solve_joint_block(network, &network->joint_blocks[i], relaxation_factor);
 }
 
 void yk_joints_apply(yk_network *network)

@@ -15,8 +15,8 @@
 typedef struct descent {
     bool coulomb;
     double lipschitz, theta, beta;
-    size_t node_count;    /* with those of lanes that are not used */
-    yk_node *of_y, *of_r; /* velocities that belong to y and to the last iterate; network->nodes: to the next */
+    size_t node_count;            /* with those of lanes that are not used */
+    yk_network_node *of_y, *of_r; /* velocities that belong to y and to the last iterate; network->nodes: to the next */
     lane_vectors *pair_y, *pair_next, *single_y, *single_next;
     double *general_y, *general_next; /* YK_CONTACT_DIM_MAX each */
     double *joint_y, *joint_next;
@@ -32,7 +32,7 @@ static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
            joints = network->joint_count;
     if (!yk_array_reserve(network->context, &network->gradient_array, 2 * (pairs + singles + generals + joints) + 1,
                           sizeof(double)) ||
-        !yk_array_reserve(network->context, &network->gradient_nodes_array, 2 * s->node_count, sizeof(yk_node)))
+        !yk_array_reserve(network->context, &network->gradient_nodes_array, 2 * s->node_count, sizeof(yk_network_node)))
         return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for the gradient of %zu contacts",
                        network->contact_count);
     double *at = network->gradient_array.data;
@@ -214,7 +214,7 @@ static void add_sums(double metric, double soft, int dim, const double *y, const
 }
 
 /* Velocity of a round contact from the velocities of its nodes, without bias or motion of a surface. */
-static yk_vec3 round_velocity(const yk_node *nodes, int32_t a, int32_t b, yk_vec3 n)
+static yk_vec3 round_velocity(const yk_network_node *nodes, int32_t a, int32_t b, yk_vec3 n)
 {
     yk_vec3 v = nodes[a].velocity, spin = nodes[a].spin;
     if (b >= 0) {
@@ -230,7 +230,7 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
 {
     yk_vec3 n = yk_v3(normal->c[0][lane], normal->c[1][lane], normal->c[2][lane]);
     yk_vec3 u = yk_v3_sub(round_velocity(network->nodes, a, b, n), round_velocity(s->of_y, a, b, n));
-    const yk_node *x = &network->nodes[a], *z = b >= 0 ? &network->nodes[b] : NULL;
+    const yk_network_node *x = &network->nodes[a], *z = b >= 0 ? &network->nodes[b] : NULL;
     double metric = x->inverse_mass + (z ? z->inverse_mass : 0) +
                     2. / 3 * (x->spin_inverse_mass + (z ? z->spin_inverse_mass : 0)) + soft;
     const double own_y[3] = {y->c[0][lane], y->c[1][lane], y->c[2][lane]},
@@ -266,7 +266,7 @@ static void sum_block(yk_network *network, size_t index, void *user)
     for (uint32_t g = b->single_begin; g < b->single_end; g++)
         for (int lane = 0; lane < LANES; lane++) {
             const single_group *group = &network->singles[g];
-            sum_lane(network, s, group->a[lane], YK_NODE_NONE, lane, &group->normal,
+            sum_lane(network, s, group->a[lane], YK_NETWORK_NONE, lane, &group->normal,
                      network->single_softness ? network->single_softness[g][lane] : 0, &s->single_y[g],
                      &s->single_next[g], &group->impulse, sums);
         }
@@ -313,8 +313,8 @@ static void extrapolate_block(yk_network *network, size_t index, void *user)
 static void extrapolate_nodes(yk_network *network, descent *s)
 {
     for (size_t i = 0; i < s->node_count; i++) {
-        const yk_node *next = &network->nodes[i];
-        yk_node *r = &s->of_r[i], *y = &s->of_y[i];
+        const yk_network_node *next = &network->nodes[i];
+        yk_network_node *r = &s->of_r[i], *y = &s->of_y[i];
         y->velocity = yk_v3_axpy(s->beta, yk_v3_sub(next->velocity, r->velocity), next->velocity);
         y->spin = yk_v3_axpy(s->beta, yk_v3_sub(next->spin, r->spin), next->spin);
         *r = *next;

@@ -27,7 +27,7 @@ typedef struct four_nodes {
     yk_v4 angular[4];
 } four_nodes;
 
-YK_INLINE void load_nodes(const yk_node *nodes, const int32_t *index, four_nodes *f)
+YK_INLINE void load_nodes(const yk_network_node *nodes, const int32_t *index, four_nodes *f)
 {
     for (int k = 0; k < LANES; k++) {
         const double *line = &nodes[index[k]].velocity.x;
@@ -38,7 +38,7 @@ YK_INLINE void load_nodes(const yk_node *nodes, const int32_t *index, four_nodes
     transpose(f->angular);
 }
 
-YK_INLINE void store_nodes(yk_node *nodes, const int32_t *index, four_nodes *f)
+YK_INLINE void store_nodes(yk_network_node *nodes, const int32_t *index, four_nodes *f)
 {
     transpose(f->linear);
     transpose(f->angular);
@@ -69,26 +69,27 @@ YK_INLINE void cross(const yk_v4 *a, const yk_v4 *b, yk_v4 *c)
 /* Relative velocity without bias: u = va - vb + n x (sa + sb). */
 YK_INLINE void pair_velocity(const four_nodes *a, const four_nodes *b, const yk_v4 *n, yk_v4 *u)
 {
-    yk_v4 spin[3], turn[3];
+    yk_v4 spin[3], rotation[3];
     for (int k = 0; k < 3; k++) spin[k] = a->angular[k] + b->angular[k];
-    cross(n, spin, turn);
-    for (int k = 0; k < 3; k++) u[k] = a->linear[k] - b->linear[k] + turn[k];
+    cross(n, spin, rotation);
+    for (int k = 0; k < 3; k++) u[k] = a->linear[k] - b->linear[k] + rotation[k];
 }
 
 YK_INLINE void single_velocity(const four_nodes *a, const yk_v4 *surface, const yk_v4 *n, yk_v4 *u)
 {
-    yk_v4 turn[3];
-    cross(n, a->angular, turn);
-    for (int k = 0; k < 3; k++) u[k] = a->linear[k] - surface[k] + turn[k];
+    yk_v4 rotation[3];
+    cross(n, a->angular, rotation);
+    for (int k = 0; k < 3; k++) u[k] = a->linear[k] - surface[k] + rotation[k];
 }
 
 /* The new impulses of four contacts; u_normal has the bias in it. dn, dt: of the nodes; soft: to be added to both. */
-YK_INLINE void solve_four(bool coulomb, double relaxation, const yk_v4 *n, yk_v4 mu, yk_v4 dn, yk_v4 dt, yk_v4 soft,
-                          const yk_v4 *u, yk_v4 u_normal, const yk_v4 *p, yk_v4 *next)
+YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n, yk_v4 mu, yk_v4 dn, yk_v4 dt,
+                          yk_v4 soft, const yk_v4 *u, yk_v4 u_normal, const yk_v4 *p, yk_v4 *next)
 {
-    const yk_v4 omega = yk_v4_set(relaxation), least = yk_v4_set(1e-300), zero = yk_v4_set(0), one = yk_v4_set(1);
+    const yk_v4 omega = yk_v4_set(relaxation_factor), least = yk_v4_set(1e-300), zero = yk_v4_set(0),
+                one = yk_v4_set(1);
     yk_v4 p_normal = dot(n, p), along = dot(n, u), b[3];
-    if (relaxation != 1) { /* over-relaxed softness takes part in the step */
+    if (relaxation_factor != 1) { /* over-relaxed softness takes part in the step */
         yk_v4 extra = soft * (one - omega);
         dn += extra;
         dt += extra;
@@ -106,30 +107,31 @@ YK_INLINE void solve_four(bool coulomb, double relaxation, const yk_v4 *n, yk_v4
     top = yk_v4_select(inside, press, top);
     bottom = yk_v4_max(yk_v4_select(inside, hard_n, bottom), least);
     yk_v4 normal = top / bottom;
-    yk_v4 share = yk_v4_select(inside, one, mu * top) / yk_v4_max(yk_v4_select(inside, hard_t, bottom * length), least);
-    for (int k = 0; k < 3; k++) next[k] = normal * n[k] + share * b[k];
+    yk_v4 fraction =
+        yk_v4_select(inside, one, mu * top) / yk_v4_max(yk_v4_select(inside, hard_t, bottom * length), least);
+    for (int k = 0; k < 3; k++) next[k] = normal * n[k] + fraction * b[k];
 }
 
 /* Adds an impulse to the nodes of four pairs. */
 YK_INLINE void kick_pair(const yk_v4 *n, const yk_v4 *change, four_nodes *a, four_nodes *b)
 {
-    yk_v4 turn[3];
-    cross(n, change, turn);
+    yk_v4 rotation[3];
+    cross(n, change, rotation);
     for (int k = 0; k < 3; k++) {
         a->linear[k] += a->linear[3] * change[k];
         b->linear[k] -= b->linear[3] * change[k];
-        a->angular[k] -= a->angular[3] * turn[k];
-        b->angular[k] -= b->angular[3] * turn[k];
+        a->angular[k] -= a->angular[3] * rotation[k];
+        b->angular[k] -= b->angular[3] * rotation[k];
     }
 }
 
 YK_INLINE void kick_single(const yk_v4 *n, const yk_v4 *change, four_nodes *a)
 {
-    yk_v4 turn[3];
-    cross(n, change, turn);
+    yk_v4 rotation[3];
+    cross(n, change, rotation);
     for (int k = 0; k < 3; k++) {
         a->linear[k] += a->linear[3] * change[k];
-        a->angular[k] -= a->angular[3] * turn[k];
+        a->angular[k] -= a->angular[3] * rotation[k];
     }
 }
 

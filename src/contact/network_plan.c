@@ -51,7 +51,7 @@ static yk_status check_pairs(const yk_network *network, const yk_pair *pairs, si
 {
     for (size_t i = 0; i < count; i++) {
         const yk_pair *p = &pairs[i];
-        bool good = p->a >= 0 && (size_t)p->a < network->node_count && p->b >= YK_NODE_NONE && p->b != p->a &&
+        bool good = p->a >= 0 && (size_t)p->a < network->node_count && p->b >= YK_NETWORK_NONE && p->b != p->a &&
                     (p->b < 0 || (size_t)p->b < network->node_count);
         if (!good)
             return yk_fail(network->context, YK_ERROR_ARGUMENT,
@@ -179,7 +179,7 @@ static void clear_lane(dealer *d, uint32_t number, int lane)
             group->normal.c[k][lane] = group->impulse.c[k][lane] = group->velocity.c[k][lane] = 0;
         group->mu[lane] = 0;
         group->a[lane] = (int32_t)d->dummy;
-        group->other[lane] = YK_NODE_NONE;
+        group->other[lane] = YK_NETWORK_NONE;
     }
 }
 
@@ -190,8 +190,8 @@ static void fill_lane(dealer *d, uint32_t number, int lane, int slot)
     const yk_pair *pair = &p->pairs[contact];
     bool swapped = p->who[contact] == ONLY_B;
     int32_t a = swapped ? pair->b : pair->a, b = swapped ? pair->a : pair->b;
-    p->network->places[contact] = (place){
-        .index = number * LANES + (uint32_t)lane, .kind = d->pairs ? PLACE_PAIR : PLACE_SINGLE, .swapped = swapped};
+    p->network->slots[contact] = (contact_slot){
+        .index = number * LANES + (uint32_t)lane, .kind = d->pairs ? SLOT_PAIR : SLOT_SINGLE, .swapped = swapped};
     p->open_mask[a] &= ~(UINT64_C(1) << slot);
     if (d->pairs) {
         p->open_mask[b] &= ~(UINT64_C(1) << slot);
@@ -269,10 +269,10 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
             uint32_t i = p->order[k];
             mobility who = p->who[i];
             if (who == NOBODY) {
-                network->places[i] = (place){.kind = PLACE_IDLE};
+                network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
             } else if (p->pairs[i].kind == YK_PAIR_GENERAL) {
                 if (pass == 1) continue;
-                network->places[i] = (place){.index = (uint32_t)network->general_count, .kind = PLACE_GENERAL};
+                network->slots[i] = (contact_slot){.index = (uint32_t)network->general_count, .kind = SLOT_GENERAL};
                 network->generals[network->general_count++] =
                     (general_contact){.a = p->pairs[i].a, .b = p->pairs[i].b, .dim = 3};
             } else if ((who == BOTH) == d.pairs) {
@@ -390,14 +390,15 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     size_t nodes = network->node_count;
     p.node_blocks = nodes > ONE_BLOCK_NODES ? (nodes + BLOCK_NODES - 1) / BLOCK_NODES : 1;
     size_t blocks = p.node_blocks + COLOURS_MAX + 2;
-    bool room = reserve_plan(&p) && yk_array_reserve(network->context, &network->places_array, count, sizeof(place)) &&
+    bool room = reserve_plan(&p) &&
+                yk_array_reserve(network->context, &network->slots_array, count, sizeof(contact_slot)) &&
                 yk_array_reserve(network->context, &network->blocks_array, blocks, sizeof(block)) &&
                 yk_array_reserve(network->context, &network->colours_array, blocks, sizeof(uint32_t)) &&
                 yk_array_reserve(network->context, &network->partials_array, 3 * (blocks + 1), sizeof(double));
     if (!room)
         return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for a plan of %zu contacts",
                        count);
-    network->places = network->places_array.data;
+    network->slots = network->slots_array.data;
     network->blocks = network->blocks_array.data;
     network->colour_start = network->colours_array.data;
     network->partials = network->partials_array.data;

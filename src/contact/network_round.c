@@ -18,12 +18,12 @@
 /* Nodes are found through indices, which the processor cannot guess: ask for them some groups ahead. */
 enum { AHEAD = 6 };
 
-YK_INLINE void fetch_nodes(const yk_node *nodes, const int32_t *index)
+YK_INLINE void fetch_nodes(const yk_network_node *nodes, const int32_t *index)
 {
     for (int k = 0; k < LANES; k++) __builtin_prefetch(&nodes[index[k]], 1);
 }
 
-YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool coulomb, double relaxation)
+YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool coulomb, double relaxation_factor)
 {
     for (uint32_t g = begin; g < end; g++) {
         pair_group *group = &s->pairs[g];
@@ -41,7 +41,7 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
         yk_v4 dn = a.linear[3] + b.linear[3], dt = dn + a.angular[3] + b.angular[3];
         yk_v4 soft = s->pair_softness ? yk_v4_load(s->pair_softness[g]) : yk_v4_set(0);
         yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
-        solve_four(coulomb, relaxation, n, yk_v4_load(group->mu), dn, dt, soft, u, u_normal, p, next);
+        solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, u_normal, p, next);
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - p[k];
             yk_v4_store(group->impulse.c[k], next[k]);
@@ -52,7 +52,7 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
     }
 }
 
-YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool coulomb, double relaxation)
+YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool coulomb, double relaxation_factor)
 {
     for (uint32_t g = begin; g < end; g++) {
         single_group *group = &s->singles[g];
@@ -65,7 +65,7 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
         single_velocity(&a, surface, n, u);
         yk_v4 dn = a.linear[3], dt = dn + a.angular[3];
         yk_v4 soft = s->single_softness ? yk_v4_load(s->single_softness[g]) : yk_v4_set(0);
-        solve_four(coulomb, relaxation, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u), p, next);
+        solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u), p, next);
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - p[k];
             yk_v4_store(group->impulse.c[k], next[k]);
@@ -78,11 +78,11 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
 YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *options)
 {
     if (options->coulomb) {
-        sweep_pairs(s, b->pair_begin, b->pair_end, true, options->relaxation);
-        sweep_singles(s, b->single_begin, b->single_end, true, options->relaxation);
+        sweep_pairs(s, b->pair_begin, b->pair_end, true, options->relaxation_factor);
+        sweep_singles(s, b->single_begin, b->single_end, true, options->relaxation_factor);
     } else {
-        sweep_pairs(s, b->pair_begin, b->pair_end, false, options->relaxation);
-        sweep_singles(s, b->single_begin, b->single_end, false, options->relaxation);
+        sweep_pairs(s, b->pair_begin, b->pair_end, false, options->relaxation_factor);
+        sweep_singles(s, b->single_begin, b->single_end, false, options->relaxation_factor);
     }
 }
 
@@ -224,14 +224,14 @@ void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
 {
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
         for (int k = 0; k < LANES; k++) {
-            const yk_node *x = &s->nodes[s->pairs[g].a[k]], *y = &s->nodes[s->pairs[g].b[k]];
+            const yk_network_node *x = &s->nodes[s->pairs[g].a[k]], *y = &s->nodes[s->pairs[g].b[k]];
             double dn = x->inverse_mass + y->inverse_mass;
             partial[1] += 3 * dn + 2 * (x->spin_inverse_mass + y->spin_inverse_mass);
             partial[2] += dn > 0 ? 3 : 0;
         }
     for (uint32_t g = b->single_begin; g < b->single_end; g++)
         for (int k = 0; k < LANES; k++) {
-            const yk_node *x = &s->nodes[s->singles[g].a[k]];
+            const yk_network_node *x = &s->nodes[s->singles[g].a[k]];
             partial[1] += 3 * x->inverse_mass + 2 * x->spin_inverse_mass;
             partial[2] += x->inverse_mass > 0 ? 3 : 0;
         }

@@ -97,15 +97,15 @@ static void sweep_block(yk_network *network, size_t index, void *user)
     const block *b = &network->blocks[index];
     round_options how = {.coulomb = options->friction == YK_FRICTION_COULOMB,
                          .baseline = network->baseline,
-                         .relaxation = options->relaxation};
+                         .relaxation_factor = options->relaxation_factor};
     yk_round_sweep(network, b, &how);
-    yk_general_sweep(network, b, options->friction, options->relaxation, options->exact_local);
+    yk_general_sweep(network, b, options->friction, options->relaxation_factor, options->exact_local);
 }
 
 static void sweep_joints(yk_network *network, void *user)
 {
     const yk_contact_options *options = user;
-    yk_joints_sweep(network, options->relaxation);
+    yk_joints_sweep(network, options->relaxation_factor);
 }
 
 /* Residual --------------------------------------------------------------------------------------------------------- */
@@ -241,9 +241,9 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
 
 static yk_status check_options(yk_network *network, const yk_contact_options *options)
 {
-    if (!(options->relaxation > 0 && options->relaxation < 2))
-        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact: relaxation is %g, it must lie between 0 and 2",
-                       options->relaxation);
+    if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
+        return yk_fail(network->context, YK_ERROR_ARGUMENT,
+                       "contact: the relaxation factor is %g, it must lie between 0 and 2", options->relaxation_factor);
     bool round = network->pair_groups + network->single_groups > 0;
     if (options->friction == YK_FRICTION_BOX && round)
         return yk_fail(network->context, YK_ERROR_ARGUMENT,

@@ -7,7 +7,7 @@
 
 /* Relative to the mean of the diagonal of W: the trace of the identity, and the least pivot. What W does not determine is
  * determined by the trace, with an error of rounding divided by it; what it takes from the rest is refined away. */
-static const double trace = 1e-10, least_pivot = 1e-18;
+static const double TRACE = 1e-10, LEAST_PIVOT = 1e-18;
 
 /* The natural map does not care which rho it has; the contact's own scale makes the steps of all contacts comparable.
  */
@@ -78,10 +78,10 @@ static void add_to_right(yk_newton *newton, double number, const double *softnes
 void yk_newton_factor(yk_newton *newton)
 {
     const yk_contact_problem *problem = newton->problem;
-    add_to_right(newton, trace * newton->mean, problem->softness);
+    add_to_right(newton, TRACE * newton->mean, problem->softness);
     yk_factor_compute(newton->factor, &problem->w, newton->left_is_identity ? NULL : newton->left, newton->right,
-                      newton->block_offset, least_pivot * newton->mean);
-    add_to_right(newton, -trace * newton->mean, NULL); /* the refinements are without it */
+                      newton->block_offset, LEAST_PIVOT * newton->mean);
+    add_to_right(newton, -TRACE * newton->mean, NULL); /* the refinements are without it */
     newton->factorisations++;
 }
 

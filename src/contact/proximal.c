@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double alpha_least = 1e-9;
+static const double ALPHA_LEAST = 1e-9;
 
 enum {
     STEP_LIMIT = 40, /* Newton steps for one proximal step */
@@ -12,10 +12,10 @@ enum {
     EASY = 4,        /* Newton steps after which alpha may fall, and may not stay */
     LABORIOUS = 10
 };
-static const double inner_gain = 0.1, patient_gain = 0.7;
+static const double INNER_GAIN = 0.1, PATIENT_GAIN = 0.7;
 
 /* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it. Which temper gets there
- * differs from problem to problem, so each has its turn, from the best iterate so far. */
+ * differs from problem to problem, so each has its rotation, from the best iterate so far. */
 static const struct temper {
     double momentum;
     bool bold;
@@ -64,8 +64,8 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *p)
 static void run_ahead(yk_proximal *p, double *r)
 {
     int rows = p->problem->row_count;
-    double share = fmin(p->momentum, p->age / (p->age + 3.0));
-    for (int k = 0; k < rows; k++) p->centre[k] = r[k] + share * (r[k] - p->last[k]);
+    double fraction = fmin(p->momentum, p->age / (p->age + 3.0));
+    for (int k = 0; k < rows; k++) p->centre[k] = r[k] + fraction * (r[k] - p->last[k]);
     memcpy(p->last, r, (size_t)rows * sizeof *r);
     memcpy(r, p->centre, (size_t)rows * sizeof *r);
 }
@@ -84,7 +84,7 @@ static void shift_problem(yk_proximal *p)
 static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *r, double *u, int *steps)
 {
     newton->problem = &p->shifted;
-    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u), goal = inner_gain * residual;
+    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u), goal = INNER_GAIN * residual;
     *steps = yk_newton_iterate(newton, goal, 0.999, limit < STEP_LIMIT ? limit : STEP_LIMIT, r, u, &residual);
     if (p->bold && residual > goal) {
         int bold = limit - *steps < BOLD_LIMIT ? limit - *steps : BOLD_LIMIT;
@@ -99,7 +99,7 @@ static void adapt(yk_proximal *p, bool solved, int steps)
     if (!solved)
         p->alpha *= 4;
     else if (steps <= EASY)
-        p->alpha = fmax(alpha_least, p->alpha / 3);
+        p->alpha = fmax(ALPHA_LEAST, p->alpha / 3);
     else if (steps > LABORIOUS)
         p->alpha *= 1.5;
 }
@@ -155,7 +155,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
                 memcpy(p->best, r, bytes);
                 memcpy(p->best_u, u, bytes);
             }
-            if (best < patient_gain * milestone) {
+            if (best < PATIENT_GAIN * milestone) {
                 milestone = best;
                 mark = total;
                 vain = 0;

@@ -40,12 +40,12 @@ static int32_t island_of(int32_t *group, int32_t node)
     return node;
 }
 
-static double rate_of(const element *e, const yk_node *nodes, int k)
+static double rate_of(const element *e, const yk_network_node *nodes, int k)
 {
     double rate = e->free_rate[k];
     for (int side = 0; side < 2; side++) {
         if (e->node[side] < 0) continue;
-        const yk_node *node = &nodes[e->node[side]];
+        const yk_network_node *node = &nodes[e->node[side]];
         rate += yk_v3_dot(e->linear[side][k], node->velocity) + yk_v3_dot(e->spin[side][k], node->spin);
     }
     return rate;
@@ -125,8 +125,8 @@ static int32_t place_node(yk_response *response, int32_t node)
 {
     if (node < 0) return -1;
     if (response->placed[node] < 0) {
-        response->nodes[response->place_count] = node;
-        response->placed[node] = response->place_count++;
+        response->nodes[response->slot_count] = node;
+        response->placed[node] = response->slot_count++;
     }
     return response->placed[node];
 }
@@ -135,12 +135,12 @@ static int32_t place_node(yk_response *response, int32_t node)
 static void choose_parts(yk_response *response, const yk_response_def *def)
 {
     const yk_network *network = response->network;
-    response->place_count = 0;
+    response->slot_count = 0;
     response->part_count = 0;
     response->row_count = 0;
     response->report = (yk_response_report){0};
     for (int i = 0; i < def->node_count; i++) place_node(response, island_of(response->group, def->nodes[i]));
-    int islands = response->place_count;
+    int islands = response->slot_count;
     size_t count = network->contact_count + network->joint_block_count;
     for (size_t i = 0; i < count; i++) {
         bool contact = i < network->contact_count;
@@ -160,7 +160,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         response->report.contacts += contact;
     }
     for (int i = 0; i < def->node_count; i++) place_node(response, def->nodes[i]);
-    response->report.nodes = response->place_count;
+    response->report.nodes = response->slot_count;
     response->report.rows = response->row_count;
 }
 
@@ -219,12 +219,12 @@ static void fill_side(const yk_network *network, const element *e, int side, con
     double direct[YK_CONTACT_DIM_MAX][6], kick[YK_CONTACT_DIM_MAX][6];
     double inverse_mass = network->nodes[e->node[side]].inverse_mass;
     for (int k = 0; k < e->dim; k++) {
-        yk_vec3 linear = e->linear[side][k], spin = e->spin[side][k], turn = {0, 0, 0};
-        if (node_is_dynamic(network, e->node[side])) turn = node_spin_response(network, e->node[side], spin);
+        yk_vec3 linear = e->linear[side][k], spin = e->spin[side][k], rotation = {0, 0, 0};
+        if (node_is_dynamic(network, e->node[side])) rotation = node_spin_response(network, e->node[side], spin);
         double *d = direct[k], *m = kick[k];
         d[0] = linear.x, d[1] = linear.y, d[2] = linear.z, d[3] = spin.x, d[4] = spin.y, d[5] = spin.z;
         m[0] = inverse_mass * linear.x, m[1] = inverse_mass * linear.y, m[2] = inverse_mass * linear.z;
-        m[3] = turn.x, m[4] = turn.y, m[5] = turn.z;
+        m[3] = rotation.x, m[4] = rotation.y, m[5] = rotation.z;
     }
     memset(c->rows[side], 0, sizeof c->rows[side]);
     memset(c->columns[side], 0, sizeof c->columns[side]);
@@ -323,7 +323,7 @@ static bool catch_contacts(yk_response *response, const yk_response_def *def, do
 /* A contact that pulls opens; the traces of softness leave a little of that where contacts share a load. */
 static bool release_contacts(yk_response *response)
 {
-    const double *z = response->right + 6 * (size_t)response->place_count;
+    const double *z = response->right + 6 * (size_t)response->slot_count;
     double largest = 0;
     bool changed = false;
     for (int pass = 0; pass < 2; pass++)
@@ -350,15 +350,15 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
 
 void yk_response_begin_zero(yk_response *response)
 {
-    size_t size = 6 * (size_t)response->place_count + (size_t)response->row_count;
+    size_t size = 6 * (size_t)response->slot_count + (size_t)response->row_count;
     memset(response->right, 0, size * sizeof *response->right);
 }
 
 void yk_response_begin_free(yk_response *response)
 {
     double *right = response->right;
-    for (int i = 0; i < response->place_count; i++) {
-        const yk_node *node = &response->network->nodes[response->nodes[i]];
+    for (int i = 0; i < response->slot_count; i++) {
+        const yk_network_node *node = &response->network->nodes[response->nodes[i]];
         *right++ = node->velocity.x, *right++ = node->velocity.y, *right++ = node->velocity.z;
         *right++ = node->spin.x, *right++ = node->spin.y, *right++ = node->spin.z;
     }

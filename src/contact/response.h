@@ -31,9 +31,10 @@ void yk_response_destroy(yk_response *response);
 
 typedef struct yk_response_def {
     yk_friction_model friction;
-    const yk_node *present; /* velocities of the nodes after the last solution, as the network's nodes hold them */
-    double impulse_scale;   /* start impulses times this belong to the step: its size over that of the last solution */
-    const int32_t *nodes;   /* that will be pushed or asked for */
+    const yk_network_node
+        *present;         /* velocities of the nodes after the last solution, as the network's nodes hold them */
+    double impulse_scale; /* start impulses times this belong to the step: its size over that of the last solution */
+    const int32_t *nodes; /* that will be pushed or asked for */
     int node_count;
 } yk_response_def;
 

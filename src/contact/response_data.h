@@ -13,7 +13,7 @@ enum { RESPONSE_OPEN, RESPONSE_CLOSED, RESPONSE_CAUGHT /* closed by a review: it
 /* A contact or joint that takes part. */
 typedef struct response_part {
     uint32_t element;
-    int32_t side[2]; /* places of its nodes, or -1 */
+    int32_t side[2]; /* slots of its nodes, or -1 */
     int32_t first;   /* row */
     int32_t dim;
 } response_part;
@@ -30,18 +30,18 @@ struct yk_response {
     yk_context *context;
     const yk_network *network;
     int32_t *group;  /* per node: another node of its island, or itself */
-    int32_t *placed; /* per node: its place, or -1 */
-    int32_t *nodes;  /* per place */
+    int32_t *placed; /* per node: its slot, or -1 */
+    int32_t *nodes;  /* per slot */
     uint8_t *closed; /* per contact: response_state */
     response_part *parts;
     response_coefficients *coefficients; /* per part */
     size_t part_count;
-    int place_count, row_count;
-    double *right;  /* six per place, then one per row; solutions too */
+    int slot_count, row_count;
+    double *right;  /* six per slot, then one per row; solutions too */
     double *biases; /* per row */
     double *traces; /* per row: softness that is not the model's */
     double *refinement;
-    int *incidence, *incident; /* parts on each place */
+    int *incidence, *incident; /* parts on each slot */
     bool by_blocks;
     yk_block_matrix blocks; /* W; the softness of the rows in `diagonal` */
     double *diagonal;
@@ -52,7 +52,7 @@ struct yk_response {
     /* The pattern that factor or matrix were made for. */
     response_part *last_parts;
     size_t last_part_count;
-    int last_place_count;
+    int last_slot_count;
     array group_array, placed_array, nodes_array, closed_array, parts_array, coefficient_array, right_array, bias_array,
         trace_array, refinement_array, incidence_array, block_index_array, block_offset_array, block_value_array,
         block_diagonal_array, last_parts_array, entry_array, entry_place_array;

@@ -18,7 +18,7 @@ static yk_status out_of_memory(const yk_response *response)
 
 static bool same_pattern(const yk_response *response)
 {
-    if (!(response->matrix || response->factor) || response->place_count != response->last_place_count ||
+    if (!(response->matrix || response->factor) || response->slot_count != response->last_slot_count ||
         response->part_count != response->last_part_count)
         return false;
     for (size_t i = 0; i < response->part_count; i++) {
@@ -45,20 +45,20 @@ static void remember_pattern(yk_response *response)
 {
     memcpy(response->last_parts, response->parts, response->part_count * sizeof *response->parts);
     response->last_part_count = response->part_count;
-    response->last_place_count = response->place_count;
+    response->last_slot_count = response->slot_count;
     response->report.analysed = true;
 }
 
 /* By blocks -------------------------------------------------------------------------------------------------------- */
 
-/* Parts on each place, in rising order. */
+/* Parts on each slot, in rising order. */
 static yk_status list_incidence(yk_response *response)
 {
-    size_t places = (size_t)response->place_count, parts = response->part_count;
-    if (!yk_array_reserve(response->context, &response->incidence_array, places + 2 + 2 * parts, sizeof(int)))
+    size_t slots = (size_t)response->slot_count, parts = response->part_count;
+    if (!yk_array_reserve(response->context, &response->incidence_array, slots + 2 + 2 * parts, sizeof(int)))
         return out_of_memory(response);
-    int *start = response->incidence_array.data, *list = start + places + 2;
-    memset(start, 0, (places + 2) * sizeof *start);
+    int *start = response->incidence_array.data, *list = start + slots + 2;
+    memset(start, 0, (slots + 2) * sizeof *start);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < parts; i++)
             for (int side = 0; side < 2; side++) {
@@ -69,7 +69,7 @@ static yk_status list_incidence(yk_response *response)
                 else
                     list[start[at + 1]++] = (int)i;
             }
-        for (size_t k = 2; pass == 0 && k < places + 2; k++) start[k] += start[k - 1];
+        for (size_t k = 2; pass == 0 && k < slots + 2; k++) start[k] += start[k - 1];
     }
     response->incidence = start;
     response->incident = list;
@@ -80,7 +80,7 @@ static yk_status list_incidence(yk_response *response)
 static size_t count_blocks(const yk_response *response)
 {
     size_t count = response->part_count;
-    for (int k = 0; k < response->place_count; k++) {
+    for (int k = 0; k < response->slot_count; k++) {
         size_t degree = (size_t)(response->incidence[k + 1] - response->incidence[k]);
         count += degree * degree;
     }
@@ -209,7 +209,7 @@ static yk_status factor_blocks(yk_response *response)
 /* z in the rows, then v = v_free - (-M^-1 D) z. */
 static void solve_blocks(const yk_response *response, double *right)
 {
-    double *z = right + 6 * (size_t)response->place_count;
+    double *z = right + 6 * (size_t)response->slot_count;
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         const response_coefficients *c = &response->coefficients[i];
@@ -233,7 +233,7 @@ static void solve_blocks(const yk_response *response, double *right)
 static size_t list_part(const yk_response *response, const response_part *p, yk_sparse_entry *entries)
 {
     size_t count = 0;
-    int first = 6 * response->place_count + p->first;
+    int first = 6 * response->slot_count + p->first;
     for (int side = 0; side < 2; side++)
         for (int k = 0; p->side[side] >= 0 && k < p->dim; k++)
             for (int j = 0; j < 6; j++) {
@@ -261,7 +261,7 @@ static size_t fill_part(const response_part *p, const response_coefficients *c, 
 static yk_status analyse_sparse(yk_response *response)
 {
     yk_context *context = response->context;
-    size_t size = 6 * (size_t)response->place_count + (size_t)response->row_count, count = 0;
+    size_t size = 6 * (size_t)response->slot_count + (size_t)response->row_count, count = 0;
     size_t room = size + 24 * (size_t)response->row_count;
     yk_status status = forget_pattern(response);
     if (status != YK_OK) return status;
@@ -270,7 +270,7 @@ static yk_status analyse_sparse(yk_response *response)
         return out_of_memory(response);
     yk_sparse_entry *entries = response->entry_array.data;
     response->entry_place = response->entry_place_array.data;
-    for (int i = 0; i < 6 * response->place_count; i++) entries[count++] = (yk_sparse_entry){i, i};
+    for (int i = 0; i < 6 * response->slot_count; i++) entries[count++] = (yk_sparse_entry){i, i};
     for (size_t i = 0; i < response->part_count; i++)
         count += list_part(response, &response->parts[i], entries + count);
     status = yk_sparse_create(context, (int)size, entries, count, response->entry_place, &response->matrix);
@@ -286,7 +286,7 @@ static yk_status factor_sparse(yk_response *response)
     }
     double *values = yk_sparse_values(response->matrix);
     memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);
-    size_t cursor = 6 * (size_t)response->place_count;
+    size_t cursor = 6 * (size_t)response->slot_count;
     for (size_t i = 0; i < cursor; i++) values[response->entry_place[i]] = 1;
     for (size_t i = 0; i < response->part_count; i++)
         cursor += fill_part(&response->parts[i], &response->coefficients[i], response->entry_place + cursor, values);
@@ -327,7 +327,7 @@ void yk_response_solve(yk_response *response)
 /* A second solution for what the trace of softness left open in the rows; that of joints leaves nothing that counts. */
 void yk_response_solve_refined(yk_response *response)
 {
-    int first = 6 * response->place_count;
+    int first = 6 * response->slot_count;
     double *right = response->right, *left = response->refinement;
     solve(response, right);
     if (response->report.contacts == 0) return;

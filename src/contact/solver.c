@@ -14,7 +14,7 @@ yk_contact_options yk_contact_options_default(void)
     return (yk_contact_options){.method = YK_CONTACT_AUTOMATIC,
                                 .friction = YK_FRICTION_COULOMB,
                                 .tolerance = 1e-8,
-                                .relaxation = 1,
+                                .relaxation_factor = 1,
                                 .exact_local = true,
                                 .check_interval = 1};
 }
@@ -33,9 +33,9 @@ const char *yk_friction_model_name(yk_friction_model friction)
 
 static yk_status check_options(yk_context *context, const yk_contact_options *options)
 {
-    if (!(options->relaxation > 0 && options->relaxation < 2))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: relaxation is %g, it must lie between 0 and 2",
-                       options->relaxation);
+    if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: the relaxation factor is %g, it must lie between 0 and 2",
+                       options->relaxation_factor);
     if (!(options->tolerance >= 0) || options->iterations < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "contact: tolerance %g and iterations %d must not be negative",
                        options->tolerance, options->iterations);
@@ -52,7 +52,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
     yk_contact_options part = *options;
     if (options->tolerance >= 1e-4) {
         part.iterations = 100;
-        part.relaxation = 1;
+        part.relaxation_factor = 1;
         report->method = YK_CONTACT_GAUSS_SEIDEL;
         if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK) return YK_OK;
         part.warm_start = true;

@@ -26,14 +26,14 @@ typedef enum yk_contact_method {
 typedef struct yk_contact_options {
     yk_contact_method method;
     yk_friction_model friction;
-    double tolerance;   /* on the residual: relative (yk_contact_residual) or, for networks, a velocity; 0: use all
+    double tolerance; /* on the residual: relative (yk_contact_residual) or, for networks, a velocity; 0: use all
                            iterations */
-    int iterations;     /* at most; 0: the method's own limit */
-    double relaxation;  /* Gauss-Seidel: factor on the local step, in (0, 2) */
-    bool exact_local;   /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
-    bool warm_start;    /* start from the given impulses, not from zero */
-    int check_interval; /* Gauss-Seidel: sweeps between looks at the residual */
-    double *history;    /* NULL, or room for the residual after each check */
+    int iterations;   /* at most; 0: the method's own limit */
+    double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */
+    bool exact_local;         /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
+    bool warm_start;          /* start from the given impulses, not from zero */
+    int check_interval;       /* Gauss-Seidel: sweeps between looks at the residual */
+    double *history;          /* NULL, or room for the residual after each check */
     int history_capacity;
 } yk_contact_options;
 

@@ -14,12 +14,12 @@ static const double LONGEST = 1e3;
 /* Differences of a block below this part of its values are rounding. */
 static const double ROUNDING = 1e-10;
 
-/* Iterations without progress after which the way from the best x is shortened, and by how much each time. */
+/* Iterations without progress after which the length from the best x is shortened, and by how much each time. */
 enum { PATIENCE = 4 };
 static const double DAMPING = 0.5;
 
 struct yk_accelerator {
-    yk_relaxation kind;
+    yk_acceleration kind;
     int n, columns, count; /* count: differences that are remembered */
     int recent;            /* of them, those of the present fixed point: the newest */
     int iterations;        /* since it began */
@@ -34,7 +34,7 @@ struct yk_accelerator {
     double *weight; /* of each component in the least squares */
 };
 
-yk_status yk_accelerator_create(yk_context *context, yk_relaxation kind, int n, int columns,
+yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n, int columns,
                                 yk_accelerator **accelerator)
 {
     *accelerator = NULL;
@@ -242,9 +242,9 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
     forget_explained(a);
 
     /* Not further than is believable, and less far each time that it did not help. */
-    double way = 0;
-    for (size_t i = 0; i < size; i++) way += pow(a->weight[i] * (next[i] - a->image[i] + a->residual[i]), 2);
-    if (sqrt(way) > LONGEST * weighted_norm(a, a->residual)) {
+    double length = 0;
+    for (size_t i = 0; i < size; i++) length += pow(a->weight[i] * (next[i] - a->image[i] + a->residual[i]), 2);
+    if (sqrt(length) > LONGEST * weighted_norm(a, a->residual)) {
         memcpy(next, a->image, size * sizeof(double));
         a->count = a->recent = 0;
     }
@@ -258,7 +258,7 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
 
 void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const double *hx, double *next)
 {
-    if (accelerator->kind == YK_RELAXATION_QUASI_NEWTON)
+    if (accelerator->kind == YK_ACCELERATION_QUASI_NEWTON)
         quasi_newton(accelerator, x, hx, next);
     else
         aitken(accelerator, x, hx, next);
@@ -267,7 +267,7 @@ void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const dou
 
 void yk_accelerator_best(const yk_accelerator *accelerator, double *x)
 {
-    if (accelerator->kind != YK_RELAXATION_QUASI_NEWTON || accelerator->iterations == 0) return;
+    if (accelerator->kind != YK_ACCELERATION_QUASI_NEWTON || accelerator->iterations == 0) return;
     for (int i = 0; i < accelerator->n; i++) x[i] = accelerator->image[i] - accelerator->residual[i];
 }
 

@@ -1,4 +1,4 @@
-/* Acceleration of a fixed point x = H(x) of a small vector: the efforts on one subsystem in a tight iteration.
+/* Acceleration of a fixed point x = H(x) of a small vector: the wrenches on one subsystem in a tight iteration.
  *
  *   Aitken        x + factor (H(x) - x), the factor from the last two residuals; exact after two iterations in one
  *                 dimension, whatever the slope
@@ -17,7 +17,7 @@
 typedef struct yk_accelerator yk_accelerator;
 
 /* For vectors of n components; `columns` earlier iterations are remembered at most. */
-yk_status yk_accelerator_create(yk_context *context, yk_relaxation kind, int n, int columns,
+yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n, int columns,
                                 yk_accelerator **accelerator);
 void yk_accelerator_destroy(yk_context *context, yk_accelerator *accelerator);
 

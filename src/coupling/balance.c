@@ -2,61 +2,61 @@
 
 #include "base/clock.h"
 #include "coupling/interface.h"
-#include "coupling/placement.h"
+#include "coupling/transform.h"
 #include "math/so3.h"
 
 /* Weights of g / h^2, g' / h and g'' in the condition at the end of a step. */
 static const double CONDITION[1][YK_LEVELS] = {{1, 1, 0}};
 
-void yk_balance_directions(yk_balance_link *own, double t, const yk_motion *a, const yk_motion *b)
+void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a, const yk_motion *b)
 {
-    yk_constraint_place place;
-    yk_constraint_place_at(&own->constraint, t, a, b, &place);
+    yk_constraint_kinematics kinematics;
+    yk_constraint_kinematics_at(&own->constraint, t, a, b, &kinematics);
     for (int row = 0; row < own->constraint.row_count; row++) {
-        yk_effort unit[2];
-        yk_constraint_unit_efforts(&own->constraint, &place, row, unit);
+        yk_wrench unit[2];
+        yk_constraint_unit_wrenches(&own->constraint, &kinematics, row, unit);
         own->unit[0][row] = unit[0];
         own->unit[1][row] = unit[1];
     }
 }
 
-static yk_effort effort_of(const yk_balance_link *own, int side)
+static yk_wrench wrench_of(const yk_balance_interface *own, int side)
 {
-    yk_effort sum = {.force = {0, 0, 0}};
+    yk_wrench sum = {.force = {0, 0, 0}};
     for (int row = 0; row < own->constraint.row_count; row++)
-        sum = yk_effort_combine(own->constraint.kind, &sum, own->multiplier[row], &own->unit[side][row]);
+        sum = yk_wrench_combine(own->constraint.kind, &sum, own->multiplier[row], &own->unit[side][row]);
     return sum;
 }
 
-void yk_balance_apply(yk_system *system, yk_balance_link *own)
+void yk_balance_apply(yk_system *system, yk_balance_interface *own)
 {
-    yk_link *link = &system->links[own->link];
+    yk_interface *interface = &system->interfaces[own->interface];
     for (int side = 0; side < 2; side++) {
-        yk_effort effort = effort_of(own, side);
-        yk_effort change = yk_effort_combine(link->kind, &effort, -1, &own->effort[side]);
-        yk_effort applied = yk_effort_combine(link->kind, &effort, own->shift[side], &change);
-        yk_member *member = yk_balance_side(system, link, side);
-        yk_input_constant(link->kind, &applied, &member->inputs[yk_balance_port(link, side)]);
-        if (side == 0) link->applied = applied;
+        yk_wrench wrench = wrench_of(own, side);
+        yk_wrench change = yk_wrench_combine(interface->kind, &wrench, -1, &own->wrench[side]);
+        yk_wrench applied = yk_wrench_combine(interface->kind, &wrench, own->shift[side], &change);
+        yk_participant *participant = yk_balance_side(system, interface, side);
+        yk_input_constant(interface->kind, &applied, &participant->inputs[yk_balance_port(interface, side)]);
+        if (side == 0) interface->applied = applied;
     }
 }
 
 /* Models of the step ----------------------------------------------------------------------------------------------- */
 
-/* A subsystem that knows the mechanism only: its velocities follow the efforts over the whole step. */
-static yk_status ask_for_interface_model(yk_system *system, int member)
+/* A subsystem that knows the mechanism only: its velocities follow the wrenches over the whole step. */
+static yk_status ask_for_interface_model(yk_system *system, int participant)
 {
-    yk_member *m = &system->members[member];
-    yk_balance_member *own = &system->balance->members[member];
+    yk_participant *m = &system->participants[participant];
+    yk_balance_participant *own = &system->balance->participants[participant];
     int n = own->size;
     double h = system->h;
-    const yk_signal *inputs = yk_system_inputs(system, member);
-    yk_interface_model told = {.size = n, .inverse_mass = own->inverse_mass, .rate = own->rate, .lead = 1};
-    yk_status status = m->subsystem->ops->interface_model(m->subsystem, system->t, h, inputs, &told);
+    const yk_input *inputs = yk_system_inputs(system, participant);
+    yk_interface_model given = {.size = n, .inverse_mass = own->inverse_mass, .rate = own->rate, .lead = 1};
+    yk_status status = m->subsystem->ops->interface_model(m->subsystem, system->t, h, inputs, &given);
     if (status < 0) return status;
 
-    /* Many steps follow an effort as a method of second order does in one. */
-    double lead = 0.5 + (told.lead - 0.5) / m->substeps;
+    /* Many steps follow a wrench as a method of second order does in one. */
+    double lead = 0.5 + (given.lead - 0.5) / m->substeps;
     yk_step_model *model = &own->model;
     for (int port = 0; port < m->port_count; port++) {
         int offset = own->offsets[port];
@@ -69,15 +69,15 @@ static yk_status ask_for_interface_model(yk_system *system, int member)
         int size = m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
         for (int k = 0; k < size; k++) model->displacement[offset + k] = (1 - lead) * h * velocity[k];
         for (int k = 0; k < size; k++) model->velocity[offset + k] = velocity[k];
-        yk_effort effort = {inputs[port].linear[0], inputs[port].angular[0]};
-        yk_effort_pack(m->ports[port].kind, &effort, own->inverse_mass + n * n + offset);
+        yk_wrench wrench = {inputs[port].linear[0], inputs[port].angular[0]};
+        yk_wrench_pack(m->ports[port].kind, &wrench, own->inverse_mass + n * n + offset);
     }
-    const double *efforts = own->inverse_mass + n * n;
+    const double *wrenches = own->inverse_mass + n * n;
     for (int i = 0; i < n; i++) {
-        double rate = told.rate[i];
+        double rate = given.rate[i];
         for (int j = 0; j < n; j++) {
-            model->mobility[i * n + j] = h * told.inverse_mass[i * n + j];
-            rate += told.inverse_mass[i * n + j] * efforts[j];
+            model->mobility[i * n + j] = h * given.inverse_mass[i * n + j];
+            rate += given.inverse_mass[i * n + j] * wrenches[j];
         }
         model->velocity[i] += h * rate;
         model->displacement[i] += lead * h * model->velocity[i];
@@ -87,26 +87,26 @@ static yk_status ask_for_interface_model(yk_system *system, int member)
     return status;
 }
 
-static yk_status ask(yk_system *system, int member)
+static yk_status ask(yk_system *system, int participant)
 {
-    yk_member *m = &system->members[member];
-    yk_balance_member *own = &system->balance->members[member];
+    yk_participant *m = &system->participants[participant];
+    yk_balance_participant *own = &system->balance->participants[participant];
     double begin = yk_clock_seconds();
     own->model.steps = m->substeps;
     const yk_subsystem_ops *ops = m->subsystem->ops;
-    m->status = ops->step_model
-                    ? ops->step_model(m->subsystem, system->t, system->h, yk_system_inputs(system, member), &own->model)
-                    : ask_for_interface_model(system, member);
-    for (int port = 0; m->placement && port < m->port_count; port++) {
+    m->status = ops->step_model ? ops->step_model(m->subsystem, system->t, system->h,
+                                                  yk_system_inputs(system, participant), &own->model)
+                                : ask_for_interface_model(system, participant);
+    for (int port = 0; m->transform && port < m->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0) continue;
-        yk_placement_rates(m->placement, m->ports[port].kind, own->model.velocity + offset);
-        yk_placement_rates(m->placement, m->ports[port].kind, own->model.displacement + offset);
-        yk_placement_response(m->placement, m->ports[port].kind, offset, own->size, own->model.mobility);
+        yk_transform_rates(m->transform, m->ports[port].kind, own->model.velocity + offset);
+        yk_transform_rates(m->transform, m->ports[port].kind, own->model.displacement + offset);
+        yk_transform_response(m->transform, m->ports[port].kind, offset, own->size, own->model.mobility);
     }
     m->statistics.model_seconds += yk_clock_seconds() - begin;
     m->statistics.model_calls++;
-    return m->status < 0 ? yk_system_blame(system, member) : YK_OK;
+    return m->status < 0 ? yk_system_report_failure(system, participant) : YK_OK;
 }
 
 static yk_vec3 take3(const double *array)
@@ -115,14 +115,14 @@ static yk_vec3 take3(const double *array)
 }
 
 /* Where the model says that a side will be at the end of the step. */
-static yk_motion end_of(const yk_system *system, const yk_link *link, int side)
+static yk_motion end_of(const yk_system *system, const yk_interface *interface, int side)
 {
-    const yk_member *m = yk_balance_side(system, link, side);
-    const yk_balance_member *own = &system->balance->members[m - system->members];
-    int port = yk_balance_port(link, side), offset = own->offsets[port];
+    const yk_participant *m = yk_balance_side(system, interface, side);
+    const yk_balance_participant *own = &system->balance->participants[m - system->participants];
+    int port = yk_balance_port(interface, side), offset = own->offsets[port];
     const double *velocity = own->model.velocity + offset, *displacement = own->model.displacement + offset;
     yk_motion end = m->before[port];
-    if (link->kind == YK_PORT_SCALAR) {
+    if (interface->kind == YK_PORT_SCALAR) {
         end.position.x += displacement[0];
         end.velocity.x = velocity[0];
         return end;
@@ -137,27 +137,27 @@ static yk_motion end_of(const yk_system *system, const yk_link *link, int side)
 /* Conditions ------------------------------------------------------------------------------------------------------- */
 
 /* The motions of a subsystem's ports at the end of the step by the multipliers: rows and columns as in jacobian.h. */
-static void fill_response(yk_system *system, int member)
+static void fill_response(yk_system *system, int participant)
 {
     struct yk_balance *balance = system->balance;
-    const yk_balance_member *own = &balance->members[member];
-    yk_response *r = yk_jacobian_response(balance->jacobian, member);
+    const yk_balance_participant *own = &balance->participants[participant];
+    yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
     double h = system->h;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
-        const yk_balance_link *pushed = &balance->links[by->link];
+        const yk_balance_interface *pushed = &balance->interfaces[by->interface];
         int columns = own->offsets[by->port];
         for (int row = 0; row < pushed->constraint.row_count; row++) {
-            double effort[6];
-            const double *end = yk_effort_pack(pushed->constraint.kind, &pushed->unit[by->side][row], effort);
+            double wrench[6];
+            const double *end = yk_wrench_pack(pushed->constraint.kind, &pushed->unit[by->side][row], wrench);
             double carried = 1 + pushed->shift[by->side];
             for (int j = 0; j < r->connection_count; j++) {
                 const yk_connection *of = &r->connections[j];
-                int size = balance->links[of->link].constraint.kind == YK_PORT_SCALAR ? 1 : 6;
+                int size = balance->interfaces[of->interface].constraint.kind == YK_PORT_SCALAR ? 1 : 6;
                 for (int k = 0; k < size; k++) {
                     const double *mobility = own->model.mobility + (own->offsets[of->port] + k) * own->size + columns;
                     double velocity = 0;
-                    for (int c = 0; c < end - effort; c++) velocity += mobility[c] * effort[c];
+                    for (int c = 0; c < end - wrench; c++) velocity += mobility[c] * wrench[c];
                     velocity *= carried / h;
                     double *to = r->matrix + (of->row + k) * r->columns + by->column + row;
                     to[0] = own->model.lead * velocity;
@@ -168,10 +168,10 @@ static void fill_response(yk_system *system, int member)
     }
 }
 
-static const yk_constraint_gradient *gradient_of(void *user, int link)
+static const yk_constraint_gradient *gradient_of(void *user, int interface)
 {
     const yk_system *system = user;
-    return &system->balance->links[link].gradient;
+    return &system->balance->interfaces[interface].gradient;
 }
 
 /* The conditions where the models are, into the residual, and their derivatives. */
@@ -180,14 +180,14 @@ static yk_status linearise(yk_system *system)
     struct yk_balance *balance = system->balance;
     double h = system->h, *residual = balance->residual;
     for (int i = 0; i < balance->count; i++) {
-        yk_balance_link *own = &balance->links[i];
-        const yk_link *link = &system->links[own->link];
-        yk_motion a = end_of(system, link, 0), b = end_of(system, link, 1);
-        yk_constraint_place place;
+        yk_balance_interface *own = &balance->interfaces[i];
+        const yk_interface *interface = &system->interfaces[own->interface];
+        yk_motion a = end_of(system, interface, 0), b = end_of(system, interface, 1);
+        yk_constraint_kinematics kinematics;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        yk_constraint_place_at(&own->constraint, system->t + h, &a, &b, &place);
-        yk_constraint_value(&own->constraint, &place, g);
-        yk_constraint_differentiate(&own->constraint, &place, &own->gradient);
+        yk_constraint_kinematics_at(&own->constraint, system->t + h, &a, &b, &kinematics);
+        yk_constraint_value(&own->constraint, &kinematics, g);
+        yk_constraint_differentiate(&own->constraint, &kinematics, &own->gradient);
         for (int row = 0; row < own->constraint.row_count; row++)
             *residual++ = CONDITION[0][0] * g[0][row] / (h * h) + CONDITION[0][1] * g[1][row] / h;
     }
@@ -209,27 +209,27 @@ static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
     yk_motion to = *from;
     to.position = yk_v3_axpy(h, yk_v3_axpy(h / 2, from->acceleration, from->velocity), from->position);
     if (kind == YK_PORT_SCALAR) return to;
-    yk_vec3 turn = yk_v3_scale(h, yk_v3_axpy(h / 2, from->angular_acceleration, from->angular_velocity));
-    to.orientation = yk_q_unit(yk_q_mul(yk_so3_exp(turn), from->orientation));
+    yk_vec3 rotation = yk_v3_scale(h, yk_v3_axpy(h / 2, from->angular_acceleration, from->angular_velocity));
+    to.orientation = yk_q_unit(yk_q_mul(yk_so3_exp(rotation), from->orientation));
     return to;
 }
 
-/* Directions of the efforts where the earlier side takes them, and by how much they are carried on to the other. */
-static void set_directions(yk_system *system, yk_balance_link *own)
+/* Directions of the wrenches where the earlier side takes them, and by how much they are carried on to the other. */
+static void set_directions(yk_system *system, yk_balance_interface *own)
 {
-    const yk_link *link = &system->links[own->link];
+    const yk_interface *interface = &system->interfaces[own->interface];
     double sample[2];
     for (int side = 0; side < 2; side++) {
-        const yk_member *m = yk_balance_side(system, link, side);
-        sample[side] = system->balance->members[m - system->members].model.sample;
+        const yk_participant *m = yk_balance_side(system, interface, side);
+        sample[side] = system->balance->participants[m - system->participants].model.sample;
     }
     double earlier = sample[0] < sample[1] ? sample[0] : sample[1];
     own->shift[0] = sample[0] - earlier;
     own->shift[1] = sample[1] - earlier;
-    const yk_motion *a = &yk_link_a(system, link)->before[link->def.effort_port];
-    const yk_motion *b = &yk_link_b(system, link)->before[link->def.motion_port];
-    yk_motion a_there = carried_on(link->kind, a, earlier * system->h);
-    yk_motion b_there = carried_on(link->kind, b, earlier * system->h);
+    const yk_motion *a = &yk_interface_a(system, interface)->before[interface->def.wrench_port];
+    const yk_motion *b = &yk_interface_b(system, interface)->before[interface->def.motion_port];
+    yk_motion a_there = carried_on(interface->kind, a, earlier * system->h);
+    yk_motion b_there = carried_on(interface->kind, b, earlier * system->h);
     yk_balance_directions(own, system->t + earlier * system->h, &a_there, &b_there);
 }
 
@@ -238,19 +238,19 @@ yk_status yk_balance_solve(yk_system *system)
     struct yk_balance *balance = system->balance;
 
     /* What is known of the other inputs before anything has moved. */
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        if (!link->balanced && balance->members[link->def.motion_subsystem].size > 0)
-            yk_explicit_motion_input(system, &system->links[i], false);
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (!interface->balanced && balance->participants[interface->def.motion_subsystem].size > 0)
+            yk_explicit_motion_input(system, &system->interfaces[i], false);
     }
 
     /* The step as it will be with the multipliers of the last one. */
     for (int i = 0; i < balance->count; i++) {
-        set_directions(system, &balance->links[i]);
-        yk_balance_apply(system, &balance->links[i]);
+        set_directions(system, &balance->interfaces[i]);
+        yk_balance_apply(system, &balance->interfaces[i]);
     }
-    for (int i = 0; i < system->member_count; i++) {
-        if (balance->members[i].size == 0) continue;
+    for (int i = 0; i < system->participant_count; i++) {
+        if (balance->participants[i].size == 0) continue;
         yk_status status = ask(system, i);
         if (status < 0) return status;
         fill_response(system, i);
@@ -262,10 +262,10 @@ yk_status yk_balance_solve(yk_system *system)
     yk_jacobian_solve(balance->jacobian, balance->residual);
     const double *correction = balance->residual;
     for (int i = 0; i < balance->count; i++) {
-        yk_balance_link *own = &balance->links[i];
+        yk_balance_interface *own = &balance->interfaces[i];
         for (int row = 0; row < own->constraint.row_count; row++) own->multiplier[row] -= *correction++;
         yk_balance_apply(system, own);
-        for (int side = 0; side < 2; side++) own->effort[side] = effort_of(own, side);
+        for (int side = 0; side < 2; side++) own->wrench[side] = wrench_of(own, side);
     }
     return YK_OK;
 }

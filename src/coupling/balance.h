@@ -1,9 +1,9 @@
-/* Interfaces in balance: one effort on both sides, found before any subsystem moves.
+/* Interfaces in balance: one wrench on both sides, found before any subsystem moves.
  *
- * A motion that is prescribed to one side comes back as an effort of its mass times the error of the motion; the other
- * side makes an error of that effort over its own mass. So an exchange of motion and effort multiplies errors by the
- * ratio of masses, whatever the step. Here both sides take the effort, and every subsystem says what its next step will do
- * (step_model of the contract, linear in the efforts):
+ * A motion that is prescribed to one side comes back as a wrench of its mass times the error of the motion; the other
+ * side makes an error of that wrench over its own mass. So an exchange of motion and wrench multiplies errors by the
+ * ratio of masses, whatever the step. Here both sides take the wrench, and every subsystem says what its next step will do
+ * (step_model of the contract, linear in the wrenches):
  *
  *   w = w0 + Y (f - f0)        x = x0 + lead h Y (f - f0)         at the end of the step
  *
@@ -18,7 +18,7 @@
  * What is left of g after the step is a term of higher order, and is closed by the next step. Each subsystem is called
  * once; all of them may run at the same time.
  *
- * Methods take a constant effort at different points of the step (`sample`). An effort of the earlier of both sides is
+ * Methods take a constant wrench at different points of the step (`sample`). A wrench of the earlier of both sides is
  * carried on to the later side along its last change: without that, the sides would act on each other with a delay,
  * which adds energy to every swing. */
 #ifndef YK_COUPLING_BALANCE_H
@@ -29,29 +29,29 @@
 #include "coupling/system.h"
 
 /* One subsystem with balanced interfaces. */
-typedef struct yk_balance_member {
-    int size;             /* velocities of its effort ports that are connected, balanced or not; 0: none is balanced */
+typedef struct yk_balance_participant {
+    int size;             /* velocities of its wrench ports that are connected, balanced or not; 0: none is balanced */
     int *offsets;         /* per port: its first velocity, or -1 */
     yk_step_model model;  /* in the system's units and axes */
     double *inverse_mass; /* room for an interface model, where it tells no other */
     double *rate;
-} yk_balance_member;
+} yk_balance_participant;
 
-typedef struct yk_balance_link {
-    int link; /* of the system */
+typedef struct yk_balance_interface {
+    int interface; /* of the system */
     yk_constraint constraint;
-    yk_effort unit[2][YK_JOINT_ROWS_MAX]; /* effort of a unit multiplier on either side */
-    double shift[2];                      /* by how much of its last change the effort of a side is carried on */
+    yk_wrench unit[2][YK_JOINT_ROWS_MAX]; /* wrench of a unit multiplier on either side */
+    double shift[2];                      /* by how much of its last change the wrench of a side is carried on */
     yk_constraint_gradient gradient;      /* at the end of the step */
     /* Part of the state: of the last step. */
     double multiplier[YK_JOINT_ROWS_MAX];
-    yk_effort effort[2]; /* before they were carried on */
-} yk_balance_link;
+    yk_wrench wrench[2]; /* before they were carried on */
+} yk_balance_interface;
 
 struct yk_balance {
-    yk_balance_member *members;
+    yk_balance_participant *participants;
     int count;
-    yk_balance_link *links;
+    yk_balance_interface *interfaces;
     yk_jacobian *jacobian; /* of all conditions by all multipliers */
     double *residual;
 };
@@ -65,25 +65,25 @@ size_t yk_balance_words(const yk_system *system);
 double *yk_balance_get(const yk_system *system, double *words);
 const double *yk_balance_set(yk_system *system, const double *words);
 
-/* balance_start.c: no efforts; and efforts with which the accelerations of both sides fit each other. */
+/* balance_start.c: no wrenches; and wrenches with which the accelerations of both sides fit each other. */
 void yk_balance_clear(yk_system *system);
 yk_status yk_balance_start(yk_system *system);
 
-/* balance.c: the efforts of the step that follows, as inputs of both sides. */
+/* balance.c: the wrenches of the step that follows, as inputs of both sides. */
 yk_status yk_balance_solve(yk_system *system);
-/* Unit efforts where both sides are at a time, from their motions there. */
-void yk_balance_directions(yk_balance_link *own, double t, const yk_motion *a, const yk_motion *b);
-/* The efforts of the multipliers, carried on, as inputs of both sides. */
-void yk_balance_apply(yk_system *system, yk_balance_link *own);
+/* Unit wrenches where both sides are at a time, from their motions there. */
+void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a, const yk_motion *b);
+/* The wrenches of the multipliers, carried on, as inputs of both sides. */
+void yk_balance_apply(yk_system *system, yk_balance_interface *own);
 
-static inline int yk_balance_port(const yk_link *link, int side)
+static inline int yk_balance_port(const yk_interface *interface, int side)
 {
-    return side == 0 ? link->def.effort_port : link->def.motion_port;
+    return side == 0 ? interface->def.wrench_port : interface->def.motion_port;
 }
 
-static inline yk_member *yk_balance_side(const yk_system *system, const yk_link *link, int side)
+static inline yk_participant *yk_balance_side(const yk_system *system, const yk_interface *interface, int side)
 {
-    return side == 0 ? yk_link_a(system, link) : yk_link_b(system, link);
+    return side == 0 ? yk_interface_a(system, interface) : yk_interface_b(system, interface);
 }
 
 #endif

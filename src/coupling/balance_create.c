@@ -3,23 +3,23 @@
 
 #include "coupling/balance.h"
 
-enum { EFFORT_WORDS = sizeof(yk_effort) / sizeof(double) };
+enum { WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double) };
 
-static bool is_named_fast(const yk_system *system, int member)
+static bool is_named_fast(const yk_system *system, int participant)
 {
     for (int i = 0; i < system->scheme.rim.fast_count; i++)
-        if (system->scheme.rim.fast[i] == member) return true;
+        if (system->scheme.rim.fast[i] == participant) return true;
     return false;
 }
 
-/* Whether a subsystem takes an effort at the port and says what that does. */
-static bool can_balance(const yk_system *system, int member, int port)
+/* Whether a subsystem takes a wrench at the port and says what that does. */
+static bool can_balance(const yk_system *system, int participant, int port)
 {
     const yk_scheme_def *scheme = &system->scheme;
-    if (member < 0 || member >= system->member_count) return false;
-    const yk_member *m = &system->members[member];
-    if (port < 0 || port >= m->port_count || !(m->ports[port].causalities & YK_TAKES_EFFORT)) return false;
-    if (scheme->kind == YK_SCHEME_RIM && is_named_fast(system, member)) return false;
+    if (participant < 0 || participant >= system->participant_count) return false;
+    const yk_participant *m = &system->participants[participant];
+    if (port < 0 || port >= m->port_count || !(m->ports[port].causalities & YK_TAKES_WRENCH)) return false;
+    if (scheme->kind == YK_SCHEME_RIM && is_named_fast(system, participant)) return false;
     const yk_subsystem_ops *ops = m->subsystem->ops;
     if (!ops->step_model && scheme->exchange != YK_EXCHANGE_FORCES) return false;
     return ops->step_model || ops->interface_model;
@@ -31,23 +31,24 @@ bool yk_balance_serves(const yk_system *system, const yk_interface_def *def)
     if (scheme->exchange == YK_EXCHANGE_MOTION) return false;
     bool loose = scheme->kind == YK_SCHEME_TIGHT && scheme->iterations == 0;
     bool single = scheme->kind == YK_SCHEME_EXPLICIT || scheme->kind == YK_SCHEME_RIM || loose;
-    return single && can_balance(system, def->effort_subsystem, def->effort_port) &&
+    return single && can_balance(system, def->wrench_subsystem, def->wrench_port) &&
            can_balance(system, def->motion_subsystem, def->motion_port);
 }
 
-/* All effort ports of a member have velocities in its model, in their own order. */
-static yk_status create_member(yk_system *system, int member)
+/* All wrench ports of a participant have velocities in its model, in their own order. */
+static yk_status create_participant(yk_system *system, int participant)
 {
     yk_context *context = system->context;
-    const yk_member *m = &system->members[member];
-    yk_balance_member *own = &system->balance->members[member];
+    const yk_participant *m = &system->participants[participant];
+    yk_balance_participant *own = &system->balance->participants[participant];
     own->offsets = yk_allocate(context, (size_t)m->port_count, sizeof *own->offsets);
     if (!own->offsets) return YK_ERROR_MEMORY;
     for (int port = 0; port < m->port_count; port++) own->offsets[port] = -1;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        if (link->def.effort_subsystem == member) own->offsets[link->def.effort_port] = 0;
-        if (link->def.motion_subsystem == member && link->balanced) own->offsets[link->def.motion_port] = 0;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (interface->def.wrench_subsystem == participant) own->offsets[interface->def.wrench_port] = 0;
+        if (interface->def.motion_subsystem == participant && interface->balanced)
+            own->offsets[interface->def.motion_port] = 0;
     }
     for (int port = 0; port < m->port_count; port++) {
         if (own->offsets[port] < 0) continue;
@@ -61,30 +62,31 @@ static yk_status create_member(yk_system *system, int member)
     own->model =
         (yk_step_model){.size = own->size, .velocity = memory, .displacement = memory + n, .mobility = memory + 2 * n};
     own->rate = own->model.mobility + n * n;
-    own->inverse_mass = own->rate + n; /* and the efforts behind it */
+    own->inverse_mass = own->rate + n; /* and the wrenches behind it */
     return YK_OK;
 }
 
 static yk_status create_jacobian(yk_system *system)
 {
     struct yk_balance *balance = system->balance;
-    yk_jacobian_link *links = yk_allocate(system->context, (size_t)balance->count, sizeof *links);
-    if (!links) return YK_ERROR_MEMORY;
+    yk_jacobian_interface *interfaces = yk_allocate(system->context, (size_t)balance->count, sizeof *interfaces);
+    if (!interfaces) return YK_ERROR_MEMORY;
     for (int i = 0; i < balance->count; i++) {
-        const yk_link *link = &system->links[balance->links[i].link];
-        links[i] = (yk_jacobian_link){.member = {link->def.effort_subsystem, link->def.motion_subsystem},
-                                      .port = {link->def.effort_port, link->def.motion_port},
-                                      .rows = balance->links[i].constraint.row_count,
-                                      .coordinates = yk_coordinates(link->kind)};
+        const yk_interface *interface = &system->interfaces[balance->interfaces[i].interface];
+        interfaces[i] =
+            (yk_jacobian_interface){.participant = {interface->def.wrench_subsystem, interface->def.motion_subsystem},
+                                    .port = {interface->def.wrench_port, interface->def.motion_port},
+                                    .rows = balance->interfaces[i].constraint.row_count,
+                                    .coordinates = yk_coordinates(interface->kind)};
     }
-    yk_jacobian_def def = {.member_count = system->member_count,
-                           .link_count = balance->count,
-                           .links = links,
+    yk_jacobian_def def = {.participant_count = system->participant_count,
+                           .interface_count = balance->count,
+                           .interfaces = interfaces,
                            .parameters = 1,
                            .motions = 1,
                            .first_level = 0};
     yk_status status = yk_jacobian_create(system->context, &def, &balance->jacobian);
-    yk_release(system->context, links);
+    yk_release(system->context, interfaces);
     return status;
 }
 
@@ -92,24 +94,25 @@ yk_status yk_balance_create(yk_system *system)
 {
     yk_context *context = system->context;
     int count = 0;
-    for (int i = 0; i < system->link_count; i++) count += system->links[i].balanced;
+    for (int i = 0; i < system->interface_count; i++) count += system->interfaces[i].balanced;
     if (count == 0) return YK_OK;
     struct yk_balance *balance = yk_allocate(context, 1, sizeof *balance);
     if (!balance) return YK_ERROR_MEMORY;
     system->balance = balance;
-    balance->members = yk_allocate(context, (size_t)system->member_count, sizeof *balance->members);
-    balance->links = yk_allocate(context, (size_t)count, sizeof *balance->links);
-    if (!balance->members || !balance->links) return YK_ERROR_MEMORY;
+    balance->participants = yk_allocate(context, (size_t)system->participant_count, sizeof *balance->participants);
+    balance->interfaces = yk_allocate(context, (size_t)count, sizeof *balance->interfaces);
+    if (!balance->participants || !balance->interfaces) return YK_ERROR_MEMORY;
 
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        if (!link->balanced) continue;
-        yk_balance_link *own = &balance->links[balance->count++];
-        own->link = i;
-        own->constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (!interface->balanced) continue;
+        yk_balance_interface *own = &balance->interfaces[balance->count++];
+        own->interface = i;
+        own->constraint = yk_constraint_make(interface->kind, interface->def.constrained, interface->def.drive);
         for (int side = 0; side < 2; side++) {
-            int member = side == 0 ? link->def.effort_subsystem : link->def.motion_subsystem;
-            yk_status status = balance->members[member].size > 0 ? YK_OK : create_member(system, member);
+            int participant = side == 0 ? interface->def.wrench_subsystem : interface->def.motion_subsystem;
+            yk_status status =
+                balance->participants[participant].size > 0 ? YK_OK : create_participant(system, participant);
             if (status < 0) return status;
         }
     }
@@ -123,13 +126,13 @@ void yk_balance_destroy(yk_system *system)
 {
     struct yk_balance *balance = system->balance;
     if (!balance) return;
-    for (int i = 0; balance->members && i < system->member_count; i++) {
-        yk_release(system->context, balance->members[i].offsets);
-        yk_release(system->context, balance->members[i].model.velocity);
+    for (int i = 0; balance->participants && i < system->participant_count; i++) {
+        yk_release(system->context, balance->participants[i].offsets);
+        yk_release(system->context, balance->participants[i].model.velocity);
     }
     yk_jacobian_destroy(balance->jacobian);
-    yk_release(system->context, balance->members);
-    yk_release(system->context, balance->links);
+    yk_release(system->context, balance->participants);
+    yk_release(system->context, balance->interfaces);
     yk_release(system->context, balance->residual);
     yk_release(system->context, balance);
 }
@@ -140,18 +143,18 @@ size_t yk_balance_words(const yk_system *system)
 {
     size_t words = 0;
     for (int i = 0; i < system->balance->count; i++)
-        words += (size_t)system->balance->links[i].constraint.row_count + 2 * EFFORT_WORDS;
+        words += (size_t)system->balance->interfaces[i].constraint.row_count + 2 * WRENCH_WORDS;
     return words;
 }
 
 double *yk_balance_get(const yk_system *system, double *words)
 {
     for (int i = 0; i < system->balance->count; i++) {
-        const yk_balance_link *own = &system->balance->links[i];
+        const yk_balance_interface *own = &system->balance->interfaces[i];
         size_t rows = (size_t)own->constraint.row_count;
         memcpy(words, own->multiplier, rows * sizeof *words);
-        memcpy(words + rows, own->effort, sizeof own->effort);
-        words += rows + 2 * EFFORT_WORDS;
+        memcpy(words + rows, own->wrench, sizeof own->wrench);
+        words += rows + 2 * WRENCH_WORDS;
     }
     return words;
 }
@@ -159,11 +162,11 @@ double *yk_balance_get(const yk_system *system, double *words)
 const double *yk_balance_set(yk_system *system, const double *words)
 {
     for (int i = 0; i < system->balance->count; i++) {
-        yk_balance_link *own = &system->balance->links[i];
+        yk_balance_interface *own = &system->balance->interfaces[i];
         size_t rows = (size_t)own->constraint.row_count;
         memcpy(own->multiplier, words, rows * sizeof *words);
-        memcpy(own->effort, words + rows, sizeof own->effort);
-        words += rows + 2 * EFFORT_WORDS;
+        memcpy(own->wrench, words + rows, sizeof own->wrench);
+        words += rows + 2 * WRENCH_WORDS;
     }
     return words;
 }

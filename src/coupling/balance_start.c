@@ -14,61 +14,61 @@ static const double CHANGE = 1; /* N, N m */
 static const double NOTABLE = 1e-6;
 static const double CONDITION[1][YK_LEVELS] = {{0, 0, 1}};
 
-static yk_motion motion_of(const yk_system *system, const yk_link *link, int side)
+static yk_motion motion_of(const yk_system *system, const yk_interface *interface, int side)
 {
-    return yk_balance_side(system, link, side)->values[yk_balance_port(link, side)].motion;
+    return yk_balance_side(system, interface, side)->values[yk_balance_port(interface, side)].motion;
 }
 
-static const yk_constraint_gradient *gradient_of(void *user, int link)
+static const yk_constraint_gradient *gradient_of(void *user, int interface)
 {
     const yk_system *system = user;
-    return &system->balance->links[link].gradient;
+    return &system->balance->interfaces[interface].gradient;
 }
 
 void yk_balance_clear(yk_system *system)
 {
     for (int i = 0; i < system->balance->count; i++) {
-        yk_balance_link *own = &system->balance->links[i];
-        const yk_link *link = &system->links[own->link];
-        yk_motion a = motion_of(system, link, 0), b = motion_of(system, link, 1);
+        yk_balance_interface *own = &system->balance->interfaces[i];
+        const yk_interface *interface = &system->interfaces[own->interface];
+        yk_motion a = motion_of(system, interface, 0), b = motion_of(system, interface, 1);
         memset(own->multiplier, 0, sizeof own->multiplier);
-        memset(own->effort, 0, sizeof own->effort);
+        memset(own->wrench, 0, sizeof own->wrench);
         own->shift[0] = own->shift[1] = 0;
         yk_balance_directions(own, system->start, &a, &b);
         yk_balance_apply(system, own);
     }
 }
 
-/* Accelerations of a member's ports by each multiplier. */
-static yk_status start_with_response(yk_system *system, int member)
+/* Accelerations of a participant's ports by each multiplier. */
+static yk_status start_with_response(yk_system *system, int participant)
 {
     struct yk_balance *balance = system->balance;
-    yk_response *r = yk_jacobian_response(balance->jacobian, member);
+    yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
     memset(r->matrix, 0, (size_t)r->rows * (size_t)r->columns * sizeof *r->matrix);
     for (int i = 0; i < r->connection_count; i++) {
-        yk_balance_link *pushed = &balance->links[r->connections[i].link];
+        yk_balance_interface *pushed = &balance->interfaces[r->connections[i].interface];
         for (int row = 0; row < pushed->constraint.row_count; row++) {
             pushed->multiplier[row] += CHANGE;
             yk_balance_apply(system, pushed);
-            yk_status status = yk_system_start_member(system, member);
+            yk_status status = yk_system_start_participant(system, participant);
             pushed->multiplier[row] -= CHANGE;
             yk_balance_apply(system, pushed);
             if (status < 0) return status;
             for (int j = 0; j < r->connection_count; j++) {
                 const yk_connection *of = &r->connections[j];
                 yk_motion *kept = &r->motion[(r->connections[i].column + row) * r->connection_count + j];
-                *kept = motion_of(system, &system->links[balance->links[of->link].link], of->side);
+                *kept = motion_of(system, &system->interfaces[balance->interfaces[of->interface].interface], of->side);
             }
         }
     }
-    yk_status status = yk_system_start_member(system, member);
+    yk_status status = yk_system_start_participant(system, participant);
     if (status < 0) return status;
     for (int column = 0; column < r->columns; column++) {
         for (int j = 0; j < r->connection_count; j++) {
             const yk_connection *of = &r->connections[j];
-            const yk_link *link = &system->links[balance->links[of->link].link];
-            yk_motion now = motion_of(system, link, of->side);
-            yk_motion_difference(link->kind, &now, &r->motion[column * r->connection_count + j], 1 / CHANGE,
+            const yk_interface *interface = &system->interfaces[balance->interfaces[of->interface].interface];
+            yk_motion now = motion_of(system, interface, of->side);
+            yk_motion_difference(interface->kind, &now, &r->motion[column * r->connection_count + j], 1 / CHANGE,
                                  r->matrix + of->row * r->columns + column, r->columns);
         }
     }
@@ -81,18 +81,19 @@ static double evaluate(yk_system *system)
     struct yk_balance *balance = system->balance;
     double largest = 0, scale = 1e-300, *residual = balance->residual;
     for (int i = 0; i < balance->count; i++) {
-        yk_balance_link *own = &balance->links[i];
-        const yk_link *link = &system->links[own->link];
-        yk_motion a = motion_of(system, link, 0), b = motion_of(system, link, 1);
-        yk_constraint_place place;
+        yk_balance_interface *own = &balance->interfaces[i];
+        const yk_interface *interface = &system->interfaces[own->interface];
+        yk_motion a = motion_of(system, interface, 0), b = motion_of(system, interface, 1);
+        yk_constraint_kinematics kinematics;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        yk_constraint_place_at(&own->constraint, system->start, &a, &b, &place);
-        yk_constraint_value(&own->constraint, &place, g);
-        yk_constraint_differentiate(&own->constraint, &place, &own->gradient);
+        yk_constraint_kinematics_at(&own->constraint, system->start, &a, &b, &kinematics);
+        yk_constraint_value(&own->constraint, &kinematics, g);
+        yk_constraint_differentiate(&own->constraint, &kinematics, &own->gradient);
         for (int side = 0; side < 2; side++) {
             const yk_motion *m = side == 0 ? &a : &b;
-            scale = fmax(scale, link->kind == YK_PORT_SCALAR ? fabs(m->acceleration.x) : yk_v3_norm(m->acceleration));
-            if (link->kind == YK_PORT_MARKER) scale = fmax(scale, yk_v3_norm(m->angular_acceleration));
+            scale =
+                fmax(scale, interface->kind == YK_PORT_SCALAR ? fabs(m->acceleration.x) : yk_v3_norm(m->acceleration));
+            if (interface->kind == YK_PORT_MARKER) scale = fmax(scale, yk_v3_norm(m->angular_acceleration));
         }
         for (int row = 0; row < own->constraint.row_count; row++) {
             largest = fmax(largest, fabs(g[2][row]));
@@ -107,9 +108,10 @@ yk_status yk_balance_start(yk_system *system)
     struct yk_balance *balance = system->balance;
     double left = 0;
     for (int i = 0; i <= CORRECTIONS; i++) {
-        for (int member = 0; member < system->member_count; member++) {
-            if (balance->members[member].size == 0) continue;
-            yk_status status = i == 0 ? start_with_response(system, member) : yk_system_start_member(system, member);
+        for (int participant = 0; participant < system->participant_count; participant++) {
+            if (balance->participants[participant].size == 0) continue;
+            yk_status status =
+                i == 0 ? start_with_response(system, participant) : yk_system_start_participant(system, participant);
             if (status < 0) return status;
         }
         left = evaluate(system);
@@ -121,7 +123,7 @@ yk_status yk_balance_start(yk_system *system)
         yk_jacobian_solve(balance->jacobian, balance->residual);
         const double *correction = balance->residual;
         for (int k = 0; k < balance->count; k++) {
-            yk_balance_link *own = &balance->links[k];
+            yk_balance_interface *own = &balance->interfaces[k];
             for (int row = 0; row < own->constraint.row_count; row++) own->multiplier[row] -= *correction++;
             yk_balance_apply(system, own);
         }
@@ -132,11 +134,11 @@ yk_status yk_balance_start(yk_system *system)
                "accurate");
 
     for (int i = 0; i < balance->count; i++) {
-        yk_balance_link *own = &balance->links[i];
-        const yk_link *link = &system->links[own->link];
+        yk_balance_interface *own = &balance->interfaces[i];
+        const yk_interface *interface = &system->interfaces[own->interface];
         for (int side = 0; side < 2; side++) {
-            const yk_signal *input = &yk_balance_side(system, link, side)->inputs[yk_balance_port(link, side)];
-            own->effort[side] = (yk_effort){input->linear[0], input->angular[0]};
+            const yk_input *input = &yk_balance_side(system, interface, side)->inputs[yk_balance_port(interface, side)];
+            own->wrench[side] = (yk_wrench){input->linear[0], input->angular[0]};
         }
     }
     return YK_OK;

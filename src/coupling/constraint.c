@@ -15,7 +15,7 @@ static yk_vec3 unit(int k)
 }
 
 /* A vector fixed to what turns with the angular velocity and acceleration. */
-static jet turning(yk_vec3 v, yk_vec3 omega, yk_vec3 alpha)
+static jet rotating(yk_vec3 v, yk_vec3 omega, yk_vec3 alpha)
 {
     yk_vec3 rate = yk_v3_cross(omega, v);
     return (jet){{v, rate, yk_v3_add(yk_v3_cross(alpha, v), yk_v3_cross(omega, rate))}};
@@ -53,7 +53,7 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained, const 
         drive[0].evaluate(drive[0].user, 0, length);
         c.row[0] = (yk_row){YK_ROW_DISTANCE, 0, 0};
         c.length = length[0] > 0 ? length[0] : 1;
-        c.turns = true;
+        c.rotates = true;
         return c;
     }
     yk_marker origin = yk_marker_default();
@@ -61,9 +61,9 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained, const 
     c.row_count = joint.row_count;
     for (int i = 0; i < c.row_count; i++) {
         c.row[i] = joint.row[i];
-        c.turns = c.turns || c.row[i].kind != YK_ROW_POINT;
+        c.rotates = c.rotates || c.row[i].kind != YK_ROW_POINT;
     }
-    c.turns = c.turns || drive;
+    c.rotates = c.rotates || drive;
     return c;
 }
 
@@ -74,54 +74,55 @@ static yk_motion driven(const yk_relative_motion *drive, double t)
     for (int i = 0; i < 6; i++)
         if (drive[i].evaluate) drive[i].evaluate(drive[i].user, t, value[i]);
     static const double taylor[YK_LEVELS] = {1, 1, 0.5};
-    yk_signal signal = {.degree = 2, .orientation = yk_q_identity()};
+    yk_input input = {.degree = 2, .orientation = yk_q_identity()};
     for (int i = 0; i < YK_LEVELS; i++) {
-        signal.linear[i] = yk_v3_scale(taylor[i], yk_v3(value[0][i], value[1][i], value[2][i]));
-        signal.angular[i] = yk_v3_scale(taylor[i], yk_v3(value[3][i], value[4][i], value[5][i]));
+        input.linear[i] = yk_v3_scale(taylor[i], yk_v3(value[0][i], value[1][i], value[2][i]));
+        input.angular[i] = yk_v3_scale(taylor[i], yk_v3(value[3][i], value[4][i], value[5][i]));
     }
-    return yk_signal_motion(&signal, YK_PORT_MARKER, 0);
+    return yk_input_motion(&input, YK_PORT_MARKER, 0);
 }
 
-static void move_frame(const yk_relative_motion *drive, double t, yk_constraint_place *place)
+static void move_frame(const yk_relative_motion *drive, double t, yk_constraint_kinematics *kinematics)
 {
-    yk_motion way = driven(drive, t), *b = &place->b;
+    yk_motion displacement = driven(drive, t), *b = &kinematics->b;
     yk_vec3 omega = b->angular_velocity, alpha = b->angular_acceleration;
-    yk_vec3 slide = yk_q_rotate(b->orientation, way.velocity);
-    jet reach = turning(yk_q_rotate(b->orientation, way.position), omega, alpha);
+    yk_vec3 slide = yk_q_rotate(b->orientation, displacement.velocity);
+    jet reach = rotating(yk_q_rotate(b->orientation, displacement.position), omega, alpha);
     reach.at[1] = yk_v3_add(reach.at[1], slide);
     reach.at[2] = yk_v3_axpy(2, yk_v3_cross(omega, slide), reach.at[2]);
-    reach.at[2] = yk_v3_add(reach.at[2], yk_q_rotate(b->orientation, way.acceleration));
-    yk_vec3 spin = yk_q_rotate(b->orientation, way.angular_velocity);
+    reach.at[2] = yk_v3_add(reach.at[2], yk_q_rotate(b->orientation, displacement.acceleration));
+    yk_vec3 spin = yk_q_rotate(b->orientation, displacement.angular_velocity);
     b->position = yk_v3_add(b->position, reach.at[0]);
     b->velocity = yk_v3_add(b->velocity, reach.at[1]);
     b->acceleration = yk_v3_add(b->acceleration, reach.at[2]);
-    b->angular_acceleration =
-        yk_v3_add(yk_v3_add(alpha, yk_v3_cross(omega, spin)), yk_q_rotate(b->orientation, way.angular_acceleration));
+    b->angular_acceleration = yk_v3_add(yk_v3_add(alpha, yk_v3_cross(omega, spin)),
+                                        yk_q_rotate(b->orientation, displacement.angular_acceleration));
     b->angular_velocity = yk_v3_add(omega, spin);
-    b->orientation = yk_q_mul(b->orientation, way.orientation);
-    memcpy(place->reach, reach.at, sizeof place->reach);
+    b->orientation = yk_q_mul(b->orientation, displacement.orientation);
+    memcpy(kinematics->reach, reach.at, sizeof kinematics->reach);
 }
 
-void yk_constraint_place_at(const yk_constraint *constraint, double t, const yk_motion *a, const yk_motion *b,
-                            yk_constraint_place *place)
+void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, const yk_motion *a, const yk_motion *b,
+                                 yk_constraint_kinematics *kinematics)
 {
-    *place = (yk_constraint_place){.a = *a, .b = *b, .spin = {b->angular_velocity, b->angular_acceleration}};
+    *kinematics = (yk_constraint_kinematics){.a = *a, .b = *b, .spin = {b->angular_velocity, b->angular_acceleration}};
     const yk_relative_motion *drive = constraint->drive;
     if (!drive) return;
     if (constraint->length > 0) {
-        drive[0].evaluate(drive[0].user, t, place->length);
+        drive[0].evaluate(drive[0].user, t, kinematics->length);
         return;
     }
     if (constraint->kind == YK_PORT_MARKER) {
-        move_frame(drive, t, place);
+        move_frame(drive, t, kinematics);
         return;
     }
     double value[YK_LEVELS] = {0};
     if (drive[0].evaluate) drive[0].evaluate(drive[0].user, t, value);
-    place->b.position.x += value[0], place->b.velocity.x += value[1], place->b.acceleration.x += value[2];
+    kinematics->b.position.x += value[0], kinematics->b.velocity.x += value[1],
+        kinematics->b.acceleration.x += value[2];
 }
 
-static jet way_between(const yk_constraint_place *p)
+static jet displacement_between(const yk_constraint_kinematics *p)
 {
     jet a = {{p->a.position, p->a.velocity, p->a.acceleration}};
     jet b = {{p->b.position, p->b.velocity, p->b.acceleration}};
@@ -130,7 +131,7 @@ static jet way_between(const yk_constraint_place *p)
 
 static jet axis_of(const yk_motion *m, int k)
 {
-    return turning(yk_q_rotate(m->orientation, unit(k)), m->angular_velocity, m->angular_acceleration);
+    return rotating(yk_q_rotate(m->orientation, unit(k)), m->angular_velocity, m->angular_acceleration);
 }
 
 static jet jet_scale(double factor, const jet *a)
@@ -141,34 +142,34 @@ static jet jet_scale(double factor, const jet *a)
 }
 
 /* The two factors of a row. */
-static jet left_of(const yk_constraint *constraint, const yk_row *row, const yk_constraint_place *place)
+static jet left_of(const yk_constraint *constraint, const yk_row *row, const yk_constraint_kinematics *kinematics)
 {
     if (row->kind == YK_ROW_DISTANCE) {
-        jet way = way_between(place);
-        return jet_scale(0.5 / constraint->length, &way);
+        jet displacement = displacement_between(kinematics);
+        return jet_scale(0.5 / constraint->length, &displacement);
     }
-    return row->kind == YK_ROW_POINT ? (jet){{unit(row->k)}} : axis_of(&place->b, row->k);
+    return row->kind == YK_ROW_POINT ? (jet){{unit(row->k)}} : axis_of(&kinematics->b, row->k);
 }
 
-static jet right_of(const yk_row *row, const yk_constraint_place *place)
+static jet right_of(const yk_row *row, const yk_constraint_kinematics *kinematics)
 {
-    return row->kind == YK_ROW_AXES ? axis_of(&place->a, row->l) : way_between(place);
+    return row->kind == YK_ROW_AXES ? axis_of(&kinematics->a, row->l) : displacement_between(kinematics);
 }
 
-void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_place *place,
+void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics,
                          double g[YK_LEVELS][YK_JOINT_ROWS_MAX])
 {
     if (constraint->kind == YK_PORT_SCALAR) {
-        g[0][0] = place->a.position.x - place->b.position.x;
-        g[1][0] = place->a.velocity.x - place->b.velocity.x;
-        g[2][0] = place->a.acceleration.x - place->b.acceleration.x;
+        g[0][0] = kinematics->a.position.x - kinematics->b.position.x;
+        g[1][0] = kinematics->a.velocity.x - kinematics->b.velocity.x;
+        g[2][0] = kinematics->a.acceleration.x - kinematics->b.acceleration.x;
         return;
     }
     for (int i = 0; i < constraint->row_count; i++) {
-        jet u = left_of(constraint, &constraint->row[i], place), w = right_of(&constraint->row[i], place);
+        jet u = left_of(constraint, &constraint->row[i], kinematics), w = right_of(&constraint->row[i], kinematics);
         double value[YK_LEVELS] = {0};
         if (constraint->length > 0) { /* less l(t)^2 / 2l */
-            const double *l = place->length;
+            const double *l = kinematics->length;
             value[0] = -l[0] * l[0] / (2 * constraint->length);
             value[1] = -l[0] * l[1] / constraint->length;
             value[2] = -(l[1] * l[1] + l[0] * l[2]) / constraint->length;
@@ -179,36 +180,37 @@ void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_pl
 }
 
 /* The turn that a change of one coordinate means, with its rates: delta omega = (delta theta)' - omega x delta theta. */
-static jet turn_of(int level, yk_vec3 change, yk_vec3 omega, yk_vec3 alpha)
+static jet rotation_of(int level, yk_vec3 change, yk_vec3 omega, yk_vec3 alpha)
 {
-    jet turn = {.at[0] = level == 0 ? change : yk_v3(0, 0, 0)};
-    turn.at[1] = yk_v3_add(level == 1 ? change : yk_v3(0, 0, 0), yk_v3_cross(omega, turn.at[0]));
-    turn.at[2] = yk_v3_add(level == 2 ? change : yk_v3(0, 0, 0),
-                           yk_v3_add(yk_v3_cross(alpha, turn.at[0]), yk_v3_cross(omega, turn.at[1])));
-    return turn;
+    jet rotation = {.at[0] = level == 0 ? change : yk_v3(0, 0, 0)};
+    rotation.at[1] = yk_v3_add(level == 1 ? change : yk_v3(0, 0, 0), yk_v3_cross(omega, rotation.at[0]));
+    rotation.at[2] = yk_v3_add(level == 2 ? change : yk_v3(0, 0, 0),
+                               yk_v3_add(yk_v3_cross(alpha, rotation.at[0]), yk_v3_cross(omega, rotation.at[1])));
+    return rotation;
 }
 
-/* What a unit change of one coordinate of one side changes: the way between the origins, and the turn of the side. */
+/* What a unit change of one coordinate of one side changes: the way between the origins, and the rotation of the side. */
 typedef struct variation {
-    jet way, turn;
-    bool turns;
+    jet displacement, rotation;
+    bool rotates;
 } variation;
 
-static variation variation_of(const yk_constraint_place *p, int side, int coordinate)
+static variation variation_of(const yk_constraint_kinematics *p, int side, int coordinate)
 {
     int level = coordinate / 6, k = coordinate % 3;
-    variation v = {.turns = coordinate % 6 >= 3};
+    variation v = {.rotates = coordinate % 6 >= 3};
     yk_vec3 change = unit(k);
-    if (!v.turns) {
-        v.way.at[level] = side == 0 ? change : yk_v3_neg(change);
+    if (!v.rotates) {
+        v.displacement.at[level] = side == 0 ? change : yk_v3_neg(change);
         return v;
     }
     bool a = side == 0;
-    v.turn = turn_of(level, change, a ? p->a.angular_velocity : p->spin[0], a ? p->a.angular_acceleration : p->spin[1]);
+    v.rotation =
+        rotation_of(level, change, a ? p->a.angular_velocity : p->spin[0], a ? p->a.angular_acceleration : p->spin[1]);
     if (a) return v;
     jet reach;
     memcpy(reach.at, p->reach, sizeof reach.at);
-    v.way = jet_cross(&reach, &v.turn); /* - turn x reach */
+    v.displacement = jet_cross(&reach, &v.rotation); /* - turn x reach */
     return v;
 }
 
@@ -220,20 +222,20 @@ typedef struct product {
 
 static void vary(const product *p, int side, const variation *v, double change[YK_LEVELS])
 {
-    bool turning = p->row->kind != YK_ROW_POINT && p->row->kind != YK_ROW_DISTANCE;
-    bool left_turns = v->turns && side == 1 && turning;
-    if (left_turns) {
-        jet du = jet_cross(&v->turn, &p->u);
+    bool rotating = p->row->kind != YK_ROW_POINT && p->row->kind != YK_ROW_DISTANCE;
+    bool left_rotates = v->rotates && side == 1 && rotating;
+    if (left_rotates) {
+        jet du = jet_cross(&v->rotation, &p->u);
         add_dot(&du, &p->w, change);
     }
     if (p->row->kind == YK_ROW_DISTANCE) { /* both factors are the way */
         double half[YK_LEVELS] = {0};
-        add_dot(&p->u, &v->way, half);
+        add_dot(&p->u, &v->displacement, half);
         for (int level = 0; level < YK_LEVELS; level++) change[level] += 2 * half[level];
     } else if (p->row->kind != YK_ROW_AXES) {
-        add_dot(&p->u, &v->way, change);
-    } else if (v->turns && side == 0) {
-        jet dw = jet_cross(&v->turn, &p->w);
+        add_dot(&p->u, &v->displacement, change);
+    } else if (v->rotates && side == 0) {
+        jet dw = jet_cross(&v->rotation, &p->w);
         add_dot(&p->u, &dw, change);
     }
 }
@@ -246,7 +248,7 @@ static void differentiate_scalar(yk_constraint_gradient *gradient)
     }
 }
 
-void yk_constraint_differentiate(const yk_constraint *constraint, const yk_constraint_place *place,
+void yk_constraint_differentiate(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient)
 {
     memset(gradient, 0, sizeof *gradient);
@@ -257,11 +259,11 @@ void yk_constraint_differentiate(const yk_constraint *constraint, const yk_const
     product products[YK_JOINT_ROWS_MAX];
     for (int i = 0; i < constraint->row_count; i++) {
         const yk_row *row = &constraint->row[i];
-        products[i] = (product){row, left_of(constraint, row, place), right_of(row, place)};
+        products[i] = (product){row, left_of(constraint, row, kinematics), right_of(row, kinematics)};
     }
     for (int side = 0; side < 2; side++) {
         for (int coordinate = 0; coordinate < YK_MARKER_COORDINATES; coordinate++) {
-            variation v = variation_of(place, side, coordinate);
+            variation v = variation_of(kinematics, side, coordinate);
             for (int i = 0; i < constraint->row_count; i++) {
                 double change[YK_LEVELS] = {0};
                 vary(&products[i], side, &v, change);
@@ -272,29 +274,29 @@ void yk_constraint_differentiate(const yk_constraint *constraint, const yk_const
     }
 }
 
-void yk_constraint_unit_efforts(const yk_constraint *constraint, const yk_constraint_place *place, int row,
-                                yk_effort effort[2])
+void yk_constraint_unit_wrenches(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics, int row,
+                                 yk_wrench wrench[2])
 {
-    effort[0] = effort[1] = (yk_effort){{0, 0, 0}, {0, 0, 0}};
+    wrench[0] = wrench[1] = (yk_wrench){{0, 0, 0}, {0, 0, 0}};
     if (constraint->kind == YK_PORT_SCALAR) {
-        effort[0].force.x = 1, effort[1].force.x = -1;
+        wrench[0].force.x = 1, wrench[1].force.x = -1;
         return;
     }
     const yk_row *r = &constraint->row[row];
-    yk_vec3 u = left_of(constraint, r, place).at[0], w = right_of(r, place).at[0];
+    yk_vec3 u = left_of(constraint, r, kinematics).at[0], w = right_of(r, kinematics).at[0];
     if (r->kind == YK_ROW_DISTANCE) { /* along the line between both origins */
-        effort[0].force = yk_v3_scale(2, u);
-        effort[1].force = yk_v3_scale(-2, u);
+        wrench[0].force = yk_v3_scale(2, u);
+        wrench[1].force = yk_v3_scale(-2, u);
         return;
     }
     if (r->kind == YK_ROW_AXES) {
-        effort[0].torque = yk_v3_cross(w, u);
-        effort[1].torque = yk_v3_cross(u, w);
+        wrench[0].torque = yk_v3_cross(w, u);
+        wrench[1].torque = yk_v3_cross(u, w);
         return;
     }
-    effort[0].force = u;
-    effort[1].force = yk_v3_neg(u);
+    wrench[0].force = u;
+    wrench[1].force = yk_v3_neg(u);
     /* The opposite force acts on B at A's origin, or, for points that coincide, at B's own. */
-    yk_vec3 arm = r->kind == YK_ROW_POINT ? place->reach[0] : yk_v3_add(place->reach[0], w);
-    effort[1].torque = yk_v3_cross(u, arm);
+    yk_vec3 arm = r->kind == YK_ROW_POINT ? kinematics->reach[0] : yk_v3_add(kinematics->reach[0], w);
+    wrench[1].torque = yk_v3_cross(u, arm);
 }

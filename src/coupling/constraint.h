@@ -24,18 +24,18 @@ typedef struct yk_constraint {
     yk_port_kind kind;
     int row_count;
     yk_row row[YK_JOINT_ROWS_MAX];
-    bool turns;                      /* the directions of its efforts turn with the sides */
+    bool rotates;                    /* the directions of its wrenches turn with the sides */
     const yk_relative_motion *drive; /* of a distance: its length, which leaves B's frame as it is */
     double length;                   /* l of a distance, at the start (m) */
 } yk_constraint;
 
 /* Where the constraint stands at one time. */
-typedef struct yk_constraint_place {
+typedef struct yk_constraint_kinematics {
     yk_motion a, b;           /* b with the drive: the frame that the rows refer to */
     yk_vec3 reach[YK_LEVELS]; /* from B's own origin to the driven one, with its rates */
     yk_vec3 spin[2];          /* B's own angular velocity and acceleration */
     double length[YK_LEVELS]; /* of a distance */
-} yk_constraint_place;
+} yk_constraint_kinematics;
 
 yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained, const yk_relative_motion *drive);
 
@@ -44,11 +44,11 @@ static inline int yk_coordinates(yk_port_kind kind)
     return kind == YK_PORT_SCALAR ? YK_SCALAR_COORDINATES : YK_MARKER_COORDINATES;
 }
 
-void yk_constraint_place_at(const yk_constraint *constraint, double t, const yk_motion *a, const yk_motion *b,
-                            yk_constraint_place *place);
+void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, const yk_motion *a, const yk_motion *b,
+                                 yk_constraint_kinematics *kinematics);
 
 /* The rows and their rates: g[level][row]. */
-void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_place *place,
+void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics,
                          double g[YK_LEVELS][YK_JOINT_ROWS_MAX]);
 
 /* Their derivatives by the coordinates of side A (0) and side B (1), in the order of step_sensitivity. */
@@ -56,12 +56,12 @@ typedef struct yk_constraint_gradient {
     double by[2][YK_LEVELS][YK_JOINT_ROWS_MAX][YK_MARKER_COORDINATES];
 } yk_constraint_gradient;
 
-void yk_constraint_differentiate(const yk_constraint *constraint, const yk_constraint_place *place,
+void yk_constraint_differentiate(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient);
 
-/* The effort on both sides, at their own markers, of a unit multiplier of a row; what one side receives the other
+/* The wrench on both sides, at their own markers, of a unit multiplier of a row; what one side receives the other
  * gives. */
-void yk_constraint_unit_efforts(const yk_constraint *constraint, const yk_constraint_place *place, int row,
-                                yk_effort effort[2]);
+void yk_constraint_unit_wrenches(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics, int row,
+                                 yk_wrench wrench[2]);
 
 #endif

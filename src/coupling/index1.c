@@ -1,13 +1,13 @@
-/* The scheme index1: coupling efforts as polynomials, with the constraints enforced on position, velocity and
+/* The scheme index1: coupling wrenches as polynomials, with the constraints enforced on position, velocity and
  * acceleration level at the end of every macro step.
  *
- * paper index1, sections 2.2 and 3. All sides take efforts. A step is
+ * paper index1, sections 2.2 and 3. All sides take wrenches. A step is
  *
  *   predict   the multipliers of the last step, extrapolated (8); all subsystems advance with them, in parallel
  *   correct   Newton's method on the scaled conditions g/H^2, g'/H, g'' (22) for the free parameters of the
  *             polynomials (36), (38); the subsystems are rewound and advance again
  *
- * with one correction as in the paper, or until the efforts do not change any more. The Jacobian (37) is that of
+ * with one correction as in the paper, or until the wrenches do not change any more. The Jacobian (37) is that of
  * jacobian.h, for any graph of subsystems and interfaces. Where there is nothing to extrapolate from (the first step,
  * and after an event) the step is always iterated: a single correction of a poor prediction would cost orders. After an
  * event the multipliers may jump, so a cubic, which continues the last one, gives way to a quadratic for one step. */
@@ -27,12 +27,12 @@ enum { RETREATS = 6 };
 static const double SLOW = 0.3;
 /* Factor by which the corrections of a kept Jacobian may shrink, in the mean, before the next step renews it: several
  * corrections more are cheaper than the runs of a new one. */
-static const double TIRED = 0.05;
+static const double RENEWAL_RATE = 0.05;
 /* Scaled conditions, against what they are differences of, that the solvers of subsystems may leave. */
 static const double UNKNOWABLE = 1e-10;
-/* An effort (N, N m) that is none: what rounding leaves of a system at rest. */
+/* A wrench (N, N m) that is none: what rounding leaves of a system at rest. */
 static const double NOTHING = 1e-100;
-/* Relative change of the efforts with which an iterate is not taken. */
+/* Relative change of the wrenches with which an iterate is not taken. */
 static const double FAR = 0.01;
 /* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the step only as far as the
  * subsystems' own dynamics are felt in it. */
@@ -47,29 +47,29 @@ static yk_index1_multiplier extrapolated(const yk_index1_multiplier *last, doubl
 {
     yk_index1_multiplier next = *last;
     double scale = 1;
-    yk_poly_shift(next.power, YK_SIGNAL_DEGREE_MAX, 1);
-    for (int power = 1; power <= YK_SIGNAL_DEGREE_MAX; power++) next.power[power] *= scale *= ratio;
+    yk_poly_shift(next.power, YK_INPUT_DEGREE_MAX, 1);
+    for (int power = 1; power <= YK_INPUT_DEGREE_MAX; power++) next.power[power] *= scale *= ratio;
     return next;
 }
 
-/* The same bends again: a solver of first order misses the place at the end of every step, and efforts that bring it there
+/* The same bends again: a solver of first order misses the place at the end of every step, and wrenches that bring it there
  * bend in every step alike, however small it is. Cubics continue where the last one ended, others follow the means. */
-static yk_index1_multiplier repeated(const yk_index1_link *link, int row, double ratio)
+static yk_index1_multiplier repeated(const yk_index1_interface *interface, int row, double ratio)
 {
-    yk_index1_multiplier next = link->last[row];
-    if (link->basis->degree == 3)
-        next.power[0] = yk_poly_value(next.power, YK_SIGNAL_DEGREE_MAX, 1);
+    yk_index1_multiplier next = interface->last[row];
+    if (interface->basis->degree == 3)
+        next.power[0] = yk_poly_value(next.power, YK_INPUT_DEGREE_MAX, 1);
     else
-        next.power[0] += ratio * link->trend[row];
+        next.power[0] += ratio * interface->trend[row];
     return next;
 }
 
 /* One row of the prediction, by what foretold the last step better. */
-static yk_index1_multiplier predicted(const yk_index1_link *link, int row, double ratio, bool repeat)
+static yk_index1_multiplier predicted(const yk_index1_interface *interface, int row, double ratio, bool repeat)
 {
-    yk_index1_multiplier next = repeat ? repeated(link, row, ratio) : extrapolated(&link->last[row], ratio);
+    yk_index1_multiplier next = repeat ? repeated(interface, row, ratio) : extrapolated(&interface->last[row], ratio);
     /* A shorter polynomial cannot hold the last terms of a longer one. */
-    for (int power = link->basis->degree + 1; power < YK_SIGNAL_COEFFICIENTS; power++) next.power[power] = 0;
+    for (int power = interface->basis->degree + 1; power < YK_INPUT_COEFFICIENTS; power++) next.power[power] = 0;
     return next;
 }
 
@@ -78,15 +78,15 @@ static void predict(yk_system *system)
     struct yk_index1 *x = system->index1;
     int degree = system->scheme.index1.degree;
     x->basis = &x->bases[degree == 3 && x->jumped ? 2 : degree];
-    for (int i = 0; i < system->link_count; i++) {
-        yk_index1_link *link = &x->links[i];
-        link->basis = system->links[i].law && x->basis->degree > 2 ? &x->bases[2] : x->basis;
-        memcpy(link->last, link->multiplier, sizeof link->last);
-        for (int row = 0; x->last_step > 0 && row < link->constraint.row_count; row++)
-            link->multiplier[row] = predicted(link, row, system->h / x->last_step, link->repeats);
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_index1_interface *interface = &x->interfaces[i];
+        interface->basis = system->interfaces[i].relation && x->basis->degree > 2 ? &x->bases[2] : x->basis;
+        memcpy(interface->last, interface->multiplier, sizeof interface->last);
+        for (int row = 0; x->last_step > 0 && row < interface->constraint.row_count; row++)
+            interface->multiplier[row] = predicted(interface, row, system->h / x->last_step, interface->repeats);
     }
-    for (int i = 0; i < system->link_count; i++)
-        if (system->links[i].law) yk_index1_predict_law(system, i);
+    for (int i = 0; i < system->interface_count; i++)
+        if (system->interfaces[i].relation) yk_index1_predict_relation(system, i);
     yk_index1_predict_wires(system);
     yk_index1_predict_directions(system);
     yk_index1_set_inputs(system);
@@ -95,7 +95,7 @@ static void predict(yk_system *system)
 static double mean_of(const yk_index1_multiplier *multiplier)
 {
     double mean = 0;
-    for (int power = 0; power < YK_SIGNAL_COEFFICIENTS; power++) mean += multiplier->power[power] / (power + 1);
+    for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++) mean += multiplier->power[power] / (power + 1);
     return mean;
 }
 
@@ -103,24 +103,24 @@ static double mean_of(const yk_index1_multiplier *multiplier)
 static void compare_predictions(yk_system *system)
 {
     const struct yk_index1 *x = system->index1;
-    for (int i = 0; i < system->link_count; i++) {
-        yk_index1_link *link = &x->links[i];
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_index1_interface *interface = &x->interfaces[i];
         double error[2] = {0, 0};
-        for (int row = 0; row < link->constraint.row_count; row++) {
+        for (int row = 0; row < interface->constraint.row_count; row++) {
             for (int repeat = 0; x->last_step > 0 && repeat < 2; repeat++) {
-                yk_index1_multiplier next = predicted(link, row, system->h / x->last_step, repeat);
-                for (int node = 0; node <= link->basis->degree; node++) {
-                    double tau = link->basis->node[node];
-                    double value = yk_poly_value(link->multiplier[row].power, link->basis->degree, tau);
-                    double off = fabs(value - yk_poly_value(next.power, link->basis->degree, tau));
+                yk_index1_multiplier next = predicted(interface, row, system->h / x->last_step, repeat);
+                for (int node = 0; node <= interface->basis->degree; node++) {
+                    double tau = interface->basis->node[node];
+                    double value = yk_poly_value(interface->multiplier[row].power, interface->basis->degree, tau);
+                    double off = fabs(value - yk_poly_value(next.power, interface->basis->degree, tau));
                     error[repeat] = fmax(error[repeat], off);
                 }
             }
             double ratio = x->last_step > 0 ? x->last_step / system->h : 0;
-            double change = mean_of(&link->multiplier[row]) - mean_of(&link->last[row]);
-            link->trend[row] = x->last_step > 0 ? 2 * change / (1 + ratio) : 0;
+            double change = mean_of(&interface->multiplier[row]) - mean_of(&interface->last[row]);
+            interface->trend[row] = x->last_step > 0 ? 2 * change / (1 + ratio) : 0;
         }
-        link->repeats = error[1] < error[0];
+        interface->repeats = error[1] < error[0];
     }
 }
 
@@ -131,41 +131,42 @@ typedef struct all_run {
     bool rewind, response;
 } all_run;
 
-static void run_members(void *user, size_t begin, size_t end, size_t chunk)
+static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
     const all_run *run = user;
     for (size_t i = begin; i < end; i++) {
-        int member = (int)i;
-        if (run->rewind && yk_system_rewind(run->system, member) < 0) continue;
+        int participant = (int)i;
+        if (run->rewind && yk_system_rewind(run->system, participant) < 0) continue;
         if (run->response)
-            yk_index1_advance_with_response(run->system, member);
+            yk_index1_advance_with_response(run->system, participant);
         else
-            yk_system_advance(run->system, member);
+            yk_system_advance(run->system, participant);
     }
 }
 
 static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
     all_run run = {system, rewind, response};
-    for (int i = 0; i < system->member_count; i++) yk_index1_feed(system, i);
+    for (int i = 0; i < system->participant_count; i++) yk_index1_carry_signals(system, i);
     if (system->pool)
-        yk_pool_run(system->pool, (size_t)system->member_count, 1, run_members, &run);
+        yk_pool_run(system->pool, (size_t)system->participant_count, 1, run_participants, &run);
     else
-        run_members(&run, 0, (size_t)system->member_count, 0);
-    for (int i = 0; i < system->member_count; i++)
-        if (system->members[i].status < 0) return yk_system_blame(system, i);
+        run_participants(&run, 0, (size_t)system->participant_count, 0);
+    for (int i = 0; i < system->participant_count; i++)
+        if (system->participants[i].status < 0) return yk_system_report_failure(system, i);
     return YK_OK;
 }
 
 /* Conditions ------------------------------------------------------------------------------------------------------- */
 
-static void place_link(const yk_system *system, int number, yk_constraint_place *place)
+static void interface_kinematics(const yk_system *system, int number, yk_constraint_kinematics *kinematics)
 {
-    const yk_link *link = &system->links[number];
-    yk_constraint_place_at(&system->index1->links[number].constraint, system->t + system->h,
-                           &yk_link_a(system, link)->values[link->def.effort_port].motion,
-                           &yk_link_b(system, link)->values[link->def.motion_port].motion, place);
+    const yk_interface *interface = &system->interfaces[number];
+    yk_constraint_kinematics_at(&system->index1->interfaces[number].constraint, system->t + system->h,
+                                &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion,
+                                &yk_interface_b(system, interface)->values[interface->def.motion_port].motion,
+                                kinematics);
 }
 
 /* The size of the numbers that the scaled conditions are differences of: they cannot be known better than its rounding. */
@@ -174,8 +175,8 @@ static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
     if (kind == YK_PORT_SCALAR)
         return fabs(m->position.x) / (h * h) + fabs(m->velocity.x) / h + fabs(m->acceleration.x);
     double moved = yk_v3_norm(m->position) / (h * h) + yk_v3_norm(m->velocity) / h + yk_v3_norm(m->acceleration);
-    double turned = 1 / (h * h) + yk_v3_norm(m->angular_velocity) / h + yk_v3_norm(m->angular_acceleration);
-    return fmax(moved, turned);
+    double rotated = 1 / (h * h) + yk_v3_norm(m->angular_velocity) / h + yk_v3_norm(m->angular_acceleration);
+    return fmax(moved, rotated);
 }
 
 /* The scaled conditions of paper index1 (22). */
@@ -184,16 +185,16 @@ static yk_index1_residual evaluate(const yk_system *system, double *residual)
     const struct yk_index1 *x = system->index1;
     const double scale[YK_LEVELS] = {1 / (system->h * system->h), 1 / system->h, 1};
     yk_index1_residual size = {0};
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_constraint *constraint = &x->links[i].constraint;
-        yk_constraint_place place;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_constraint *constraint = &x->interfaces[i].constraint;
+        yk_constraint_kinematics kinematics;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        place_link(system, i, &place);
-        yk_constraint_value(constraint, &place, g);
-        size.motion = fmax(size.motion, motion_size(constraint->kind, &place.a, system->h));
-        size.motion = fmax(size.motion, motion_size(constraint->kind, &place.b, system->h));
-        if (system->links[i].law) {
-            residual = yk_index1_evaluate_law(system, i, residual, &size);
+        interface_kinematics(system, i, &kinematics);
+        yk_constraint_value(constraint, &kinematics, g);
+        size.motion = fmax(size.motion, motion_size(constraint->kind, &kinematics.a, system->h));
+        size.motion = fmax(size.motion, motion_size(constraint->kind, &kinematics.b, system->h));
+        if (system->interfaces[i].relation) {
+            residual = yk_index1_evaluate_relation(system, i, residual, &size);
             continue;
         }
         for (int e = 0; e < x->basis->parameters; e++) {
@@ -210,26 +211,26 @@ static yk_index1_residual evaluate(const yk_system *system, double *residual)
     return size;
 }
 
-static const yk_constraint_gradient *gradient_of(void *user, int link)
+static const yk_constraint_gradient *gradient_of(void *user, int interface)
 {
     const yk_system *system = user;
-    return &system->index1->links[link].gradient;
+    return &system->index1->interfaces[interface].gradient;
 }
 
 static void differentiate_conditions(yk_system *system)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        yk_index1_link *link = &system->index1->links[i];
-        yk_constraint_place place;
-        if (system->links[i].law) continue;
-        place_link(system, i, &place);
-        yk_constraint_differentiate(&link->constraint, &place, &link->gradient);
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_index1_interface *interface = &system->index1->interfaces[i];
+        yk_constraint_kinematics kinematics;
+        if (system->interfaces[i].relation) continue;
+        interface_kinematics(system, i, &kinematics);
+        yk_constraint_differentiate(&interface->constraint, &kinematics, &interface->gradient);
     }
 }
 
-static yk_motion motion_of(void *user, int link, int side)
+static yk_motion motion_of(void *user, int interface, int side)
 {
-    return yk_index1_answer(user, link, side);
+    return yk_index1_answer(user, interface, side);
 }
 
 /* Puts the Jacobian together, from responses that are new, or that the last correction has improved. */
@@ -244,7 +245,7 @@ static yk_status find_jacobian(yk_system *system)
     return yk_fail(
         system->context, status,
         "at t = %g s scheme index1 has no coupling Jacobian: the motions at the interfaces do not follow their "
-        "efforts independently on position, velocity and acceleration level; give the subsystems four or more "
+        "wrenches independently on position, velocity and acceleration level; give the subsystems four or more "
         "substeps, a smaller coupling.degree, or remove interfaces that join what is already joined",
         system->t + system->h);
 }
@@ -252,19 +253,19 @@ static yk_status find_jacobian(yk_system *system)
 /* Corrections ------------------------------------------------------------------------------------------------------ */
 
 /* Changes the multipliers by minus the correction; returns the largest change of one at a node, and the largest. */
-typedef struct effort_change {
+typedef struct wrench_change {
     double change, size;
-} effort_change;
+} wrench_change;
 
-static effort_change measure(yk_system *system, const double *correction)
+static wrench_change measure(yk_system *system, const double *correction)
 {
     const struct yk_index1 *x = system->index1;
-    effort_change result = {0, 0};
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_index1_link *link = &x->links[i];
-        const yk_index1_basis *basis = link->basis;
-        int rows = link->constraint.row_count;
-        double *left = &system->links[i].residual;
+    wrench_change result = {0, 0};
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_index1_interface *interface = &x->interfaces[i];
+        const yk_index1_basis *basis = interface->basis;
+        int rows = interface->constraint.row_count;
+        double *left = &system->interfaces[i].residual;
         *left = 0;
         for (int row = 0; row < rows; row++) {
             for (int node = 0; node <= basis->degree; node++) {
@@ -273,11 +274,12 @@ static effort_change measure(yk_system *system, const double *correction)
                     change += correction[k * rows + row] * yk_poly_value(basis->shape[k], basis->degree, tau);
                 *left = fmax(*left, fabs(change));
                 result.change = fmax(result.change, fabs(change));
-                result.size = fmax(result.size, fabs(yk_poly_value(link->multiplier[row].power, basis->degree, tau)));
+                result.size =
+                    fmax(result.size, fabs(yk_poly_value(interface->multiplier[row].power, basis->degree, tau)));
                 if (!isfinite(change)) result.change = INFINITY;
             }
         }
-        correction += yk_jacobian_link_size(x->jacobian, i);
+        correction += yk_jacobian_interface_size(x->jacobian, i);
     }
     return result;
 }
@@ -287,17 +289,18 @@ static void apply(yk_system *system)
     struct yk_index1 *x = system->index1;
     const double *correction = x->correction;
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -correction[i];
-    for (int i = 0; i < system->link_count; i++) {
-        yk_index1_link *link = &x->links[i];
-        int rows = link->constraint.row_count;
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_index1_interface *interface = &x->interfaces[i];
+        int rows = interface->constraint.row_count;
         for (int k = 0; k < x->basis->parameters; k++)
             for (int row = 0; row < rows; row++)
-                for (int power = 0; power <= link->basis->degree; power++)
-                    link->multiplier[row].power[power] -= correction[k * rows + row] * link->basis->shape[k][power];
-        const double *told = correction + rows * x->basis->parameters;
-        for (int k = 0; system->links[i].law && k < YK_INDEX1_MOTIONS; k++)
-            link->told[k] -= yk_level_size(k, system->h) * told[k];
-        correction += yk_jacobian_link_size(x->jacobian, i);
+                for (int power = 0; power <= interface->basis->degree; power++)
+                    interface->multiplier[row].power[power] -=
+                        correction[k * rows + row] * interface->basis->shape[k][power];
+        const double *given = correction + rows * x->basis->parameters;
+        for (int k = 0; system->interfaces[i].relation && k < YK_INDEX1_MOTIONS; k++)
+            interface->given[k] -= yk_level_size(k, system->h) * given[k];
+        correction += yk_jacobian_interface_size(x->jacobian, i);
     }
     yk_index1_correct_wires(system, correction);
     yk_index1_update_directions(system, x->applied);
@@ -313,7 +316,7 @@ typedef struct newton {
     bool response; /* the next run brings a new one */
     double first_change, last_change;
     double rate; /* by which corrections have shrunk in the mean, as long as they were of weight */
-    effort_change now;
+    wrench_change now;
     yk_index1_residual residual;
 } newton;
 
@@ -361,22 +364,22 @@ static bool has_converged(const yk_system *system, const newton *n)
 {
     double limit = NOTHING + system->scheme.tolerance + system->scheme.relative_tolerance * n->now.size;
     bool exact = n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion &&
-                 n->residual.lack <= 4 * DBL_EPSILON * n->now.size;
+                 n->residual.force <= 4 * DBL_EPSILON * n->now.size;
     if (n->now.change <= limit || exact) return true;
     bool stalls = n->corrections >= 2 && n->now.change > 0.5 * n->last_change;
     bool small =
         !has_weight(system, n->now.change, n->now.size) ||
-        (n->residual.largest <= UNKNOWABLE * n->residual.motion && !has_weight(system, n->residual.lack, n->now.size));
+        (n->residual.largest <= UNKNOWABLE * n->residual.motion && !has_weight(system, n->residual.force, n->now.size));
     return stalls && small;
 }
 
 static void keep_predicted(yk_system *system)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        yk_index1_link *own = &system->index1->links[i];
-        own->predicted[0] = yk_link_a(system, link)->values[link->def.effort_port].motion;
-        own->predicted[1] = yk_link_b(system, link)->values[link->def.motion_port].motion;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        yk_index1_interface *own = &system->index1->interfaces[i];
+        own->predicted[0] = yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
+        own->predicted[1] = yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
     }
 }
 
@@ -393,27 +396,27 @@ static bool is_worse(const yk_system *system, const newton *n)
            (has_weight(system, n->now.change, n->now.size) || !isfinite(n->now.change));
 }
 
-/* The last iterate is taken where it is near; efforts that are far off would tear the subsystems apart. */
+/* The last iterate is taken where it is near; wrenches that are far off would tear the subsystems apart. */
 static yk_status give_up(const yk_system *system, const newton *n)
 {
     bool near = n->now.change <= FAR * n->now.size || n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
     if (near) return YK_NOT_CONVERGED;
     return yk_fail(
         system->context, YK_ERROR_DIVERGED,
-        "at t = %g s (step %lld) scheme index1 finds no efforts that hold the joints: after %d corrections they "
+        "at t = %g s (step %lld) scheme index1 finds no wrenches that hold the joints: after %d corrections they "
         "still change by %g (N, N m) of %g; take a smaller time.step, or let time.tolerance choose it",
         system->t + system->h, (long long)system->step_count + 1, n->corrections, n->now.change, n->now.size);
 }
 
 /* Takes a part of the last correction back. A Jacobian that was kept is then renewed where it began to fail; with a new one
- * the efforts are tried at half of the way, and at most a few times: contacts that open and close make every way bent. */
+ * the wrenches are tried at half of the way, and at most a few times: contacts that open and close make every way bent. */
 static void retreat(yk_system *system, newton *n)
 {
     struct yk_index1 *x = system->index1;
     double part = n->renewed ? 0.5 : 1;
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) {
-        x->correction[i] = part * x->way[i];
-        x->way[i] -= x->correction[i];
+        x->correction[i] = part * x->change[i];
+        x->change[i] -= x->correction[i];
     }
     n->response = !n->renewed;
     n->retreats++;
@@ -425,7 +428,7 @@ static yk_status iterate(yk_system *system, newton *n)
 {
     struct yk_index1 *x = system->index1;
     for (;; n->corrections++) {
-        /* Efforts that are far off may be too much for a subsystem; those halfway there need not be. */
+        /* Wrenches that are far off may be too much for a subsystem; those halfway there need not be. */
         bool last = n->corrections == n->limit, can_retreat = n->corrections > 0 && n->retreats < RETREATS && !last;
         yk_status status = run_all(system, n->corrections > 0, n->response);
         if (status < 0 && can_retreat && !n->single && yk_step_can_be_mended(status)) {
@@ -449,7 +452,7 @@ static yk_status iterate(yk_system *system, newton *n)
         if (!isfinite(n->now.change)) return give_up(system, n);
 
         n->response = !n->single && !n->renewed && is_slow(system, n);
-        for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->way[i] = -x->correction[i];
+        for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->change[i] = -x->correction[i];
         apply(system);
     }
 }
@@ -460,24 +463,24 @@ static bool jacobian_is_due(const yk_system *system)
     double ratio = system->h / x->jacobian_step;
     bool single = system->scheme.iterations == 1; /* which must be a good one */
     return single || !system->scheme.index1.reuse || x->jacobian_step == 0 || x->jacobian_degree != x->basis->degree ||
-           ratio > OTHER_STEP || ratio < 1 / OTHER_STEP || x->last_rate > TIRED;
+           ratio > OTHER_STEP || ratio < 1 / OTHER_STEP || x->last_rate > RENEWAL_RATE;
 }
 
-static yk_quat turn_of(void *user, int member, int port)
+static yk_quat rotation_of(void *user, int participant, int port)
 {
     const yk_system *system = user;
-    const yk_member *m = &system->members[member];
+    const yk_participant *m = &system->participants[participant];
     return yk_q_mul(m->values[port].motion.orientation, yk_q_conjugate(m->before[port].orientation));
 }
 
 static void keep_history(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        x->links[i].earlier[0] = yk_link_a(system, link)->before[link->def.effort_port];
-        x->links[i].earlier[1] = yk_link_b(system, link)->before[link->def.motion_port];
-        for (int side = 0; side < 2; side++) x->links[i].last_mean[side] = x->links[i].mean[side];
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        x->interfaces[i].earlier[0] = yk_interface_a(system, interface)->before[interface->def.wrench_port];
+        x->interfaces[i].earlier[1] = yk_interface_b(system, interface)->before[interface->def.motion_port];
+        for (int side = 0; side < 2; side++) x->interfaces[i].last_mean[side] = x->interfaces[i].mean[side];
     }
     yk_index1_keep_wires(system);
     x->last_step = system->h;
@@ -495,11 +498,11 @@ yk_status yk_index1_step(yk_system *system, yk_step_report *report)
     n.response = jacobian_is_due(system);
     yk_status status = iterate(system, &n);
     if (status < 0) return status;
-    for (int i = 0; status == YK_OK && i < system->link_count; i++) system->links[i].residual = 0;
+    for (int i = 0; status == YK_OK && i < system->interface_count; i++) system->interfaces[i].residual = 0;
     report->iterations = n.corrections + 1;
-    report->effort_change = n.now.change;
+    report->wrench_change = n.now.change;
     x->last_rate = n.rate;
-    if (system->scheme.index1.reuse) yk_jacobian_turn(x->jacobian, turn_of, system);
+    if (system->scheme.index1.reuse) yk_jacobian_rotate(x->jacobian, rotation_of, system);
     compare_predictions(system);
     keep_history(system);
     return status;
@@ -512,13 +515,13 @@ bool yk_index1_has_history(const yk_system *system)
 
 void yk_index1_estimate(const yk_system *system, double *speed, double *spin)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        const yk_index1_link *own = &system->index1->links[i];
-        yk_motion_error(link->kind, system->h, &own->predicted[0],
-                        &yk_link_a(system, link)->values[link->def.effort_port].motion, speed, spin);
-        yk_motion_error(link->kind, system->h, &own->predicted[1],
-                        &yk_link_b(system, link)->values[link->def.motion_port].motion, speed, spin);
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        const yk_index1_interface *own = &system->index1->interfaces[i];
+        yk_motion_error(interface->kind, system->h, &own->predicted[0],
+                        &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion, speed, spin);
+        yk_motion_error(interface->kind, system->h, &own->predicted[1],
+                        &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, speed, spin);
     }
 }
 
@@ -526,10 +529,10 @@ void yk_index1_estimate(const yk_system *system, double *speed, double *spin)
 void yk_index1_jump(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
-    for (int i = 0; i < system->link_count && x->last_step > 0; i++) {
-        yk_index1_link *link = &x->links[i];
-        for (int row = 0; row < link->constraint.row_count; row++)
-            link->multiplier[row] = extrapolated(&link->multiplier[row], 0);
+    for (int i = 0; i < system->interface_count && x->last_step > 0; i++) {
+        yk_index1_interface *interface = &x->interfaces[i];
+        for (int row = 0; row < interface->constraint.row_count; row++)
+            interface->multiplier[row] = extrapolated(&interface->multiplier[row], 0);
     }
     x->jumped = true;
     x->last_step = 0;

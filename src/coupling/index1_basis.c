@@ -5,7 +5,7 @@
  * same holds for degrees 0 and 1, which have fewer parameters: degree 1 meets position and velocity, degree 0 the sum of
  * both scaled conditions (either of them alone would leave the other undamped).
  *
- * Where the direction of an effort turns during the step, the polynomial of the effort meets direction times multiplier
+ * Where the direction of a wrench turns during the step, the polynomial of the wrench meets direction times multiplier
  * at the nodes of Gauss (degrees 0, 1), Radau (2) and Lobatto (3). With these it has the same first moments over the
  * step, and the same value at the ends where the degree fixes it, up to the order of the scheme. */
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "coupling/index1.h"
 #include "math/polynomial.h"
 
-static const yk_index1_basis bases[YK_SIGNAL_COEFFICIENTS] = {
+static const yk_index1_basis bases[YK_INPUT_COEFFICIENTS] = {
     {.degree = 0, .parameters = 1, .shape = {{2.0 / 3}}, .condition = {{1, 1, 0}}, .node = {0.5}},
     {.degree = 1,
      .parameters = 2,
@@ -36,7 +36,7 @@ yk_index1_basis yk_index1_basis_of(int degree)
 {
     yk_index1_basis basis = bases[degree];
     memcpy(basis.moment, basis.condition, sizeof basis.moment);
-    /* A constant effort is that of the law at the end of the step. */
+    /* A constant wrench is that of the relation at the end of the step. */
     if (degree == 0) basis.moment[0][0] = basis.moment[0][1] = 0, basis.moment[0][2] = 1 / basis.shape[0][0];
     for (int i = 0; i <= degree; i++) {
         double value[YK_INDEX1_NODES] = {0};

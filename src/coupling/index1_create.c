@@ -3,35 +3,36 @@
 
 #include "coupling/index1.h"
 
-/* The sizes of the def are given; links are added, and `wires` of those that are solved for. */
+/* The sizes of the def are given; interfaces are added, and `wires` of those that are solved for. */
 static yk_status create_jacobian(yk_system *system, yk_jacobian_def def, int wires, yk_jacobian **jacobian)
 {
     yk_context *context = system->context;
-    def.member_count = system->member_count, def.link_count = system->link_count + wires;
-    yk_jacobian_link *links = yk_allocate(context, (size_t)def.link_count, sizeof *links);
-    if (!links) return YK_ERROR_MEMORY;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_interface_def *joint = &system->links[i].def;
-        const yk_constraint *constraint = &system->index1->links[i].constraint;
+    def.participant_count = system->participant_count, def.interface_count = system->interface_count + wires;
+    yk_jacobian_interface *interfaces = yk_allocate(context, (size_t)def.interface_count, sizeof *interfaces);
+    if (!interfaces) return YK_ERROR_MEMORY;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface_def *joint = &system->interfaces[i].def;
+        const yk_constraint *constraint = &system->index1->interfaces[i].constraint;
         bool point = constraint->kind == YK_PORT_MARKER && constraint->row[0].kind == YK_ROW_POINT;
-        links[i] = (yk_jacobian_link){.member = {joint->effort_subsystem, joint->motion_subsystem},
-                                      .port = {joint->effort_port, joint->motion_port},
-                                      .rows = constraint->row_count,
-                                      .law = system->links[i].law,
-                                      .global_rows = point ? 3 : 0,
-                                      .coordinates = yk_coordinates(system->links[i].kind)};
+        interfaces[i] = (yk_jacobian_interface){.participant = {joint->wrench_subsystem, joint->motion_subsystem},
+                                                .port = {joint->wrench_port, joint->motion_port},
+                                                .rows = constraint->row_count,
+                                                .relation = system->interfaces[i].relation,
+                                                .global_rows = point ? 3 : 0,
+                                                .coordinates = yk_coordinates(system->interfaces[i].kind)};
     }
     for (int i = 0; i < wires; i++) {
         const yk_wire_def *wire = &system->wires[system->index1->wires[i].wire].def;
-        links[system->link_count + i] = (yk_jacobian_link){.member = {wire->source_subsystem, wire->target_subsystem},
-                                                           .port = {wire->source_port, wire->target_port},
-                                                           .rows = 1,
-                                                           .wire = true,
-                                                           .coordinates = YK_SCALAR_COORDINATES};
+        interfaces[system->interface_count + i] =
+            (yk_jacobian_interface){.participant = {wire->source_subsystem, wire->target_subsystem},
+                                    .port = {wire->source_port, wire->target_port},
+                                    .rows = 1,
+                                    .wire = true,
+                                    .coordinates = YK_SCALAR_COORDINATES};
     }
-    def.links = links;
+    def.interfaces = interfaces;
     yk_status status = yk_jacobian_create(context, &def, jacobian);
-    yk_release(context, links);
+    yk_release(context, interfaces);
     return status;
 }
 
@@ -39,15 +40,15 @@ static yk_status create_jacobian(yk_system *system, yk_jacobian_def def, int wir
 static yk_status create_sensitivities(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
-    x->sensitivity = yk_allocate(system->context, (size_t)system->member_count, sizeof *x->sensitivity);
+    x->sensitivity = yk_allocate(system->context, (size_t)system->participant_count, sizeof *x->sensitivity);
     if (!x->sensitivity) return YK_ERROR_MEMORY;
-    for (int i = 0; i < system->member_count; i++) {
-        const yk_response *r = yk_jacobian_response(x->jacobian, i);
-        if (!yk_index1_tells(system, i)) continue;
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_port_response *r = yk_jacobian_response(x->jacobian, i);
+        if (!yk_index1_has_sensitivity(system, i)) continue;
         int width = 0;
         for (int c = 0; c < r->connection_count; c++)
-            width += x->links[r->connections[c].link].constraint.kind == YK_PORT_SCALAR ? 1 : 6;
-        width *= YK_SIGNAL_COEFFICIENTS;
+            width += x->interfaces[r->connections[c].interface].constraint.kind == YK_PORT_SCALAR ? 1 : 6;
+        width *= YK_INPUT_COEFFICIENTS;
         x->sensitivity[i] = yk_allocate(system->context, (size_t)r->rows * (size_t)width, sizeof **x->sensitivity);
         if (!x->sensitivity[i]) return YK_ERROR_MEMORY;
     }
@@ -56,9 +57,9 @@ static yk_status create_sensitivities(yk_system *system)
 
 static yk_status create_moments(yk_system *system)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        yk_member *b = yk_link_b(system, &system->links[i]);
-        if (!system->links[i].law || b->moments) continue;
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_participant *b = yk_interface_b(system, &system->interfaces[i]);
+        if (!system->interfaces[i].relation || b->moments) continue;
         b->moments = yk_allocate(system->context, (size_t)b->port_count, sizeof *b->moments);
         if (!b->moments) return YK_ERROR_MEMORY;
     }
@@ -71,13 +72,14 @@ yk_status yk_index1_create(yk_system *system)
     struct yk_index1 *x = yk_allocate(context, 1, sizeof *x);
     if (!x) return YK_ERROR_MEMORY;
     system->index1 = x;
-    for (int i = 0; i < YK_SIGNAL_COEFFICIENTS; i++) x->bases[i] = yk_index1_basis_of(i);
+    for (int i = 0; i < YK_INPUT_COEFFICIENTS; i++) x->bases[i] = yk_index1_basis_of(i);
     x->basis = &x->bases[system->scheme.index1.degree];
-    x->links = yk_allocate(context, (size_t)system->link_count, sizeof *x->links);
-    if (!x->links) return YK_ERROR_MEMORY;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        x->links[i].constraint = yk_constraint_make(link->kind, link->def.constrained, link->def.drive);
+    x->interfaces = yk_allocate(context, (size_t)system->interface_count, sizeof *x->interfaces);
+    if (!x->interfaces) return YK_ERROR_MEMORY;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        x->interfaces[i].constraint =
+            yk_constraint_make(interface->kind, interface->def.constrained, interface->def.drive);
     }
     const yk_jacobian_def whole = {.parameters = x->basis->parameters, .motions = YK_INDEX1_MOTIONS};
     const yk_jacobian_def start = {.parameters = 1, .motions = 1, .first_level = YK_LEVELS - 1};
@@ -90,23 +92,24 @@ yk_status yk_index1_create(yk_system *system)
     size_t size = (size_t)yk_jacobian_size(x->jacobian);
     x->correction = yk_allocate(context, size, sizeof *x->correction);
     x->applied = yk_allocate(context, size, sizeof *x->applied);
-    x->way = yk_allocate(context, size, sizeof *x->way);
-    return x->correction && x->applied && x->way ? YK_OK : YK_ERROR_MEMORY;
+    x->change = yk_allocate(context, size, sizeof *x->change);
+    return x->correction && x->applied && x->change ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_index1_destroy(yk_system *system)
 {
     struct yk_index1 *x = system->index1;
     if (!x) return;
-    for (int i = 0; x->sensitivity && i < system->member_count; i++) yk_release(system->context, x->sensitivity[i]);
+    for (int i = 0; x->sensitivity && i < system->participant_count; i++)
+        yk_release(system->context, x->sensitivity[i]);
     yk_release(system->context, x->sensitivity);
     yk_jacobian_destroy(x->jacobian);
     yk_jacobian_destroy(x->start_jacobian);
-    yk_release(system->context, x->links);
+    yk_release(system->context, x->interfaces);
     yk_release(system->context, x->wires);
     yk_release(system->context, x->correction);
     yk_release(system->context, x->applied);
-    yk_release(system->context, x->way);
+    yk_release(system->context, x->change);
     yk_release(system->context, x);
 }
 
@@ -114,15 +117,15 @@ void yk_index1_destroy(yk_system *system)
 
 /* The scalars of the state, as the image holds them. */
 enum { LAST_STEP, JACOBIAN_STEP, JACOBIAN_DEGREE, LAST_RATE, JUMPED, SCALARS };
-enum { EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double), MEAN_WORDS = 2 * sizeof(yk_effort) / sizeof(double) };
+enum { EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double), MEAN_WORDS = 2 * sizeof(yk_wrench) / sizeof(double) };
 
 yk_state_layout yk_index1_layout(const yk_system *system)
 {
     const struct yk_index1 *x = system->index1;
     yk_state_layout layout = {.words = SCALARS + (size_t)x->wire_count};
-    for (int i = 0; i < system->link_count; i++) {
-        layout.continuous += (size_t)x->links[i].constraint.row_count * YK_SIGNAL_COEFFICIENTS + MEAN_WORDS;
-        layout.words += EARLIER_WORDS + (size_t)x->links[i].constraint.row_count + 1;
+    for (int i = 0; i < system->interface_count; i++) {
+        layout.continuous += (size_t)x->interfaces[i].constraint.row_count * YK_INPUT_COEFFICIENTS + MEAN_WORDS;
+        layout.words += EARLIER_WORDS + (size_t)x->interfaces[i].constraint.row_count + 1;
     }
     if (system->scheme.index1.reuse) layout.words += yk_jacobian_words(x->jacobian);
     layout.words += layout.continuous;
@@ -132,15 +135,15 @@ yk_state_layout yk_index1_layout(const yk_system *system)
 void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
 {
     const struct yk_index1 *x = system->index1;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_index1_link *link = &x->links[i];
-        size_t words = (size_t)link->constraint.row_count * YK_SIGNAL_COEFFICIENTS;
-        memcpy(continuous, link->multiplier, words * sizeof *continuous);
-        memcpy(continuous + words, link->last_mean, sizeof link->last_mean);
-        memcpy(opaque, link->earlier, sizeof link->earlier);
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_index1_interface *interface = &x->interfaces[i];
+        size_t words = (size_t)interface->constraint.row_count * YK_INPUT_COEFFICIENTS;
+        memcpy(continuous, interface->multiplier, words * sizeof *continuous);
+        memcpy(continuous + words, interface->last_mean, sizeof interface->last_mean);
+        memcpy(opaque, interface->earlier, sizeof interface->earlier);
         continuous += words + MEAN_WORDS, opaque += EARLIER_WORDS;
-        for (int row = 0; row < link->constraint.row_count; row++) *opaque++ = link->trend[row];
-        *opaque++ = link->repeats;
+        for (int row = 0; row < interface->constraint.row_count; row++) *opaque++ = interface->trend[row];
+        *opaque++ = interface->repeats;
     }
     opaque[LAST_STEP] = x->last_step, opaque[JACOBIAN_STEP] = x->jacobian_step;
     opaque[JACOBIAN_DEGREE] = x->jacobian_degree, opaque[LAST_RATE] = x->last_rate;
@@ -153,15 +156,15 @@ void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
 void yk_index1_set(yk_system *system, const double *continuous, const double *opaque)
 {
     struct yk_index1 *x = system->index1;
-    for (int i = 0; i < system->link_count; i++) {
-        yk_index1_link *link = &x->links[i];
-        size_t words = (size_t)link->constraint.row_count * YK_SIGNAL_COEFFICIENTS;
-        memcpy(link->multiplier, continuous, words * sizeof *continuous);
-        memcpy(link->last_mean, continuous + words, sizeof link->last_mean);
-        memcpy(link->earlier, opaque, sizeof link->earlier);
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_index1_interface *interface = &x->interfaces[i];
+        size_t words = (size_t)interface->constraint.row_count * YK_INPUT_COEFFICIENTS;
+        memcpy(interface->multiplier, continuous, words * sizeof *continuous);
+        memcpy(interface->last_mean, continuous + words, sizeof interface->last_mean);
+        memcpy(interface->earlier, opaque, sizeof interface->earlier);
         continuous += words + MEAN_WORDS, opaque += EARLIER_WORDS;
-        for (int row = 0; row < link->constraint.row_count; row++) link->trend[row] = *opaque++;
-        link->repeats = *opaque++ != 0;
+        for (int row = 0; row < interface->constraint.row_count; row++) interface->trend[row] = *opaque++;
+        interface->repeats = *opaque++ != 0;
     }
     x->last_step = opaque[LAST_STEP], x->jacobian_step = opaque[JACOBIAN_STEP];
     x->jacobian_degree = (int)opaque[JACOBIAN_DEGREE], x->last_rate = opaque[LAST_RATE];

@@ -1,4 +1,4 @@
-/* How the motions of a subsystem's ports follow the parameters of the coupling efforts.
+/* How the motions of a subsystem's ports follow the parameters of the coupling wrenches.
  *
  * paper index1 (17), (37). A subsystem that knows its own sensitivities gives them with the step. Of the others the step
  * is repeated with one parameter changed at a time; the plain step comes last, so that the subsystem stands where it
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "coupling/index1.h"
-#include "coupling/placement.h"
+#include "coupling/transform.h"
 
 /* Changes of a parameter, relative to the largest multiplier: large against the rounding of motions, and so small that the
  * turning of bodies under it does not show. What is left of that is felt the more the longer a chain is. */
@@ -27,52 +27,52 @@ static void put_vector(double *place, int stride, yk_vec3 v)
 
 /* Sensitivities ---------------------------------------------------------------------------------------------------- */
 
-/* The coefficients of an effort in the order of step_sensitivity's columns. */
-static int pack_signal(yk_port_kind kind, int degree, const yk_signal *signal, double *coefficients)
+/* The coefficients of a wrench in the order of step_sensitivity's columns. */
+static int pack_input(yk_port_kind kind, int degree, const yk_input *input, double *coefficients)
 {
     int n = 0;
     for (int power = 0; power <= degree; power++) {
         if (kind == YK_PORT_SCALAR) {
-            coefficients[n++] = signal->linear[power].x;
+            coefficients[n++] = input->linear[power].x;
             continue;
         }
-        put_vector(coefficients + n, 1, signal->linear[power]);
-        put_vector(coefficients + n + 3, 1, signal->angular[power]);
+        put_vector(coefficients + n, 1, input->linear[power]);
+        put_vector(coefficients + n + 3, 1, input->angular[power]);
         n += 6;
     }
     return n;
 }
 
-static int effort_coefficients(yk_port_kind kind, int degree)
+static int wrench_coefficients(yk_port_kind kind, int degree)
 {
     return (kind == YK_PORT_SCALAR ? 1 : 6) * (degree + 1);
 }
 
-/* The degree of the efforts that a member sees. */
-static int degree_for(const yk_system *system, const yk_member *m)
+/* The degree of the wrenches that a participant sees. */
+static int degree_for(const yk_system *system, const yk_participant *m)
 {
     return m->low_order ? 1 : system->index1->basis->degree;
 }
 
-/* One column: the sensitivities times the effort of a unit parameter, as the subsystem takes it. */
-static void transform_column(const yk_system *system, int member, const yk_connection *by, int column, int width,
+/* One column: the sensitivities times the wrench of a unit parameter, as the subsystem takes it. */
+static void transform_column(const yk_system *system, int participant, const yk_connection *by, int column, int width,
                              int offset, const double *sensitivity)
 {
     struct yk_index1 *x = system->index1;
-    const yk_member *m = &system->members[member];
-    const yk_index1_link *link = &x->links[by->link];
-    yk_response *r = yk_jacobian_response(x->jacobian, member);
+    const yk_participant *m = &system->participants[participant];
+    const yk_index1_interface *interface = &x->interfaces[by->interface];
+    yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];
-    double coefficients[6 * YK_SIGNAL_COEFFICIENTS];
-    yk_signal signal = {.orientation = yk_q_identity()}, own = signal;
-    unit_parameter(link->basis, link->constraint.row_count, column, multiplier);
-    yk_index1_signal(link, by->side, system->h, multiplier, &signal);
-    if (m->low_order) signal = yk_index1_substep_line(system, m, 0, &signal, &(yk_effort){{0, 0, 0}, {0, 0, 0}});
-    if (m->placement)
-        yk_placement_input(m->placement, link->constraint.kind, YK_TAKES_EFFORT, &signal, &own);
+    double coefficients[6 * YK_INPUT_COEFFICIENTS];
+    yk_input input = {.orientation = yk_q_identity()}, own = input;
+    unit_parameter(interface->basis, interface->constraint.row_count, column, multiplier);
+    yk_index1_input(interface, by->side, system->h, multiplier, &input);
+    if (m->low_order) input = yk_index1_substep_line(system, m, 0, &input, &(yk_wrench){{0, 0, 0}, {0, 0, 0}});
+    if (m->transform)
+        yk_transform_input(m->transform, interface->constraint.kind, YK_TAKES_WRENCH, &input, &own);
     else
-        own = signal;
-    int count = pack_signal(link->constraint.kind, degree_for(system, m), &own, coefficients);
+        own = input;
+    int count = pack_input(interface->constraint.kind, degree_for(system, m), &own, coefficients);
     for (int row = 0; row < r->rows; row++) {
         double sum = 0;
         for (int i = 0; i < count; i++) sum += sensitivity[row * width + offset + i] * coefficients[i];
@@ -81,31 +81,31 @@ static void transform_column(const yk_system *system, int member, const yk_conne
 }
 
 /* Rows of the response from the subsystem's units and axes to those of the system. */
-static void place_rows(const yk_member *m, yk_response *r, const yk_index1_link *links)
+static void place_rows(const yk_participant *m, yk_port_response *r, const yk_index1_interface *interfaces)
 {
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
-        yk_port_kind kind = links[c->link].constraint.kind;
+        yk_port_kind kind = interfaces[c->interface].constraint.kind;
         for (int column = 0; column < r->columns; column++)
-            yk_placement_variation(m->placement, kind, r->matrix + c->row * r->columns + column, r->columns);
+            yk_transform_variation(m->transform, kind, r->matrix + c->row * r->columns + column, r->columns);
     }
 }
 
-static void transform(const yk_system *system, int member, const double *sensitivity)
+static void transform(const yk_system *system, int participant, const double *sensitivity)
 {
     struct yk_index1 *x = system->index1;
-    yk_response *r = yk_jacobian_response(x->jacobian, member);
-    int width = 0, degree = degree_for(system, &system->members[member]);
+    yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
+    int width = 0, degree = degree_for(system, &system->participants[participant]);
     for (int i = 0; i < r->connection_count; i++)
-        width += effort_coefficients(x->links[r->connections[i].link].constraint.kind, degree);
+        width += wrench_coefficients(x->interfaces[r->connections[i].interface].constraint.kind, degree);
     for (int i = 0, offset = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
-        const yk_constraint *constraint = &x->links[by->link].constraint;
+        const yk_constraint *constraint = &x->interfaces[by->interface].constraint;
         for (int column = 0; column < constraint->row_count * x->basis->parameters; column++)
-            transform_column(system, member, by, column, width, offset, sensitivity);
-        offset += effort_coefficients(constraint->kind, degree);
+            transform_column(system, participant, by, column, width, offset, sensitivity);
+        offset += wrench_coefficients(constraint->kind, degree);
     }
-    if (system->members[member].placement) place_rows(&system->members[member], r, x->links);
+    if (system->participants[participant].transform) place_rows(&system->participants[participant], r, x->interfaces);
 }
 
 /* Finite differences ----------------------------------------------------------------------------------------------- */
@@ -114,80 +114,81 @@ static void transform(const yk_system *system, int member, const double *sensiti
 static double change_size(const yk_system *system)
 {
     double largest = 0;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_index1_link *link = &system->index1->links[i];
-        for (int row = 0; row < link->constraint.row_count; row++) {
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_index1_interface *interface = &system->index1->interfaces[i];
+        for (int row = 0; row < interface->constraint.row_count; row++) {
             double end = 0;
-            for (int power = 0; power <= link->basis->degree; power++) end += link->multiplier[row].power[power];
-            largest = fmax(largest, fmax(fabs(link->multiplier[row].power[0]), fabs(end)));
+            for (int power = 0; power <= interface->basis->degree; power++)
+                end += interface->multiplier[row].power[power];
+            largest = fmax(largest, fmax(fabs(interface->multiplier[row].power[0]), fabs(end)));
         }
     }
     return largest > 0 && isfinite(largest) ? CHANGE * largest : 1;
 }
 
 /* The input of a port with one parameter changed. */
-static void change_effort(const yk_system *system, const yk_connection *by, int column, double change, yk_signal *input)
+static void change_wrench(const yk_system *system, const yk_connection *by, int column, double change, yk_input *input)
 {
     const struct yk_index1 *x = system->index1;
-    const yk_index1_link *link = &x->links[by->link];
+    const yk_index1_interface *interface = &x->interfaces[by->interface];
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX], unit[YK_JOINT_ROWS_MAX];
-    unit_parameter(link->basis, link->constraint.row_count, column, unit);
-    for (int row = 0; row < link->constraint.row_count; row++)
-        for (int power = 0; power < YK_SIGNAL_COEFFICIENTS; power++)
-            multiplier[row].power[power] = link->multiplier[row].power[power] + change * unit[row].power[power];
-    yk_index1_signal(link, by->side, system->h, multiplier, input);
+    unit_parameter(interface->basis, interface->constraint.row_count, column, unit);
+    for (int row = 0; row < interface->constraint.row_count; row++)
+        for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++)
+            multiplier[row].power[power] = interface->multiplier[row].power[power] + change * unit[row].power[power];
+    yk_index1_input(interface, by->side, system->h, multiplier, input);
 }
 
-static void change_motion(const yk_system *system, const yk_connection *by, int column, double change, yk_signal *input)
+static void change_motion(const yk_system *system, const yk_connection *by, int column, double change, yk_input *input)
 {
-    double told[YK_INDEX1_MOTIONS];
-    memcpy(told, system->index1->links[by->link].told, sizeof told);
-    told[column] += change * yk_level_size(column, system->h);
-    yk_index1_tell(system, by->link, told, input);
+    double given[YK_INDEX1_MOTIONS];
+    memcpy(given, system->index1->interfaces[by->interface].given, sizeof given);
+    given[column] += change * yk_level_size(column, system->h);
+    yk_index1_motion_input(system, by->interface, given, input);
 }
 
 static bool is_wire(const yk_system *system, const yk_connection *by)
 {
-    return by->link >= system->link_count;
+    return by->interface >= system->interface_count;
 }
 
-static bool is_told(const yk_system *system, const yk_connection *by)
+static bool takes_motion_or_signal(const yk_system *system, const yk_connection *by)
 {
-    return !is_wire(system, by) && system->links[by->link].law && by->side == 1;
+    return !is_wire(system, by) && system->interfaces[by->interface].relation && by->side == 1;
 }
 
-static void change_wire(const yk_system *system, const yk_connection *by, double change, yk_signal *input)
+static void change_wire(const yk_system *system, const yk_connection *by, double change, yk_input *input)
 {
-    int number = by->link - system->link_count;
+    int number = by->interface - system->interface_count;
     yk_index1_wire_input(system, number, system->index1->wires[number].end + change, input);
 }
 
-static yk_status step_changed(yk_system *system, int member, const yk_connection *by, int column, double change,
+static yk_status step_changed(yk_system *system, int participant, const yk_connection *by, int column, double change,
                               yk_motion *motion)
 {
-    yk_member *m = &system->members[member];
-    const yk_response *r = yk_jacobian_response(system->index1->jacobian, member);
-    yk_signal kept = m->inputs[by->port];
+    yk_participant *m = &system->participants[participant];
+    const yk_port_response *r = yk_jacobian_response(system->index1->jacobian, participant);
+    yk_input kept = m->inputs[by->port];
     if (is_wire(system, by))
         change_wire(system, by, change, &m->inputs[by->port]);
-    else if (is_told(system, by))
+    else if (takes_motion_or_signal(system, by))
         change_motion(system, by, column, change, &m->inputs[by->port]);
     else
-        change_effort(system, by, column, change, &m->inputs[by->port]);
-    yk_status status = yk_system_advance(system, member);
+        change_wrench(system, by, column, change, &m->inputs[by->port]);
+    yk_status status = yk_system_advance(system, participant);
     m->inputs[by->port] = kept;
     for (int i = 0; i < r->connection_count; i++)
-        motion[i] = yk_index1_answer(system, r->connections[i].link, r->connections[i].side);
+        motion[i] = yk_index1_answer(system, r->connections[i].interface, r->connections[i].side);
     return status;
 }
 
-static void differences(const yk_system *system, yk_response *r, int column, double change)
+static void differences(const yk_system *system, yk_port_response *r, int column, double change)
 {
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
         if (is_wire(system, c) && c->side == 1) continue;
-        yk_motion now = yk_index1_answer(system, c->link, c->side);
-        yk_motion_difference(is_wire(system, c) ? YK_PORT_SCALAR : system->links[c->link].kind, &now,
+        yk_motion now = yk_index1_answer(system, c->interface, c->side);
+        yk_motion_difference(is_wire(system, c) ? YK_PORT_SCALAR : system->interfaces[c->interface].kind, &now,
                              &r->motion[column * r->connection_count + i], 1 / change,
                              r->matrix + c->row * r->columns + column, r->columns);
     }
@@ -198,30 +199,31 @@ static int columns_of(const yk_system *system, const yk_connection *by, double *
 {
     int first;
     if (is_wire(system, by))
-        *change = yk_index1_wire_change(system, by->link - system->link_count);
+        *change = yk_index1_wire_change(system, by->interface - system->interface_count);
     else
-        *change = is_told(system, by) ? yk_index1_motion_change(system, by->link) : change_size(system);
-    return yk_jacobian_columns(system->index1->jacobian, by->link, by->side, &first);
+        *change =
+            takes_motion_or_signal(system, by) ? yk_index1_motion_change(system, by->interface) : change_size(system);
+    return yk_jacobian_columns(system->index1->jacobian, by->interface, by->side, &first);
 }
 
-static yk_status advance_with_differences(yk_system *system, int member)
+static yk_status advance_with_differences(yk_system *system, int participant)
 {
     struct yk_index1 *x = system->index1;
-    yk_member *m = &system->members[member];
-    yk_response *r = yk_jacobian_response(x->jacobian, member);
+    yk_participant *m = &system->participants[participant];
+    yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     double change;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
         int columns = columns_of(system, by, &change);
         for (int column = 0; column < columns; column++) {
             yk_motion *motion = r->motion + (by->column + column) * r->connection_count;
-            yk_status status = step_changed(system, member, by, column, change, motion);
-            if (status >= 0) status = yk_system_rewind(system, member);
+            yk_status status = step_changed(system, participant, by, column, change, motion);
+            if (status >= 0) status = yk_system_rewind(system, participant);
             if (status < 0) return status;
             m->difference_runs++;
         }
     }
-    yk_status status = yk_system_advance(system, member);
+    yk_status status = yk_system_advance(system, participant);
     for (int i = 0; status >= 0 && i < r->connection_count; i++) {
         int columns = columns_of(system, &r->connections[i], &change);
         for (int k = 0; k < columns; k++) differences(system, r, r->connections[i].column + k, change);
@@ -229,20 +231,20 @@ static yk_status advance_with_differences(yk_system *system, int member)
     return status;
 }
 
-static yk_status advance_with_sensitivities(yk_system *system, int member)
+static yk_status advance_with_sensitivities(yk_system *system, int participant)
 {
     struct yk_index1 *x = system->index1;
-    int degree = degree_for(system, &system->members[member]);
-    yk_status status = yk_system_advance_sensitive(system, member, degree, x->sensitivity[member]);
-    if (status >= 0) transform(system, member, x->sensitivity[member]);
+    int degree = degree_for(system, &system->participants[participant]);
+    yk_status status = yk_system_advance_sensitive(system, participant, degree, x->sensitivity[participant]);
+    if (status >= 0) transform(system, participant, x->sensitivity[participant]);
     return status;
 }
 
-yk_status yk_index1_advance_with_response(yk_system *system, int member)
+yk_status yk_index1_advance_with_response(yk_system *system, int participant)
 {
     struct yk_index1 *x = system->index1;
-    yk_status status =
-        x->sensitivity[member] ? advance_with_sensitivities(system, member) : advance_with_differences(system, member);
-    if (status >= 0) yk_response_scale(x->jacobian, yk_jacobian_response(x->jacobian, member), system->h);
+    yk_status status = x->sensitivity[participant] ? advance_with_sensitivities(system, participant)
+                                                   : advance_with_differences(system, participant);
+    if (status >= 0) yk_response_scale(x->jacobian, yk_jacobian_response(x->jacobian, participant), system->h);
     return status;
 }

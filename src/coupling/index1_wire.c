@@ -1,10 +1,10 @@
 /* Wires in the scheme index1.
  *
  * A controller that measures a motion and commands a valve closes a loop within the step. Followed run by run, such a loop
- * would be a fixed point of its own beside Newton's method for the efforts, and need not converge. So the value of a wire
- * at the end of the step is an unknown as the efforts are, where both its ends are differenced; the condition is that its
+ * would be a fixed point of its own beside Newton's method for the wrenches, and need not converge. So the value of a wire
+ * at the end of the step is an unknown as the wrenches are, where both its ends are differenced; the condition is that its
  * source gives it. Between the ends of the step the value is a straight line. Wires that hold, that end where they begin, or
- * that touch a member that tells its sensitivities (which know nothing of signals) are followed run by run. */
+ * that touch a participant that tells its sensitivities (which know nothing of signals) are followed run by run. */
 #include <math.h>
 
 #include "coupling/index1.h"
@@ -15,7 +15,8 @@ static const double CHANGE = 1e-6, LEAST_CHANGE = 1e-8;
 static bool can_be_solved(const yk_system *system, const yk_wire_def *def)
 {
     if (def->hold || def->source_subsystem == def->target_subsystem) return false;
-    return !yk_index1_tells(system, def->source_subsystem) && !yk_index1_tells(system, def->target_subsystem);
+    return !yk_index1_has_sensitivity(system, def->source_subsystem) &&
+           !yk_index1_has_sensitivity(system, def->target_subsystem);
 }
 
 yk_status yk_index1_create_wires(yk_system *system)
@@ -44,7 +45,7 @@ void yk_index1_correct_wires(yk_system *system, const double *correction)
     for (int i = 0; i < x->wire_count; i++) x->wires[i].end -= correction[i];
 }
 
-void yk_index1_wire_input(const yk_system *system, int number, double end, yk_signal *input)
+void yk_index1_wire_input(const yk_system *system, int number, double end, yk_input *input)
 {
     double begin = system->wires[system->index1->wires[number].wire].before;
     input->degree = 1;
@@ -52,14 +53,15 @@ void yk_index1_wire_input(const yk_system *system, int number, double end, yk_si
     input->linear[1].x = (end - begin) / system->h;
 }
 
-void yk_index1_feed(yk_system *system, int member)
+void yk_index1_carry_signals(yk_system *system, int participant)
 {
     const struct yk_index1 *x = system->index1;
-    yk_system_feed(system, member);
+    yk_system_carry_signals(system, participant);
     for (int i = 0; i < x->wire_count; i++) {
         const yk_wire_def *def = &system->wires[x->wires[i].wire].def;
-        if (def->target_subsystem == member)
-            yk_index1_wire_input(system, i, x->wires[i].end, &system->members[member].inputs[def->target_port]);
+        if (def->target_subsystem == participant)
+            yk_index1_wire_input(system, i, x->wires[i].end,
+                                 &system->participants[participant].inputs[def->target_port]);
     }
 }
 

@@ -4,20 +4,20 @@
 #include <string.h>
 
 /* The matrix is scaled to rows and columns of size 1; below this reciprocal condition number constraints are then taken to be
- * redundant, and the diagonal is raised by the fraction below. The efforts of redundant constraints are shared out that
+ * redundant, and the diagonal is raised by the fraction below. The wrenches of redundant constraints are shared out that
  * way, instead of growing out of the noise of the Jacobian. */
 static const double SINGULAR = 1e-8, REDUNDANCY = 1e-6;
 
 struct yk_jacobian {
     yk_context *context;
     int size, parameters, motions, first_level;
-    int member_count, link_count;
-    yk_jacobian_link *links;
-    yk_response *responses;
+    int participant_count, interface_count;
+    yk_jacobian_interface *interfaces;
+    yk_port_response *responses;
     yk_sparse *matrix;
     int *place; /* of every entry of every block, in the order of assembly, then of the diagonal */
     size_t place_count;
-    double *condition_gradient; /* workspace: conditions of one link by the coordinates of one side */
+    double *condition_gradient; /* workspace: conditions of one interface by the coordinates of one side */
     double *row_scale, *column_scale;
     bool factored;
     bool fresh;     /* a response is new since the last factorisation */
@@ -26,35 +26,36 @@ struct yk_jacobian {
 
 /* Creation --------------------------------------------------------------------------------------------------------- */
 
-static int side_of(const yk_jacobian_link *link, int member)
+static int side_of(const yk_jacobian_interface *interface, int participant)
 {
-    return link->member[0] == member ? 0 : link->member[1] == member ? 1 : -1;
+    return interface->participant[0] == participant ? 0 : interface->participant[1] == participant ? 1 : -1;
 }
 
-static void insert_by_port(yk_response *r, yk_connection c)
+static void insert_by_port(yk_port_response *r, yk_connection c)
 {
     int i = r->connection_count++;
     for (; i > 0 && r->connections[i - 1].port > c.port; i--) r->connections[i] = r->connections[i - 1];
     r->connections[i] = c;
 }
 
-static yk_status create_response(yk_jacobian *j, int member)
+static yk_status create_response(yk_jacobian *j, int participant)
 {
-    yk_response *r = &j->responses[member];
+    yk_port_response *r = &j->responses[participant];
     int count = 0;
-    for (int i = 0; i < j->link_count; i++) count += side_of(&j->links[i], member) >= 0;
+    for (int i = 0; i < j->interface_count; i++) count += side_of(&j->interfaces[i], participant) >= 0;
     r->connections = yk_allocate(j->context, (size_t)count, sizeof *r->connections);
     if (!r->connections) return YK_ERROR_MEMORY;
-    for (int i = 0; i < j->link_count; i++) {
-        int side = side_of(&j->links[i], member);
-        if (side >= 0) insert_by_port(r, (yk_connection){.link = i, .side = side, .port = j->links[i].port[side]});
+    for (int i = 0; i < j->interface_count; i++) {
+        int side = side_of(&j->interfaces[i], participant);
+        if (side >= 0)
+            insert_by_port(r, (yk_connection){.interface = i, .side = side, .port = j->interfaces[i].port[side]});
     }
     for (int i = 0; i < count; i++) {
-        const yk_jacobian_link *link = &j->links[r->connections[i].link];
+        const yk_jacobian_interface *interface = &j->interfaces[r->connections[i].interface];
         int first;
         r->connections[i].row = r->rows, r->connections[i].column = r->columns;
-        r->rows += yk_jacobian_coordinates(link, r->connections[i].side);
-        r->columns += yk_jacobian_columns(j, r->connections[i].link, r->connections[i].side, &first);
+        r->rows += yk_jacobian_coordinates(interface, r->connections[i].side);
+        r->columns += yk_jacobian_columns(j, r->connections[i].interface, r->connections[i].side, &first);
     }
     r->matrix = yk_allocate(j->context, (size_t)r->rows * (size_t)r->columns, sizeof *r->matrix);
     r->motion = yk_allocate(j->context, (size_t)r->columns * (size_t)count, sizeof *r->motion);
@@ -66,10 +67,10 @@ static yk_status create_response(yk_jacobian *j, int member)
 static size_t count_entries(const yk_jacobian *j)
 {
     size_t count = (size_t)j->size;
-    for (int m = 0; m < j->member_count; m++) {
-        const yk_response *r = &j->responses[m];
+    for (int m = 0; m < j->participant_count; m++) {
+        const yk_port_response *r = &j->responses[m];
         for (int from = 0; from < r->connection_count; from++)
-            count += (size_t)yk_jacobian_link_size(j, r->connections[from].link) * (size_t)r->columns;
+            count += (size_t)yk_jacobian_interface_size(j, r->connections[from].interface) * (size_t)r->columns;
     }
     return count;
 }
@@ -77,15 +78,16 @@ static size_t count_entries(const yk_jacobian *j)
 /* In the order in which assembly runs through them. */
 static void list_entries(const yk_jacobian *j, yk_sparse_entry *entry)
 {
-    for (int m = 0; m < j->member_count; m++) {
-        const yk_response *r = &j->responses[m];
+    for (int m = 0; m < j->participant_count; m++) {
+        const yk_port_response *r = &j->responses[m];
         for (int from = 0; from < r->connection_count; from++) {
-            int of = r->connections[from].link, height = yk_jacobian_link_size(j, of);
+            int of = r->connections[from].interface, height = yk_jacobian_interface_size(j, of);
             for (int by = 0; by < r->connection_count; by++) {
-                int first, width = yk_jacobian_columns(j, r->connections[by].link, r->connections[by].side, &first);
+                int first,
+                    width = yk_jacobian_columns(j, r->connections[by].interface, r->connections[by].side, &first);
                 for (int row = 0; row < height; row++)
                     for (int column = 0; column < width; column++)
-                        *entry++ = (yk_sparse_entry){j->links[of].first + row, first + column};
+                        *entry++ = (yk_sparse_entry){j->interfaces[of].first + row, first + column};
             }
         }
     }
@@ -108,17 +110,17 @@ static yk_status create_matrix(yk_jacobian *j)
 
 static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
 {
-    size_t links = (size_t)j->link_count, members = (size_t)j->member_count;
-    j->links = yk_allocate(j->context, links, sizeof *j->links);
-    j->responses = yk_allocate(j->context, members, sizeof *j->responses);
-    if (!j->links || !j->responses) return YK_ERROR_MEMORY;
-    for (int i = 0; i < j->link_count; i++) {
-        j->links[i] = def->links[i];
-        j->links[i].first = j->size;
-        j->size += yk_jacobian_link_size(j, i);
+    size_t interfaces = (size_t)j->interface_count, participants = (size_t)j->participant_count;
+    j->interfaces = yk_allocate(j->context, interfaces, sizeof *j->interfaces);
+    j->responses = yk_allocate(j->context, participants, sizeof *j->responses);
+    if (!j->interfaces || !j->responses) return YK_ERROR_MEMORY;
+    for (int i = 0; i < j->interface_count; i++) {
+        j->interfaces[i] = def->interfaces[i];
+        j->interfaces[i].first = j->size;
+        j->size += yk_jacobian_interface_size(j, i);
     }
     yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < j->member_count; i++) status = create_response(j, i);
+    for (int i = 0; status == YK_OK && i < j->participant_count; i++) status = create_response(j, i);
     if (status < 0) return status;
     size_t widest = (size_t)YK_JOINT_ROWS_MAX * YK_LEVELS * YK_MARKER_COORDINATES;
     j->condition_gradient = yk_allocate(j->context, widest, sizeof *j->condition_gradient);
@@ -135,7 +137,7 @@ yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk
     made->context = context;
     made->parameters = def->parameters;
     made->motions = def->motions, made->first_level = def->first_level;
-    made->member_count = def->member_count, made->link_count = def->link_count;
+    made->participant_count = def->participant_count, made->interface_count = def->interface_count;
     yk_status status = create_parts(made, def);
     if (status < 0) {
         yk_jacobian_destroy(made);
@@ -149,7 +151,7 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
 {
     if (!jacobian) return;
     yk_context *context = jacobian->context;
-    for (int i = 0; jacobian->responses && i < jacobian->member_count; i++) {
+    for (int i = 0; jacobian->responses && i < jacobian->participant_count; i++) {
         yk_release(context, jacobian->responses[i].connections);
         yk_release(context, jacobian->responses[i].matrix);
         yk_release(context, jacobian->responses[i].motion);
@@ -157,7 +159,7 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
         yk_release(context, jacobian->responses[i].change);
     }
     yk_sparse_destroy(jacobian->matrix);
-    yk_release(context, jacobian->links);
+    yk_release(context, jacobian->interfaces);
     yk_release(context, jacobian->responses);
     yk_release(context, jacobian->place);
     yk_release(context, jacobian->condition_gradient);
@@ -170,9 +172,9 @@ int yk_jacobian_size(const yk_jacobian *jacobian)
     return jacobian->size;
 }
 
-int yk_jacobian_members(const yk_jacobian *jacobian)
+int yk_jacobian_participants(const yk_jacobian *jacobian)
 {
-    return jacobian->member_count;
+    return jacobian->participant_count;
 }
 
 int yk_jacobian_parameters(const yk_jacobian *jacobian)
@@ -180,36 +182,36 @@ int yk_jacobian_parameters(const yk_jacobian *jacobian)
     return jacobian->parameters;
 }
 
-int yk_jacobian_link_size(const yk_jacobian *jacobian, int link)
+int yk_jacobian_interface_size(const yk_jacobian *jacobian, int interface)
 {
-    const yk_jacobian_link *of = &jacobian->links[link];
+    const yk_jacobian_interface *of = &jacobian->interfaces[interface];
     if (of->wire) return 1;
-    return of->rows * (jacobian->parameters + (of->law ? jacobian->motions : 0));
+    return of->rows * (jacobian->parameters + (of->relation ? jacobian->motions : 0));
 }
 
-int yk_jacobian_coordinates(const yk_jacobian_link *link, int side)
+int yk_jacobian_coordinates(const yk_jacobian_interface *interface, int side)
 {
-    return link->wire && side == 1 ? 0 : link->coordinates;
+    return interface->wire && side == 1 ? 0 : interface->coordinates;
 }
 
-int yk_jacobian_columns(const yk_jacobian *jacobian, int link, int side, int *first)
+int yk_jacobian_columns(const yk_jacobian *jacobian, int interface, int side, int *first)
 {
-    const yk_jacobian_link *of = &jacobian->links[link];
+    const yk_jacobian_interface *of = &jacobian->interfaces[interface];
     *first = of->first;
     if (of->wire) return side;
-    bool told = of->law && side == 1;
-    *first = of->first + (told ? of->rows * jacobian->parameters : 0);
-    return of->rows * (told ? jacobian->motions : jacobian->parameters);
+    bool given = of->relation && side == 1;
+    *first = of->first + (given ? of->rows * jacobian->parameters : 0);
+    return of->rows * (given ? jacobian->motions : jacobian->parameters);
 }
 
-const yk_jacobian_link *yk_jacobian_links(const yk_jacobian *jacobian)
+const yk_jacobian_interface *yk_jacobian_interfaces(const yk_jacobian *jacobian)
 {
-    return jacobian->links;
+    return jacobian->interfaces;
 }
 
-yk_response *yk_jacobian_response(yk_jacobian *jacobian, int member)
+yk_port_response *yk_jacobian_response(yk_jacobian *jacobian, int participant)
 {
-    return &jacobian->responses[member];
+    return &jacobian->responses[participant];
 }
 
 /* Assembly --------------------------------------------------------------------------------------------------------- */
@@ -219,21 +221,21 @@ void yk_jacobian_renew(yk_jacobian *jacobian)
     jacobian->fresh = true;
 }
 
-void yk_response_scale(const yk_jacobian *jacobian, yk_response *response, double h)
+void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, double h)
 {
     for (int i = 0; i < response->connection_count; i++) {
         const yk_connection *c = &response->connections[i];
-        const yk_jacobian_link *link = &jacobian->links[c->link];
-        if (!yk_is_motion(link, c->side)) continue;
-        for (int k = 0; k < link->coordinates; k++) {
-            double factor = 1 / yk_level_size(yk_level_of(link, k), h),
+        const yk_jacobian_interface *interface = &jacobian->interfaces[c->interface];
+        if (!yk_is_motion(interface, c->side)) continue;
+        for (int k = 0; k < interface->coordinates; k++) {
+            double factor = 1 / yk_level_size(yk_level_of(interface, k), h),
                    *row = response->matrix + (c->row + k) * response->columns;
             for (int column = 0; column < response->columns; column++) row[column] *= factor;
         }
     }
 }
 
-/* The conditions of a law, by what its sides answer. */
+/* The conditions of a relation, by what its sides answer. */
 static void weigh_answers(yk_jacobian *j, int side, const double (*moment)[YK_LEVELS])
 {
     double *out = j->condition_gradient;
@@ -250,31 +252,31 @@ static void weigh_value(yk_jacobian *j)
     out[0] = -1, out[1] = out[2] = 0;
 }
 
-/* The conditions of one link by the coordinates of one of its sides: (condition, row) x coordinate. */
-static void weigh_levels(yk_jacobian *j, const yk_jacobian_link *link, int side, const yk_constraint_gradient *gradient,
-                         const double (*condition)[YK_LEVELS], double h)
+/* The conditions of one interface by the coordinates of one of its sides: (condition, row) x coordinate. */
+static void weigh_levels(yk_jacobian *j, const yk_jacobian_interface *interface, int side,
+                         const yk_constraint_gradient *gradient, const double (*condition)[YK_LEVELS], double h)
 {
     double *out = j->condition_gradient;
     for (int e = 0; e < j->parameters; e++) {
-        for (int row = 0; row < link->rows; row++) {
-            for (int k = 0; k < link->coordinates; k++) {
+        for (int row = 0; row < interface->rows; row++) {
+            for (int k = 0; k < interface->coordinates; k++) {
                 double sum = 0;
                 for (int level = 0; level < YK_LEVELS; level++)
                     sum += condition[e][level] / yk_level_size(level, h) * gradient->by[side][level][row][k];
-                *out++ = sum * yk_level_size(yk_level_of(link, k), h);
+                *out++ = sum * yk_level_size(yk_level_of(interface, k), h);
             }
         }
     }
 }
 
 /* Conditions of one connection times the response to another; returns the place behind. */
-static const int *add_block(yk_jacobian *j, const yk_response *r, const yk_connection *from, const yk_connection *by,
-                            const int *place)
+static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_connection *from,
+                            const yk_connection *by, const int *place)
 {
-    int coordinates = yk_jacobian_coordinates(&j->links[from->link], from->side);
+    int coordinates = yk_jacobian_coordinates(&j->interfaces[from->interface], from->side);
     double *values = yk_sparse_values(j->matrix);
-    int first, height = yk_jacobian_link_size(j, from->link),
-               width = yk_jacobian_columns(j, by->link, by->side, &first);
+    int first, height = yk_jacobian_interface_size(j, from->interface),
+               width = yk_jacobian_columns(j, by->interface, by->side, &first);
     for (int row = 0; row < height; row++) {
         const double *gradient = j->condition_gradient + row * coordinates;
         double sum[YK_JOINT_ROWS_MAX * YK_LEVELS] = {0};
@@ -288,17 +290,18 @@ static const int *add_block(yk_jacobian *j, const yk_response *r, const yk_conne
     return place;
 }
 
-static const int *add_response(yk_jacobian *j, const yk_response *r, yk_gradient_of gradient, void *user,
+static const int *add_response(yk_jacobian *j, const yk_port_response *r, yk_gradient_of gradient, void *user,
                                const yk_conditions *conditions, const int *place)
 {
     for (int from = 0; from < r->connection_count; from++) {
         const yk_connection *c = &r->connections[from];
-        if (j->links[c->link].wire)
+        if (j->interfaces[c->interface].wire)
             weigh_value(j);
-        else if (j->links[c->link].law)
+        else if (j->interfaces[c->interface].relation)
             weigh_answers(j, c->side, conditions->moment);
         else
-            weigh_levels(j, &j->links[c->link], c->side, gradient(user, c->link), conditions->motion, conditions->h);
+            weigh_levels(j, &j->interfaces[c->interface], c->side, gradient(user, c->interface), conditions->motion,
+                         conditions->h);
         for (int by = 0; by < r->connection_count; by++) place = add_block(j, r, c, &r->connections[by], place);
     }
     return place;
@@ -355,12 +358,13 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, v
 {
     memset(yk_sparse_values(jacobian->matrix), 0, yk_sparse_nonzeros(jacobian->matrix) * sizeof(double));
     const int *place = jacobian->place;
-    for (int m = 0; m < jacobian->member_count; m++)
+    for (int m = 0; m < jacobian->participant_count; m++)
         place = add_response(jacobian, &jacobian->responses[m], gradient, user, conditions, place);
-    for (int i = 0; i < jacobian->link_count; i++)
-        for (int k = 0; (jacobian->links[i].law || jacobian->links[i].wire) && k < yk_jacobian_link_size(jacobian, i);
+    for (int i = 0; i < jacobian->interface_count; i++)
+        for (int k = 0; (jacobian->interfaces[i].relation || jacobian->interfaces[i].wire) &&
+                        k < yk_jacobian_interface_size(jacobian, i);
              k++)
-            yk_sparse_values(jacobian->matrix)[place[jacobian->links[i].first + k]] += 1;
+            yk_sparse_values(jacobian->matrix)[place[jacobian->interfaces[i].first + k]] += 1;
     return factor(jacobian);
 }
 
@@ -373,7 +377,7 @@ void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
 
 /* State ------------------------------------------------------------------------------------------------------------ */
 
-static size_t response_words(const yk_response *r)
+static size_t response_words(const yk_port_response *r)
 {
     return (size_t)r->rows * (size_t)r->columns;
 }
@@ -381,14 +385,14 @@ static size_t response_words(const yk_response *r)
 size_t yk_jacobian_words(const yk_jacobian *jacobian)
 {
     size_t words = 0;
-    for (int m = 0; m < jacobian->member_count; m++) words += response_words(&jacobian->responses[m]);
+    for (int m = 0; m < jacobian->participant_count; m++) words += response_words(&jacobian->responses[m]);
     return words;
 }
 
 void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
 {
-    for (int m = 0; m < jacobian->member_count; m++) {
-        const yk_response *r = &jacobian->responses[m];
+    for (int m = 0; m < jacobian->participant_count; m++) {
+        const yk_port_response *r = &jacobian->responses[m];
         memcpy(words, r->matrix, response_words(r) * sizeof *words);
         words += response_words(r);
     }
@@ -396,8 +400,8 @@ void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
 
 void yk_jacobian_set(yk_jacobian *jacobian, const double *words)
 {
-    for (int m = 0; m < jacobian->member_count; m++) {
-        yk_response *r = &jacobian->responses[m];
+    for (int m = 0; m < jacobian->participant_count; m++) {
+        yk_port_response *r = &jacobian->responses[m];
         memcpy(r->matrix, words, response_words(r) * sizeof *words);
         words += response_words(r);
     }

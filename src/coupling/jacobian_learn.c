@@ -7,7 +7,7 @@
 #include "math/so3.h"
 
 /* Changes of a subsystem's parameters, against the largest of all subsystems, that are not learned from. */
-static const double FAINT = 1e-2;
+static const double NEGLIGIBLE = 1e-2;
 
 static void put_vector(double *place, int stride, yk_vec3 v)
 {
@@ -23,9 +23,9 @@ void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_mot
         column[2 * stride] = factor * (to->acceleration.x - from->acceleration.x);
         return;
     }
-    yk_vec3 turn = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
+    yk_vec3 rotation = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
     const yk_vec3 changes[] = {yk_v3_sub(to->position, from->position),
-                               turn,
+                               rotation,
                                yk_v3_sub(to->velocity, from->velocity),
                                yk_v3_sub(to->angular_velocity, from->angular_velocity),
                                yk_v3_sub(to->acceleration, from->acceleration),
@@ -35,35 +35,35 @@ void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_mot
 
 void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
 {
-    for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
-        yk_response *r = yk_jacobian_response(jacobian, m);
+    for (int m = 0; m < yk_jacobian_participants(jacobian); m++) {
+        yk_port_response *r = yk_jacobian_response(jacobian, m);
         for (int i = 0; i < r->connection_count; i++)
-            r->last[i] = motion(user, r->connections[i].link, r->connections[i].side);
+            r->last[i] = motion(user, r->connections[i].interface, r->connections[i].side);
     }
 }
 
 /* The change of a subsystem's motions, scaled as its response is. */
-static void motion_change(const yk_jacobian *j, yk_response *r, double h, yk_motion_of motion, void *user)
+static void motion_change(const yk_jacobian *j, yk_port_response *r, double h, yk_motion_of motion, void *user)
 {
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
-        const yk_jacobian_link *link = &yk_jacobian_links(j)[c->link];
-        yk_port_kind kind = link->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
-        if (yk_jacobian_coordinates(link, c->side) == 0) continue;
-        yk_motion now = motion(user, c->link, c->side);
+        const yk_jacobian_interface *interface = &yk_jacobian_interfaces(j)[c->interface];
+        yk_port_kind kind = interface->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
+        if (yk_jacobian_coordinates(interface, c->side) == 0) continue;
+        yk_motion now = motion(user, c->interface, c->side);
         yk_motion_difference(kind, &r->last[i], &now, 1, r->change + c->row, 1);
-        for (int k = 0; k < link->coordinates && yk_is_motion(link, c->side); k++)
-            r->change[c->row + k] /= yk_level_size(yk_level_of(link, k), h);
+        for (int k = 0; k < interface->coordinates && yk_is_motion(interface, c->side); k++)
+            r->change[c->row + k] /= yk_level_size(yk_level_of(interface, k), h);
     }
 }
 
 /* The changes of a subsystem's parameters; returns the sum of their squares. */
-static double parameter_change(const yk_jacobian *j, yk_response *r, const double *step)
+static double parameter_change(const yk_jacobian *j, yk_port_response *r, const double *step)
 {
     double *parameters = r->change + r->rows, square = 0;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
-        int first, columns = yk_jacobian_columns(j, c->link, c->side, &first);
+        int first, columns = yk_jacobian_columns(j, c->interface, c->side, &first);
         memcpy(parameters + c->column, step + first, (size_t)columns * sizeof *step);
     }
     for (int i = 0; i < r->columns; i++) square += parameters[i] * parameters[i];
@@ -88,18 +88,18 @@ static yk_motion changed(yk_port_kind kind, const yk_motion *motion, const doubl
     return m;
 }
 
-yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int link, int side,
+yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int interface, int side,
                              const yk_motion *motion)
 {
-    const yk_jacobian_link *of = &yk_jacobian_links(jacobian)[link];
-    const yk_response *r = yk_jacobian_response(jacobian, of->member[side]);
+    const yk_jacobian_interface *of = &yk_jacobian_interfaces(jacobian)[interface];
+    const yk_port_response *r = yk_jacobian_response(jacobian, of->participant[side]);
     double change[YK_MARKER_COORDINATES] = {0};
     int row = 0;
     for (int i = 0; i < r->connection_count; i++)
-        if (r->connections[i].link == link && r->connections[i].side == side) row = r->connections[i].row;
+        if (r->connections[i].interface == interface && r->connections[i].side == side) row = r->connections[i].row;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
-        int first, columns = yk_jacobian_columns(jacobian, by->link, by->side, &first);
+        int first, columns = yk_jacobian_columns(jacobian, by->interface, by->side, &first);
         for (int k = 0; k < of->coordinates; k++)
             for (int column = 0; column < columns; column++)
                 change[k] += r->matrix[(row + k) * r->columns + by->column + column] * step[first + column];
@@ -109,36 +109,36 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
 }
 
 /* Broyden's good formula: S + (dz - S db) db^T / |db|^2. */
-static void improve(yk_response *r, double square)
+static void improve(yk_port_response *r, double square)
 {
     const double *parameters = r->change + r->rows;
     for (int row = 0; row < r->rows; row++) {
-        double *entry = r->matrix + row * r->columns, lack = r->change[row];
-        for (int i = 0; i < r->columns; i++) lack -= entry[i] * parameters[i];
-        for (int i = 0; i < r->columns; i++) entry[i] += lack / square * parameters[i];
+        double *entry = r->matrix + row * r->columns, residual = r->change[row];
+        for (int i = 0; i < r->columns; i++) residual -= entry[i] * parameters[i];
+        for (int i = 0; i < r->columns; i++) entry[i] += residual / square * parameters[i];
     }
 }
 
-/* Whether parameters of a subsystem are motions or signals, which do not compare with efforts. */
-static bool is_told(const yk_jacobian *j, const yk_response *r)
+/* Whether parameters of a subsystem are motions or signals, which do not compare with wrenches. */
+static bool takes_motion_or_signal(const yk_jacobian *j, const yk_port_response *r)
 {
     for (int i = 0; i < r->connection_count; i++)
-        if (!yk_is_motion(&yk_jacobian_links(j)[r->connections[i].link], r->connections[i].side)) return true;
+        if (!yk_is_motion(&yk_jacobian_interfaces(j)[r->connections[i].interface], r->connections[i].side)) return true;
     return false;
 }
 
 void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user)
 {
     double largest = 0;
-    for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
-        yk_response *r = yk_jacobian_response(jacobian, m);
-        if (!is_told(jacobian, r)) largest = fmax(largest, parameter_change(jacobian, r, step));
+    for (int m = 0; m < yk_jacobian_participants(jacobian); m++) {
+        yk_port_response *r = yk_jacobian_response(jacobian, m);
+        if (!takes_motion_or_signal(jacobian, r)) largest = fmax(largest, parameter_change(jacobian, r, step));
     }
-    for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
-        yk_response *r = yk_jacobian_response(jacobian, m);
+    for (int m = 0; m < yk_jacobian_participants(jacobian); m++) {
+        yk_port_response *r = yk_jacobian_response(jacobian, m);
         double square = parameter_change(jacobian, r, step);
         /* What hardly changed teaches nothing but noise, and the turning of directions. */
-        if (!(square > (is_told(jacobian, r) ? 0 : FAINT * FAINT * largest))) continue;
+        if (!(square > (takes_motion_or_signal(jacobian, r) ? 0 : NEGLIGIBLE * NEGLIGIBLE * largest))) continue;
         motion_change(jacobian, r, h, motion, user);
         improve(r, square);
     }
@@ -146,35 +146,35 @@ void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_m
 }
 
 /* Turning three numbers that are a vector, `stride` apart. */
-static void turn_triple(yk_quat q, double *place, int stride)
+static void rotate_triple(yk_quat q, double *place, int stride)
 {
     put_vector(place, stride, yk_q_rotate(q, yk_v3(place[0], place[stride], place[2 * stride])));
 }
 
-static void turn_rows(yk_response *r, const yk_connection *c, int coordinates, yk_quat q)
+static void rotate_rows(yk_port_response *r, const yk_connection *c, int coordinates, yk_quat q)
 {
     for (int k = 0; k < coordinates; k += 3)
         for (int column = 0; column < r->columns; column++)
-            turn_triple(q, r->matrix + (c->row + k) * r->columns + column, r->columns);
+            rotate_triple(q, r->matrix + (c->row + k) * r->columns + column, r->columns);
 }
 
-static void turn_columns(yk_response *r, const yk_connection *c, int rows, int parameters, yk_quat q)
+static void rotate_columns(yk_port_response *r, const yk_connection *c, int rows, int parameters, yk_quat q)
 {
     for (int row = 0; row < r->rows; row++)
-        for (int k = 0; k < parameters; k++) turn_triple(q, r->matrix + row * r->columns + c->column + k * rows, 1);
+        for (int k = 0; k < parameters; k++) rotate_triple(q, r->matrix + row * r->columns + c->column + k * rows, 1);
 }
 
-void yk_jacobian_turn(yk_jacobian *jacobian, yk_turn_of turn, void *user)
+void yk_jacobian_rotate(yk_jacobian *jacobian, yk_port_rotation rotation, void *user)
 {
-    for (int m = 0; m < yk_jacobian_members(jacobian); m++) {
-        yk_response *r = yk_jacobian_response(jacobian, m);
+    for (int m = 0; m < yk_jacobian_participants(jacobian); m++) {
+        yk_port_response *r = yk_jacobian_response(jacobian, m);
         for (int i = 0; i < r->connection_count; i++) {
             const yk_connection *c = &r->connections[i];
-            const yk_jacobian_link *link = &yk_jacobian_links(jacobian)[c->link];
-            if (link->coordinates != YK_MARKER_COORDINATES) continue;
-            yk_quat q = turn(user, m, c->port);
-            turn_rows(r, c, link->coordinates, q);
-            if (link->global_rows == 3) turn_columns(r, c, link->rows, yk_jacobian_parameters(jacobian), q);
+            const yk_jacobian_interface *interface = &yk_jacobian_interfaces(jacobian)[c->interface];
+            if (interface->coordinates != YK_MARKER_COORDINATES) continue;
+            yk_quat q = rotation(user, m, c->port);
+            rotate_rows(r, c, interface->coordinates, q);
+            if (interface->global_rows == 3) rotate_columns(r, c, interface->rows, yk_jacobian_parameters(jacobian), q);
         }
     }
 }

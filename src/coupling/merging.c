@@ -1,4 +1,4 @@
-/* Schemes that merge: which subsystems become one member, and the system that is left of them.
+/* Schemes that merge: which subsystems become one participant, and the system that is left of them.
  *
  * Subsystems that interfaces join, directly or through others, are one group and are merged by their own kind; its ports
  * and channels are those of its parts in order. A subsystem without interfaces, such as a controller, stays as it is. What
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "coupling/ledger.h"
-#include "coupling/placement.h"
+#include "coupling/transform.h"
 #include "math/vec3.h"
 
 enum { NAME_LENGTH = 128 };
@@ -23,7 +23,7 @@ static void find_leaders(const yk_system_def *def, int *leader)
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < def->interface_count; i++) {
-            int *a = &leader[def->interfaces[i].effort_subsystem], *b = &leader[def->interfaces[i].motion_subsystem];
+            int *a = &leader[def->interfaces[i].wrench_subsystem], *b = &leader[def->interfaces[i].motion_subsystem];
             if (*a == *b) continue;
             int least = *a < *b ? *a : *b;
             *a = *b = least;
@@ -36,16 +36,16 @@ static yk_status check_ends(const yk_system *system, const yk_system_def *def)
 {
     for (int i = 0; i < def->interface_count; i++) {
         const yk_interface_def *face = &def->interfaces[i];
-        const int member[2] = {face->effort_subsystem, face->motion_subsystem};
-        const int port[2] = {face->effort_port, face->motion_port};
+        const int participant[2] = {face->wrench_subsystem, face->motion_subsystem};
+        const int port[2] = {face->wrench_port, face->motion_port};
         for (int side = 0; side < 2; side++) {
             const yk_port *ports;
-            bool known = member[side] >= 0 && member[side] < def->subsystem_count;
-            const yk_subsystem *of = known ? def->subsystems[member[side]] : NULL;
+            bool known = participant[side] >= 0 && participant[side] < def->subsystem_count;
+            const yk_subsystem *of = known ? def->subsystems[participant[side]] : NULL;
             if (!known || port[side] < 0 || port[side] >= of->ops->ports(of, &ports))
                 return yk_fail(system->context, YK_ERROR_ARGUMENT,
                                "interface '%s': there is no port %d of a subsystem %d", face->name, port[side],
-                               member[side]);
+                               participant[side]);
         }
     }
     return YK_OK;
@@ -57,7 +57,7 @@ static yk_status check_kinds(const yk_system *system, const yk_system_def *def)
     const char *scheme = yk_system_scheme_name(system);
     for (int i = 0; i < def->interface_count; i++) {
         const yk_interface_def *face = &def->interfaces[i];
-        int a = face->effort_subsystem, b = face->motion_subsystem;
+        int a = face->wrench_subsystem, b = face->motion_subsystem;
         const yk_subsystem_ops *first = def->subsystems[a]->ops, *second = def->subsystems[b]->ops;
         if (first != second)
             return yk_fail(system->context, YK_ERROR_CAPABILITY,
@@ -82,7 +82,7 @@ static yk_status fill_group(yk_system *system, const yk_system_def *def, const i
     group->objects = yk_allocate(context, count, sizeof(yk_subsystem *));
     group->name = yk_allocate(context, NAME_LENGTH, 1);
     if (!group->parts || !group->objects || !group->name) return YK_ERROR_MEMORY;
-    int member = (int)(group - system->merging->groups), port = 0, channel = 0;
+    int participant = (int)(group - system->merging->groups), port = 0, channel = 0;
     size_t used = 0;
     for (int i = first; i < def->subsystem_count; i++) {
         if (leader[i] != first) continue;
@@ -90,7 +90,8 @@ static yk_status fill_group(yk_system *system, const yk_system_def *def, const i
         const yk_port *ports;
         const yk_channel *channels;
         group->parts[group->part_count] = i;
-        system->parts[i] = (yk_system_part){.member = member, .port = port, .channel = channel, .shows = i == first};
+        system->parts[i] =
+            (yk_system_part){.participant = participant, .port = port, .channel = channel, .shows = i == first};
         port += object->ops->ports(object, &ports);
         channel += object->ops->channels ? object->ops->channels(object, &channels) : 0;
         if (used < NAME_LENGTH)
@@ -103,7 +104,7 @@ static yk_status fill_group(yk_system *system, const yk_system_def *def, const i
 
 /* Placements and joints -------------------------------------------------------------------------------------------- */
 
-static bool same_placement(const yk_placement *a, const yk_placement *b)
+static bool same_transform(const yk_transform *a, const yk_transform *b)
 {
     return a->length == b->length && a->mass == b->mass &&
            memcmp(&a->position, &b->position, sizeof a->position) == 0 &&
@@ -111,11 +112,11 @@ static bool same_placement(const yk_placement *a, const yk_placement *b)
 }
 
 /* A placement as one that is placed itself sees it: x of the part is at p + Q (l x) of the reference. */
-static yk_placement relative_placement(const yk_placement *part, const yk_placement *reference)
+static yk_transform relative_transform(const yk_transform *part, const yk_transform *reference)
 {
-    yk_vec3 way = yk_v3_sub(part->position, reference->position);
-    return (yk_placement){
-        .position = yk_v3_scale(1 / reference->length, yk_q_rotate_back(reference->orientation, way)),
+    yk_vec3 displacement = yk_v3_sub(part->position, reference->position);
+    return (yk_transform){
+        .position = yk_v3_scale(1 / reference->length, yk_q_rotate_back(reference->orientation, displacement)),
         .orientation = yk_q_mul(yk_q_conjugate(reference->orientation), part->orientation),
         .length = part->length / reference->length,
         .mass = part->mass / reference->mass,
@@ -125,15 +126,15 @@ static yk_placement relative_placement(const yk_placement *part, const yk_placem
 /* The group has the units and axes of its first part, so that parts which agree need not be converted. */
 static yk_status place_group(yk_system *system, const yk_system_def *def, yk_group *group)
 {
-    if (!def->placements) return YK_OK;
-    const yk_placement *first = &def->placements[group->parts[0]];
+    if (!def->transforms) return YK_OK;
+    const yk_transform *first = &def->transforms[group->parts[0]];
     bool same = true;
-    for (int i = 1; i < group->part_count; i++) same = same && same_placement(&def->placements[group->parts[i]], first);
+    for (int i = 1; i < group->part_count; i++) same = same && same_transform(&def->transforms[group->parts[i]], first);
     if (same) return YK_OK;
-    group->placements = yk_allocate(system->context, (size_t)group->part_count, sizeof *group->placements);
-    if (!group->placements) return YK_ERROR_MEMORY;
+    group->transforms = yk_allocate(system->context, (size_t)group->part_count, sizeof *group->transforms);
+    if (!group->transforms) return YK_ERROR_MEMORY;
     for (int i = 0; i < group->part_count; i++)
-        group->placements[i] = relative_placement(&def->placements[group->parts[i]], first);
+        group->transforms[i] = relative_transform(&def->transforms[group->parts[i]], first);
     return YK_OK;
 }
 
@@ -151,9 +152,9 @@ static yk_status join_group(yk_system *system, const yk_system_def *def, yk_grou
     if (!group->joints) return YK_ERROR_MEMORY;
     for (int i = 0; i < def->interface_count; i++) {
         const yk_interface_def *face = &def->interfaces[i];
-        if (&system->merging->groups[system->parts[face->effort_subsystem].member] != group) continue;
-        group->joints[count++] = (yk_merge_joint){.part_a = place_in(group, face->effort_subsystem),
-                                                  .port_a = face->effort_port,
+        if (&system->merging->groups[system->parts[face->wrench_subsystem].participant] != group) continue;
+        group->joints[count++] = (yk_merge_joint){.part_a = place_in(group, face->wrench_subsystem),
+                                                  .port_a = face->wrench_port,
                                                   .part_b = place_in(group, face->motion_subsystem),
                                                   .port_b = face->motion_port,
                                                   .constrained = face->constrained,
@@ -161,10 +162,10 @@ static yk_status join_group(yk_system *system, const yk_system_def *def, yk_grou
     }
     group->merge = (yk_merge_def){.parts = group->objects,
                                   .part_count = group->part_count,
-                                  .placements = group->placements,
+                                  .transforms = group->transforms,
                                   .joints = group->joints,
                                   .joint_count = count,
-                                  .length = def->placements ? def->placements[group->parts[0]].length : 1,
+                                  .length = def->transforms ? def->transforms[group->parts[0]].length : 1,
                                   .relaxed = system->scheme.kind == YK_SCHEME_RELAXED};
     return YK_OK;
 }
@@ -178,7 +179,7 @@ yk_status yk_merging_copy(const yk_system *system, const yk_group *group, yk_sub
 
 /* The system that is left ------------------------------------------------------------------------------------------ */
 
-/* Its members have names, units and steps of their own; those of a group are the first part's, and one step. */
+/* Its participants have names, units and steps of their own; those of a group are the first part's, and one step. */
 static void reduce(yk_system *system, const yk_system_def *def)
 {
     yk_merging *merging = system->merging;
@@ -188,7 +189,7 @@ static void reduce(yk_system *system, const yk_system_def *def)
         bool merged = group->merged != NULL;
         merging->subsystems[i] = merged ? group->merged : def->subsystems[first];
         merging->names[i] = merged ? group->name : def->names[first];
-        if (def->placements) merging->placements[i] = def->placements[first];
+        if (def->transforms) merging->transforms[i] = def->transforms[first];
         merging->substeps[i] = def->substeps && !merged ? def->substeps[first] : 1;
     }
     for (int i = 0; i < def->wire_count; i++) {
@@ -196,17 +197,17 @@ static void reduce(yk_system *system, const yk_system_def *def)
         *wire = def->wires[i];
         const yk_system_part *from = &system->parts[wire->source_subsystem],
                              *to = &system->parts[wire->target_subsystem];
-        wire->source_subsystem = from->member;
+        wire->source_subsystem = from->participant;
         if (wire->source_port >= 0) wire->source_port += from->port;
         wire->source_channel += from->channel;
-        wire->target_subsystem = to->member;
+        wire->target_subsystem = to->participant;
         wire->target_port += to->port;
     }
     merging->reduced = *def;
     merging->reduced.subsystems = merging->subsystems;
     merging->reduced.names = merging->names;
     merging->reduced.subsystem_count = merging->group_count;
-    merging->reduced.placements = def->placements ? merging->placements : NULL;
+    merging->reduced.transforms = def->transforms ? merging->transforms : NULL;
     merging->reduced.substeps = merging->substeps;
     merging->reduced.interface_count = 0;
     merging->reduced.wires = merging->wires;
@@ -233,11 +234,11 @@ static yk_status take_memory(yk_system *system, const yk_system_def *def)
     merging->groups = yk_allocate(context, count, sizeof *merging->groups);
     merging->subsystems = yk_allocate(context, count, sizeof(yk_subsystem *));
     merging->names = yk_allocate(context, count, sizeof *merging->names);
-    merging->placements = yk_allocate(context, count, sizeof *merging->placements);
+    merging->transforms = yk_allocate(context, count, sizeof *merging->transforms);
     merging->substeps = yk_allocate(context, count, sizeof *merging->substeps);
     merging->wires = yk_allocate(context, (size_t)def->wire_count, sizeof *merging->wires);
     merging->interfaces = yk_allocate(context, (size_t)def->interface_count, sizeof *merging->interfaces);
-    bool complete = merging->groups && merging->subsystems && merging->names && merging->placements &&
+    bool complete = merging->groups && merging->subsystems && merging->names && merging->transforms &&
                     merging->substeps && merging->wires && merging->interfaces;
     if (!complete) return YK_ERROR_MEMORY;
     merging->interface_count = def->interface_count;
@@ -282,11 +283,11 @@ yk_status yk_merging_create(yk_system *system, const yk_system_def *def)
 static yk_motion motion_of_part(const yk_system *system, const yk_group *group, int part, int port, yk_port_kind kind)
 {
     yk_subsystem *object = group->objects[part];
-    const yk_placement *member = system->members[group - system->merging->groups].placement;
+    const yk_transform *participant = system->participants[group - system->merging->groups].transform;
     yk_port_value value = {.motion.orientation = {1, 0, 0, 0}};
     object->ops->output(object, port, &value);
-    if (group->placements) yk_placement_motion(&group->placements[part], kind, &value.motion);
-    if (member) yk_placement_motion(member, kind, &value.motion);
+    if (group->transforms) yk_transform_motion(&group->transforms[part], kind, &value.motion);
+    if (participant) yk_transform_motion(participant, kind, &value.motion);
     return value.motion;
 }
 
@@ -306,12 +307,12 @@ yk_status yk_merging_check_start(yk_system *system)
 
         for (int k = 0; k < merging->interface_count; k++) {
             const yk_interface_def *def = &merging->interfaces[k];
-            if (system->parts[def->effort_subsystem].member != i) continue;
-            int a = place_in(group, def->effort_subsystem), b = place_in(group, def->motion_subsystem);
+            if (system->parts[def->wrench_subsystem].participant != i) continue;
+            int a = place_in(group, def->wrench_subsystem), b = place_in(group, def->motion_subsystem);
             const yk_port *ports;
             group->objects[a]->ops->ports(group->objects[a], &ports);
-            yk_port_kind kind = ports[def->effort_port].kind;
-            yk_motion first = motion_of_part(system, group, a, def->effort_port, kind);
+            yk_port_kind kind = ports[def->wrench_port].kind;
+            yk_motion first = motion_of_part(system, group, a, def->wrench_port, kind);
             yk_motion second = motion_of_part(system, group, b, def->motion_port, kind);
             yk_interface_error gap = yk_gap_between(kind, def, &first, &second, system->start);
             yk_status status = yk_system_report_start_gap(system, def->name ? def->name : "unnamed", &gap);
@@ -331,14 +332,14 @@ void yk_merging_destroy(yk_system *system)
         if (group->merged) group->merged->ops->destroy(group->merged);
         yk_release(context, group->parts);
         yk_release(context, group->objects);
-        yk_release(context, group->placements);
+        yk_release(context, group->transforms);
         yk_release(context, group->joints);
         yk_release(context, group->name);
     }
     yk_release(context, merging->groups);
     yk_release(context, merging->subsystems);
     yk_release(context, merging->names);
-    yk_release(context, merging->placements);
+    yk_release(context, merging->transforms);
     yk_release(context, merging->substeps);
     yk_release(context, merging->wires);
     yk_release(context, merging->interfaces);

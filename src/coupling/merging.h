@@ -1,32 +1,32 @@
-/* What schemes that merge make of the subsystems: those that interfaces join become one member, the others stay members
+/* What schemes that merge make of the subsystems: those that interfaces join become one participant, the others stay participants
  * of their own, and wires run between all of them. See merging.c. */
 #ifndef YK_COUPLING_MERGING_H
 #define YK_COUPLING_MERGING_H
 
 #include "coupling/system.h"
 
-/* One member: the subsystems that were merged to it, or the only one. */
+/* One participant: the subsystems that were merged to it, or the only one. */
 typedef struct yk_group {
     int part_count;
     int *parts;         /* numbers of the subsystems in the def of the system */
     yk_merge_def merge; /* of several; refers to the arrays that follow */
     yk_subsystem **objects;
-    yk_placement *placements; /* of the parts in the axes of the first; NULL: all are the same */
+    yk_transform *transforms; /* of the parts in the axes of the first; NULL: all are the same */
     yk_merge_joint *joints;
-    yk_subsystem *merged; /* owned; NULL: the only part is the member */
+    yk_subsystem *merged; /* owned; NULL: the only part is the participant */
     char *name;           /* "left + right" */
 } yk_group;
 
 typedef struct yk_merging {
     int group_count;
     yk_group *groups;
-    yk_interface_def *interfaces; /* of the def, which are joints inside members now */
+    yk_interface_def *interfaces; /* of the def, which are joints inside participants now */
     int interface_count;
-    /* The def with members in place of subsystems, and its arrays. */
+    /* The def with participants in place of subsystems, and its arrays. */
     yk_system_def reduced;
     yk_subsystem **subsystems;
     const char **names;
-    yk_placement *placements;
+    yk_transform *transforms;
     int *substeps;
     yk_wire_def *wires;
 } yk_merging;

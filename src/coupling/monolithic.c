@@ -8,14 +8,14 @@
 /* Relative change of a wire that counts as none. */
 static const double SETTLED = 1e-10;
 
-/* Whether a wire runs against the order of the members, so that its target steps before its source. */
+/* Whether a wire runs against the order of the participants, so that its target steps before its source. */
 static bool runs_back(const yk_system *system)
 {
     for (int i = 0; i < system->wire_count; i++) {
         int place[2] = {0, 0};
         const yk_wire_def *def = &system->wires[i].def;
         if (def->hold) continue;
-        for (int k = 0; k < system->member_count; k++) {
+        for (int k = 0; k < system->participant_count; k++) {
             if (system->sequence[k] == def->target_subsystem) place[0] = k;
             if (system->sequence[k] == def->source_subsystem) place[1] = k;
         }
@@ -27,12 +27,12 @@ static bool runs_back(const yk_system *system)
 static yk_status advance_all(yk_system *system, bool again, double *change)
 {
     *change = 0;
-    for (int place = 0; place < system->member_count; place++) {
-        int member = system->sequence[place];
-        *change = fmax(*change, yk_system_feed(system, member));
-        yk_status status = again ? yk_system_rewind(system, member) : YK_OK;
-        if (status >= 0) status = yk_system_advance(system, member);
-        if (status < 0) return yk_system_blame(system, member);
+    for (int place = 0; place < system->participant_count; place++) {
+        int participant = system->sequence[place];
+        *change = fmax(*change, yk_system_carry_signals(system, participant));
+        yk_status status = again ? yk_system_rewind(system, participant) : YK_OK;
+        if (status >= 0) status = yk_system_advance(system, participant);
+        if (status < 0) return yk_system_report_failure(system, participant);
     }
     return YK_OK;
 }

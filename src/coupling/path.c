@@ -15,7 +15,7 @@ static void between(double h, yk_vec3 y0, yk_vec3 v0, yk_vec3 a0, yk_vec3 y1, yk
 
 /* The rotation vector that leads from one orientation to the other, and the rates that it has at the end:
  * omega = T theta', alpha = T' theta' + T theta''. */
-static void turn_between(double h, const yk_motion *from, const yk_motion *to, yk_path *path)
+static void rotation_between(double h, const yk_motion *from, const yk_motion *to, yk_path *path)
 {
     yk_vec3 theta = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
     yk_mat3 inverse = yk_so3_left_tangent_inverse(theta);
@@ -31,7 +31,7 @@ yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, cons
     yk_path path = {.kind = kind, .orientation = yk_q_identity()};
     between(h, from->position, from->velocity, from->acceleration, to->position, to->velocity, to->acceleration,
             path.linear);
-    if (kind == YK_PORT_MARKER) turn_between(h, from, to, &path);
+    if (kind == YK_PORT_MARKER) rotation_between(h, from, to, &path);
     return path;
 }
 

@@ -1,10 +1,10 @@
 /* What interfaces join, found out by trying: each subsystem is carried over two steps with and without a small change of one
  * input, and everything is taken back.
  *
- *   effort sides   a constant wrench            -> acceleration, as the change of velocity over the steps
+ *   wrench sides   a constant wrench            -> acceleration, as the change of velocity over the steps
  *   motion sides   a constant acceleration      -> the wrench that it takes
  *
- * along all constrained axes of all interfaces of the subsystem. With e the wrenches on the effort sides, a the
+ * along all constrained axes of all interfaces of the subsystem. With e the wrenches on the wrench sides, a the
  * accelerations of these, f the wrenches that the motion sides need, the answers are the four matrices of
  *
  *   a = Y e + D a                f = C e + Z a                e = -f
@@ -35,10 +35,10 @@ enum { UNKNOWNS_MAX = 600, AXES = 6 };
 /* Steps of a trial, and those after which methods of several steps have their history. */
 enum { STEPS = 2, WARM_UP = 4 };
 /* Way (m, rad) that a change of the acceleration makes at least: more than what solvers leave unconverged. */
-static const double LEAST_WAY = 1e-8;
+static const double LEAST_DISPLACEMENT = 1e-8;
 
 typedef struct axis {
-    int link, number; /* 0 to 2: translations, 3 to 5: rotations */
+    int interface, number; /* 0 to 2: translations, 3 to 5: rotations */
     yk_vec3 direction;
     yk_vec3 lever; /* from A's marker to B's, where B's force acts on A */
 } axis;
@@ -51,8 +51,8 @@ typedef struct gains {
     double *y, *d, *c, *z;  /* n x n, row-major */
     double *mass;           /* of A along each axis, by its own acceleration */
     double *followed;       /* of B along each axis: its acceleration by the one that it is told */
-    yk_port_value *answers; /* three of all ports of one member: base, plus, minus */
-    yk_signal *kept;        /* inputs of one member */
+    yk_port_value *answers; /* three of all ports of one participant: base, plus, minus */
+    yk_input *kept;         /* inputs of one participant */
     int port_capacity;
 } gains;
 
@@ -61,13 +61,13 @@ static double component(const axis *a, yk_vec3 linear, yk_vec3 angular)
     return yk_v3_dot(a->number < 3 ? linear : angular, a->direction);
 }
 
-static void change_input(const axis *changed, bool effort, double amount, yk_signal *input)
+static void change_input(const axis *changed, bool wrench, double amount, yk_input *input)
 {
-    bool turns = changed->number >= 3;
-    if (!effort) {
-        yk_vec3 *second = turns ? &input->angular[2] : &input->linear[2];
+    bool rotates = changed->number >= 3;
+    if (!wrench) {
+        yk_vec3 *second = rotates ? &input->angular[2] : &input->linear[2];
         *second = yk_v3_axpy(amount / 2, changed->direction, *second);
-    } else if (turns) {
+    } else if (rotates) {
         input->angular[0] = yk_v3_axpy(amount, changed->direction, input->angular[0]);
     } else {
         input->linear[0] = yk_v3_axpy(amount, changed->direction, input->linear[0]);
@@ -76,29 +76,29 @@ static void change_input(const axis *changed, bool effort, double amount, yk_sig
     }
 }
 
-/* Carries a member over two steps with one input changed, from the mark: an explicit method feels a spring in the second. */
-static yk_status try_member(gains *g, int member, const axis *changed, bool effort, double amount,
-                            yk_port_value *answer)
+/* Carries a participant over two steps with one input changed, from the mark: an explicit method feels a spring in the second. */
+static yk_status try_participant(gains *g, int participant, const axis *changed, bool wrench, double amount,
+                                 yk_port_value *answer)
 {
     yk_system *system = g->system;
-    yk_member *m = &system->members[member];
+    yk_participant *m = &system->participants[participant];
     size_t ports = (size_t)m->port_count;
-    yk_status status = yk_system_rewind(system, member);
+    yk_status status = yk_system_rewind(system, participant);
     if (status < 0) return status;
 
     memcpy(g->kept, m->inputs, ports * sizeof *g->kept);
     if (changed) {
-        const yk_interface_def *def = &system->links[changed->link].def;
-        change_input(changed, effort, amount, &m->inputs[effort ? def->effort_port : def->motion_port]);
+        const yk_interface_def *def = &system->interfaces[changed->interface].def;
+        change_input(changed, wrench, amount, &m->inputs[wrench ? def->wrench_port : def->motion_port]);
     }
     for (int k = 0; status >= 0 && k < STEPS; k++) {
         system->t = yk_system_time(system) + k * g->h;
-        status = yk_system_advance(system, member);
-        for (int i = 0; i < system->link_count; i++) {
-            const yk_link *link = &system->links[i];
-            yk_signal *input = &m->inputs[link->def.motion_port];
-            if (link->def.motion_subsystem == member && !link->balanced)
-                *input = yk_signal_shift(input, link->kind, g->h);
+        status = yk_system_advance(system, participant);
+        for (int i = 0; i < system->interface_count; i++) {
+            const yk_interface *interface = &system->interfaces[i];
+            yk_input *input = &m->inputs[interface->def.motion_port];
+            if (interface->def.motion_subsystem == participant && !interface->balanced)
+                *input = yk_input_shift(input, interface->kind, g->h);
         }
     }
     memcpy(m->inputs, g->kept, ports * sizeof *g->kept);
@@ -106,75 +106,76 @@ static yk_status try_member(gains *g, int member, const axis *changed, bool effo
     return status;
 }
 
-/* What one changed input of a member does to its outputs: a column of two of the matrices. */
-static yk_status try_axis(gains *g, int member, int column, bool effort)
+/* What one changed input of a participant does to its outputs: a column of two of the matrices. */
+static yk_status try_axis(gains *g, int participant, int column, bool wrench)
 {
     yk_system *system = g->system;
     const axis *changed = &g->axes[column];
-    const yk_link *link = &system->links[changed->link];
+    const yk_interface *interface = &system->interfaces[changed->interface];
     yk_port_value *base = g->answers, *plus = base + g->port_capacity, *minus = plus + g->port_capacity;
 
     /* As large as what is there; the way of an acceleration stands out from what solvers leave. */
-    const yk_port_value *now = &base[effort ? link->def.effort_port : link->def.motion_port];
-    double present = effort ? component(changed, link->applied.force, link->applied.torque)
+    const yk_port_value *now = &base[wrench ? interface->def.wrench_port : interface->def.motion_port];
+    double present = wrench ? component(changed, interface->applied.force, interface->applied.torque)
                             : component(changed, now->motion.acceleration, now->motion.angular_acceleration);
     double amount = 1 + fabs(present);
-    if (!effort) amount = fmax(amount, 2 * LEAST_WAY / (g->h * g->h));
+    if (!wrench) amount = fmax(amount, 2 * LEAST_DISPLACEMENT / (g->h * g->h));
 
-    yk_status status = try_member(g, member, changed, effort, amount, plus);
-    if (status >= 0) status = try_member(g, member, changed, effort, -amount, minus);
+    yk_status status = try_participant(g, participant, changed, wrench, amount, plus);
+    if (status >= 0) status = try_participant(g, participant, changed, wrench, -amount, minus);
     if (status < 0) return status;
 
     for (int row = 0; row < g->n; row++) {
         const axis *seen = &g->axes[row];
-        const yk_interface_def *def = &system->links[seen->link].def;
+        const yk_interface_def *def = &system->interfaces[seen->interface].def;
         size_t place = (size_t)row * (size_t)g->n + (size_t)column;
-        if (def->effort_subsystem == member) {
-            const yk_motion *p = &plus[def->effort_port].motion, *q = &minus[def->effort_port].motion;
+        if (def->wrench_subsystem == participant) {
+            const yk_motion *p = &plus[def->wrench_port].motion, *q = &minus[def->wrench_port].motion;
             double speed = component(seen, yk_v3_sub(p->velocity, q->velocity),
                                      yk_v3_sub(p->angular_velocity, q->angular_velocity));
-            (effort ? g->y : g->d)[place] = speed / (2 * amount * STEPS * g->h);
+            (wrench ? g->y : g->d)[place] = speed / (2 * amount * STEPS * g->h);
             double rate = component(seen, yk_v3_sub(p->acceleration, q->acceleration),
                                     yk_v3_sub(p->angular_acceleration, q->angular_acceleration));
             if (!(fabs(rate) > 0)) rate = speed / (STEPS * g->h); /* it has none of its own */
-            if (effort && row == column) g->mass[row] = 2 * amount / rate;
+            if (wrench && row == column) g->mass[row] = 2 * amount / rate;
         }
-        if (def->motion_subsystem == member) {
-            const yk_effort *p = &plus[def->motion_port].effort, *q = &minus[def->motion_port].effort;
-            double wrench = component(seen, yk_v3_sub(p->force, q->force), yk_v3_sub(p->torque, q->torque));
-            (effort ? g->c : g->z)[place] = wrench / (2 * amount);
+        if (def->motion_subsystem == participant) {
+            const yk_wrench *p = &plus[def->motion_port].wrench, *q = &minus[def->motion_port].wrench;
+            double answer = component(seen, yk_v3_sub(p->force, q->force), yk_v3_sub(p->torque, q->torque));
+            (wrench ? g->c : g->z)[place] = answer / (2 * amount);
             const yk_motion *v = &plus[def->motion_port].motion, *w = &minus[def->motion_port].motion;
             double speed = component(seen, yk_v3_sub(v->velocity, w->velocity),
                                      yk_v3_sub(v->angular_velocity, w->angular_velocity));
-            if (!effort && row == column) g->followed[row] = speed / (2 * amount * STEPS * g->h);
+            if (!wrench && row == column) g->followed[row] = speed / (2 * amount * STEPS * g->h);
         }
     }
     return YK_OK;
 }
 
-/* All columns of a member. Its motion inputs go on from where it is. */
-static yk_status try_inputs(gains *g, int member)
+/* All columns of a participant. Its motion inputs go on from where it is. */
+static yk_status try_inputs(gains *g, int participant)
 {
     yk_system *system = g->system;
-    yk_member *m = &system->members[member];
+    yk_participant *m = &system->participants[participant];
     bool joined = false;
     for (int i = 0; i < g->n; i++) {
-        const yk_link *link = &system->links[g->axes[i].link];
-        joined = joined || link->def.effort_subsystem == member || link->def.motion_subsystem == member;
+        const yk_interface *interface = &system->interfaces[g->axes[i].interface];
+        joined =
+            joined || interface->def.wrench_subsystem == participant || interface->def.motion_subsystem == participant;
     }
     if (!joined) return YK_OK;
 
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        int port = link->def.motion_port;
-        if (link->def.motion_subsystem == member && !link->balanced)
-            yk_input_taylor(link->kind, &m->values[port].motion, &m->inputs[port]);
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        int port = interface->def.motion_port;
+        if (interface->def.motion_subsystem == participant && !interface->balanced)
+            yk_input_taylor(interface->kind, &m->values[port].motion, &m->inputs[port]);
     }
-    yk_status status = try_member(g, member, NULL, false, 0, g->answers);
+    yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
     for (int i = 0; status >= 0 && i < g->n; i++) {
-        const yk_link *link = &system->links[g->axes[i].link];
-        if (link->def.effort_subsystem == member) status = try_axis(g, member, i, true);
-        if (status >= 0 && link->def.motion_subsystem == member) status = try_axis(g, member, i, false);
+        const yk_interface *interface = &system->interfaces[g->axes[i].interface];
+        if (interface->def.wrench_subsystem == participant) status = try_axis(g, participant, i, true);
+        if (status >= 0 && interface->def.motion_subsystem == participant) status = try_axis(g, participant, i, false);
     }
     return status;
 }
@@ -235,23 +236,23 @@ static void conclude(const gains *g, int first, int count, yk_interface_probe *p
         if (fabs(vectors[worst * count + i]) > fabs(vectors[worst * count + along])) along = i;
     double mass = g->mass[first + along];
     *probe = (yk_interface_probe){
-        .axis = g->axes[first + along].number, .effort_mass = mass, .motion_mass = ratio * mass, .ratio = ratio};
+        .axis = g->axes[first + along].number, .wrench_mass = mass, .motion_mass = ratio * mass, .ratio = ratio};
 }
 
 static int list_axes(const yk_system *system, axis *axes)
 {
     int n = 0;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        if (link->balanced) continue;
-        const yk_motion *a = &yk_link_a(system, link)->values[link->def.effort_port].motion;
-        const yk_motion *b = &yk_link_b(system, link)->values[link->def.motion_port].motion;
-        bool scalar = link->kind == YK_PORT_SCALAR;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (interface->balanced) continue;
+        const yk_motion *a = &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
+        const yk_motion *b = &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
+        bool scalar = interface->kind == YK_PORT_SCALAR;
         for (int k = 0; k < (scalar ? 1 : AXES); k++) {
-            if (!(link->def.constrained >> k & 1)) continue;
+            if (!(interface->def.constrained >> k & 1)) continue;
             yk_vec3 unit = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             if (axes)
-                axes[n] = (axis){.link = i,
+                axes[n] = (axis){.interface = i,
                                  .number = k,
                                  .direction = scalar ? unit : yk_q_rotate(b->orientation, unit),
                                  .lever = scalar ? yk_v3(0, 0, 0) : yk_v3_sub(b->position, a->position)};
@@ -268,7 +269,7 @@ static yk_status try_all(gains *g)
     yk_status status = YK_OK;
     yk_system_mark(system);
     system->h = g->h;
-    for (int i = 0; status >= 0 && i < system->member_count; i++) status = try_inputs(g, i);
+    for (int i = 0; status >= 0 && i < system->participant_count; i++) status = try_inputs(g, i);
     return status;
 }
 
@@ -278,8 +279,9 @@ static yk_status allocate_gains(yk_system *system, double step, gains *g)
     if (g->n == 0 || g->n > UNKNOWNS_MAX) return YK_OK;
     yk_context *context = system->context;
     size_t n = (size_t)g->n, square = n * n;
-    for (int i = 0; i < system->member_count; i++)
-        if (system->members[i].port_count > g->port_capacity) g->port_capacity = system->members[i].port_count;
+    for (int i = 0; i < system->participant_count; i++)
+        if (system->participants[i].port_count > g->port_capacity)
+            g->port_capacity = system->participants[i].port_count;
     g->axes = yk_allocate(context, n, sizeof *g->axes);
     g->answers = yk_allocate(context, 3 * (size_t)g->port_capacity, sizeof *g->answers);
     g->kept = yk_allocate(context, (size_t)g->port_capacity, sizeof *g->kept);
@@ -303,34 +305,34 @@ static void release_gains(gains *g)
     yk_release(context, g->y);
 }
 
-/* Takes out what the method of a member makes of a free mass. */
-static yk_status calibrate(gains *g, int member)
+/* Takes out what the method of a participant makes of a free mass. */
+static yk_status calibrate(gains *g, int participant)
 {
     yk_system *system = g->system;
     int first = -1;
     for (int i = 0; first < 0 && i < g->n; i++) {
-        const yk_interface_def *def = &system->links[g->axes[i].link].def;
-        if (def->effort_subsystem == member || def->motion_subsystem == member) first = g->axes[i].link;
+        const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
+        if (def->wrench_subsystem == participant || def->motion_subsystem == participant) first = g->axes[i].interface;
     }
     if (first < 0) return YK_OK;
 
-    const int sides[2] = {member, member};
+    const int sides[2] = {participant, participant};
     yk_surrogate pair;
     gains own = {.system = system};
-    yk_status status = yk_surrogate_create(system, sides, system->links[first].kind, g->h, 1, &pair);
+    yk_status status = yk_surrogate_create(system, sides, system->interfaces[first].kind, g->h, 1, &pair);
     if (status == YK_OK) status = yk_system_start(pair.system);
     /* Methods of several steps have their history, or begin. */
-    bool under_way = system->step_count > 0 && g->h == system->step;
-    for (int i = 0; status >= 0 && under_way && i < WARM_UP; i++) status = yk_system_step(pair.system, NULL);
+    bool in_progress = system->step_count > 0 && g->h == system->step;
+    for (int i = 0; status >= 0 && in_progress && i < WARM_UP; i++) status = yk_system_step(pair.system, NULL);
     if (status >= 0) status = allocate_gains(pair.system, g->h, &own);
     if (status >= 0 && own.n == 1) status = try_all(&own);
     bool known = status >= 0 && own.n == 1 && own.y[0] > 0 && own.z[0] > 0 && own.followed[0] > 0;
     for (int row = 0; known && row < g->n; row++) {
-        const yk_interface_def *def = &system->links[g->axes[row].link].def;
+        const yk_interface_def *def = &system->interfaces[g->axes[row].interface].def;
         for (int column = 0; column < g->n; column++) {
             size_t place = (size_t)row * (size_t)g->n + (size_t)column;
-            if (def->effort_subsystem == member) g->y[place] /= own.y[0], g->d[place] /= own.followed[0];
-            if (def->motion_subsystem == member) g->z[place] /= own.z[0];
+            if (def->wrench_subsystem == participant) g->y[place] /= own.y[0], g->d[place] /= own.followed[0];
+            if (def->motion_subsystem == participant) g->z[place] /= own.z[0];
         }
     }
     release_gains(&own);
@@ -348,12 +350,12 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
     yk_status status = work && pivot ? YK_OK : YK_ERROR_MEMORY;
 
     if (status == YK_OK) status = try_all(g);
-    for (int i = 0; status >= 0 && i < system->member_count; i++) status = calibrate(g, i);
+    for (int i = 0; status >= 0 && i < system->participant_count; i++) status = calibrate(g, i);
     if (status >= 0) status = close_all(g, work, pivot);
     for (int first = 0, count; status == YK_OK && first < g->n; first += count) {
-        int link = g->axes[first].link;
-        for (count = 1; first + count < g->n && g->axes[first + count].link == link;) count++;
-        conclude(g, first, count, &probes[link]);
+        int interface = g->axes[first].interface;
+        for (count = 1; first + count < g->n && g->axes[first + count].interface == interface;) count++;
+        conclude(g, first, count, &probes[interface]);
     }
     yk_release(context, work);
     yk_release(context, pivot);
@@ -362,25 +364,25 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
 
 yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes)
 {
-    for (int i = 0; i < system->link_count; i++)
-        probes[i] = (yk_interface_probe){.axis = -1, .effort_mass = NAN, .motion_mass = NAN, .ratio = NAN};
+    for (int i = 0; i < system->interface_count; i++)
+        probes[i] = (yk_interface_probe){.axis = -1, .wrench_mass = NAN, .motion_mass = NAN, .ratio = NAN};
     if (system->merging || system->index1 || system->layout.words == 0) return YK_OK;
 
     yk_context *context = system->context;
-    size_t members = (size_t)system->member_count, ports = 0;
-    for (size_t i = 0; i < members; i++) ports += (size_t)system->members[i].port_count;
+    size_t participants = (size_t)system->participant_count, ports = 0;
+    for (size_t i = 0; i < participants; i++) ports += (size_t)system->participants[i].port_count;
     gains g;
     yk_status status = allocate_gains(system, step, &g);
     double *image = yk_allocate(context, system->layout.words, sizeof *image);
-    yk_member *kept = yk_allocate(context, members, sizeof *kept);
-    yk_signal *inputs = yk_allocate(context, ports, sizeof *inputs);
+    yk_participant *kept = yk_allocate(context, participants, sizeof *kept);
+    yk_input *inputs = yk_allocate(context, ports, sizeof *inputs);
     if (!image || !kept || !inputs) status = YK_ERROR_MEMORY;
     if (status == YK_OK && g.y) {
         /* What trying changes besides the state: inputs, clock and statistics. */
         double t = system->t, h = system->h;
-        memcpy(kept, system->members, members * sizeof *kept);
-        yk_signal *next = inputs;
-        for (size_t i = 0; i < members; i++) {
+        memcpy(kept, system->participants, participants * sizeof *kept);
+        yk_input *next = inputs;
+        for (size_t i = 0; i < participants; i++) {
             memcpy(next, kept[i].inputs, (size_t)kept[i].port_count * sizeof *next);
             next += kept[i].port_count;
         }
@@ -393,8 +395,8 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
         if (status == YK_OK) status = restored;
         system->t = t, system->h = h;
         next = inputs;
-        for (size_t i = 0; i < members; i++) {
-            yk_member *m = &system->members[i];
+        for (size_t i = 0; i < participants; i++) {
+            yk_participant *m = &system->participants[i];
             memcpy(m->inputs, next, (size_t)m->port_count * sizeof *next);
             next += m->port_count;
             m->statistics = kept[i].statistics;

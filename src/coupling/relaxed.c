@@ -8,7 +8,7 @@
  * interface joins step as they are, and wires run between all of them as in the scheme monolithic.
  *
  * What one part does to another in a sweep comes from the stabilisation of the constraints, paper (31), with the gain
- * 2 beta h velocity + (beta h)^2 position of the integrator's weights times the shares of inertia, 1.35 for beta h = 1 and
+ * 2 beta h velocity + (beta h)^2 position of the integrator's weights times the fractions of inertia, 1.35 for beta h = 1 and
  * rho_inf = 0.6; a sweep over two parts contracts by (gain / (2 + gain))^2 at worst,
  * 0.16. Stiffness of a part comes
  * through the same constraints: where its steps are long against its vibrations, a light end on a heavy neighbour
@@ -45,30 +45,30 @@ void yk_relaxed_destroy(yk_system *system)
 {
     yk_relaxed *relaxed = system->relaxed;
     if (!relaxed) return;
-    for (int i = 0; relaxed->groups && i < system->member_count; i++)
+    for (int i = 0; relaxed->groups && i < system->participant_count; i++)
         destroy_group(system->context, &relaxed->groups[i]);
     yk_release(system->context, relaxed->groups);
     yk_release(system->context, relaxed);
     system->relaxed = NULL;
 }
 
-static yk_status check_capability(const yk_system *system, const yk_member *member)
+static yk_status check_capability(const yk_system *system, const yk_participant *participant)
 {
-    const yk_subsystem_ops *ops = member->subsystem->ops;
+    const yk_subsystem_ops *ops = participant->subsystem->ops;
     if (ops->relax && ops->part_words && ops->part_get && ops->part_set && ops->state_get) return YK_OK;
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed part by part; choose the scheme "
                    "monolithic, tight or index1",
-                   ops->kind, member->name);
+                   ops->kind, participant->name);
 }
 
-static yk_status create_group(yk_system *system, const yk_system_def *def, int member)
+static yk_status create_group(yk_system *system, const yk_system_def *def, int participant)
 {
     yk_context *context = system->context;
-    const yk_group *merged = &system->merging->groups[member];
-    yk_relaxed_group *group = &system->relaxed->groups[member];
+    const yk_group *merged = &system->merging->groups[participant];
+    yk_relaxed_group *group = &system->relaxed->groups[participant];
     if (merged->part_count == 1) return YK_OK;
-    yk_status status = check_capability(system, &system->members[member]);
+    yk_status status = check_capability(system, &system->participants[participant]);
     if (status < 0) return status;
     size_t parts = (size_t)merged->part_count;
     group->part_count = merged->part_count;
@@ -84,7 +84,7 @@ static yk_status create_group(yk_system *system, const yk_system_def *def, int m
 
     if (system->scheme.order != YK_ORDER_JACOBI) return YK_OK;
     group->worker_count = group->part_count;
-    group->workers[0] = system->members[member].subsystem;
+    group->workers[0] = system->participants[participant].subsystem;
     for (int i = 1; i < group->worker_count && status == YK_OK; i++)
         status = yk_merging_copy(system, merged, &group->workers[i]);
     return status;
@@ -94,10 +94,10 @@ yk_status yk_relaxed_create(yk_system *system, const yk_system_def *def)
 {
     yk_relaxed *relaxed = system->relaxed = yk_allocate(system->context, 1, sizeof *relaxed);
     if (!relaxed) return YK_ERROR_MEMORY;
-    relaxed->groups = yk_allocate(system->context, (size_t)system->member_count, sizeof *relaxed->groups);
+    relaxed->groups = yk_allocate(system->context, (size_t)system->participant_count, sizeof *relaxed->groups);
     if (!relaxed->groups) return YK_ERROR_MEMORY;
     yk_status status = YK_OK;
-    for (int i = 0; i < system->member_count && status == YK_OK; i++) status = create_group(system, def, i);
+    for (int i = 0; i < system->participant_count && status == YK_OK; i++) status = create_group(system, def, i);
     return status;
 }
 
@@ -109,7 +109,7 @@ static yk_status create_accelerator(yk_system *system, yk_relaxed_group *group)
     if (!group->before) return YK_ERROR_MEMORY;
     group->after = group->before + n, group->next = group->after + n;
     int columns = n < COLUMNS ? (int)n : COLUMNS;
-    return yk_accelerator_create(system->context, system->scheme.relaxation, (int)n, columns, &group->accelerator);
+    return yk_accelerator_create(system->context, system->scheme.acceleration, (int)n, columns, &group->accelerator);
 }
 
 /* Copies in the state of the merged subsystem, with the memory that relaxing takes. */
@@ -126,11 +126,11 @@ static yk_status start_copies(yk_system *system, const yk_relaxed_group *group)
 }
 
 /* After the merged subsystem has started: its copies, and room for what the parts exchange. */
-static yk_status start_group(yk_system *system, int member)
+static yk_status start_group(yk_system *system, int participant)
 {
-    yk_relaxed_group *group = &system->relaxed->groups[member];
+    yk_relaxed_group *group = &system->relaxed->groups[participant];
     yk_context *context = system->context;
-    yk_subsystem *whole = system->members[member].subsystem;
+    yk_subsystem *whole = system->participants[participant].subsystem;
     for (int i = 0; i < group->part_count; i++) {
         size_t words = 0;
         yk_status status = whole->ops->part_words(whole, i, &words, &group->unknowns[i]);
@@ -146,26 +146,26 @@ static yk_status start_group(yk_system *system, int member)
     if (!group->words) group->words = yk_allocate(context, words, sizeof *group->words);
     if (!group->image) group->image = yk_allocate(context, image, sizeof *group->image);
     if (!group->words || !group->image) return YK_ERROR_MEMORY;
-    bool accelerated = system->scheme.relaxation != YK_RELAXATION_NONE;
+    bool accelerated = system->scheme.acceleration != YK_ACCELERATION_NONE;
     return accelerated && !group->accelerator ? create_accelerator(system, group) : YK_OK;
 }
 
 yk_status yk_relaxed_start(yk_system *system)
 {
     yk_status status = YK_OK;
-    for (int i = 0; i < system->member_count && status >= 0; i++)
+    for (int i = 0; i < system->participant_count && status >= 0; i++)
         if (system->relaxed->groups[i].part_count > 0) status = start_group(system, i);
     return status;
 }
 
 /* Sweeps ----------------------------------------------------------------------------------------------------------- */
 
-/* One merged member in the step that is being taken. */
+/* One merged participant in the step that is being taken. */
 typedef struct work {
     yk_system *system;
     yk_relaxed_group *group;
     yk_subsystem *whole;
-    const yk_signal *inputs;
+    const yk_input *inputs;
 } work;
 
 static yk_status part_failed(const work *w, int part, yk_subsystem *subsystem)
@@ -253,8 +253,8 @@ static double largest_change(const yk_relaxed_group *group, int *part)
 static yk_status not_converged(const work *w, yk_status status, int part, int sweeps, double change)
 {
     yk_system *system = w->system;
-    int member = (int)(w->group - system->relaxed->groups);
-    system->relaxed->blamed = system->merging->groups[member].parts[part];
+    int participant = (int)(w->group - system->relaxed->groups);
+    system->relaxed->source = system->merging->groups[participant].parts[part];
     system->relaxed->left = change;
     return yk_fail(
         system->context, status,
@@ -263,7 +263,7 @@ static yk_status not_converged(const work *w, yk_status status, int part, int sw
         "coupling.sweeps, a smaller integrator.stabilisation (such as 0.1 over the step), put stiff neighbours into "
         "one subsystem, or take the scheme monolithic",
         system->t + system->h, (long long)system->step_count + 1, w->group->names[part], change, sweeps,
-        system->scheme.relaxation == YK_RELAXATION_NONE ? "coupling.relaxation quasi-newton, " : "");
+        system->scheme.acceleration == YK_ACCELERATION_NONE ? "coupling.acceleration quasi-newton, " : "");
 }
 
 static yk_status sweep_group(work *w)
@@ -288,10 +288,10 @@ static yk_status sweep_group(work *w)
     return not_converged(w, grown ? YK_ERROR_DIVERGED : YK_NOT_CONVERGED, worst, scheme->iterations, change);
 }
 
-yk_status yk_relaxed_sweep(yk_system *system, yk_member *member)
+yk_status yk_relaxed_sweep(yk_system *system, yk_participant *participant)
 {
-    int index = (int)(member - system->members);
-    work w = {system, &system->relaxed->groups[index], member->subsystem, yk_system_inputs(system, index)};
+    int index = (int)(participant - system->participants);
+    work w = {system, &system->relaxed->groups[index], participant->subsystem, yk_system_inputs(system, index)};
     if (w.group->part_count == 0) return YK_OK;
     if (w.group->worker_count > 0) {
         w.whole->ops->state_get(w.whole, w.group->image);

@@ -6,69 +6,70 @@
 #include "coupling/ledger.h"
 #include "coupling/system.h"
 
-/* One member as the scheme sees it. */
-typedef struct yk_rim_member {
+/* One participant as the scheme sees it. */
+typedef struct yk_rim_participant {
     bool fast;
     int parts; /* fast: its steps from one exchange to the next */
-    /* Slow with fast partners: its reduced model, in the system's units and axes, over all effort ports that are
+    /* Slow with fast partners: its reduced model, in the system's units and axes, over all wrench ports that are
      * connected, in port order. size is 0 where there is none. */
     int size;
     int *offsets; /* per port: its first velocity, or -1 */
     yk_interface_model model;
-    yk_step_model step; /* of those that say what their own method makes of a step: what the model is made of */
-    bool steps;         /* it is one of these */
-    double *drift;      /* of the positions beyond the model's velocities, zero for the others (m/s, rad/s) */
-    double *start;      /* velocities at the start of the macro step */
-    double *now;        /* as the model has carried them on */
-    double *way;        /* their integral since then */
-    double *efforts;    /* on the ports, opposite to those of the partners */
-    double *scratch;    /* where the model is identified */
-    yk_effort *given;   /* fast, per port: what the partners receive of the macro step so far */
-    yk_motion *from;    /* fast, per port: motion at the last exchange */
-} yk_rim_member;
+    yk_step_model step;   /* of those that say what their own method makes of a step: what the model is made of */
+    bool steps;           /* it is one of these */
+    double *drift;        /* of the positions beyond the model's velocities, zero for the others (m/s, rad/s) */
+    double *start;        /* velocities at the start of the macro step */
+    double *now;          /* as the model has carried them on */
+    double *displacement; /* their integral since then */
+    double *wrenches;     /* on the ports, opposite to those of the partners */
+    double *scratch;      /* where the model is identified */
+    yk_wrench *given;     /* fast, per port: what the partners receive of the macro step so far */
+    yk_motion *from;      /* fast, per port: motion at the last exchange */
+} yk_rim_participant;
 
 typedef enum yk_rim_role {
-    YK_RIM_MODELLED, /* from a slow member that takes the effort to a fast one: where the scheme makes a difference */
-    YK_RIM_FAST,     /* between fast members: at every exchange */
+    YK_RIM_MODELLED, /* from a slow participant that takes the wrench to a fast one: where the scheme makes a difference */
+    YK_RIM_FAST,     /* between fast participants: at every exchange */
     YK_RIM_SLOW,     /* between slow ones: as in the explicit scheme */
-    YK_RIM_REVERSED  /* from a fast member that takes the effort to a slow one */
+    YK_RIM_REVERSED /* from a fast participant that takes the wrench to a slow one */
 } yk_rim_role;
 
 enum { YK_RIM_PAST = 2 };
 
-typedef struct yk_rim_link {
+typedef struct yk_rim_interface {
     yk_rim_role role;
     double work[2];    /* on both sides, as far as they are fast, exchange by exchange */
-    yk_effort applied; /* on a fast effort side: mean over the macro step so far */
-    /* Velocities of the effort side at the starts of earlier macro steps, the last first: for extrapolation. */
+    yk_wrench applied; /* on a fast wrench side: mean over the macro step so far */
+    /* Velocities of the wrench side at the starts of earlier macro steps, the last first: for extrapolation. */
     yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
-    yk_effort mean;               /* of the last macro step on A */
-    yk_effort given[YK_RIM_PAST]; /* what its method was given for it in the last macro steps, see yk_rim_feed */
-} yk_rim_link;
+    yk_wrench mean; /* of the last macro step on A */
+    yk_wrench
+        given[YK_RIM_PAST]; /* what its method was given for it in the last macro steps, see yk_rim_method_wrench */
+} yk_rim_interface;
 
 struct yk_rim {
     int exchanges; /* in a macro step */
-    yk_rim_member *members;
-    yk_rim_link *links;
+    yk_rim_participant *participants;
+    yk_rim_interface *interfaces;
     int64_t past_count; /* steps behind that `past` knows, at most YK_RIM_PAST */
 };
 
-/* rim_model.c: the model of a slow member for the macro step that begins. At creation: whether there can be one. */
-yk_status yk_rim_find_model(yk_system *system, int member);
-yk_status yk_rim_check_model(yk_system *system, int member);
+/* rim_model.c: the model of a slow participant for the macro step that begins. At creation: whether there can be one. */
+yk_status yk_rim_find_model(yk_system *system, int participant);
+yk_status yk_rim_check_model(yk_system *system, int participant);
 
-/* What the method of a slow effort side has to be given now, so that its velocity gains the impulse of the mean effort. */
-yk_effort yk_rim_feed(const yk_system *system, int link, const yk_effort *mean);
+/* What the method of a slow wrench side has to be given now, so that its velocity gains the impulse of the mean wrench. */
+yk_wrench yk_rim_method_wrench(const yk_system *system, int interface, const yk_wrench *mean);
 
 /* rim_create.c */
 yk_status yk_rim_create(yk_system *system);
 void yk_rim_destroy(yk_system *system);
-/* After a consistent start: nothing is remembered but its efforts. */
+/* After a consistent start: nothing is remembered but its wrenches. */
 void yk_rim_start(yk_system *system);
 /* Its part of the state image, all of it continuous but the last word. */
 yk_state_layout yk_rim_layout(const yk_system *system);
 void yk_rim_get(const yk_system *system, double *continuous, double *opaque);
 void yk_rim_set(yk_system *system, const double *continuous, const double *opaque);
-void yk_rim_work(const yk_system *system, int link, yk_link_work *work);
+void yk_rim_work(const yk_system *system, int interface, yk_interface_work *work);
 
 #endif

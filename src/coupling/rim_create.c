@@ -4,50 +4,55 @@
 #include "coupling/interface.h"
 #include "coupling/rim.h"
 
-enum { EFFORT_WORDS = 6, PAST_WORDS = 6 * YK_RIM_PAST, LINK_WORDS = PAST_WORDS + EFFORT_WORDS * (1 + YK_RIM_PAST) };
+enum {
+    WRENCH_WORDS = 6,
+    PAST_WORDS = 6 * YK_RIM_PAST,
+    INTERFACE_WORDS = PAST_WORDS + WRENCH_WORDS * (1 + YK_RIM_PAST)
+};
 
-static bool takes_effort(const yk_system *system, int member)
+static bool takes_wrench(const yk_system *system, int participant)
 {
-    for (int i = 0; i < system->link_count; i++)
-        if (system->links[i].def.effort_subsystem == member ||
-            (system->links[i].def.motion_subsystem == member && system->links[i].balanced))
+    for (int i = 0; i < system->interface_count; i++)
+        if (system->interfaces[i].def.wrench_subsystem == participant ||
+            (system->interfaces[i].def.motion_subsystem == participant && system->interfaces[i].balanced))
             return true;
     return false;
 }
 
-static bool takes_motion(const yk_system *system, int member)
+static bool takes_motion(const yk_system *system, int participant)
 {
-    for (int i = 0; i < system->link_count; i++)
-        if (system->links[i].def.motion_subsystem == member) return true;
+    for (int i = 0; i < system->interface_count; i++)
+        if (system->interfaces[i].def.motion_subsystem == participant) return true;
     return false;
 }
 
-/* Those that are named; else those with several steps in a macro step that take no effort; where all make one step,
+/* Those that are named; else those with several steps in a macro step that take no wrench; where all make one step,
  * those that take motions alone. */
 static yk_status choose_fast(yk_system *system)
 {
     const yk_rim_options *options = &system->scheme.rim;
-    yk_rim_member *members = system->rim->members;
+    yk_rim_participant *participants = system->rim->participants;
     bool any = false;
     for (int i = 0; i < options->fast_count; i++) {
-        int member = options->fast[i];
-        if (member < 0 || member >= system->member_count)
-            return yk_fail(system->context, YK_ERROR_ARGUMENT, "scheme rim: there is no fast subsystem %d", member);
-        members[member].fast = any = true;
+        int participant = options->fast[i];
+        if (participant < 0 || participant >= system->participant_count)
+            return yk_fail(system->context, YK_ERROR_ARGUMENT, "scheme rim: there is no fast subsystem %d",
+                           participant);
+        participants[participant].fast = any = true;
     }
-    for (int i = 0; options->fast_count == 0 && i < system->member_count; i++) {
-        members[i].fast = system->members[i].substeps > 1 && !takes_effort(system, i);
-        any = any || members[i].fast;
+    for (int i = 0; options->fast_count == 0 && i < system->participant_count; i++) {
+        participants[i].fast = system->participants[i].substeps > 1 && !takes_wrench(system, i);
+        any = any || participants[i].fast;
     }
-    for (int i = 0, none = !any; none && i < system->member_count; i++) {
-        members[i].fast = takes_motion(system, i) && !takes_effort(system, i);
-        any = any || members[i].fast;
+    for (int i = 0, none = !any; none && i < system->participant_count; i++) {
+        participants[i].fast = takes_motion(system, i) && !takes_wrench(system, i);
+        any = any || participants[i].fast;
     }
     /* Interfaces in balance need no fast side. */
     if (any || system->balance) return YK_OK;
     return yk_fail(
         system->context, YK_ERROR_ARGUMENT,
-        "scheme rim needs a fast subsystem, and all take efforts: name those that are fast in coupling.fast");
+        "scheme rim needs a fast subsystem, and all take wrenches: name those that are fast in coupling.fast");
 }
 
 static int common_divisor(int a, int b)
@@ -64,17 +69,17 @@ static yk_status choose_exchanges(yk_system *system)
 {
     struct yk_rim *rim = system->rim;
     int common = 0;
-    for (int i = 0; i < system->member_count; i++)
-        if (rim->members[i].fast) common = common_divisor(common, system->members[i].substeps);
+    for (int i = 0; i < system->participant_count; i++)
+        if (rim->participants[i].fast) common = common_divisor(common, system->participants[i].substeps);
     rim->exchanges = system->scheme.rim.exchanges > 0 ? system->scheme.rim.exchanges : common > 0 ? common : 1;
     if (system->scheme.rim.exchanges < 0)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "scheme rim: %d exchanges in a macro step",
                        system->scheme.rim.exchanges);
-    for (int i = 0; i < system->member_count; i++) {
-        const yk_member *m = &system->members[i];
-        if (!rim->members[i].fast) continue;
-        rim->members[i].parts = m->substeps / rim->exchanges;
-        if (rim->members[i].parts * rim->exchanges != m->substeps)
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_participant *m = &system->participants[i];
+        if (!rim->participants[i].fast) continue;
+        rim->participants[i].parts = m->substeps / rim->exchanges;
+        if (rim->participants[i].parts * rim->exchanges != m->substeps)
             return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "scheme rim: the %d substeps of subsystem '%s' cannot be cut in %d exchanges; make one a "
                            "multiple of the other",
@@ -85,32 +90,35 @@ static yk_status choose_exchanges(yk_system *system)
 
 static void assign_roles(yk_system *system)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_interface_def *def = &system->links[i].def;
-        bool a = system->rim->members[def->effort_subsystem].fast, b = system->rim->members[def->motion_subsystem].fast;
-        system->rim->links[i].role = a ? (b ? YK_RIM_FAST : YK_RIM_REVERSED) : (b ? YK_RIM_MODELLED : YK_RIM_SLOW);
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface_def *def = &system->interfaces[i].def;
+        bool a = system->rim->participants[def->wrench_subsystem].fast,
+             b = system->rim->participants[def->motion_subsystem].fast;
+        system->rim->interfaces[i].role = a ? (b ? YK_RIM_FAST : YK_RIM_REVERSED) : (b ? YK_RIM_MODELLED : YK_RIM_SLOW);
     }
 }
 
-static bool is_modelled(const yk_system *system, int member)
+static bool is_modelled(const yk_system *system, int participant)
 {
     if (system->scheme.rim.extrapolation != YK_EXTRAPOLATION_RIM) return false;
-    for (int i = 0; i < system->link_count; i++)
-        if (system->links[i].def.effort_subsystem == member && system->rim->links[i].role == YK_RIM_MODELLED)
+    for (int i = 0; i < system->interface_count; i++)
+        if (system->interfaces[i].def.wrench_subsystem == participant &&
+            system->rim->interfaces[i].role == YK_RIM_MODELLED)
             return true;
     return false;
 }
 
 /* Ports in their own order, whatever the order of the interfaces. */
-static void number_velocities(yk_system *system, int member)
+static void number_velocities(yk_system *system, int participant)
 {
-    const yk_member *m = &system->members[member];
-    yk_rim_member *own = &system->rim->members[member];
+    const yk_participant *m = &system->participants[participant];
+    yk_rim_participant *own = &system->rim->participants[participant];
     for (int port = 0; port < m->port_count; port++) own->offsets[port] = -1;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        if (link->def.effort_subsystem == member) own->offsets[link->def.effort_port] = 0;
-        if (link->def.motion_subsystem == member && link->balanced) own->offsets[link->def.motion_port] = 0;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (interface->def.wrench_subsystem == participant) own->offsets[interface->def.wrench_port] = 0;
+        if (interface->def.motion_subsystem == participant && interface->balanced)
+            own->offsets[interface->def.motion_port] = 0;
     }
     own->size = 0;
     for (int port = 0; port < m->port_count; port++) {
@@ -120,22 +128,22 @@ static void number_velocities(yk_system *system, int member)
     }
 }
 
-static yk_status create_model(yk_system *system, int member)
+static yk_status create_model(yk_system *system, int participant)
 {
     yk_context *context = system->context;
-    yk_rim_member *own = &system->rim->members[member];
-    yk_status status = yk_rim_check_model(system, member);
+    yk_rim_participant *own = &system->rim->participants[participant];
+    yk_status status = yk_rim_check_model(system, participant);
     if (status < 0) return status;
-    own->offsets = yk_allocate(context, (size_t)system->members[member].port_count, sizeof *own->offsets);
+    own->offsets = yk_allocate(context, (size_t)system->participants[participant].port_count, sizeof *own->offsets);
     if (!own->offsets) return YK_ERROR_MEMORY;
-    number_velocities(system, member);
+    number_velocities(system, participant);
     size_t n = (size_t)own->size;
     own->start = yk_allocate(context, 5 * n + 4 * n * n + 5 * n + 3 * n + n * n, sizeof *own->start);
     if (!own->start) return YK_ERROR_MEMORY;
     own->now = own->start + n;
-    own->way = own->now + n;
-    own->efforts = own->way + n;
-    own->model = (yk_interface_model){.size = own->size, .rate = own->efforts + n, .lead = 1};
+    own->displacement = own->now + n;
+    own->wrenches = own->displacement + n;
+    own->model = (yk_interface_model){.size = own->size, .rate = own->wrenches + n, .lead = 1};
     own->model.inverse_mass = own->model.rate + n;
     own->drift = own->model.inverse_mass + n * n;
     own->step = (yk_step_model){.size = own->size, .velocity = own->drift + n, .displacement = own->drift + 2 * n};
@@ -150,19 +158,19 @@ yk_status yk_rim_create(yk_system *system)
     struct yk_rim *rim = yk_allocate(context, 1, sizeof *rim);
     if (!rim) return YK_ERROR_MEMORY;
     system->rim = rim;
-    rim->members = yk_allocate(context, (size_t)system->member_count, sizeof *rim->members);
-    rim->links = yk_allocate(context, (size_t)system->link_count, sizeof *rim->links);
-    if (!rim->members || !rim->links) return YK_ERROR_MEMORY;
+    rim->participants = yk_allocate(context, (size_t)system->participant_count, sizeof *rim->participants);
+    rim->interfaces = yk_allocate(context, (size_t)system->interface_count, sizeof *rim->interfaces);
+    if (!rim->participants || !rim->interfaces) return YK_ERROR_MEMORY;
     yk_status status = choose_fast(system);
     if (status == YK_OK) status = choose_exchanges(system);
     if (status < 0) return status;
     assign_roles(system);
-    for (int i = 0; status == YK_OK && i < system->member_count; i++) {
-        yk_rim_member *own = &rim->members[i];
+    for (int i = 0; status == YK_OK && i < system->participant_count; i++) {
+        yk_rim_participant *own = &rim->participants[i];
         if (is_modelled(system, i)) status = create_model(system, i);
         if (!own->fast) continue;
-        own->given = yk_allocate(context, (size_t)system->members[i].port_count, sizeof *own->given);
-        own->from = yk_allocate(context, (size_t)system->members[i].port_count, sizeof *own->from);
+        own->given = yk_allocate(context, (size_t)system->participants[i].port_count, sizeof *own->given);
+        own->from = yk_allocate(context, (size_t)system->participants[i].port_count, sizeof *own->from);
         if (!own->given || !own->from) return YK_ERROR_MEMORY;
     }
     return status;
@@ -172,23 +180,23 @@ void yk_rim_destroy(yk_system *system)
 {
     struct yk_rim *rim = system->rim;
     if (!rim) return;
-    for (int i = 0; rim->members && i < system->member_count; i++) {
-        yk_release(system->context, rim->members[i].offsets);
-        yk_release(system->context, rim->members[i].start);
-        yk_release(system->context, rim->members[i].given);
-        yk_release(system->context, rim->members[i].from);
+    for (int i = 0; rim->participants && i < system->participant_count; i++) {
+        yk_release(system->context, rim->participants[i].offsets);
+        yk_release(system->context, rim->participants[i].start);
+        yk_release(system->context, rim->participants[i].given);
+        yk_release(system->context, rim->participants[i].from);
     }
-    yk_release(system->context, rim->members);
-    yk_release(system->context, rim->links);
+    yk_release(system->context, rim->participants);
+    yk_release(system->context, rim->interfaces);
     yk_release(system->context, rim);
 }
 
 void yk_rim_start(yk_system *system)
 {
     system->rim->past_count = 0;
-    for (int i = 0; i < system->link_count; i++) {
-        yk_rim_link *own = &system->rim->links[i];
-        own->mean = own->given[0] = own->given[1] = system->links[i].applied;
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_rim_interface *own = &system->rim->interfaces[i];
+        own->mean = own->given[0] = own->given[1] = system->interfaces[i].applied;
     }
 }
 
@@ -196,49 +204,49 @@ void yk_rim_start(yk_system *system)
 
 yk_state_layout yk_rim_layout(const yk_system *system)
 {
-    size_t words = LINK_WORDS * (size_t)system->link_count;
+    size_t words = INTERFACE_WORDS * (size_t)system->interface_count;
     return (yk_state_layout){.words = words + 1, .continuous = words};
 }
 
 void yk_rim_get(const yk_system *system, double *continuous, double *opaque)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_rim_link *link = &system->rim->links[i];
-        memcpy(continuous, link->past, sizeof link->past);
-        memcpy(continuous + PAST_WORDS / 2, link->past_angular, sizeof link->past_angular);
-        memcpy(continuous + PAST_WORDS, &link->mean, sizeof link->mean);
-        memcpy(continuous + PAST_WORDS + EFFORT_WORDS, link->given, sizeof link->given);
-        continuous += LINK_WORDS;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_rim_interface *interface = &system->rim->interfaces[i];
+        memcpy(continuous, interface->past, sizeof interface->past);
+        memcpy(continuous + PAST_WORDS / 2, interface->past_angular, sizeof interface->past_angular);
+        memcpy(continuous + PAST_WORDS, &interface->mean, sizeof interface->mean);
+        memcpy(continuous + PAST_WORDS + WRENCH_WORDS, interface->given, sizeof interface->given);
+        continuous += INTERFACE_WORDS;
     }
     memcpy(opaque, &system->rim->past_count, sizeof *opaque);
 }
 
 void yk_rim_set(yk_system *system, const double *continuous, const double *opaque)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        yk_rim_link *link = &system->rim->links[i];
-        memcpy(link->past, continuous, sizeof link->past);
-        memcpy(link->past_angular, continuous + PAST_WORDS / 2, sizeof link->past_angular);
-        memcpy(&link->mean, continuous + PAST_WORDS, sizeof link->mean);
-        memcpy(link->given, continuous + PAST_WORDS + EFFORT_WORDS, sizeof link->given);
-        continuous += LINK_WORDS;
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_rim_interface *interface = &system->rim->interfaces[i];
+        memcpy(interface->past, continuous, sizeof interface->past);
+        memcpy(interface->past_angular, continuous + PAST_WORDS / 2, sizeof interface->past_angular);
+        memcpy(&interface->mean, continuous + PAST_WORDS, sizeof interface->mean);
+        memcpy(interface->given, continuous + PAST_WORDS + WRENCH_WORDS, sizeof interface->given);
+        continuous += INTERFACE_WORDS;
     }
     memcpy(&system->rim->past_count, opaque, sizeof *opaque);
 }
 
 /* Slow sides have one wrench for the whole of the macro step, fast ones have summed from exchange to exchange. */
-void yk_rim_work(const yk_system *system, int link, yk_link_work *work)
+void yk_rim_work(const yk_system *system, int interface, yk_interface_work *work)
 {
-    const yk_link *l = &system->links[link];
-    const yk_member *a = yk_link_a(system, l), *b = yk_link_b(system, l);
-    const yk_rim_link *own = &system->rim->links[link];
-    int a_port = l->def.effort_port, b_port = l->def.motion_port;
+    const yk_interface *l = &system->interfaces[interface];
+    const yk_participant *a = yk_interface_a(system, l), *b = yk_interface_b(system, l);
+    const yk_rim_interface *own = &system->rim->interfaces[interface];
+    int a_port = l->def.wrench_port, b_port = l->def.motion_port;
     work->on[0] = own->work[0];
     work->on[1] = own->work[1];
-    if (!system->rim->members[l->def.effort_subsystem].fast)
-        work->on[0] = yk_effort_work(l->kind, &l->applied, &a->before[a_port], &a->values[a_port].motion);
-    if (!system->rim->members[l->def.motion_subsystem].fast)
-        work->on[1] = yk_effort_work(l->kind, &b->values[b_port].effort, &b->before[b_port], &b->values[b_port].motion);
+    if (!system->rim->participants[l->def.wrench_subsystem].fast)
+        work->on[0] = yk_wrench_work(l->kind, &l->applied, &a->before[a_port], &a->values[a_port].motion);
+    if (!system->rim->participants[l->def.motion_subsystem].fast)
+        work->on[1] = yk_wrench_work(l->kind, &b->values[b_port].wrench, &b->before[b_port], &b->values[b_port].motion);
     work->created = work->on[0] + work->on[1];
     if (l->def.drive) work->created = yk_driven_created(system, l, &l->applied, work->on);
 }

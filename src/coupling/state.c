@@ -1,9 +1,9 @@
 /* The state of a system as one image, and the marks that schemes rewind to.
  *
- *   continuous words of every member, of the scheme | opaque words of every member, of the scheme |
+ *   continuous words of every participant, of the scheme | opaque words of every participant, of the scheme |
  *   step control | clock
  *
- * A member with substeps brings, besides its subsystem's words, what the coupling remembers of it: the mean efforts of
+ * A participant with substeps brings, besides its subsystem's words, what the coupling remembers of it: the mean wrenches of
  * the last macro step and the motion before it. */
 #include <string.h>
 
@@ -11,19 +11,19 @@
 #include "coupling/balance.h"
 #include "coupling/index1.h"
 #include "coupling/rim.h"
-#include "coupling/wrenches.h"
+#include "coupling/unknowns.h"
 
 enum {
     MOTION_WORDS = sizeof(yk_motion) / sizeof(double),
-    EFFORT_WORDS = sizeof(yk_effort) / sizeof(double),
+    WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double),
 };
 
-static size_t remembered_words(const yk_member *m)
+static size_t remembered_words(const yk_participant *m)
 {
-    return m->earlier ? (size_t)m->port_count * (MOTION_WORDS + EFFORT_WORDS) : 0;
+    return m->earlier ? (size_t)m->port_count * (MOTION_WORDS + WRENCH_WORDS) : 0;
 }
 
-static bool can_roll_back(const yk_member *m)
+static bool can_roll_back(const yk_participant *m)
 {
     const yk_subsystem_ops *ops = m->subsystem->ops;
     return ops->state_layout && ops->state_get && ops->state_set;
@@ -36,8 +36,8 @@ yk_status yk_system_check_rollback(const yk_system *system)
     bool controlled = system->control.def.tolerance > 0;
     if (!iterates && !controlled) return YK_OK;
 
-    for (int i = 0; i < system->member_count; i++) {
-        const yk_member *m = &system->members[i];
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_participant *m = &system->participants[i];
         if (can_roll_back(m)) continue;
         if (iterates)
             return yk_fail(system->context, YK_ERROR_CAPABILITY,
@@ -58,8 +58,8 @@ yk_status yk_system_prepare_states(yk_system *system)
     size_t largest = 0;
     bool complete = true;
     system->layout = (yk_state_layout){0};
-    for (int i = 0; i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
         if (!can_roll_back(m)) {
             complete = false;
             continue;
@@ -84,8 +84,8 @@ yk_status yk_system_prepare_states(yk_system *system)
         yk_state_layout own = yk_rim_layout(system);
         system->layout.words += own.words, system->layout.continuous += own.continuous;
     }
-    for (int i = 0; i < system->wrenches_count; i++)
-        system->layout.words += yk_accelerator_words(system->wrenches[i].accelerator);
+    for (int i = 0; i < system->unknowns_count; i++)
+        system->layout.words += yk_accelerator_words(system->unknowns[i].accelerator);
     system->layout.words += YK_CONTROLLER_WORDS + 1; /* and the clock */
     if (!complete) system->layout = (yk_state_layout){0};
     double *scratch = yk_reallocate(system->context, system->scratch, largest, sizeof *scratch);
@@ -96,15 +96,15 @@ yk_status yk_system_prepare_states(yk_system *system)
 
 void yk_system_mark(yk_system *system)
 {
-    for (int i = 0; i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
         m->subsystem->ops->state_get(m->subsystem, m->mark);
     }
 }
 
-yk_status yk_system_rewind(yk_system *system, int member)
+yk_status yk_system_rewind(yk_system *system, int participant)
 {
-    yk_member *m = &system->members[member];
+    yk_participant *m = &system->participants[participant];
     return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
 }
 
@@ -128,15 +128,15 @@ static const double *take(void *to, const double *from, size_t words)
 void yk_system_state_get(const yk_system *system, double *image)
 {
     double *continuous = image, *opaque = image + system->layout.continuous;
-    for (int i = 0; i < system->member_count; i++) {
-        const yk_member *m = &system->members[i];
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_participant *m = &system->participants[i];
         size_t ports = (size_t)m->port_count;
         m->subsystem->ops->state_get(m->subsystem, system->scratch);
         continuous = put(continuous, system->scratch, m->layout.continuous);
         opaque = put(opaque, system->scratch + m->layout.continuous, m->layout.words - m->layout.continuous);
         if (!m->earlier) continue;
         continuous = put(continuous, m->earlier, ports * MOTION_WORDS);
-        continuous = put(continuous, m->mean_efforts, ports * EFFORT_WORDS);
+        continuous = put(continuous, m->mean_wrenches, ports * WRENCH_WORDS);
         opaque = put(opaque, &m->earlier_step, 1);
     }
     if (system->index1) {
@@ -146,9 +146,9 @@ void yk_system_state_get(const yk_system *system, double *image)
     }
     if (system->balance) continuous = yk_balance_get(system, continuous);
     if (system->rim) yk_rim_get(system, continuous, opaque++);
-    for (int i = 0; i < system->wrenches_count; i++) {
-        yk_accelerator_get(system->wrenches[i].accelerator, opaque);
-        opaque += yk_accelerator_words(system->wrenches[i].accelerator);
+    for (int i = 0; i < system->unknowns_count; i++) {
+        yk_accelerator_get(system->unknowns[i].accelerator, opaque);
+        opaque += yk_accelerator_words(system->unknowns[i].accelerator);
     }
     yk_controller_get(&system->control, opaque);
     opaque += YK_CONTROLLER_WORDS;
@@ -158,19 +158,19 @@ void yk_system_state_get(const yk_system *system, double *image)
 yk_status yk_system_state_set(yk_system *system, const double *image)
 {
     const double *continuous = image, *opaque = image + system->layout.continuous;
-    for (int i = 0; i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
         size_t ports = (size_t)m->port_count;
         continuous = take(system->scratch, continuous, m->layout.continuous);
         opaque = take(system->scratch + m->layout.continuous, opaque, m->layout.words - m->layout.continuous);
         m->status = m->subsystem->ops->state_set(m->subsystem, system->scratch);
-        if (m->status < 0) return yk_system_blame(system, i);
+        if (m->status < 0) return yk_system_report_failure(system, i);
         yk_system_gather(m);
         if (!m->earlier) continue;
         continuous = take(m->earlier, continuous, ports * MOTION_WORDS);
-        continuous = take(m->mean_efforts, continuous, ports * EFFORT_WORDS);
+        continuous = take(m->mean_wrenches, continuous, ports * WRENCH_WORDS);
         opaque = take(&m->earlier_step, opaque, 1);
-        for (size_t port = 0; port < ports; port++) m->values[port].effort = m->mean_efforts[port];
+        for (size_t port = 0; port < ports; port++) m->values[port].wrench = m->mean_wrenches[port];
     }
     if (system->index1) {
         yk_state_layout own = yk_index1_layout(system);
@@ -179,9 +179,9 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     }
     if (system->balance) continuous = yk_balance_set(system, continuous);
     if (system->rim) yk_rim_set(system, continuous, opaque++);
-    for (int i = 0; i < system->wrenches_count; i++) {
-        yk_accelerator_set(system->wrenches[i].accelerator, opaque);
-        opaque += yk_accelerator_words(system->wrenches[i].accelerator);
+    for (int i = 0; i < system->unknowns_count; i++) {
+        yk_accelerator_set(system->unknowns[i].accelerator, opaque);
+        opaque += yk_accelerator_words(system->unknowns[i].accelerator);
     }
     yk_controller_set(&system->control, opaque);
     opaque += YK_CONTROLLER_WORDS;
@@ -195,8 +195,8 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
 
     /* Where a subsystem has no image, what its ports show stands for its state. */
     if (system->layout.words == 0) {
-        for (int i = 0; i < system->member_count; i++) {
-            const yk_member *m = &system->members[i];
+        for (int i = 0; i < system->participant_count; i++) {
+            const yk_participant *m = &system->participants[i];
             *hash = yk_hash_bytes(*hash, m->values, (size_t)m->port_count * sizeof *m->values);
         }
         *hash = yk_hash_bytes(*hash, &system->step_count, sizeof system->step_count);

@@ -33,7 +33,7 @@ static const double FIRST_ORDER = 2, LEAST_ORDER = 1, GREATEST_ORDER = 3;
 /* Steps in a row at the smallest size whose errors make the floor, by how much of it an error may be larger, and how
  * much of it is left after a step that is better than the tolerance. */
 enum { FUTILE_STEPS = 4 };
-/* Share of an effort that iterations may leave in a step that is taken in spite of its error. */
+/* Fraction of a wrench that iterations may leave in a step that is taken in spite of its error. */
 static const double FAR_OFF = 0.1;
 static const double ABOVE_FLOOR = 2, FADING = 0.7;
 /* Fraction of the step that a step may be longer or shorter to end on the grid or an event. */
@@ -80,14 +80,14 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
                        "negative, and the smallest step (%g s), the largest (%g s) and the macro step (%g s) must be "
                        "positive and ascending",
                        def->tolerance, def->absolute, c->def.smallest, c->def.largest, system->step);
-    if (is_controlled(system) && system->link_count == 0)
+    if (is_controlled(system) && system->interface_count == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step control measures the motions of interfaces, and with scheme %s there are none: set "
                        "time.tolerance to 0, or choose another scheme",
                        yk_system_scheme_name(system));
     yk_status status = check_events(context, def);
     if (status < 0 || !is_controlled(system)) return status;
-    size_t sides = 2 * (size_t)system->link_count;
+    size_t sides = 2 * (size_t)system->interface_count;
     c->whole = yk_allocate(context, sides, sizeof *c->whole);
     c->middle = yk_allocate(context, sides, sizeof *c->middle);
     return c->whole && c->middle ? YK_OK : YK_ERROR_MEMORY;
@@ -102,10 +102,10 @@ void yk_controller_destroy(yk_system *system)
 
 /* Errors ----------------------------------------------------------------------------------------------------------- */
 
-static const yk_motion *side_motion(const yk_system *system, const yk_link *link, int side)
+static const yk_motion *side_motion(const yk_system *system, const yk_interface *interface, int side)
 {
-    return side == 0 ? &yk_link_a(system, link)->values[link->def.effort_port].motion
-                     : &yk_link_b(system, link)->values[link->def.motion_port].motion;
+    return side == 0 ? &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion
+                     : &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
 }
 
 static void raise_to(double *largest, double value)
@@ -126,23 +126,23 @@ void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_m
     raise_to(spin, yk_v3_norm(yk_so3_log(yk_q_mul(a->orientation, yk_q_conjugate(b->orientation)))) / h);
 }
 
-static const yk_motion *side_start(const yk_system *system, const yk_link *link, int side)
+static const yk_motion *side_start(const yk_system *system, const yk_interface *interface, int side)
 {
-    return side == 0 ? &yk_link_a(system, link)->before[link->def.effort_port]
-                     : &yk_link_b(system, link)->before[link->def.motion_port];
+    return side == 0 ? &yk_interface_a(system, interface)->before[interface->def.wrench_port]
+                     : &yk_interface_b(system, interface)->before[interface->def.motion_port];
 }
 
 /* Where the whole step led, and where it passed by in its middle if nothing happened on the way. */
 static void keep_whole(yk_system *system, double h)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
         for (int side = 0; side < 2; side++) {
-            const yk_motion *end = side_motion(system, link, side);
-            yk_signal way = {.orientation = yk_q_identity()};
-            yk_input_cubic(link->kind, h, side_start(system, link, side), end, &way);
+            const yk_motion *end = side_motion(system, interface, side);
+            yk_input displacement = {.orientation = yk_q_identity()};
+            yk_input_cubic(interface->kind, h, side_start(system, interface, side), end, &displacement);
             system->control.whole[2 * i + side] = *end;
-            system->control.middle[2 * i + side] = yk_signal_motion(&way, link->kind, h / 2);
+            system->control.middle[2 * i + side] = yk_input_motion(&displacement, interface->kind, h / 2);
         }
     }
 }
@@ -150,31 +150,31 @@ static void keep_whole(yk_system *system, double h)
 /* In the middle of the step places count alone: velocities of the cubic are of lower order. */
 static void compare_with_middle(const yk_system *system, double h, double *speed, double *spin)
 {
-    for (int i = 0; i < 2 * system->link_count; i++) {
-        const yk_link *link = &system->links[i / 2];
-        const yk_motion *now = side_motion(system, link, i % 2);
+    for (int i = 0; i < 2 * system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i / 2];
+        const yk_motion *now = side_motion(system, interface, i % 2);
         yk_motion middle = system->control.middle[i];
         middle.velocity = now->velocity, middle.angular_velocity = now->angular_velocity;
-        yk_motion_error(link->kind, h, &middle, now, speed, spin);
+        yk_motion_error(interface->kind, h, &middle, now, speed, spin);
     }
 }
 
 static void compare_with_whole(const yk_system *system, double h, double *speed, double *spin)
 {
-    for (int i = 0; i < system->link_count; i++)
+    for (int i = 0; i < system->interface_count; i++)
         for (int side = 0; side < 2; side++)
-            yk_motion_error(system->links[i].kind, h, &system->control.whole[2 * i + side],
-                            side_motion(system, &system->links[i], side), speed, spin);
+            yk_motion_error(system->interfaces[i].kind, h, &system->control.whole[2 * i + side],
+                            side_motion(system, &system->interfaces[i], side), speed, spin);
 }
 
 /* The largest velocities of the interfaces up to now. */
 static void observe_speeds(yk_system *system)
 {
     yk_controller *c = &system->control;
-    for (int i = 0; i < system->link_count; i++) {
+    for (int i = 0; i < system->interface_count; i++) {
         for (int side = 0; side < 2; side++) {
-            const yk_motion *m = side_motion(system, &system->links[i], side);
-            bool scalar = system->links[i].kind == YK_PORT_SCALAR;
+            const yk_motion *m = side_motion(system, &system->interfaces[i], side);
+            bool scalar = system->interfaces[i].kind == YK_PORT_SCALAR;
             raise_to(&c->speed, scalar ? fabs(m->velocity.x) : yk_v3_norm(m->velocity));
             if (!scalar) raise_to(&c->spin, yk_v3_norm(m->angular_velocity));
         }
@@ -185,9 +185,9 @@ static void observe_speeds(yk_system *system)
 static void expect_speeds(yk_system *system)
 {
     yk_controller *c = &system->control;
-    for (int i = 0; i < 2 * system->link_count; i++) {
-        const yk_motion *m = side_motion(system, &system->links[i / 2], i % 2);
-        bool scalar = system->links[i / 2].kind == YK_PORT_SCALAR;
+    for (int i = 0; i < 2 * system->interface_count; i++) {
+        const yk_motion *m = side_motion(system, &system->interfaces[i / 2], i % 2);
+        bool scalar = system->interfaces[i / 2].kind == YK_PORT_SCALAR;
         raise_to(&c->speed, system->step * (scalar ? fabs(m->acceleration.x) : yk_v3_norm(m->acceleration)));
         if (!scalar) raise_to(&c->spin, system->step * yk_v3_norm(m->angular_acceleration));
     }
@@ -243,7 +243,7 @@ static yk_status take_part(yk_system *system, double t, double h, yk_step_report
     yk_status status = yk_system_scheme_step(system, &part);
     report->iterations += part.iterations;
     report->halved = report->halved || part.halved;
-    report->effort_change = part.effort_change;
+    report->wrench_change = part.wrench_change;
     return status;
 }
 
@@ -270,17 +270,17 @@ static yk_status take_back(yk_system *system)
     if (status < 0) return status;
     system->control.order = order;
     yk_system_keep_start(system);
-    for (int i = 0; i < system->link_count; i++) system->links[i].statistics = system->links[i].kept;
+    for (int i = 0; i < system->interface_count; i++) system->interfaces[i].statistics = system->interfaces[i].kept;
     return YK_OK;
 }
 
-/* Whether index1 predicts as its solvers move: those that do not follow polynomials leave efforts that bend as the steps
+/* Whether index1 predicts as its solvers move: those that do not follow polynomials leave wrenches that bend as the steps
  * change, and a prediction that says nothing of errors. */
 static bool is_exact(const yk_system *system)
 {
     if (!system->index1) return false;
-    for (int i = 0; i < system->member_count; i++)
-        if (system->members[i].low_order) return false;
+    for (int i = 0; i < system->participant_count; i++)
+        if (system->participants[i].low_order) return false;
     return true;
 }
 
@@ -379,27 +379,27 @@ static void propose(yk_controller *c, double h, double next, double proposed)
     c->proposal = fmin(c->def.largest, fmax(c->def.smallest, next));
 }
 
-/* Whether iterations left so much of an effort that the step is none. */
+/* Whether iterations left so much of a wrench that the step is none. */
 static bool is_far_off(const yk_system *system)
 {
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        if (!(link->residual <= FAR_OFF * yk_effort_size(link->kind, &link->applied))) return true;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (!(interface->residual <= FAR_OFF * yk_wrench_size(interface->kind, &interface->applied))) return true;
     }
     return false;
 }
 
 static yk_status never_converges(yk_system *system, double t, const yk_step_report *report)
 {
-    bool plain = system->scheme.relaxation != YK_RELAXATION_QUASI_NEWTON;
+    bool plain = system->scheme.acceleration != YK_ACCELERATION_QUASI_NEWTON;
     const char *accelerated =
-        system->scheme.kind == YK_SCHEME_TIGHT && plain ? "coupling.relaxation quasi-newton or " : "";
+        system->scheme.kind == YK_SCHEME_TIGHT && plain ? "coupling.acceleration quasi-newton or " : "";
     return yk_fail(
         system->context, YK_ERROR_DIVERGED,
         "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the smallest one "
-        "(%g s) the interface efforts still change by %g (N, N m); use %scoupling.scheme index1, or exchange the "
+        "(%g s) the interface wrenches still change by %g (N, N m); use %scoupling.scheme index1, or exchange the "
         "sides (`between`): the one that takes the motion cannot give way to a wall",
-        t, yk_system_scheme_name(system), system->control.def.smallest, report->effort_change, accelerated);
+        t, yk_system_scheme_name(system), system->control.def.smallest, report->wrench_change, accelerated);
 }
 
 /* From t over `room` at most; the size that was taken is left in system->h, or in two halves of it. */
@@ -408,7 +408,7 @@ static yk_status controlled_step(yk_system *system, double t, double room, doubl
     yk_controller *c = &system->control;
     double h = first_size(system, room), proposed = c->proposal, last_h = 0, last_error = 0;
     yk_system_state_get(system, c->image);
-    for (int i = 0; i < system->link_count; i++) system->links[i].kept = system->links[i].statistics;
+    for (int i = 0; i < system->interface_count; i++) system->interfaces[i].kept = system->interfaces[i].statistics;
     for (;;) {
         attempt a = {0};
         yk_status status = try_step(system, t, h, report, &a);
@@ -421,8 +421,8 @@ static yk_status controlled_step(yk_system *system, double t, double room, doubl
         double allowed = fmax(1, ABOVE_FLOOR * c->floor);
         bool good = !failed && a.error <= 1, tolerable = !failed && a.error <= allowed;
         double next = h * factor_for(&a, failed, allowed);
-        bool hopeless = is_far_off(system) || c->futile + 1 >= FUTILE_STEPS;
-        if (status == YK_NOT_CONVERGED && !tolerable && smallest && hopeless)
+        bool give_up = is_far_off(system) || c->futile + 1 >= FUTILE_STEPS;
+        if (status == YK_NOT_CONVERGED && !tolerable && smallest && give_up)
             return never_converges(system, t + h, report);
         if (tolerable || smallest) {
             *taken = h;
@@ -444,9 +444,9 @@ static yk_status controlled_step(yk_system *system, double t, double room, doubl
 
 /* From one count of the clock to the next --------------------------------------------------------------------------- */
 
-/* The next event after t that a member announces. Those that follow each other within a macro step, such as samples of
- * a fast controller, are the member's own affair. */
-static double announced_event(const yk_system *system, const yk_member *m, double t)
+/* The next event after t that a participant announces. Those that follow each other within a macro step, such as samples of
+ * a fast controller, are the participant's own affair. */
+static double announced_event(const yk_system *system, const yk_participant *m, double t)
 {
     if (!m->subsystem->ops->next_event) return INFINITY;
     double event = m->subsystem->ops->next_event(m->subsystem, t);
@@ -463,8 +463,8 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
     int listed = 0;
     while (listed < def->event_count && def->events[listed] <= t + sliver) listed++;
     if (listed < def->event_count) next = def->events[listed];
-    for (int i = 0; i < system->member_count; i++)
-        next = fmin(next, announced_event(system, &system->members[i], t + sliver));
+    for (int i = 0; i < system->participant_count; i++)
+        next = fmin(next, announced_event(system, &system->participants[i], t + sliver));
     *event = next <= end + sliver;
     return *event && next < end - sliver ? next : end;
 }
@@ -475,23 +475,24 @@ static double just_before(const yk_system *system, double event)
     return 16 * DBL_EPSILON * fmax(fabs(event), system->step);
 }
 
-static void tell_unconverged(yk_system *system, double t, double h, const yk_step_report *report)
+static void report_unconverged(yk_system *system, double t, double h, const yk_step_report *report)
 {
     yk_system_statistics *statistics = &system->statistics;
     if (statistics->steps_not_converged++ == 0) {
         statistics->first_not_converged = t;
-        statistics->worst_not_converged = system->relaxed ? system->relaxed->blamed : 0;
+        statistics->worst_not_converged = system->relaxed ? system->relaxed->source : 0;
     }
     statistics->time_not_converged += h;
     if (system->relaxed) statistics->residual_not_converged += system->relaxed->left;
     if (system->relaxed) return; /* has named the part and the remedy */
-    yk_fail(system->context, YK_NOT_CONVERGED,
-            "at t = %g s the scheme %s did not converge in %d iterations: the interface efforts still change by %g (N, "
-            "N m), the tolerance is %g; use %s",
-            t, yk_system_scheme_name(system), report->iterations - 1, report->effort_change, system->scheme.tolerance,
-            system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.relaxation != YK_RELAXATION_QUASI_NEWTON
-                ? "coupling.relaxation quasi-newton"
-                : "more coupling.iterations or a smaller time.step");
+    yk_fail(
+        system->context, YK_NOT_CONVERGED,
+        "at t = %g s the scheme %s did not converge in %d iterations: the interface wrenches still change by %g (N, "
+        "N m), the tolerance is %g; use %s",
+        t, yk_system_scheme_name(system), report->iterations - 1, report->wrench_change, system->scheme.tolerance,
+        system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.acceleration != YK_ACCELERATION_QUASI_NEWTON
+            ? "coupling.acceleration quasi-newton"
+            : "more coupling.iterations or a smaller time.step");
 }
 
 /* One step that is taken, and the books. */
@@ -506,10 +507,10 @@ static yk_status take_step(yk_system *system, double t, double room, double *tak
     yk_system_observe(system);
     yk_system_keep_earlier(system);
     count_step(system, *taken, &part);
-    if (status == YK_NOT_CONVERGED) tell_unconverged(system, t + *taken, *taken, &part);
+    if (status == YK_NOT_CONVERGED) report_unconverged(system, t + *taken, *taken, &part);
     report->iterations += part.iterations;
     report->halved = report->halved || part.halved;
-    report->effort_change = part.effort_change;
+    report->wrench_change = part.wrench_change;
     return status;
 }
 

@@ -16,11 +16,11 @@ static const double DEVIATION = 1e-6, NOISE = 1e-5, LEFT = 1e-9;
 yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_port_kind kind, double step, double ratio,
                               yk_surrogate *surrogate)
 {
-    static const char *const names[2] = {"effort side", "motion side"};
+    static const char *const names[2] = {"wrench side", "motion side"};
     *surrogate = (yk_surrogate){.system = NULL};
     int substeps[2];
     for (int i = 0; i < 2; i++) {
-        const yk_member *m = &system->members[sides[i]];
+        const yk_participant *m = &system->participants[sides[i]];
         substeps[i] = m->substeps;
         const yk_subsystem_ops *ops = m->subsystem->ops;
         if (!ops->free_mass) return YK_ERROR_CAPABILITY;
@@ -83,7 +83,7 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate, y
     for (int i = 0; status >= 0 && i < STEPS && largest <= EXPLODED * first; i++) {
         status = yk_system_step(system, NULL);
         converged = converged && status != YK_NOT_CONVERGED;
-        double wrench = fabs(yk_system_output(system, 1, 0)->effort.force.x);
+        double wrench = fabs(yk_system_output(system, 1, 0)->wrench.force.x);
         if (!(wrench <= largest)) largest = wrench;
         if (i < FIRST) first = largest;
         if (i >= STEPS / 4 && i < STEPS / 2 && wrench > second) second = wrench;

@@ -7,7 +7,7 @@
 
 typedef struct yk_surrogate {
     yk_system *system;
-    yk_subsystem *masses[2]; /* 1 kg on the effort side, the ratio on the motion side */
+    yk_subsystem *masses[2]; /* 1 kg on the wrench side, the ratio on the motion side */
 } yk_surrogate;
 
 /* Of two subsystems of a system, the second for the side that takes the motion; they may be the same. YK_ERROR_CAPABILITY: a

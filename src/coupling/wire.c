@@ -2,7 +2,7 @@
  *
  * A wire remembers its source's value at the start of the macro step and the present one. Its target sees a line
  * between the two where the source has advanced, and the former where it has not; so what a scheme knows decides, and
- * schemes only say when: feed before advance. Nothing of a wire is state: both values follow from the source's. */
+ * schemes only say when: carry before advance. Nothing of a wire is state: both values follow from the source's. */
 #include <math.h>
 
 #include "coupling/system.h"
@@ -11,13 +11,13 @@
 
 static yk_status check_ends(const yk_system *system, const yk_wire_def *def)
 {
-    if (def->source_subsystem < 0 || def->source_subsystem >= system->member_count)
+    if (def->source_subsystem < 0 || def->source_subsystem >= system->participant_count)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d", def->name,
                        def->source_subsystem);
-    if (def->target_subsystem < 0 || def->target_subsystem >= system->member_count)
+    if (def->target_subsystem < 0 || def->target_subsystem >= system->participant_count)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d", def->name,
                        def->target_subsystem);
-    const yk_member *to = &system->members[def->target_subsystem];
+    const yk_participant *to = &system->participants[def->target_subsystem];
     if (def->target_port < 0 || def->target_port >= to->port_count)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': subsystem '%s' has no port %d", def->name,
                        to->name, def->target_port);
@@ -32,7 +32,7 @@ static yk_status check_ends(const yk_system *system, const yk_wire_def *def)
 static yk_status check_source(const yk_system *system, const yk_wire_def *def, int *size)
 {
     enum { PORT_WORDS = sizeof(yk_port_value) / sizeof(double) };
-    const yk_member *from = &system->members[def->source_subsystem];
+    const yk_participant *from = &system->participants[def->source_subsystem];
     const yk_subsystem_ops *ops = from->subsystem->ops;
     *size = 0;
     int words = PORT_WORDS;
@@ -64,8 +64,9 @@ static yk_status check_target_is_free(const yk_system *system, int number, const
         if (other->target_subsystem == def->target_subsystem && other->target_port == def->target_port)
             return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "wires '%s' and '%s' both end at port '%s' of subsystem '%s'; a signal port takes one",
-                           other->name, def->name, system->members[def->target_subsystem].ports[def->target_port].name,
-                           system->members[def->target_subsystem].name);
+                           other->name, def->name,
+                           system->participants[def->target_subsystem].ports[def->target_port].name,
+                           system->participants[def->target_subsystem].name);
     }
     return YK_OK;
 }
@@ -84,22 +85,22 @@ static yk_status create_wire(yk_system *system, int number, const yk_wire_def *d
         wire->channel = yk_allocate(system->context, (size_t)size, sizeof *wire->channel);
         if (!wire->channel) return YK_ERROR_MEMORY;
     }
-    yk_member *from = &system->members[def->source_subsystem];
+    yk_participant *from = &system->participants[def->source_subsystem];
     from->wires[from->wire_count++] = wire;
-    yk_subsystem *target = system->members[def->target_subsystem].subsystem;
+    yk_subsystem *target = system->participants[def->target_subsystem].subsystem;
     return target->ops->connect(target, def->target_port, YK_TAKES_SIGNAL, 0);
 }
 
 yk_status yk_wires_create(yk_system *system, const yk_system_def *def)
 {
     if (def->wire_count == 0) return YK_OK;
-    yk_status status = yk_system_check_feeds(system);
+    yk_status status = yk_system_check_wires(system);
     if (status < 0) return status;
     system->wires = yk_allocate(system->context, (size_t)def->wire_count, sizeof *system->wires);
     if (!system->wires) return YK_ERROR_MEMORY;
     system->wire_count = def->wire_count;
-    for (int i = 0; i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
         m->wires = yk_allocate(system->context, (size_t)def->wire_count, sizeof(yk_wire *));
         if (!m->wires) return YK_ERROR_MEMORY;
     }
@@ -110,28 +111,28 @@ yk_status yk_wires_create(yk_system *system, const yk_system_def *def)
 void yk_wires_destroy(yk_system *system)
 {
     for (int i = 0; system->wires && i < system->wire_count; i++) yk_release(system->context, system->wires[i].channel);
-    for (int i = 0; system->members && i < system->member_count; i++)
-        yk_release(system->context, system->members[i].wires);
+    for (int i = 0; system->participants && i < system->participant_count; i++)
+        yk_release(system->context, system->participants[i].wires);
     yk_release(system->context, system->wires);
 }
 
 /* Values ----------------------------------------------------------------------------------------------------------- */
 
-void yk_wires_read(yk_member *member)
+void yk_wires_read(yk_participant *participant)
 {
-    for (int i = 0; i < member->wire_count; i++) {
-        yk_wire *wire = member->wires[i];
+    for (int i = 0; i < participant->wire_count; i++) {
+        yk_wire *wire = participant->wires[i];
         const yk_wire_def *def = &wire->def;
         if (!wire->channel) {
-            wire->now = ((const double *)&member->values[def->source_port])[def->component];
+            wire->now = ((const double *)&participant->values[def->source_port])[def->component];
             continue;
         }
-        member->subsystem->ops->channel_read(member->subsystem, def->source_channel, wire->channel);
+        participant->subsystem->ops->channel_read(participant->subsystem, def->source_channel, wire->channel);
         wire->now = wire->channel[def->component];
     }
 }
 
-static double set_input(yk_signal *input, double h, double begin, double end)
+static double set_input(yk_input *input, double h, double begin, double end)
 {
     double last = input->linear[0].x + (input->degree > 0 ? h * input->linear[1].x : 0);
     input->degree = end == begin ? 0 : 1;
@@ -140,38 +141,38 @@ static double set_input(yk_signal *input, double h, double begin, double end)
     return fabs(end - last) / (1 + fabs(end));
 }
 
-static double feed(yk_system *system, int member, bool start)
+static double carry(yk_system *system, int participant, bool start)
 {
     double largest = 0;
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
-        if (wire->def.target_subsystem != member) continue;
-        bool known = system->members[wire->def.source_subsystem].advanced && !wire->def.hold;
+        if (wire->def.target_subsystem != participant) continue;
+        bool known = system->participants[wire->def.source_subsystem].advanced && !wire->def.hold;
         double begin = start ? wire->now : wire->before, end = known && !start ? wire->now : begin;
-        if (!start && system->wrenches && wire->lagged) end = wire->told;
-        yk_signal *input = &system->members[member].inputs[wire->def.target_port];
+        if (!start && system->unknowns && wire->lagged) end = wire->given;
+        yk_input *input = &system->participants[participant].inputs[wire->def.target_port];
         largest = fmax(largest, set_input(input, system->h, begin, end));
     }
     return largest;
 }
 
-double yk_system_feed(yk_system *system, int member)
+double yk_system_carry_signals(yk_system *system, int participant)
 {
-    return feed(system, member, false);
+    return carry(system, participant, false);
 }
 
-void yk_wires_feed_start(yk_system *system, int member)
+void yk_wires_carry_start(yk_system *system, int participant)
 {
-    feed(system, member, true);
+    carry(system, participant, true);
 }
 
-/* A source that starts after its target has told it an old value, whatever the order of the members is. */
+/* A source that starts after its target has told it an old value, whatever the order of the participants is. */
 double yk_wires_start_change(const yk_system *system)
 {
     double largest = 0;
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
-        double fed = system->members[wire->def.target_subsystem].inputs[wire->def.target_port].linear[0].x;
+        double fed = system->participants[wire->def.target_subsystem].inputs[wire->def.target_port].linear[0].x;
         largest = fmax(largest, fabs(wire->now - fed) / (1 + fabs(wire->now)));
     }
     return largest;

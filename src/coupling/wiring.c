@@ -7,7 +7,7 @@
 #include "coupling/merging.h"
 #include "coupling/relaxed.h"
 #include "coupling/rim.h"
-#include "coupling/wrenches.h"
+#include "coupling/unknowns.h"
 #include "math/vec3.h"
 
 static yk_status check_operations(yk_context *context, const yk_subsystem_ops *ops, const char *name)
@@ -23,75 +23,80 @@ static yk_status check_operations(yk_context *context, const yk_subsystem_ops *o
                    name, ops->kind ? ops->kind : "unknown kind");
 }
 
-static yk_status check_placement(yk_context *context, const yk_placement *placement, const char *name)
+static yk_status check_transform(yk_context *context, const yk_transform *transform, const char *name)
 {
-    double norm = yk_q_norm(placement->orientation);
-    bool good = placement->length > 0 && placement->mass > 0 && isfinite(placement->length * placement->mass) &&
-                yk_v3_finite(placement->position) && fabs(norm - 1) < 1e-6;
+    double norm = yk_q_norm(transform->orientation);
+    bool good = transform->length > 0 && transform->mass > 0 && isfinite(transform->length * transform->mass) &&
+                yk_v3_finite(transform->position) && fabs(norm - 1) < 1e-6;
     if (good) return YK_OK;
     return yk_fail(
         context, YK_ERROR_ARGUMENT,
         "subsystem '%s': its units must be positive (%g m, %g kg) and its orientation a unit quaternion (norm %g)",
-        name, placement->length, placement->mass, norm);
+        name, transform->length, transform->mass, norm);
 }
 
-static yk_status place_member(yk_system *system, yk_member *member, const yk_placement *placement, int substeps)
+static yk_status place_participant(yk_system *system, yk_participant *participant, const yk_transform *transform,
+                                   int substeps)
 {
     if (substeps < 1)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "subsystem '%s' has %d substeps, must be 1 or more",
-                       member->name, substeps);
-    member->substeps = substeps;
+                       participant->name, substeps);
+    participant->substeps = substeps;
     if (substeps > 1) {
         /* Iterations of a step in parts would have to be repeated part by part. */
-        member->iterates = false;
-        size_t count = (size_t)member->port_count;
-        member->mean_efforts = yk_allocate(system->context, count, sizeof *member->mean_efforts);
-        member->earlier = yk_allocate(system->context, count, sizeof *member->earlier);
-        member->substep_start = yk_allocate(system->context, count, sizeof *member->substep_start);
-        member->port_work = yk_allocate(system->context, count, sizeof *member->port_work);
-        if (!member->mean_efforts || !member->earlier || !member->substep_start || !member->port_work)
+        participant->iterates = false;
+        size_t count = (size_t)participant->port_count;
+        participant->mean_wrenches = yk_allocate(system->context, count, sizeof *participant->mean_wrenches);
+        participant->earlier = yk_allocate(system->context, count, sizeof *participant->earlier);
+        participant->substep_start = yk_allocate(system->context, count, sizeof *participant->substep_start);
+        participant->port_work = yk_allocate(system->context, count, sizeof *participant->port_work);
+        if (!participant->mean_wrenches || !participant->earlier || !participant->substep_start ||
+            !participant->port_work)
             return YK_ERROR_MEMORY;
     }
-    if (!placement) return YK_OK;
-    yk_status status = check_placement(system->context, placement, member->name);
+    if (!transform) return YK_OK;
+    yk_status status = check_transform(system->context, transform, participant->name);
     if (status < 0) return status;
-    yk_placement *copy = yk_allocate(system->context, 1, sizeof *copy);
+    yk_transform *copy = yk_allocate(system->context, 1, sizeof *copy);
     if (!copy) return YK_ERROR_MEMORY;
-    *copy = *placement;
-    member->placement = copy;
+    *copy = *transform;
+    participant->transform = copy;
     return YK_OK;
 }
 
-static yk_status create_member(yk_system *system, yk_member *member, yk_subsystem *subsystem, const char *name)
+static yk_status create_participant(yk_system *system, yk_participant *participant, yk_subsystem *subsystem,
+                                    const char *name)
 {
     yk_context *context = system->context;
     yk_status status = check_operations(context, subsystem->ops, name);
     if (status < 0) return status;
-    member->subsystem = subsystem;
-    member->name = name;
-    member->port_count = subsystem->ops->ports(subsystem, &member->ports);
-    size_t count = (size_t)member->port_count;
-    member->inputs = yk_allocate(context, count, sizeof *member->inputs);
-    member->own_inputs = yk_allocate(context, count, sizeof *member->own_inputs);
-    member->values = yk_allocate(context, count, sizeof *member->values);
-    member->before = yk_allocate(context, count, sizeof *member->before);
-    if (!member->inputs || !member->own_inputs || !member->values || !member->before) return YK_ERROR_MEMORY;
+    participant->subsystem = subsystem;
+    participant->name = name;
+    participant->port_count = subsystem->ops->ports(subsystem, &participant->ports);
+    size_t count = (size_t)participant->port_count;
+    participant->inputs = yk_allocate(context, count, sizeof *participant->inputs);
+    participant->own_inputs = yk_allocate(context, count, sizeof *participant->own_inputs);
+    participant->values = yk_allocate(context, count, sizeof *participant->values);
+    participant->before = yk_allocate(context, count, sizeof *participant->before);
+    if (!participant->inputs || !participant->own_inputs || !participant->values || !participant->before)
+        return YK_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        member->values[i].motion.orientation.w = 1;
-        member->inputs[i].orientation.w = 1;
-        member->own_inputs[i].orientation.w = 1;
+        participant->values[i].motion.orientation.w = 1;
+        participant->inputs[i].orientation.w = 1;
+        participant->own_inputs[i].orientation.w = 1;
     }
-    member->low_order = system->scheme.kind == YK_SCHEME_INDEX1 && !yk_follows_polynomials(subsystem);
-    /* Acceleration learns from how the answer depends on the effort, so it must be the converged answer. */
-    member->iterates = subsystem->ops->iterate && system->scheme.relaxation == YK_RELAXATION_NONE;
+    participant->low_order = system->scheme.kind == YK_SCHEME_INDEX1 && !yk_follows_polynomials(subsystem);
+    /* Acceleration learns from how the answer depends on the wrench, so it must be the converged answer. */
+    participant->iterates = subsystem->ops->iterate && system->scheme.acceleration == YK_ACCELERATION_NONE;
     return YK_OK;
 }
 
-static yk_status check_side(yk_system *system, const char *face, int member, int port, yk_causality causality)
+static yk_status check_side(yk_system *system, const char *face, int participant, int port, yk_causality causality)
 {
-    if (member < 0 || member >= system->member_count)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s': there is no subsystem %d", face, member);
-    const yk_member *m = &system->members[member];
+    if (participant < 0 || participant >= system->participant_count)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s': there is no subsystem %d", face,
+                       participant);
+    const yk_participant *m = &system->participants[participant];
     if (port < 0 || port >= m->port_count)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s': subsystem '%s' has no port %d", face,
                        m->name, port);
@@ -103,214 +108,215 @@ static yk_status check_side(yk_system *system, const char *face, int member, int
     if (causality == YK_TAKES_MOTION || !(m->ports[port].causalities & YK_TAKES_MOTION))
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take %s; exchange the two sides", face,
-                       m->ports[port].name, m->name, causality == YK_TAKES_EFFORT ? "an effort" : "a motion");
+                       m->ports[port].name, m->name, causality == YK_TAKES_WRENCH ? "a wrench" : "a motion");
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                   "interface '%s': port '%s' of subsystem '%s' cannot take an effort; let it be the second side%s",
+                   "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it be the second side%s",
                    face, m->ports[port].name, m->name,
                    system->scheme.kind == YK_SCHEME_INDEX1 && m->ports[port].kind == YK_PORT_MARKER
                        ? ", and choose the scheme tight or rim: index1 tells motions to scalar ports only"
                        : "");
 }
 
-/* index1 applies efforts to both sides. A scalar port that takes motion only is told one: a force law and no constraint. */
-static bool is_law(const yk_system *system, const yk_interface_def *def)
+/* index1 applies wrenches to both sides. A scalar port that takes motion only is told one: a force law and no constraint. */
+static bool is_relation(const yk_system *system, const yk_interface_def *def)
 {
     if (system->scheme.kind != YK_SCHEME_INDEX1) return false;
-    if (def->motion_subsystem < 0 || def->motion_subsystem >= system->member_count) return false;
-    const yk_member *b = &system->members[def->motion_subsystem];
+    if (def->motion_subsystem < 0 || def->motion_subsystem >= system->participant_count) return false;
+    const yk_participant *b = &system->participants[def->motion_subsystem];
     if (def->motion_port < 0 || def->motion_port >= b->port_count) return false;
     const yk_port *port = &b->ports[def->motion_port];
-    return port->kind == YK_PORT_SCALAR && (port->causalities & (YK_TAKES_EFFORT | YK_TAKES_MOTION)) == YK_TAKES_MOTION;
+    return port->kind == YK_PORT_SCALAR && (port->causalities & (YK_TAKES_WRENCH | YK_TAKES_MOTION)) == YK_TAKES_MOTION;
 }
 
-static yk_status check_drive(yk_system *system, const yk_link *link)
+static yk_status check_drive(yk_system *system, const yk_interface *interface)
 {
-    const yk_interface_def *def = &link->def;
-    if (def->drive && link->law)
+    const yk_interface_def *def = &interface->def;
+    if (def->drive && interface->relation)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s' prescribes a relative motion to a port that takes motion only; drive a joint "
                        "inside the subsystem of the other side",
                        def->name);
-    if (!def->drive || yk_link_takes(system, link) == YK_TAKES_EFFORT || link->balanced) return YK_OK;
-    return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                   "interface '%s' %s, which needs efforts on both sides: choose the scheme index1, or monolithic; the "
-                   "schemes explicit and rim do it between subsystems that tell their next step, as smooth ones do",
-                   def->name,
-                   def->constrained & YK_AXIS_DISTANCE ? "keeps a distance" : "prescribes a relative motion");
+    if (!def->drive || yk_interface_takes(system, interface) == YK_TAKES_WRENCH || interface->balanced) return YK_OK;
+    return yk_fail(
+        system->context, YK_ERROR_CAPABILITY,
+        "interface '%s' %s, which needs wrenches on both sides: choose the scheme index1, or monolithic; the "
+        "schemes explicit and rim do it between subsystems that tell their next step, as smooth ones do",
+        def->name, def->constrained & YK_AXIS_DISTANCE ? "keeps a distance" : "prescribes a relative motion");
 }
 
-static bool uses_port(const yk_interface_def *def, int member, int port)
+static bool uses_port(const yk_interface_def *def, int participant, int port)
 {
-    return (def->effort_subsystem == member && def->effort_port == port) ||
-           (def->motion_subsystem == member && def->motion_port == port);
+    return (def->wrench_subsystem == participant && def->wrench_port == port) ||
+           (def->motion_subsystem == participant && def->motion_port == port);
 }
 
-static yk_status check_port_is_free(yk_system *system, int link, int member, int port)
+static yk_status check_port_is_free(yk_system *system, int interface, int participant, int port)
 {
-    for (int i = 0; i < link; i++)
-        if (uses_port(&system->links[i].def, member, port))
+    for (int i = 0; i < interface; i++)
+        if (uses_port(&system->interfaces[i].def, participant, port))
             return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "interfaces '%s' and '%s' both use port '%s' of subsystem '%s'; a port can be joined once",
-                           system->links[i].def.name, system->links[link].def.name,
-                           system->members[member].ports[port].name, system->members[member].name);
+                           system->interfaces[i].def.name, system->interfaces[interface].def.name,
+                           system->participants[participant].ports[port].name, system->participants[participant].name);
     return YK_OK;
 }
 
-static yk_status connect_link(yk_system *system, yk_link *link)
+static yk_status connect_interface(yk_system *system, yk_interface *interface)
 {
-    const yk_interface_def *def = &link->def;
-    yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+    const yk_interface_def *def = &interface->def;
+    yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
     b->iterates = false; /* a motion side steps as a whole */
-    yk_causality b_takes = yk_link_takes(system, link);
-    yk_member *member = a;
-    yk_status status = a->subsystem->ops->connect(a->subsystem, def->effort_port, YK_TAKES_EFFORT, def->constrained);
+    yk_causality b_takes = yk_interface_takes(system, interface);
+    yk_participant *participant = a;
+    yk_status status = a->subsystem->ops->connect(a->subsystem, def->wrench_port, YK_TAKES_WRENCH, def->constrained);
     if (status >= 0) {
-        member = b;
+        participant = b;
         status = b->subsystem->ops->connect(b->subsystem, def->motion_port, b_takes, def->constrained);
     }
     if (status >= 0) return status;
     char why[512];
     snprintf(why, sizeof why, "%s", yk_last_message(system->context));
-    return yk_fail(system->context, status, "interface '%s', subsystem '%s': %s", def->name, member->name, why);
+    return yk_fail(system->context, status, "interface '%s', subsystem '%s': %s", def->name, participant->name, why);
 }
 
-static yk_status create_link(yk_system *system, int number, const yk_interface_def *def)
+static yk_status create_interface(yk_system *system, int number, const yk_interface_def *def)
 {
-    yk_link *link = &system->links[number];
-    link->def = *def;
-    if (!link->def.name) link->def.name = "unnamed";
-    link->law = is_law(system, def);
-    link->balanced = yk_balance_serves(system, def);
-    yk_status status = check_side(system, link->def.name, def->effort_subsystem, def->effort_port, YK_TAKES_EFFORT);
+    yk_interface *interface = &system->interfaces[number];
+    interface->def = *def;
+    if (!interface->def.name) interface->def.name = "unnamed";
+    interface->relation = is_relation(system, def);
+    interface->balanced = yk_balance_serves(system, def);
+    yk_status status =
+        check_side(system, interface->def.name, def->wrench_subsystem, def->wrench_port, YK_TAKES_WRENCH);
     if (status == YK_OK)
-        status =
-            check_side(system, link->def.name, def->motion_subsystem, def->motion_port, yk_link_takes(system, link));
-    if (status == YK_OK) status = check_drive(system, link);
-    if (status == YK_OK) status = check_port_is_free(system, number, def->effort_subsystem, def->effort_port);
+        status = check_side(system, interface->def.name, def->motion_subsystem, def->motion_port,
+                            yk_interface_takes(system, interface));
+    if (status == YK_OK) status = check_drive(system, interface);
+    if (status == YK_OK) status = check_port_is_free(system, number, def->wrench_subsystem, def->wrench_port);
     if (status == YK_OK) status = check_port_is_free(system, number, def->motion_subsystem, def->motion_port);
     if (status < 0) return status;
-    const yk_member *a = yk_link_a(system, link), *b = yk_link_b(system, link);
+    const yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
     if (a == b)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s' joins subsystem '%s' with itself",
-                       link->def.name, a->name);
-    link->kind = a->ports[def->effort_port].kind;
-    if (link->kind != b->ports[def->motion_port].kind)
+                       interface->def.name, a->name);
+    interface->kind = a->ports[def->wrench_port].kind;
+    if (interface->kind != b->ports[def->motion_port].kind)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'", link->def.name, a->name,
-                       a->ports[def->effort_port].name, b->name, b->ports[def->motion_port].name);
-    return connect_link(system, link);
+                       "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'", interface->def.name,
+                       a->name, a->ports[def->wrench_port].name, b->name, b->ports[def->motion_port].name);
+    return connect_interface(system, interface);
 }
 
 /* What the order of Gauss-Seidel gives up first where it would go in a circle. */
 typedef enum demand {
-    ALL_WIRES,         /* motion sides before effort sides, sources of wires before their targets */
-    WIRES_OF_COMMANDS, /* the same without wires from effort sides, whose motion is known at the start: measured */
+    ALL_WIRES,         /* motion sides before wrench sides, sources of wires before their targets */
+    WIRES_OF_COMMANDS, /* the same without wires from wrench sides, whose motion is known at the start: measured */
     NO_WIRES,
     NOTHING /* the order of the scenario */
 } demand;
 
-static bool takes_effort(const yk_system *system, int member)
+static bool takes_wrench(const yk_system *system, int participant)
 {
-    for (int i = 0; i < system->link_count; i++)
-        if (system->links[i].def.effort_subsystem == member) return true;
+    for (int i = 0; i < system->interface_count; i++)
+        if (system->interfaces[i].def.wrench_subsystem == participant) return true;
     return false;
 }
 
-/* True if everything that the member takes comes from members that are already placed. */
-static bool can_follow(const yk_system *system, int member, bool efforts_first, const bool *placed, demand level)
+/* True if everything that the participant takes comes from participants that are already placed. */
+static bool can_follow(const yk_system *system, int participant, bool wrenches_first, const bool *placed, demand level)
 {
-    for (int i = 0; i < system->link_count && level < NOTHING; i++) {
-        const yk_interface_def *def = &system->links[i].def;
-        if (system->links[i].balanced) continue;
-        int later = efforts_first ? def->motion_subsystem : def->effort_subsystem;
-        int earlier = efforts_first ? def->effort_subsystem : def->motion_subsystem;
-        if (later == member && !placed[earlier]) return false;
+    for (int i = 0; i < system->interface_count && level < NOTHING; i++) {
+        const yk_interface_def *def = &system->interfaces[i].def;
+        if (system->interfaces[i].balanced) continue;
+        int later = wrenches_first ? def->motion_subsystem : def->wrench_subsystem;
+        int earlier = wrenches_first ? def->wrench_subsystem : def->motion_subsystem;
+        if (later == participant && !placed[earlier]) return false;
     }
     for (int i = 0; i < system->wire_count && level < NO_WIRES; i++) {
         int source = system->wires[i].def.source_subsystem;
-        bool waits = system->wires[i].def.target_subsystem == member && source != member && !placed[source];
-        if (waits && (level == ALL_WIRES || !takes_effort(system, source))) return false;
+        bool waits = system->wires[i].def.target_subsystem == participant && source != participant && !placed[source];
+        if (waits && (level == ALL_WIRES || !takes_wrench(system, source))) return false;
     }
     return true;
 }
 
-static int next_in_sequence(const yk_system *system, bool efforts_first, const bool *placed)
+static int next_in_sequence(const yk_system *system, bool wrenches_first, const bool *placed)
 {
     for (demand level = ALL_WIRES; level < NOTHING; level++)
-        for (int i = 0; i < system->member_count; i++)
-            if (!placed[i] && can_follow(system, i, efforts_first, placed, level)) return i;
+        for (int i = 0; i < system->participant_count; i++)
+            if (!placed[i] && can_follow(system, i, wrenches_first, placed, level)) return i;
     int first = 0;
     while (placed[first]) first++;
     return first;
 }
 
-/* Motion sides before their effort sides, or the other way round; sources of wires before their targets. */
-static yk_status find_sequence(yk_system *system, bool efforts_first, int *sequence)
+/* Motion sides before their wrench sides, or the other way round; sources of wires before their targets. */
+static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequence)
 {
-    int count = system->member_count;
+    int count = system->participant_count;
     bool *placed = yk_allocate(system->context, (size_t)count, sizeof *placed);
-    int *place = yk_allocate(system->context, (size_t)count, sizeof *place);
-    if (!placed || !place) {
+    int *index = yk_allocate(system->context, (size_t)count, sizeof *index);
+    if (!placed || !index) {
         yk_release(system->context, placed);
-        yk_release(system->context, place);
+        yk_release(system->context, index);
         return YK_ERROR_MEMORY;
     }
     for (int n = 0; n < count; n++) {
-        int chosen = next_in_sequence(system, efforts_first, placed);
+        int chosen = next_in_sequence(system, wrenches_first, placed);
         placed[chosen] = true;
-        place[chosen] = n;
+        index[chosen] = n;
         sequence[n] = chosen;
     }
 
-    for (int i = 0; i < system->link_count; i++) {
-        yk_link *link = &system->links[i];
-        int a = place[link->def.effort_subsystem], b = place[link->def.motion_subsystem];
-        if (efforts_first)
-            link->lagged = a > b;
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_interface *interface = &system->interfaces[i];
+        int a = index[interface->def.wrench_subsystem], b = index[interface->def.motion_subsystem];
+        if (wrenches_first)
+            interface->lagged = a > b;
         else
-            link->a_place = a, link->b_place = b;
+            interface->a_index = a, interface->b_index = b;
     }
-    for (int i = 0; efforts_first && i < system->wire_count; i++) {
+    for (int i = 0; wrenches_first && i < system->wire_count; i++) {
         yk_wire *wire = &system->wires[i];
-        wire->lagged = !wire->def.hold && place[wire->def.source_subsystem] >= place[wire->def.target_subsystem];
+        wire->lagged = !wire->def.hold && index[wire->def.source_subsystem] >= index[wire->def.target_subsystem];
     }
     yk_release(system->context, placed);
-    yk_release(system->context, place);
+    yk_release(system->context, index);
     return YK_OK;
 }
 
-/* Room for the efforts of every effort side, and what accelerates them. */
-static yk_status prepare_efforts(yk_system *system)
+/* Room for the wrenches of every wrench side, and what accelerates them. */
+static yk_status prepare_wrenches(yk_system *system)
 {
     yk_context *context = system->context;
     const yk_scheme_def *scheme = &system->scheme;
-    for (int i = 0; i < system->link_count; i++) {
-        const yk_link *link = &system->links[i];
-        if (link->balanced) continue;
-        yk_link_a(system, link)->effort_size += link->kind == YK_PORT_SCALAR ? 1 : 6;
-        if (link->a_place > system->last_effort_place) system->last_effort_place = link->a_place;
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (interface->balanced) continue;
+        yk_interface_a(system, interface)->wrench_size += interface->kind == YK_PORT_SCALAR ? 1 : 6;
+        if (interface->a_index > system->last_wrench_index) system->last_wrench_index = interface->a_index;
     }
-    for (int i = 0; i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
-        if (m->effort_size == 0) continue;
-        m->applied = yk_allocate(context, 2 * (size_t)m->effort_size, sizeof *m->applied);
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        if (m->wrench_size == 0) continue;
+        m->applied = yk_allocate(context, 2 * (size_t)m->wrench_size, sizeof *m->applied);
         if (!m->applied) return YK_ERROR_MEMORY;
-        m->fresh = m->applied + m->effort_size;
+        m->fresh = m->applied + m->wrench_size;
     }
 
-    yk_status status = yk_wrenches_create(system, YK_RELAXATION_QUASI_NEWTON, YK_WRENCHES_AT_START,
-                                          &system->start_wrenches, &system->start_wrenches_count);
-    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->relaxation != YK_RELAXATION_NONE;
+    yk_status status = yk_unknowns_create(system, YK_ACCELERATION_QUASI_NEWTON, YK_UNKNOWNS_AT_START,
+                                          &system->start_unknowns, &system->start_unknowns_count);
+    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->acceleration != YK_ACCELERATION_NONE;
     if (status < 0 || !accelerated || scheme->iterations == 0) return status;
     /* One factor cannot serve several interfaces; least squares need to see all of them. */
-    bool joined = scheme->relaxation == YK_RELAXATION_QUASI_NEWTON;
-    yk_wrenches_of what = joined ? YK_WRENCHES_OF_JOINED : YK_WRENCHES_OF_SIDES;
-    return yk_wrenches_create(system, scheme->relaxation, what, &system->wrenches, &system->wrenches_count);
+    bool joined = scheme->acceleration == YK_ACCELERATION_QUASI_NEWTON;
+    yk_unknowns_grouping what = joined ? YK_UNKNOWNS_OF_JOINED : YK_UNKNOWNS_OF_SIDES;
+    return yk_unknowns_create(system, scheme->acceleration, what, &system->unknowns, &system->unknowns_count);
 }
 
 static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
 {
-    const yk_inputs *inputs = &scheme->inputs;
+    const yk_explicit_inputs *inputs = &scheme->inputs;
     if (scheme->kind == YK_SCHEME_EXPLICIT && inputs->modified) {
         double sum = inputs->position + inputs->velocity + inputs->acceleration;
         bool negative = inputs->position < 0 || inputs->velocity < 0 || inputs->acceleration < 0;
@@ -329,8 +335,8 @@ static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
     if (scheme->kind == YK_SCHEME_TIGHT && !(scheme->tolerance >= 0 && scheme->relative_tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: tolerances (%g N, relative %g) must not be negative",
                        scheme->tolerance, scheme->relative_tolerance);
-    if (scheme->kind == YK_SCHEME_INDEX1 && (scheme->index1.degree < 0 || scheme->index1.degree > YK_SIGNAL_DEGREE_MAX))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the degree of the efforts is %d, must be 0 to 3",
+    if (scheme->kind == YK_SCHEME_INDEX1 && (scheme->index1.degree < 0 || scheme->index1.degree > YK_INPUT_DEGREE_MAX))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the degree of the wrenches is %d, must be 0 to 3",
                        scheme->index1.degree);
     if (scheme->kind == YK_SCHEME_RELAXED && (scheme->iterations < 1 || !(scheme->relative_tolerance > 0)))
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -354,12 +360,12 @@ static yk_status check_def(yk_context *context, const yk_system_def *def)
     return check_scheme(context, &def->scheme);
 }
 
-/* Without merging every subsystem is a member of its own. */
+/* Without merging every subsystem is a participant of its own. */
 static yk_status create_parts(yk_system *system, const yk_system_def *def)
 {
     system->parts = yk_allocate(system->context, (size_t)def->subsystem_count, sizeof *system->parts);
     if (!system->parts) return YK_ERROR_MEMORY;
-    for (int i = 0; i < def->subsystem_count; i++) system->parts[i] = (yk_system_part){.member = i, .shows = true};
+    for (int i = 0; i < def->subsystem_count; i++) system->parts[i] = (yk_system_part){.participant = i, .shows = true};
     return yk_scheme_merges(def->scheme.kind) ? yk_merging_create(system, def) : YK_OK;
 }
 
@@ -370,26 +376,27 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
     if (status < 0) return status;
     const yk_system_def *def = system->merging ? &system->merging->reduced : asked;
 
-    system->member_count = def->subsystem_count;
-    system->link_count = def->interface_count;
-    system->members = yk_allocate(context, (size_t)system->member_count, sizeof *system->members);
-    system->links = yk_allocate(context, (size_t)system->link_count, sizeof *system->links);
-    system->sequence = yk_allocate(context, (size_t)system->member_count, sizeof *system->sequence);
-    system->effort_sequence = yk_allocate(context, (size_t)system->member_count, sizeof *system->effort_sequence);
-    if (!system->members || !system->links || !system->sequence || !system->effort_sequence) return YK_ERROR_MEMORY;
-    for (int i = 0; status == YK_OK && i < system->member_count; i++) {
-        status = create_member(system, &system->members[i], def->subsystems[i], def->names[i]);
+    system->participant_count = def->subsystem_count;
+    system->interface_count = def->interface_count;
+    system->participants = yk_allocate(context, (size_t)system->participant_count, sizeof *system->participants);
+    system->interfaces = yk_allocate(context, (size_t)system->interface_count, sizeof *system->interfaces);
+    system->sequence = yk_allocate(context, (size_t)system->participant_count, sizeof *system->sequence);
+    system->wrench_sequence = yk_allocate(context, (size_t)system->participant_count, sizeof *system->wrench_sequence);
+    if (!system->participants || !system->interfaces || !system->sequence || !system->wrench_sequence)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; status == YK_OK && i < system->participant_count; i++) {
+        status = create_participant(system, &system->participants[i], def->subsystems[i], def->names[i]);
         if (status == YK_OK)
-            status = place_member(system, &system->members[i], def->placements ? &def->placements[i] : NULL,
-                                  def->substeps ? def->substeps[i] : 1);
+            status = place_participant(system, &system->participants[i], def->transforms ? &def->transforms[i] : NULL,
+                                       def->substeps ? def->substeps[i] : 1);
     }
-    for (int i = 0; status == YK_OK && i < system->link_count; i++)
-        status = create_link(system, i, &def->interfaces[i]);
+    for (int i = 0; status == YK_OK && i < system->interface_count; i++)
+        status = create_interface(system, i, &def->interfaces[i]);
     if (status == YK_OK) status = yk_wires_create(system, def);
     if (status == YK_OK) status = find_sequence(system, false, system->sequence);
-    if (status == YK_OK) status = find_sequence(system, true, system->effort_sequence);
+    if (status == YK_OK) status = find_sequence(system, true, system->wrench_sequence);
     bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
-    if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_efforts(system);
+    if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_wrenches(system);
     if (status == YK_OK) status = yk_balance_create(system);
     if (status == YK_OK && def->scheme.kind == YK_SCHEME_RIM) status = yk_rim_create(system);
     if (status == YK_OK && def->scheme.kind == YK_SCHEME_RELAXED) status = yk_relaxed_create(system, asked);
@@ -402,7 +409,7 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
     return status;
 }
 
-/* Without interfaces there are no efforts to solve for and no fast partners: subsystems then step side by side. */
+/* Without interfaces there are no wrenches to solve for and no fast partners: subsystems then step side by side. */
 static yk_scheme_kind needed_scheme(const yk_system_def *def)
 {
     yk_scheme_kind kind = def->scheme.kind;
@@ -443,10 +450,10 @@ void yk_system_destroy(yk_system *system)
     yk_index1_destroy(system);
     yk_balance_destroy(system);
     yk_controller_destroy(system);
-    for (int i = 0; system->members && i < system->member_count; i++) {
-        yk_member *m = &system->members[i];
-        yk_release(context, m->placement);
-        yk_release(context, m->mean_efforts);
+    for (int i = 0; system->participants && i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        yk_release(context, m->transform);
+        yk_release(context, m->mean_wrenches);
         yk_release(context, m->substep_start);
         yk_release(context, m->port_work);
         yk_release(context, m->earlier);
@@ -460,12 +467,12 @@ void yk_system_destroy(yk_system *system)
     }
     yk_wires_destroy(system);
     yk_merging_destroy(system);
-    yk_release(context, system->members);
-    yk_release(context, system->links);
+    yk_release(context, system->participants);
+    yk_release(context, system->interfaces);
     yk_release(context, system->sequence);
-    yk_release(context, system->effort_sequence);
-    yk_wrenches_destroy(context, system->wrenches, system->wrenches_count);
-    yk_wrenches_destroy(context, system->start_wrenches, system->start_wrenches_count);
+    yk_release(context, system->wrench_sequence);
+    yk_unknowns_destroy(context, system->unknowns, system->unknowns_count);
+    yk_unknowns_destroy(context, system->start_unknowns, system->start_unknowns_count);
     yk_release(context, system->parts);
     yk_release(context, system->scratch);
     yk_release(context, system);

@@ -70,7 +70,7 @@ void yk_lu_solve(int n, const double *a, const int *pivot, double *b)
  * front. pivot[k] = p: rows k and p were exchanged and D has a 1 x 1 block at k. A 2 x 2 block at k, k + 1 has
  * pivot[k] = ~k and pivot[k + 1] = ~p; its off-diagonal entry sits in the place of L(k + 1, k), which is zero. */
 
-static const double bunch_kaufman_alpha = 0.6403882032022076; /* (1 + sqrt(17)) / 8 bounds the growth of the entries */
+static const double BUNCH_KAUFMAN_ALPHA = 0.6403882032022076; /* (1 + sqrt(17)) / 8 bounds the growth of the entries */
 
 /* Row of the largest entry below the diagonal of column k. */
 static int largest_below(int n, const double *a, int k, double *largest)
@@ -113,11 +113,11 @@ static int choose_pivot(int n, const double *a, int k, int *exchange)
     double diagonal = fabs(a[(size_t)k * (size_t)n + (size_t)k]);
     *exchange = k;
     /* Comparisons are such that a NaN becomes a 1 x 1 pivot, which is then refused. */
-    if (!(diagonal < bunch_kaufman_alpha * below)) return 1;
+    if (!(diagonal < BUNCH_KAUFMAN_ALPHA * below)) return 1;
     double across = largest_across(n, a, k, r);
-    if (!(diagonal * (across / below) < bunch_kaufman_alpha * below)) return 1;
+    if (!(diagonal * (across / below) < BUNCH_KAUFMAN_ALPHA * below)) return 1;
     *exchange = r;
-    return fabs(a[(size_t)r * (size_t)n + (size_t)r]) < bunch_kaufman_alpha * across ? 2 : 1;
+    return fabs(a[(size_t)r * (size_t)n + (size_t)r]) < BUNCH_KAUFMAN_ALPHA * across ? 2 : 1;
 }
 
 /* Column k as a row above the diagonal, where the update can run along it. */

@@ -63,14 +63,14 @@ void yk_poly_quintic(double h, double y0, double rate0, double second0, double y
     c[5] = (6 * value - 3 * rate + second / 2) / (h * h * h * h * h);
 }
 
-yk_signal yk_signal_constant_scalar(double value)
+yk_input yk_input_constant_scalar(double value)
 {
-    return (yk_signal){.linear[0].x = value, .orientation = yk_q_identity()};
+    return (yk_input){.linear[0].x = value, .orientation = yk_q_identity()};
 }
 
-yk_signal yk_signal_linear_scalar(double value, double rate)
+yk_input yk_input_linear_scalar(double value, double rate)
 {
-    return (yk_signal){.degree = 1, .linear[0].x = value, .linear[1].x = rate, .orientation = yk_q_identity()};
+    return (yk_input){.degree = 1, .linear[0].x = value, .linear[1].x = rate, .orientation = yk_q_identity()};
 }
 
 /* A polynomial of vectors and its derivatives, by Horner's rule. */
@@ -95,9 +95,9 @@ static void shift_vectors(yk_vec3 *c, int degree, double t0)
         for (int j = degree - 1; j >= i; j--) c[j] = yk_v3_axpy(t0, c[j + 1], c[j]);
 }
 
-yk_signal yk_signal_shift(const yk_signal *signal, yk_port_kind kind, double t0)
+yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0)
 {
-    yk_signal shifted = *signal;
+    yk_input shifted = *input;
     shift_vectors(shifted.linear, shifted.degree, t0);
     if (kind == YK_PORT_MARKER) shift_vectors(shifted.angular, shifted.degree, t0);
     return shifted;
@@ -114,12 +114,12 @@ static void reduce_vectors(const yk_vec3 *c, int degree, double h, yk_vec3 line[
     line[0] = mean, line[1] = slope;
 }
 
-yk_signal yk_signal_reduce(const yk_signal *signal, double h, int degree)
+yk_input yk_input_reduce(const yk_input *input, double h, int degree)
 {
-    if (signal->degree <= degree) return *signal;
-    yk_signal line = {.degree = degree, .orientation = signal->orientation};
-    reduce_vectors(signal->linear, signal->degree, h, line.linear);
-    reduce_vectors(signal->angular, signal->degree, h, line.angular);
+    if (input->degree <= degree) return *input;
+    yk_input line = {.degree = degree, .orientation = input->orientation};
+    reduce_vectors(input->linear, input->degree, h, line.linear);
+    reduce_vectors(input->angular, input->degree, h, line.angular);
     if (degree == 0) return line;
     line.linear[0] = yk_v3_axpy(-h / 2, line.linear[1], line.linear[0]);
     line.angular[0] = yk_v3_axpy(-h / 2, line.angular[1], line.angular[0]);
@@ -133,24 +133,23 @@ static yk_vec3 vector_value(const yk_vec3 *c, int degree, double t)
     return value;
 }
 
-yk_effort yk_signal_effort(const yk_signal *signal, double t)
+yk_wrench yk_input_wrench(const yk_input *input, double t)
 {
-    return (yk_effort){vector_value(signal->linear, signal->degree, t),
-                       vector_value(signal->angular, signal->degree, t)};
+    return (yk_wrench){vector_value(input->linear, input->degree, t), vector_value(input->angular, input->degree, t)};
 }
 
-yk_motion yk_signal_motion(const yk_signal *signal, yk_port_kind kind, double t)
+yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
 {
-    vector_jet linear = evaluate(signal->linear, signal->degree, t);
+    vector_jet linear = evaluate(input->linear, input->degree, t);
     yk_motion motion = {.position = linear.value,
                         .velocity = linear.rate,
                         .acceleration = linear.second_rate,
                         .orientation = yk_q_identity()};
     if (kind != YK_PORT_MARKER) return motion;
-    vector_jet theta = evaluate(signal->angular, signal->degree, t);
+    vector_jet theta = evaluate(input->angular, input->degree, t);
     yk_mat3 tangent = yk_so3_left_tangent(theta.value);
     yk_mat3 tangent_rate = yk_so3_left_tangent_rate(theta.value, theta.rate);
-    motion.orientation = yk_q_mul(yk_so3_exp(theta.value), signal->orientation);
+    motion.orientation = yk_q_mul(yk_so3_exp(theta.value), input->orientation);
     motion.angular_velocity = yk_m3_apply(tangent, theta.rate);
     motion.angular_acceleration =
         yk_v3_add(yk_m3_apply(tangent_rate, theta.rate), yk_m3_apply(tangent, theta.second_rate));

@@ -1,4 +1,4 @@
-/* Polynomials on a macro step, in the local time of the step, and the signals made of them. */
+/* Polynomials on a macro step, in the local time of the step, and the inputs made of them. */
 #ifndef YK_MATH_POLYNOMIAL_H
 #define YK_MATH_POLYNOMIAL_H
 
@@ -19,36 +19,36 @@ void yk_poly_quintic(double h, double y0, double rate0, double second0, double y
                      double c[6]);
 
 /* Signals (see yoke/subsystem.h). */
-yk_signal yk_signal_constant_scalar(double value);
-yk_signal yk_signal_linear_scalar(double value, double rate);
-/* The same signal with its local time starting `t0` later; the base orientation stays, so motions agree exactly. */
-yk_signal yk_signal_shift(const yk_signal *signal, yk_port_kind kind, double t0);
-/* An effort from local time 0 to h by its mean (degree 0), or as a straight line with its mean and its change (degree 1).
+yk_input yk_input_constant_scalar(double value);
+yk_input yk_input_linear_scalar(double value, double rate);
+/* The same input with its local time starting `t0` later; the base orientation stays, so motions agree exactly. */
+yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0);
+/* A wrench from local time 0 to h by its mean (degree 0), or as a straight line with its mean and its change (degree 1).
  * Values at the ends of steps then add up to its impulse; with lines, where it is continuous from step to step. */
-yk_signal yk_signal_reduce(const yk_signal *signal, double h, int degree);
-/* Effort of a marker port at local time t (scalar ports: yk_signal_scalar). */
-yk_effort yk_signal_effort(const yk_signal *signal, double t);
+yk_input yk_input_reduce(const yk_input *input, double h, int degree);
+/* Wrench of a marker port at local time t (scalar ports: yk_input_scalar). */
+yk_wrench yk_input_wrench(const yk_input *input, double t);
 /* Motion at local time t with all rates; rotations through the tangent of SO(3). */
-yk_motion yk_signal_motion(const yk_signal *signal, yk_port_kind kind, double t);
+yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t);
 
-static inline double yk_signal_scalar(const yk_signal *signal, double t)
+static inline double yk_input_scalar(const yk_input *input, double t)
 {
-    double value = signal->linear[signal->degree].x;
-    for (int i = signal->degree - 1; i >= 0; i--) value = value * t + signal->linear[i].x;
+    double value = input->linear[input->degree].x;
+    for (int i = input->degree - 1; i >= 0; i--) value = value * t + input->linear[i].x;
     return value;
 }
 
-static inline double yk_signal_scalar_rate(const yk_signal *signal, double t)
+static inline double yk_input_scalar_rate(const yk_input *input, double t)
 {
     double value = 0;
-    for (int i = signal->degree; i >= 1; i--) value = value * t + i * signal->linear[i].x;
+    for (int i = input->degree; i >= 1; i--) value = value * t + i * input->linear[i].x;
     return value;
 }
 
-static inline double yk_signal_scalar_second_rate(const yk_signal *signal, double t)
+static inline double yk_input_scalar_second_rate(const yk_input *input, double t)
 {
     double value = 0;
-    for (int i = signal->degree; i >= 2; i--) value = value * t + i * (i - 1) * signal->linear[i].x;
+    for (int i = input->degree; i >= 2; i--) value = value * t + i * (i - 1) * input->linear[i].x;
     return value;
 }
 

@@ -65,7 +65,7 @@ yk_quat yk_so3_exp(yk_vec3 theta)
 
 /* At exactly pi both axes are right; the one whose first component other than zero is positive is returned, so that
  * q and -q agree there as well. */
-static double half_turn_sign(yk_quat q)
+static double half_rotation_sign(yk_quat q)
 {
     double first = q.x != 0 ? q.x : q.y != 0 ? q.y : q.z;
     return first < 0 ? -1 : 1;
@@ -73,7 +73,7 @@ static double half_turn_sign(yk_quat q)
 
 yk_vec3 yk_so3_log(yk_quat q)
 {
-    double sign = q.w > 0 ? 1 : q.w < 0 ? -1 : half_turn_sign(q);
+    double sign = q.w > 0 ? 1 : q.w < 0 ? -1 : half_rotation_sign(q);
     double w = fabs(q.w);
     double x = q.x * q.x + q.y * q.y + q.z * q.z;
     double sine = sqrt(x);

@@ -33,12 +33,12 @@ struct yk_sparse {
  * of the solution are given up for a refactorisation. Where they are not kept, the matrix gets pivots of its own, and the
  * next one begins with the old ones again: so factors depend on the full factorisation and the present values alone, and
  * not on the matrices between, which a rollback forgets. */
-static const double growth_loss = 1e-3;
+static const double GROWTH_LOSS = 1e-3;
 
 /* Panels are filled up with zeros. They may take so many times the room of KLU's factors, and so many numbers, which is
  * what the cache of a processor's core holds: beyond, memory is what costs, and the zeros cost as much as the rest. */
-static const double panels_share = 3;
-static const size_t panels_most = 1 << 18;
+static const double PANELS_FRACTION = 3;
+static const size_t PANELS_MOST = 1 << 18;
 
 /* Pattern ------------------------------------------------------------------------------------------------------- */
 
@@ -274,7 +274,7 @@ static bool pivots_still_good(yk_sparse *matrix)
     if (matrix->common.status != KLU_OK) return false;
     double change = pivot_spread(matrix, matrix->numeric) / matrix->spread;
     if (change > 0.5 && change < 2) return true;
-    return pivot_growth(matrix, matrix->numeric) > growth_loss * matrix->growth;
+    return pivot_growth(matrix, matrix->numeric) > GROWTH_LOSS * matrix->growth;
 }
 
 static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *growth, int *column)
@@ -313,7 +313,7 @@ static yk_status make_panels(yk_sparse *matrix)
     if (status != YK_OK) return status;
     double room = (double)matrix->numeric->lnz + (double)matrix->numeric->unz;
     size_t size = yk_panels_size(matrix->panels);
-    if (size > panels_most || (double)size > panels_share * room) {
+    if (size > PANELS_MOST || (double)size > PANELS_FRACTION * room) {
         yk_panels_destroy(matrix->panels);
         matrix->panels = NULL;
     }
@@ -348,7 +348,7 @@ static bool refactor_panels(yk_sparse *matrix)
     if (!yk_panels_factor(matrix->panels, matrix->values)) return false;
     double change = yk_panels_spread(matrix->panels) / matrix->spread;
     if (change > 0.5 && change < 2) return true;
-    return yk_panels_growth(matrix->panels, matrix->values) > growth_loss * matrix->growth;
+    return yk_panels_growth(matrix->panels, matrix->values) > GROWTH_LOSS * matrix->growth;
 }
 
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)

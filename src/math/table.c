@@ -14,8 +14,8 @@ double yk_table_value(const yk_table *table, double t)
         else
             high = middle;
     }
-    double share = (t - table->time[low]) / (table->time[high] - table->time[low]);
-    return table->value[low] + share * (table->value[high] - table->value[low]);
+    double fraction = (t - table->time[low]) / (table->time[high] - table->time[low]);
+    return table->value[low] + fraction * (table->value[high] - table->value[low]);
 }
 
 double yk_table_next_point(const yk_table *table, double t)

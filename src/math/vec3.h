@@ -171,12 +171,12 @@ static inline void yk_m3_add_to(yk_mat3 *sum, double scale, yk_mat3 a)
 }
 
 /* Of theta -> (theta x u) x w: u w^T - (u.w) 1. */
-static inline yk_mat3 yk_m3_turned_cross(yk_vec3 u, yk_vec3 w)
+static inline yk_mat3 yk_m3_rotated_cross(yk_vec3 u, yk_vec3 w)
 {
     double dot = u.x * w.x + u.y * w.y + u.z * w.z;
-    yk_mat3 turned = yk_m3_outer(u, w);
-    for (int i = 0; i < 3; i++) turned.m[i][i] -= dot;
-    return turned;
+    yk_mat3 rotated = yk_m3_outer(u, w);
+    for (int i = 0; i < 3; i++) rotated.m[i][i] -= dot;
+    return rotated;
 }
 
 static inline yk_vec3 yk_m3_apply(yk_mat3 a, yk_vec3 v)

@@ -91,12 +91,12 @@ static void spring(const yk_force_law *law, const pair *p, double load, yk_force
     yk_mat3 stiff = yk_m3_add(yk_m3_scale(law->stiffness, along), across);
     yk_mat3 dd[4];
     separation(p, dd);
-    add_product(tangent->placement, -1, dd, stiff, dd);
+    add_product(tangent->pose, -1, dd, stiff, dd);
     add_product(tangent->rate, -law->damping, dd, along, dd);
 
     /* The arms turn under the force. */
-    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], -1, yk_m3_turned_cross(p->a.arm, force));
-    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
+    yk_m3_add_to(&tangent->pose[TORQUE_A][TORQUE_A], -1, yk_m3_rotated_cross(p->a.arm, force));
+    yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, yk_m3_rotated_cross(p->b.arm, force));
 }
 
 /* Torque about z of a. */
@@ -117,20 +117,20 @@ static void torsion(const yk_force_law *law, const pair *p, double load, yk_forc
 
     /* The angle grows with z . (theta_b - theta_a), and z turns with a. */
     yk_mat3 along = yk_m3_outer(z, z);
-    yk_mat3 axis_turns = yk_m3_skew(yk_v3_scale(torque, z));
+    yk_mat3 axis_rotation = yk_m3_skew(yk_v3_scale(torque, z));
     for (int side = 0; side < 2; side++) {
         int row = side ? TORQUE_B : TORQUE_A;
         double sign = side ? -1 : 1;
-        yk_m3_add_to(&tangent->placement[row][TORQUE_A], -sign * law->stiffness, along);
-        yk_m3_add_to(&tangent->placement[row][TORQUE_B], sign * law->stiffness, along);
-        yk_m3_add_to(&tangent->placement[row][TORQUE_A], -sign, axis_turns);
+        yk_m3_add_to(&tangent->pose[row][TORQUE_A], -sign * law->stiffness, along);
+        yk_m3_add_to(&tangent->pose[row][TORQUE_B], sign * law->stiffness, along);
+        yk_m3_add_to(&tangent->pose[row][TORQUE_A], -sign, axis_rotation);
         yk_m3_add_to(&tangent->rate[row][TORQUE_A], -sign * law->damping, along);
         yk_m3_add_to(&tangent->rate[row][TORQUE_B], sign * law->damping, along);
     }
 }
 
 /* Block (i, j) of a 6 x 6 matrix in a's axes, turned to global axes; rotations enter through their tangent. */
-static yk_mat3 turned_block(const double m[6][6], int i, int j, const yk_mat3 basis[2])
+static yk_mat3 rotated_block(const double m[6][6], int i, int j, const yk_mat3 basis[2])
 {
     yk_mat3 block;
     for (int row = 0; row < 3; row++)
@@ -154,15 +154,15 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat
     /* Stiffness and damping at fixed directions. */
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
-            yk_mat3 stiff = turned_block(law->bushing_stiffness, i, k, basis);
-            yk_mat3 damp = turned_block(law->bushing_damping, i, k, basis);
-            add_product(tangent->placement, -1, change[i], stiff, change[k]);
+            yk_mat3 stiff = rotated_block(law->bushing_stiffness, i, k, basis);
+            yk_mat3 damp = rotated_block(law->bushing_damping, i, k, basis);
+            add_product(tangent->pose, -1, change[i], stiff, change[k]);
             add_product(tangent->rate, -1, change[i], damp, change[k]);
         }
     }
 
     /* Force and torque turn with a; so do the arms. On a: force through b's origin, arm = arm_a + d. */
-    yk_mat3(*by)[4] = tangent->placement;
+    yk_mat3(*by)[4] = tangent->pose;
     yk_vec3 arm_a = yk_v3_add(p->a.arm, p->d);
     yk_mat3 skew_f = yk_m3_skew(force);
     yk_mat3 skew_t = yk_m3_skew(torque);
@@ -171,10 +171,10 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat
     yk_m3_add_to(&by[FORCE_B][TORQUE_A], -1, skew_f);
     yk_m3_add_to(&by[TORQUE_A][FORCE_A], -1, skew_f);
     yk_m3_add_to(&by[TORQUE_A][FORCE_B], 1, skew_f);
-    yk_m3_add_to(&by[TORQUE_A][TORQUE_A], 1, yk_m3_add(yk_m3_turned_cross(force, arm_a), skew_t));
+    yk_m3_add_to(&by[TORQUE_A][TORQUE_A], 1, yk_m3_add(yk_m3_rotated_cross(force, arm_a), skew_t));
     yk_m3_add_to(&by[TORQUE_A][TORQUE_B], -1, both);
     yk_m3_add_to(&by[TORQUE_B][TORQUE_A], -1, yk_m3_add(yk_m3_transpose(both), skew_t));
-    yk_m3_add_to(&by[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
+    yk_m3_add_to(&by[TORQUE_B][TORQUE_B], 1, yk_m3_rotated_cross(p->b.arm, force));
 
     /* The transposed tangent turns the torque by half of the relative rotation, to first order. */
     yk_m3_add_to(&by[TORQUE_B][TORQUE_A], 0.5, skew_t);
@@ -238,9 +238,9 @@ static void motor(const yk_force_law *law, const pair *p, double load, yk_force_
     result->supply = yk_v3_dot(torque, relative_spin(p));
     if (!tangent) return;
 
-    yk_mat3 axis_turns = yk_m3_skew(torque);
-    yk_m3_add_to(&tangent->placement[TORQUE_A][TORQUE_A], 1, axis_turns);
-    yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_A], -1, axis_turns);
+    yk_mat3 axis_rotation = yk_m3_skew(torque);
+    yk_m3_add_to(&tangent->pose[TORQUE_A][TORQUE_A], 1, axis_rotation);
+    yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_A], -1, axis_rotation);
 }
 
 /* The load as a force along z of a, at the marker b on both bodies. */
@@ -258,7 +258,7 @@ static void thrust(const yk_force_law *law, const pair *p, double load, yk_force
     if (!tangent) return;
 
     /* The force turns with a; on a it acts at a point that moves with b. */
-    yk_mat3(*by)[4] = tangent->placement;
+    yk_mat3(*by)[4] = tangent->pose;
     yk_mat3 skew_f = yk_m3_skew(force);
     yk_mat3 skew_b = yk_m3_skew(p->b.arm);
     yk_m3_add_to(&by[FORCE_A][TORQUE_A], 1, skew_f);
@@ -268,7 +268,7 @@ static void thrust(const yk_force_law *law, const pair *p, double load, yk_force
     yk_m3_add_to(&by[TORQUE_A][TORQUE_A], 1, yk_m3_mul(yk_m3_skew(arm_a), skew_f));
     yk_m3_add_to(&by[TORQUE_A][TORQUE_B], -1, yk_m3_mul(skew_f, skew_b));
     yk_m3_add_to(&by[TORQUE_B][TORQUE_A], -1, yk_m3_mul(skew_b, skew_f));
-    yk_m3_add_to(&by[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, force));
+    yk_m3_add_to(&by[TORQUE_B][TORQUE_B], 1, yk_m3_rotated_cross(p->b.arm, force));
 }
 
 /* The load times a vector, as a force at the marker b or as a torque on b. */
@@ -283,7 +283,7 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
     if (traits->torque) {
         result->part[TORQUE_B] = vector;
         result->supply = yk_v3_dot(vector, p->b.angular_velocity);
-        if (tangent && traits->follows) yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, vector_turns);
+        if (tangent && traits->follows) yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, vector_turns);
         return;
     }
 
@@ -295,10 +295,10 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
 
     /* A follower turns with its arm, and its torque with both; else the arm turns under the force. */
     if (traits->follows) {
-        yk_m3_add_to(&tangent->placement[FORCE_B][TORQUE_B], 1, vector_turns);
-        yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_skew(yk_v3_neg(torque)));
+        yk_m3_add_to(&tangent->pose[FORCE_B][TORQUE_B], 1, vector_turns);
+        yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, yk_m3_skew(yk_v3_neg(torque)));
     } else {
-        yk_m3_add_to(&tangent->placement[TORQUE_B][TORQUE_B], 1, yk_m3_turned_cross(p->b.arm, vector));
+        yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, yk_m3_rotated_cross(p->b.arm, vector));
     }
 }
 

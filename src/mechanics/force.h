@@ -49,7 +49,7 @@ typedef struct yk_force_load {
 /* Derivatives of part[i] by displacement and rotation of a and b (in this order) and by their velocities. Terms that
  * come from damping times velocity through the change of geometry are left out. */
 typedef struct yk_force_tangent {
-    yk_mat3 placement[4][4];
+    yk_mat3 pose[4][4];
     yk_mat3 rate[4][4];
 } yk_force_tangent;
 

@@ -15,11 +15,11 @@ yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_q
 {
     /* Turned to the node's axes, then moved to its origin (parallel axis theorem). */
     yk_mat3 rotation = yk_q_matrix(axes);
-    yk_mat3 turned = yk_m3_mul(rotation, yk_m3_mul(central, yk_m3_transpose(rotation)));
+    yk_mat3 rotated = yk_m3_mul(rotation, yk_m3_mul(central, yk_m3_transpose(rotation)));
     return (yk_inertia){
         .mass = mass,
         .moment = yk_v3_scale(mass, centre),
-        .tensor = yk_m3_add(turned, point_tensor(mass, centre)),
+        .tensor = yk_m3_add(rotated, point_tensor(mass, centre)),
     };
 }
 
@@ -114,7 +114,7 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
     return true;
 }
 
-void yk_inertia_turn(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia_global *global)
+void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia_global *global)
 {
     global->mass = inertia->mass;
     global->moment = yk_m3_apply(*rotation, inertia->moment);
@@ -153,7 +153,7 @@ static void set_block(double tangent[6][6], int row, int column, yk_mat3 block)
         for (int j = 0; j < 3; j++) tangent[row + i][column + j] = block.m[i][j];
 }
 
-void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double share,
+void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double fraction,
                         double tangent[6][6])
 {
     yk_vec3 v = node->velocity;
@@ -163,7 +163,7 @@ void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, 
     double m = inertia->mass;
 
     /* Momentum of the mass at the node, and the spin J w: c d(J w) = J (c dw + c w x) theta - c skew(J w) theta. */
-    yk_mat3 c_dw = yk_m3_sub(yk_m3_identity(), yk_m3_skew(yk_v3_scale(c * share, w)));
+    yk_mat3 c_dw = yk_m3_sub(yk_m3_identity(), yk_m3_skew(yk_v3_scale(c * fraction, w)));
     yk_vec3 spin = yk_m3_apply(tensor, w);
     yk_mat3 angular = yk_m3_mul(tensor, yk_m3_add(c_dw, yk_m3_skew(yk_v3_scale(c, w))));
     angular = yk_m3_sub(angular, yk_m3_skew(yk_v3_scale(c, spin)));

@@ -166,46 +166,46 @@ int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces
     return count;
 }
 
-void yk_joint_place_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b, const yk_drive *drive,
-                       yk_joint_place *place)
+void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
+                            const yk_drive *drive, yk_joint_kinematics *kinematics)
 {
-    yk_marker_place(body_a, joint->offset[0], &joint->axes[0], &place->a);
-    yk_marker_place(body_b, joint->offset[1], &joint->axes[1], &place->b);
-    place->d = yk_v3_sub(place->b.position, place->a.position);
-    place->length = joint->length;
+    yk_marker_place(body_a, joint->offset[0], &joint->axes[0], &kinematics->a);
+    yk_marker_place(body_b, joint->offset[1], &joint->axes[1], &kinematics->b);
+    kinematics->d = yk_v3_sub(kinematics->b.position, kinematics->a.position);
+    kinematics->length = joint->length;
 
-    place->drive = (yk_drive){0};
-    if (joint->driven && drive) place->drive = *drive;
-    if (joint->kind == YK_JOINT_DISTANCE && !drive) place->drive.value = joint->length;
+    kinematics->drive = (yk_drive){0};
+    if (joint->driven && drive) kinematics->drive = *drive;
+    if (joint->kind == YK_JOINT_DISTANCE && !drive) kinematics->drive.value = joint->length;
 
     /* A driven rotation turns x and y of a about its z. */
     if (joint->kind == YK_JOINT_DRIVEN_ROTATION) {
-        double c = cos(place->drive.value);
-        double s = sin(place->drive.value);
-        yk_vec3 x = place->a.axis[X];
-        yk_vec3 y = place->a.axis[Y];
-        place->a.axis[X] = yk_v3_axpy(s, y, yk_v3_scale(c, x));
-        place->a.axis[Y] = yk_v3_axpy(-s, x, yk_v3_scale(c, y));
+        double c = cos(kinematics->drive.value);
+        double s = sin(kinematics->drive.value);
+        yk_vec3 x = kinematics->a.axis[X];
+        yk_vec3 y = kinematics->a.axis[Y];
+        kinematics->a.axis[X] = yk_v3_axpy(s, y, yk_v3_scale(c, x));
+        kinematics->a.axis[Y] = yk_v3_axpy(-s, x, yk_v3_scale(c, y));
     }
 }
 
 yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b)
 {
-    yk_joint_place place;
-    yk_joint_place_at(joint, body_a, body_b, NULL, &place);
-    const yk_marker_frame *a = &place.a;
-    const yk_marker_frame *b = &place.b;
+    yk_joint_kinematics kinematics;
+    yk_joint_kinematics_at(joint, body_a, body_b, NULL, &kinematics);
+    const yk_marker_frame *a = &kinematics.a;
+    const yk_marker_frame *b = &kinematics.b;
     yk_vec3 z = a->axis[Z];
 
     /* Rates as seen from a, whose axes turn. */
     yk_vec3 spin = yk_v3_sub(body_b->angular_velocity, body_a->angular_velocity);
     yk_vec3 speed = yk_v3_sub(b->velocity, a->velocity);
-    speed = yk_v3_sub(speed, yk_v3_cross(body_a->angular_velocity, place.d));
+    speed = yk_v3_sub(speed, yk_v3_cross(body_a->angular_velocity, kinematics.d));
 
     return (yk_joint_reading){
         .angle = atan2(yk_v3_dot(a->axis[Y], b->axis[X]), yk_v3_dot(a->axis[X], b->axis[X])),
         .angle_rate = yk_v3_dot(z, spin),
-        .displacement = yk_v3_dot(z, place.d),
+        .displacement = yk_v3_dot(z, kinematics.d),
         .displacement_rate = yk_v3_dot(z, speed),
     };
 }

@@ -98,12 +98,12 @@ typedef struct yk_drive {
 } yk_drive;
 
 /* The markers at their present place, as all rows of the joint share it. */
-typedef struct yk_joint_place {
+typedef struct yk_joint_kinematics {
     yk_marker_frame a, b;
     yk_vec3 d;
     yk_drive drive;
     double length;
-} yk_joint_place;
+} yk_joint_kinematics;
 
 /* dg = force[0] . dx_a + torque[0] . dtheta_a + force[1] . dx_b + torque[1] . dtheta_b */
 typedef struct yk_gradient {
@@ -151,8 +151,8 @@ int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces
 
 bool yk_row_on_velocity(yk_row_kind kind);
 
-void yk_joint_place_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b, const yk_drive *drive,
-                       yk_joint_place *place);
+void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
+                            const yk_drive *drive, yk_joint_kinematics *kinematics);
 
 /* What a sensor in the joint tells of marker b: its angle about z of a, in (-pi, pi], its displacement along it, and the
  * rates of both. */
@@ -163,9 +163,9 @@ typedef struct yk_joint_reading {
 
 yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b);
 
-double yk_row_value(const yk_row *row, const yk_joint_place *place);
-double yk_row_rate(const yk_row *row, const yk_joint_place *place);
-void yk_row_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient);
+double yk_row_value(const yk_row *row, const yk_joint_kinematics *kinematics);
+double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics);
+void yk_row_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient);
 /* d2g/dt2 at zero accelerations of both bodies. */
 double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
                    const yk_drive *drive);
@@ -173,7 +173,7 @@ double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *bod
 /* Adds lambda times the derivative of the gradient: block (i, j) of `stiffness` is the derivative of force (i = 0) or
  * torque (1) on a, force (2) or torque (3) on b by displacement or rotation (j in the same order). Rows on velocity
  * level and wheels add nothing: their share is of the order of the step size. */
-void yk_row_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4]);
+void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda, yk_mat3 stiffness[4][4]);
 
 /* Entries of the gradient that are not zero by structure, bit 3 * (2 * body + (torque ? 1 : 0)) + component. */
 unsigned yk_row_mask(const yk_row *row);

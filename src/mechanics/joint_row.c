@@ -19,31 +19,31 @@ static double component(yk_vec3 v, int k)
 }
 
 /* A unit force e on b at its marker, the opposite on a with the given arm. */
-static void unit_force(const yk_joint_place *place, yk_vec3 e, yk_vec3 arm_a, yk_gradient *gradient)
+static void unit_force(const yk_joint_kinematics *kinematics, yk_vec3 e, yk_vec3 arm_a, yk_gradient *gradient)
 {
     gradient->force[0] = yk_v3_neg(e);
     gradient->torque[0] = yk_v3_cross(e, arm_a);
     gradient->force[1] = e;
-    gradient->torque[1] = yk_v3_cross(place->b.arm, e);
+    gradient->torque[1] = yk_v3_cross(kinematics->b.arm, e);
 }
 
 /* From the origin of body a to that of marker b. */
-static yk_vec3 arm_to_b(const yk_joint_place *place)
+static yk_vec3 arm_to_b(const yk_joint_kinematics *kinematics)
 {
-    return yk_v3_add(place->a.arm, place->d);
+    return yk_v3_add(kinematics->a.arm, kinematics->d);
 }
 
 /* Point: g = d . E_k ---------------------------------------------------------------------------------------------- */
 
-static double point_value(const yk_row *row, const yk_joint_place *place)
+static double point_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
-    return component(place->d, row->k);
+    return component(kinematics->d, row->k);
 }
 
-static void point_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+static void point_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
     yk_vec3 e = {row->k == X, row->k == Y, row->k == Z};
-    unit_force(place, e, place->a.arm, gradient);
+    unit_force(kinematics, e, kinematics->a.arm, gradient);
 }
 
 /* sum += factor (theta x arm) x E_k by theta, which has only a column and a diagonal. */
@@ -56,29 +56,31 @@ static void add_turned_arm(int k, yk_vec3 arm, double factor, yk_mat3 *sum)
     for (int i = 0; i < 3; i++) sum->m[i][i] -= along;
 }
 
-static void point_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+static void point_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                            yk_mat3 stiffness[4][4])
 {
-    add_turned_arm(row->k, place->a.arm, -lambda, &stiffness[TORQUE_A][TORQUE_A]);
-    add_turned_arm(row->k, place->b.arm, lambda, &stiffness[TORQUE_B][TORQUE_B]);
+    add_turned_arm(row->k, kinematics->a.arm, -lambda, &stiffness[TORQUE_A][TORQUE_A]);
+    add_turned_arm(row->k, kinematics->b.arm, lambda, &stiffness[TORQUE_B][TORQUE_B]);
 }
 
 /* In plane: g = a_k . d - drive ----------------------------------------------------------------------------------- */
 
-static double in_plane_value(const yk_row *row, const yk_joint_place *place)
+static double in_plane_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
-    return yk_v3_dot(place->a.axis[row->k], place->d) - place->drive.value;
+    return yk_v3_dot(kinematics->a.axis[row->k], kinematics->d) - kinematics->drive.value;
 }
 
-static void along_a_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+static void along_a_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
-    unit_force(place, place->a.axis[row->k], arm_to_b(place), gradient);
+    unit_force(kinematics, kinematics->a.axis[row->k], arm_to_b(kinematics), gradient);
 }
 
-static void in_plane_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+static void in_plane_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                               yk_mat3 stiffness[4][4])
 {
-    yk_vec3 e = place->a.axis[row->k];
-    yk_vec3 arm_a = arm_to_b(place);
-    yk_vec3 arm_b = place->b.arm;
+    yk_vec3 e = kinematics->a.axis[row->k];
+    yk_vec3 arm_a = arm_to_b(kinematics);
+    yk_vec3 arm_b = kinematics->b.arm;
     yk_mat3 skew_e = yk_m3_skew(e);
     yk_mat3 both = yk_m3_mul(skew_e, yk_m3_skew(arm_b));
 
@@ -89,33 +91,34 @@ static void in_plane_stiffness(const yk_row *row, const yk_joint_place *place, d
     /* Torque e x arm_a on a, where arm_a = x_b + r_b - x_a. */
     yk_m3_add_to(&stiffness[TORQUE_A][FORCE_A], -lambda, skew_e);
     yk_m3_add_to(&stiffness[TORQUE_A][FORCE_B], lambda, skew_e);
-    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, yk_m3_turned_cross(e, arm_a));
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, yk_m3_rotated_cross(e, arm_a));
     yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], -lambda, both);
 
     /* Torque r_b x e on b. */
     yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], -lambda, yk_m3_transpose(both));
-    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_turned_cross(arm_b, e));
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_rotated_cross(arm_b, e));
 }
 
 /* Axes: g = a_k . b_l --------------------------------------------------------------------------------------------- */
 
-static double axes_value(const yk_row *row, const yk_joint_place *place)
+static double axes_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
-    return yk_v3_dot(place->a.axis[row->k], place->b.axis[row->l]);
+    return yk_v3_dot(kinematics->a.axis[row->k], kinematics->b.axis[row->l]);
 }
 
-static void axes_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+static void axes_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
-    yk_vec3 normal = yk_v3_cross(place->a.axis[row->k], place->b.axis[row->l]);
+    yk_vec3 normal = yk_v3_cross(kinematics->a.axis[row->k], kinematics->b.axis[row->l]);
     *gradient = (yk_gradient){.torque = {normal, yk_v3_neg(normal)}};
 }
 
-static void axes_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+static void axes_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                           yk_mat3 stiffness[4][4])
 {
-    yk_vec3 a_k = place->a.axis[row->k];
-    yk_vec3 b_l = place->b.axis[row->l];
-    yk_mat3 by_a = yk_m3_turned_cross(a_k, b_l);                  /* (theta_a x a_k) x b_l */
-    yk_mat3 by_b = yk_m3_scale(-1, yk_m3_turned_cross(b_l, a_k)); /* a_k x (theta_b x b_l) */
+    yk_vec3 a_k = kinematics->a.axis[row->k];
+    yk_vec3 b_l = kinematics->b.axis[row->l];
+    yk_mat3 by_a = yk_m3_rotated_cross(a_k, b_l);                  /* (theta_a x a_k) x b_l */
+    yk_mat3 by_b = yk_m3_scale(-1, yk_m3_rotated_cross(b_l, a_k)); /* a_k x (theta_b x b_l) */
 
     yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, by_a);
     yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], lambda, by_b);
@@ -125,54 +128,55 @@ static void axes_stiffness(const yk_row *row, const yk_joint_place *place, doubl
 
 /* Distance: g = |d| - drive --------------------------------------------------------------------------------------- */
 
-static double distance_value(const yk_row *row, const yk_joint_place *place)
+static double distance_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     (void)row;
-    return yk_v3_norm(place->d) - place->drive.value;
+    return yk_v3_norm(kinematics->d) - kinematics->drive.value;
 }
 
-static void distance_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+static void distance_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
     (void)row;
-    unit_force(place, yk_v3_unit(place->d), place->a.arm, gradient);
+    unit_force(kinematics, yk_v3_unit(kinematics->d), kinematics->a.arm, gradient);
 }
 
-static void distance_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+static void distance_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                               yk_mat3 stiffness[4][4])
 {
     (void)row;
-    yk_vec3 e = yk_v3_unit(place->d);
-    double length = yk_v3_norm(place->d);
+    yk_vec3 e = yk_v3_unit(kinematics->d);
+    double length = yk_v3_norm(kinematics->d);
 
     /* e = d/|d| turns with d: de = (I - e e^T)/|d| dd, where dd = jacobian . (dx_a, dtheta_a, dx_b, dtheta_b). */
     yk_mat3 across = yk_m3_scale(1 / length, yk_m3_sub(yk_m3_identity(), yk_m3_outer(e, e)));
     yk_mat3 jacobian[4] = {
         yk_m3_scale(-1, yk_m3_identity()),
-        yk_m3_skew(place->a.arm),
+        yk_m3_skew(kinematics->a.arm),
         yk_m3_identity(),
-        yk_m3_scale(-1, yk_m3_skew(place->b.arm)),
+        yk_m3_scale(-1, yk_m3_skew(kinematics->b.arm)),
     };
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
-            yk_mat3 turned = yk_m3_mul(across, jacobian[j]);
-            yk_m3_add_to(&stiffness[i][j], lambda, yk_m3_mul(yk_m3_transpose(jacobian[i]), turned));
+            yk_mat3 rotated = yk_m3_mul(across, jacobian[j]);
+            yk_m3_add_to(&stiffness[i][j], lambda, yk_m3_mul(yk_m3_transpose(jacobian[i]), rotated));
         }
     }
 
     /* The arms turn under e. */
-    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -lambda, yk_m3_turned_cross(place->a.arm, e));
-    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_turned_cross(place->b.arm, e));
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -lambda, yk_m3_rotated_cross(kinematics->a.arm, e));
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_rotated_cross(kinematics->b.arm, e));
 }
 
 /* Slip and spin: on velocity level -------------------------------------------------------------------------------- */
 
-static void along_b_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+static void along_b_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
-    unit_force(place, place->b.axis[row->k], arm_to_b(place), gradient);
+    unit_force(kinematics, kinematics->b.axis[row->k], arm_to_b(kinematics), gradient);
 }
 
-static void spin_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+static void spin_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
-    yk_vec3 axis = place->a.axis[row->k];
+    yk_vec3 axis = kinematics->a.axis[row->k];
     *gradient = (yk_gradient){.torque = {yk_v3_neg(axis), axis}};
 }
 
@@ -185,10 +189,10 @@ typedef struct wheel {
     yk_vec3 along, across; /* directions of rolling, in the plane */
 } wheel;
 
-static wheel wheel_of(const yk_joint_place *place)
+static wheel wheel_of(const yk_joint_kinematics *kinematics)
 {
-    yk_vec3 normal = place->a.axis[Z];
-    yk_vec3 axle = place->b.axis[Z];
+    yk_vec3 normal = kinematics->a.axis[Z];
+    yk_vec3 axle = kinematics->b.axis[Z];
     yk_vec3 along = yk_v3_cross(axle, normal);
     wheel w = {.cosine = yk_v3_dot(normal, axle), .sine = yk_v3_norm(along)};
 
@@ -198,36 +202,36 @@ static wheel wheel_of(const yk_joint_place *place)
 
     w.along = yk_v3_scale(inverse, along);
     w.across = yk_v3_cross(normal, w.along);
-    w.contact = yk_v3_scale(-place->length * inverse, yk_v3_axpy(-w.cosine, axle, normal));
+    w.contact = yk_v3_scale(-kinematics->length * inverse, yk_v3_axpy(-w.cosine, axle, normal));
     return w;
 }
 
-static double wheel_value(const yk_row *row, const yk_joint_place *place)
+static double wheel_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     (void)row;
-    wheel w = wheel_of(place);
-    return yk_v3_dot(place->a.axis[Z], place->d) - place->length * w.sine;
+    wheel w = wheel_of(kinematics);
+    return yk_v3_dot(kinematics->a.axis[Z], kinematics->d) - kinematics->length * w.sine;
 }
 
-static void wheel_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+static void wheel_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
     (void)row;
-    wheel w = wheel_of(place);
-    unit_force(place, place->a.axis[Z], arm_to_b(place), gradient);
+    wheel w = wheel_of(kinematics);
+    unit_force(kinematics, kinematics->a.axis[Z], arm_to_b(kinematics), gradient);
 
     /* The lowest point rises as the disc leans: -r d(sine) = r cosine/sine d(cosine). */
     double factor = 0;
-    if (w.sine > 1e-12) factor = place->length * w.cosine / w.sine;
-    yk_vec3 lean = yk_v3_scale(factor, yk_v3_cross(place->a.axis[Z], place->b.axis[Z]));
+    if (w.sine > 1e-12) factor = kinematics->length * w.cosine / w.sine;
+    yk_vec3 lean = yk_v3_scale(factor, yk_v3_cross(kinematics->a.axis[Z], kinematics->b.axis[Z]));
     gradient->torque[0] = yk_v3_add(gradient->torque[0], lean);
     gradient->torque[1] = yk_v3_sub(gradient->torque[1], lean);
 }
 
-static void roll_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+static void roll_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
-    wheel w = wheel_of(place);
+    wheel w = wheel_of(kinematics);
     yk_vec3 e = row->k == 0 ? w.along : w.across;
-    unit_force(place, e, yk_v3_add(arm_to_b(place), w.contact), gradient);
+    unit_force(kinematics, e, yk_v3_add(arm_to_b(kinematics), w.contact), gradient);
     gradient->torque[1] = yk_v3_add(gradient->torque[1], yk_v3_cross(w.contact, e));
 }
 
@@ -251,11 +255,11 @@ typedef enum drive_part {
 
 typedef struct row_kind {
     drive_part drive;
-    unsigned mask;                                           /* of the gradient */
-    unsigned blocks;                                         /* of the stiffness */
-    double (*value)(const yk_row *, const yk_joint_place *); /* NULL: on velocity level */
-    void (*gradient)(const yk_row *, const yk_joint_place *, yk_gradient *);
-    void (*stiffness)(const yk_row *, const yk_joint_place *, double, yk_mat3[4][4]); /* NULL: left out */
+    unsigned mask;                                                /* of the gradient */
+    unsigned blocks;                                              /* of the stiffness */
+    double (*value)(const yk_row *, const yk_joint_kinematics *); /* NULL: on velocity level */
+    void (*gradient)(const yk_row *, const yk_joint_kinematics *, yk_gradient *);
+    void (*stiffness)(const yk_row *, const yk_joint_kinematics *, double, yk_mat3[4][4]); /* NULL: left out */
 } row_kind;
 
 static const row_kind kinds[] = {
@@ -276,26 +280,26 @@ bool yk_row_on_velocity(yk_row_kind kind)
     return kinds[kind].value == NULL;
 }
 
-double yk_row_value(const yk_row *row, const yk_joint_place *place)
+double yk_row_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     const row_kind *kind = &kinds[row->kind];
     if (!kind->value) return 0;
-    return kind->value(row, place);
+    return kind->value(row, kinematics);
 }
 
-void yk_row_gradient(const yk_row *row, const yk_joint_place *place, yk_gradient *gradient)
+void yk_row_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
 {
-    kinds[row->kind].gradient(row, place, gradient);
+    kinds[row->kind].gradient(row, kinematics, gradient);
 }
 
-double yk_row_rate(const yk_row *row, const yk_joint_place *place)
+double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
-    const yk_marker_frame *a = &place->a;
-    const yk_marker_frame *b = &place->b;
+    const yk_marker_frame *a = &kinematics->a;
+    const yk_marker_frame *b = &kinematics->b;
 
     /* Velocities of the bodies through the gradient. */
     yk_gradient g;
-    yk_row_gradient(row, place, &g);
+    yk_row_gradient(row, kinematics, &g);
     yk_vec3 body_a = yk_v3_sub(a->velocity, yk_v3_cross(a->angular_velocity, a->arm));
     yk_vec3 body_b = yk_v3_sub(b->velocity, yk_v3_cross(b->angular_velocity, b->arm));
     double rate = yk_v3_dot(g.force[0], body_a) + yk_v3_dot(g.torque[0], a->angular_velocity) +
@@ -304,12 +308,12 @@ double yk_row_rate(const yk_row *row, const yk_joint_place *place)
     /* What the drive adds at fixed bodies. */
     switch (kinds[row->kind].drive) {
     case DRIVE_NOTHING: break;
-    case DRIVE_RATE: return rate - place->drive.rate;
-    case DRIVE_VALUE: return rate - place->drive.value;
+    case DRIVE_RATE: return rate - kinematics->drive.rate;
+    case DRIVE_VALUE: return rate - kinematics->drive.value;
     case DRIVE_TURNING:
-        if (place->drive.rate != 0) {
-            yk_vec3 turning = yk_v3_cross(a->axis[Z], a->axis[row->k]);
-            rate += place->drive.rate * yk_v3_dot(turning, b->axis[row->l]);
+        if (kinematics->drive.rate != 0) {
+            yk_vec3 rotating = yk_v3_cross(a->axis[Z], a->axis[row->k]);
+            rate += kinematics->drive.rate * yk_v3_dot(rotating, b->axis[row->l]);
         }
         break;
     }
@@ -346,17 +350,17 @@ double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *bod
             moved.second = drive->second;
         }
 
-        yk_joint_place place;
-        yk_joint_place_at(joint, &a, &b, drive ? &moved : NULL, &place);
-        rate[side] = yk_row_rate(row, &place);
+        yk_joint_kinematics kinematics;
+        yk_joint_kinematics_at(joint, &a, &b, drive ? &moved : NULL, &kinematics);
+        rate[side] = yk_row_rate(row, &kinematics);
     }
     return (rate[1] - rate[0]) / (2 * step);
 }
 
-void yk_row_stiffness(const yk_row *row, const yk_joint_place *place, double lambda, yk_mat3 stiffness[4][4])
+void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda, yk_mat3 stiffness[4][4])
 {
     const row_kind *kind = &kinds[row->kind];
-    if (kind->stiffness) kind->stiffness(row, place, lambda, stiffness);
+    if (kind->stiffness) kind->stiffness(row, kinematics, lambda, stiffness);
 }
 
 unsigned yk_row_mask(const yk_row *row)

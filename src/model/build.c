@@ -24,9 +24,9 @@ void yk_builder_note_rest(yk_builder *builder)
     builder->resting++;
 }
 
-yk_preparations *yk_builder_preparations(const yk_builder *builder)
+yk_cache *yk_builder_cache(const yk_builder *builder)
 {
-    return builder->preparations;
+    return builder->cache;
 }
 
 void *yk_builder_take(yk_builder *builder, size_t bytes)
@@ -160,17 +160,17 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
 
 /* Subsystems ----------------------------------------------------------------------------------------------------- */
 
-static bool read_placement(const yk_node *node, yk_placement *placement)
+static bool read_transform(const yk_node *node, yk_transform *transform)
 {
-    *placement = yk_placement_default();
+    *transform = yk_transform_default();
     const yk_node *units = yk_node_get(node, "units"), *frame = yk_node_get(node, "frame");
     if (units) {
-        placement->length = yk_length_units[yk_node_choice(units, "length")];
-        placement->mass = yk_mass_units[yk_node_choice(units, "mass")];
+        transform->length = yk_length_units[yk_node_choice(units, "length")];
+        transform->mass = yk_mass_units[yk_node_choice(units, "mass")];
     }
     if (frame) {
-        placement->position = yk_node_vector(frame, "position");
-        placement->orientation = yk_node_orientation(frame, "orientation");
+        transform->position = yk_node_vector(frame, "position");
+        transform->orientation = yk_node_orientation(frame, "orientation");
     }
     return units || frame;
 }
@@ -198,8 +198,8 @@ static void check_merging(yk_scenario *scenario, const yk_node *node)
                         "is not used: this scheme merges the subsystems, which then make the same steps");
 }
 
-/* Steps in a macro step of index1 where one does not follow an effort that changes within it, so that position, velocity and
- * acceleration at the end cannot be chosen apart from each other: what is taken, and the least with which an effort of the
+/* Steps in a macro step of index1 where one does not follow a wrench that changes within it, so that position, velocity and
+ * acceleration at the end cannot be chosen apart from each other: what is taken, and the least with which a wrench of the
  * given degree can meet the constraints on its levels. */
 enum { INDEX1_SUBSTEPS = 4 };
 
@@ -241,7 +241,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
 
 static void place_one(yk_scenario *scenario, int index, const yk_node *node)
 {
-    bool placed = read_placement(node, &scenario->placements[index]);
+    bool placed = read_transform(node, &scenario->transforms[index]);
     scenario->substeps[index] = read_substeps(scenario, node, scenario->subsystems[index]);
     scenario->placed = scenario->placed || placed || scenario->substeps[index] > 1;
     check_merging(scenario, node);
@@ -293,7 +293,7 @@ static void warn_of_rest(yk_scenario *scenario, const yk_node *list)
     for (const yk_node *one = interfaces ? interfaces->first : NULL; one; one = one->next)
         if (yk_node_get(one, "drive")) return;
     yk_report(
-        scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_place(list), "subsystems",
+        scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(list), "subsystems",
         "nothing moves: there is no gravity, force, prescribed motion or velocity at the start; give one of them, "
         "such as gravity: [0, 0, -9.81]");
 }
@@ -307,9 +307,9 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     scenario->subsystems = yk_store_take(&scenario->store, count * sizeof *scenario->subsystems);
     scenario->names = yk_store_take(&scenario->store, count * sizeof *scenario->names);
     scenario->solvers = yk_store_take(&scenario->store, count * sizeof *scenario->solvers);
-    scenario->placements = yk_store_take(&scenario->store, count * sizeof *scenario->placements);
+    scenario->transforms = yk_store_take(&scenario->store, count * sizeof *scenario->transforms);
     scenario->substeps = yk_store_take(&scenario->store, count * sizeof *scenario->substeps);
-    if (!scenario->subsystems || !scenario->names || !scenario->solvers || !scenario->placements ||
+    if (!scenario->subsystems || !scenario->names || !scenario->solvers || !scenario->transforms ||
         !scenario->substeps) {
         r->status = YK_ERROR_MEMORY;
         return;
@@ -329,7 +329,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     info->names = scenario->names;
     info->solvers = scenario->solvers;
     info->subsystems = scenario->subsystems;
-    info->placements = scenario->placements;
+    info->transforms = scenario->transforms;
 }
 
 /* The system ----------------------------------------------------------------------------------------------------- */
@@ -342,7 +342,7 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
             .subsystems = info->subsystems,
             .names = info->names,
             .subsystem_count = info->subsystem_count,
-            .placements = scenario->placed ? scenario->placements : NULL,
+            .transforms = scenario->placed ? scenario->transforms : NULL,
             .substeps = scenario->placed ? scenario->substeps : NULL,
             .interfaces = info->interfaces,
             .interface_count = info->interface_count,

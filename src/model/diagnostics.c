@@ -118,12 +118,12 @@ typedef struct excerpt {
 } excerpt;
 
 /* The line of the place, or that part of a long line around it. */
-static excerpt find_excerpt(yk_place place)
+static excerpt find_excerpt(yk_location location)
 {
-    if (!place.source || !place.source->text || place.line < 1) return (excerpt){.start = ""};
-    const char *end = place.source->text + place.source->length;
-    const char *at = line_start(place.source, place.line);
-    int column = place.column > 0 ? place.column - 1 : 0;
+    if (!location.source || !location.source->text || location.line < 1) return (excerpt){.start = ""};
+    const char *end = location.source->text + location.source->length;
+    const char *at = line_start(location.source, location.line);
+    int column = location.column > 0 ? location.column - 1 : 0;
     if (column > EXCERPT_BEFORE) column -= skip_characters(&at, end, column - EXCERPT_BEFORE);
     excerpt found = {.start = at, .caret = column};
     skip_characters(&at, end, EXCERPT_MAX);
@@ -165,7 +165,7 @@ static bool reserve(yk_diagnostics *diagnostics)
 }
 
 /* Appends `bytes` of text and a terminator to the block, returns where the text is. */
-static const char *place_text(char **block, const char *text, size_t bytes)
+static const char *location_text(char **block, const char *text, size_t bytes)
 {
     char *copy = *block;
     memcpy(copy, text, bytes);
@@ -175,30 +175,30 @@ static const char *place_text(char **block, const char *text, size_t bytes)
     return copy;
 }
 
-static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_place place, const char *path,
+static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location location, const char *path,
                  const char *message)
 {
     if (!reserve(diagnostics)) return false;
-    excerpt line = find_excerpt(place);
-    const char *name = place.source ? place.source->name : "";
+    excerpt line = find_excerpt(location);
+    const char *name = location.source ? location.source->name : "";
     size_t name_bytes = strlen(name), path_bytes = strlen(path), message_bytes = strlen(message);
     char *block = yk_allocate(diagnostics->context, name_bytes + path_bytes + message_bytes + line.bytes + 4, 1);
     if (!block) return false;
-    bool has_lines = place.source && place.source->has_lines;
+    bool has_lines = location.source && location.source->has_lines;
     yk_diagnostic *added = &diagnostics->list[diagnostics->count++];
-    *added = (yk_diagnostic){.severity = severity, .line = has_lines ? place.line : 0};
-    added->column = added->line ? place.column : 0;
+    *added = (yk_diagnostic){.severity = severity, .line = has_lines ? location.line : 0};
+    added->column = added->line ? location.column : 0;
     added->caret = line.caret;
-    added->length = place.length > 0 ? place.length : 1;
-    added->source = place_text(&block, name, name_bytes);
-    added->path = place_text(&block, path, path_bytes);
-    added->message = place_text(&block, message, message_bytes);
-    added->excerpt = place_text(&block, line.start, line.bytes);
+    added->length = location.length > 0 ? location.length : 1;
+    added->source = location_text(&block, name, name_bytes);
+    added->path = location_text(&block, path, path_bytes);
+    added->message = location_text(&block, message, message_bytes);
+    added->excerpt = location_text(&block, line.start, line.bytes);
     return true;
 }
 
-void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_place place, const char *path, const char *format,
-               ...)
+void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location, const char *path,
+               const char *format, ...)
 {
     *(severity == YK_SEVERITY_ERROR ? &diagnostics->errors : &diagnostics->warnings) += 1;
     if (yk_diagnostics_full(diagnostics)) return;
@@ -208,7 +208,7 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_place place
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     trim_partial_character(message);
-    if (!keep(diagnostics, severity, place, path ? path : "", message)) diagnostics->failed = true;
+    if (!keep(diagnostics, severity, location, path ? path : "", message)) diagnostics->failed = true;
 }
 
 static int compare_places(const yk_diagnostic *a, const yk_diagnostic *b)

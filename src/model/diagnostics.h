@@ -13,15 +13,15 @@ typedef struct yk_source {
 } yk_source;
 
 /* Lines and columns count from 1 (columns in characters, not bytes); line 0: nowhere in particular. */
-typedef struct yk_place {
+typedef struct yk_location {
     const yk_source *source;
     int line, column;
     int length; /* characters to underline */
-} yk_place;
+} yk_location;
 
 /* Adds one message; `path` may be NULL or empty. What does not fit any more is counted, not kept. */
-void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_place place, const char *path, const char *format,
-               ...) YK_PRINTF(5, 6);
+void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location, const char *path,
+               const char *format, ...) YK_PRINTF(5, 6);
 
 /* The text at a line and column, up to the end of the source. */
 const char *yk_source_at(const yk_source *source, int line, int column);

@@ -257,7 +257,7 @@ struct yk_expression {
     muParserHandle_t parser;
     int variable_count;
     bool varies;
-    pthread_mutex_t turn; /* to use the parser, which holds the variables */
+    pthread_mutex_t rotation; /* to use the parser, which holds the variables */
     double variables[YK_EXPRESSION_VARIABLES_MAX];
 };
 
@@ -427,7 +427,7 @@ static bool scan_sign(scanner *s, token t, token before)
 }
 
 /* Operands and operators must take turns. */
-static bool check_turn(scanner *s, token t, token before)
+static bool check_rotation(scanner *s, token t, token before)
 {
     bool opens = t.kind == TOKEN_NUMBER || t.kind == TOKEN_NAME || *t.start == '(';
     bool arguments = *t.start == '(' && s->called;
@@ -458,7 +458,7 @@ static bool scan_token(scanner *s, token t, token before)
         return complain(s, before.start, before.length + t.length, "an operator is missing; write %.*s*%.*s",
                         (int)(before.length < 40 ? before.length : 40), before.start,
                         (int)(t.length < 40 ? t.length : 40), t.start);
-    if (!check_turn(s, t, before)) return false;
+    if (!check_rotation(s, t, before)) return false;
     if (t.kind == TOKEN_NAME) return scan_name(s, t);
     if (t.kind == TOKEN_NUMBER) return true;
     bool good = scan_sign(s, t, before);
@@ -519,7 +519,7 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
     made->variable_count = scope->variable_count;
-    pthread_mutex_init(&made->turn, NULL);
+    pthread_mutex_init(&made->rotation, NULL);
     made->parser = mupCreate(muBASETYPE_FLOAT);
     scanner s = {.text = text, .scope = scope, .expression = made, .error = error};
     if (!made->parser || !compile(&s)) {
@@ -535,16 +535,16 @@ void yk_expression_destroy(yk_expression *expression)
 {
     if (!expression) return;
     if (expression->parser) mupRelease(expression->parser);
-    pthread_mutex_destroy(&expression->turn);
+    pthread_mutex_destroy(&expression->rotation);
     yk_release(expression->context, expression);
 }
 
 double yk_expression_value(yk_expression *expression, const double *variables)
 {
-    pthread_mutex_lock(&expression->turn);
+    pthread_mutex_lock(&expression->rotation);
     for (int i = 0; i < expression->variable_count; i++) expression->variables[i] = variables[i];
     double value = mupEval(expression->parser);
-    pthread_mutex_unlock(&expression->turn);
+    pthread_mutex_unlock(&expression->rotation);
     return value;
 }
 

@@ -34,9 +34,9 @@ static void report_unknown_port(yk_diagnostics *diagnostics, const yk_node *node
 }
 
 /* Splits at the first '.': names of subsystems have none, names of ports may. */
-yk_port_place yk_scenario_find_port(yk_scenario *scenario, const yk_node *node)
+yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *node)
 {
-    yk_port_place s = {.subsystem = -1, .port = -1};
+    yk_port_reference s = {.subsystem = -1, .port = -1};
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scenario_info *info = &scenario->info;
     char subsystem[64];
@@ -86,7 +86,7 @@ static void check_listed_port(yk_scenario *scenario, int subsystem, const yk_nod
 
 static side read_side(yk_scenario *scenario, const yk_node *node)
 {
-    yk_port_place place = yk_scenario_find_port(scenario, node);
+    yk_port_reference place = yk_scenario_find_port(scenario, node);
     if (place.subsystem >= 0 && !scenario->info.subsystems[place.subsystem])
         check_listed_port(scenario, place.subsystem, node);
     return (side){node, place.subsystem, place.port, place.what};
@@ -100,20 +100,21 @@ static bool check_causality(yk_scenario *scenario, const side *s, yk_causality c
                       "is a signal without power; join it under 'wires', not 'interfaces'");
         return false;
     }
-    bool told = causality == YK_TAKES_EFFORT && s->what->causalities & YK_TAKES_MOTION;
+    bool prescribed = causality == YK_TAKES_WRENCH && s->what->causalities & YK_TAKES_MOTION;
     bool marker = s->what->kind == YK_PORT_MARKER && scenario->info.scheme.kind == YK_SCHEME_INDEX1;
     yk_node_error(scenario->resolver.diagnostics, s->node, "cannot receive %s; %s",
-                  causality == YK_TAKES_EFFORT ? "an effort" : "a motion",
-                  told && marker ? "the scheme index1 applies efforts to both markers: choose the scheme tight or rim"
-                                 : "exchange the two sides of 'between'");
+                  causality == YK_TAKES_WRENCH ? "a wrench" : "a motion",
+                  prescribed && marker
+                      ? "the scheme index1 applies wrenches to both markers: choose the scheme tight or rim"
+                      : "exchange the two sides of 'between'");
     return false;
 }
 
-/* The scheme index1 applies efforts to both sides, and tells motions to scalar ports that take nothing else. */
+/* The scheme index1 applies wrenches to both sides, and tells motions to scalar ports that take nothing else. */
 static yk_causality taken_by_second(const yk_scenario *scenario, const yk_port *port)
 {
-    bool law = port->kind == YK_PORT_SCALAR && !(port->causalities & YK_TAKES_EFFORT);
-    return scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !law ? YK_TAKES_EFFORT : YK_TAKES_MOTION;
+    bool law = port->kind == YK_PORT_SCALAR && !(port->causalities & YK_TAKES_WRENCH);
+    return scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !law ? YK_TAKES_WRENCH : YK_TAKES_MOTION;
 }
 
 static bool check_pair(yk_scenario *scenario, const yk_node *between, const side *a, const side *b)
@@ -129,7 +130,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
         yk_node_error(diagnostics, between, "joins a scalar port with a marker; both must be of one kind");
         return false;
     }
-    bool first = check_causality(scenario, a, YK_TAKES_EFFORT);
+    bool first = check_causality(scenario, a, YK_TAKES_WRENCH);
     return check_causality(scenario, b, taken_by_second(scenario, b->what)) && first;
 }
 
@@ -138,7 +139,7 @@ static const char *user_of_port(const yk_scenario *scenario, const side *s)
 {
     for (int i = 0; i < scenario->info.interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
-        if ((def->effort_subsystem == s->subsystem && def->effort_port == s->port) ||
+        if ((def->wrench_subsystem == s->subsystem && def->wrench_port == s->port) ||
             (def->motion_subsystem == s->subsystem && def->motion_port == s->port))
             return def->name;
     }
@@ -178,7 +179,7 @@ static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s
                        const yk_quat *orientation)
 {
     yk_subsystem *object = scenario->subsystems[s->subsystem];
-    const yk_placement *placement = &scenario->placements[s->subsystem];
+    const yk_transform *transform = &scenario->transforms[s->subsystem];
     if (!object->ops->place_port) {
         yk_node_error(
             scenario->resolver.diagnostics, s->node,
@@ -188,10 +189,10 @@ static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s
     yk_vec3 own_at;
     yk_quat own_axes;
     if (at) {
-        yk_vec3 way = yk_v3_sub(*at, placement->position);
-        own_at = yk_v3_scale(1 / placement->length, yk_q_rotate_back(placement->orientation, way));
+        yk_vec3 offset = yk_v3_sub(*at, transform->position);
+        own_at = yk_v3_scale(1 / transform->length, yk_q_rotate_back(transform->orientation, offset));
     }
-    if (orientation) own_axes = yk_q_mul(yk_q_conjugate(placement->orientation), *orientation);
+    if (orientation) own_axes = yk_q_mul(yk_q_conjugate(transform->orientation), *orientation);
     if (object->ops->place_port(object, s->port, at ? &own_at : NULL, orientation ? &own_axes : NULL) == YK_OK)
         return true;
     yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
@@ -216,9 +217,9 @@ static bool place_sides(yk_scenario *scenario, const yk_node *node, const side *
     yk_vec3 point = at ? yk_node_vector(node, "at") : yk_v3(0, 0, 0);
     yk_quat frame = orientation ? yk_node_orientation(node, "orientation") : yk_q_identity();
     if (axis && yk_read_axis(&scenario->builder, axis, &frame) != YK_OK) return false;
-    bool turned = axis || orientation;
-    return place_side(scenario, first, a, at ? &point : NULL, turned ? &frame : NULL) &&
-           place_side(scenario, first, b, at ? &point : NULL, turned ? &frame : NULL);
+    bool rotated = axis || orientation;
+    return place_side(scenario, first, a, at ? &point : NULL, rotated ? &frame : NULL) &&
+           place_side(scenario, first, b, at ? &point : NULL, rotated ? &frame : NULL);
 }
 
 /* Checks what can be checked of an interface with mistakes, and keeps one without. */
@@ -234,8 +235,8 @@ static void read_interface(yk_scenario *scenario, const yk_node *node)
     if (!axes || !place_sides(scenario, node, &a, &b)) return;
     scenario->interfaces[scenario->info.interface_count++] =
         (yk_interface_def){.name = yk_node_name(node),
-                           .effort_subsystem = a.subsystem,
-                           .effort_port = a.port,
+                           .wrench_subsystem = a.subsystem,
+                           .wrench_port = a.port,
                            .motion_subsystem = b.subsystem,
                            .motion_port = b.port,
                            .constrained = axes,

@@ -61,7 +61,7 @@ static const yk_field cylinder_fields[] = {
     {"area", YK_TYPE_NUMBERS, "m²", .required = true, .least = 1, .most = 2,
      .text = "of the piston; with two numbers, on the side of chamber 1 and of chamber 2, which extends"},
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "of both chambers together"},
-    {"share", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
+    {"fraction", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
      .text = "of chamber 1 in that length at the start"},
     {"friction", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE, .text = "viscous, of the piston"},
     {"leakage", YK_TYPE_NUMBER, "m³/(s Pa)", "0", .range = YK_NOT_NEGATIVE, .text = "past the piston"},
@@ -142,7 +142,7 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item, yk_hydr
     c->area[0] = area->values[0];
     c->area[1] = area->values[area->value_count - 1];
     c->length = yk_node_number(item, "length");
-    c->share = yk_node_number(item, "share");
+    c->fraction = yk_node_number(item, "fraction");
     c->friction = yk_node_number(item, "friction");
     c->leakage = yk_node_number(item, "leakage");
     c->stop = yk_node_get(item, "stop") ? yk_node_number(item, "stop") : 0.05 * c->length;

@@ -154,7 +154,7 @@ static const yk_field file_fields[] = {
         {"size", YK_TYPE_NUMBERS, "m", .required = true, VECTOR, .text = "its edges, or diameter twice and height"}, \
         {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE, .text = "of the lattice, in radii"},  \
         {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),                                     \
-         .text = "share of the clearance by which spheres are moved at random"},                                     \
+         .text = "fraction of the clearance by which spheres are moved at random"},                                  \
     {                                                                                                                \
         "seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"                                    \
     }
@@ -214,7 +214,8 @@ static const yk_field contact_fields[] = {
     {"iterations", YK_TYPE_INTEGER, .fallback = "50", .range = YK_AT_LEAST(1), .text = "sweeps at most"},
     {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "largest violation that ends the iterations; 0: all of them are done"},
-    {"relaxation", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99), .text = "factor on each change"},
+    {"relaxation_factor", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99),
+     .text = "factor on each change"},
     {"envelope", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
     {"recovery_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,

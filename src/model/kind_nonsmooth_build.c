@@ -224,11 +224,11 @@ static void make_particles(maker *m, const yk_node *item)
 
 /* Joints and forces ------------------------------------------------------------------------------------------------ */
 
-static yk_body_place place_of(const maker *m, int body)
+static yk_body_pose pose_of(const maker *m, int body)
 {
     yk_motion motion = {.orientation = {1, 0, 0, 0}};
     if (body >= 0) yk_nonsmooth_body_motion(m->world, body, &motion);
-    return (yk_body_place){motion.position, motion.orientation};
+    return (yk_body_pose){motion.position, motion.orientation};
 }
 
 /* Ends and markers of a pair: `markers`, or `at` with `axis` or `orientation`; where nothing is said, the origins. */
@@ -237,8 +237,8 @@ static void read_pair(maker *m, const yk_node *item, int body[2], yk_marker mark
     const yk_node *between = yk_node_get(item, "between");
     for (int side = 0; side < 2; side++) body[side] = find_body(m, yk_node_at(between, side));
     if (m->status != YK_OK) return;
-    yk_body_place places[2] = {place_of(m, body[0]), place_of(m, body[1])};
-    note(m, yk_read_markers(m->builder, item, places, marker));
+    yk_body_pose poses[2] = {pose_of(m, body[0]), pose_of(m, body[1])};
+    note(m, yk_read_markers(m->builder, item, poses, marker));
 }
 
 static void make_joint(maker *m, const yk_node *item)
@@ -375,7 +375,7 @@ static yk_nonsmooth_def read_def(const maker *m)
     def.solver.friction = (yk_friction_model)yk_node_choice(contact, "friction");
     def.solver.iterations = yk_node_integer(contact, "iterations");
     def.solver.tolerance = yk_node_number(contact, "tolerance");
-    def.solver.relaxation = yk_node_number(contact, "relaxation");
+    def.solver.relaxation_factor = yk_node_number(contact, "relaxation_factor");
     def.envelope = yk_node_number(contact, "envelope");
     def.recovery_speed = yk_node_number(contact, "recovery_speed");
     def.bounce_speed = yk_node_number(contact, "bounce_speed");

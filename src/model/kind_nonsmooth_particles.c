@@ -1,8 +1,8 @@
 /* `particles` of solver: nonsmooth, from a file, a lattice, or settled in their container. */
 #include <stdio.h>
 
+#include "model/cache.h"
 #include "model/kind_nonsmooth.h"
-#include "model/preparations.h"
 #include "nonsmooth/packing.h"
 
 static yk_packing_def packing_of(const yk_node *item, double gravity, yk_material material)
@@ -45,7 +45,7 @@ static void write_key(const yk_packing_def *def, const char *what, char *key, si
 static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk_packing *packing)
 {
     yk_context *context = yk_builder_context(builder);
-    yk_preparations *kept = yk_builder_preparations(builder);
+    yk_cache *kept = yk_builder_cache(builder);
     char places[640], radii[640];
     write_key(def, "places", places, sizeof places);
     write_key(def, "radii", radii, sizeof radii);
@@ -53,14 +53,14 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
     if (status < 0) return status;
     size_t place_size = (size_t)def->count * sizeof *packing->positions;
     size_t radius_size = (size_t)def->count * sizeof *packing->radii;
-    if (yk_preparations_recall(kept, places, packing->positions, place_size) &&
-        yk_preparations_recall(kept, radii, packing->radii, radius_size))
+    if (yk_cache_recall(kept, places, packing->positions, place_size) &&
+        yk_cache_recall(kept, radii, packing->radii, radius_size))
         return YK_OK;
     yk_packing_destroy(context, packing);
     status = yk_packing_make(context, def, packing);
     if (status < 0) return status;
-    yk_preparations_keep(kept, places, packing->positions, place_size);
-    yk_preparations_keep(kept, radii, packing->radii, radius_size);
+    yk_cache_keep(kept, places, packing->positions, place_size);
+    yk_cache_keep(kept, radii, packing->radii, radius_size);
     return status;
 }
 

@@ -34,7 +34,7 @@ static const yk_field fields[] = {
 };
 
 const yk_section yk_oscillator_section = {
-    "oscillator", "A mass on a spring and a damper. Port: `mass` (scalar; takes an effort or a motion).", fields};
+    "oscillator", "A mass on a spring and a damper. Port: `mass` (scalar; takes a wrench or a motion).", fields};
 
 yk_status yk_oscillator_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {

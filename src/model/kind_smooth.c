@@ -330,9 +330,9 @@ static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_
 #define RHO_TEXT                                                                                                   \
     "spectral radius at infinite frequency: 1 no numerical damping, 0 most; with joints 0.9 at most (except form " \
     "ode), for errors of their reactions grow where nothing damps them"
-#define NEWTON_TEXT                                                                                            \
-    "iterations stop when what remains is this share of the step's local error; at most 1e-8 where steps are " \
-    "repeated "                                                                                                \
+#define NEWTON_TEXT                                                                                               \
+    "iterations stop when what remains is this fraction of the step's local error; at most 1e-8 where steps are " \
+    "repeated "                                                                                                   \
     "and compared: schemes tight and index1, and time.tolerance"
 static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},

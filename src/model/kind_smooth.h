@@ -30,6 +30,6 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
 extern const yk_field yk_flexible_item;
 enum { YK_FLEXIBLE_ITEM_ROD, YK_FLEXIBLE_ITEM_MODAL, YK_FLEXIBLE_ITEM_ANCF };
 /* The body, to be released, and the place of each of its `points` (an array as long as they are many). */
-yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *places, yk_flexible **body);
+yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments, yk_flexible **body);
 
 #endif

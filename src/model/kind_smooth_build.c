@@ -27,7 +27,7 @@ typedef struct maker {
     yk_smooth_force_def *forces;
     yk_smooth_beam_def *beams;
     yk_smooth_flexible_def *flexibles;
-    yk_smooth_place_def *places;
+    yk_smooth_attachment_def *attachments;
     yk_smooth_shape_def *shapes;
     yk_smooth_port_def *ports;
     const char **inputs; /* names of the signals that load forces, each once */
@@ -188,11 +188,11 @@ static void make_flexible(maker *m, const yk_node *item, int *node)
 {
     int index = m->def.flexible_count, count = count_of(item, "points");
     yk_smooth_flexible_def *made = &m->flexibles[index];
-    int *places = take(m, (size_t)count, sizeof *places);
+    int *attachments = take(m, (size_t)count, sizeof *attachments);
     yk_flexible *body = NULL;
     *made = yk_smooth_flexible_default();
-    if (!places) return;
-    yk_status status = yk_flexible_build(m->builder, item, places, &body);
+    if (!attachments) return;
+    yk_status status = yk_flexible_build(m->builder, item, attachments, &body);
     if (status != YK_OK) {
         fail(m, status);
         return;
@@ -213,7 +213,8 @@ static void make_flexible(maker *m, const yk_node *item, int *node)
     }
     int k = 0;
     for (const yk_node *point = first_of(item, "points"); point; point = point->next, k++)
-        m->places[m->def.place_count++] = (yk_smooth_place_def){point_name(m, item, point), index, places[k]};
+        m->attachments[m->def.attachment_count++] =
+            (yk_smooth_attachment_def){point_name(m, item, point), index, attachments[k]};
 }
 
 static void make_flexibles(maker *m)
@@ -222,14 +223,14 @@ static void make_flexibles(maker *m)
     for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next)
         points += (size_t)count_of(item, "points");
     m->flexibles = take(m, (size_t)count_of(m->section, "flexible"), sizeof *m->flexibles);
-    m->places = take(m, points, sizeof *m->places);
+    m->attachments = take(m, points, sizeof *m->attachments);
     if (m->status != YK_OK) return;
     int node = m->def.node_count;
     for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next)
         node -= item->choice != YK_FLEXIBLE_ITEM_ANCF;
     for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next) make_flexible(m, item, &node);
     m->def.flexibles = m->flexibles;
-    m->def.places = m->places;
+    m->def.attachments = m->attachments;
 }
 
 static void release_flexibles(maker *m)
@@ -263,12 +264,13 @@ static void check_names(maker *m)
 
 static void sort_names(maker *m)
 {
-    int count = m->def.node_count + m->def.place_count;
+    int count = m->def.node_count + m->def.attachment_count;
     m->names = take(m, (size_t)count, sizeof *m->names);
     if (m->status != YK_OK) return;
     m->name_count = count;
     for (int i = 0; i < count; i++)
-        m->names[i] = (node_name){i < m->def.node_count ? m->nodes[i].name : m->places[i - m->def.node_count].name, i};
+        m->names[i] =
+            (node_name){i < m->def.node_count ? m->nodes[i].name : m->attachments[i - m->def.node_count].name, i};
     qsort(m->names, (size_t)count, sizeof *m->names, compare_names);
     check_names(m);
 }
@@ -319,19 +321,19 @@ static void make_bodies(maker *m)
 
 static yk_smooth_node_def node_at(const maker *m, int node)
 {
-    return yk_smooth_place_of(&m->def, node);
+    return yk_smooth_start_pose(&m->def, node);
 }
 
 static void read_pair(maker *m, const yk_node *item, int node[2], yk_marker marker[2])
 {
     const yk_node *between = yk_node_get(item, "between");
-    yk_body_place places[2];
+    yk_body_pose attachments[2];
     for (int side = 0; side < 2; side++) {
         node[side] = find_node(m, yk_node_at(between, side));
         yk_smooth_node_def frame = node_at(m, node[side]);
-        places[side] = (yk_body_place){frame.position, frame.orientation};
+        attachments[side] = (yk_body_pose){frame.position, frame.orientation};
     }
-    yk_status status = yk_read_markers(m->builder, item, places, marker);
+    yk_status status = yk_read_markers(m->builder, item, attachments, marker);
     if (status != YK_OK) fail(m, status);
     if (node[0] == node[1] && m->status == YK_OK)
         fail(m, yk_builder_error(m->builder, between, "both ends are on '%s'", yk_node_at(between, 0)->text));
@@ -538,7 +540,7 @@ static yk_vec3 rotation_between(yk_vec3 from, yk_vec3 to)
 
 /* Nodes of beams that are displaced and not told how they turn go with the line: its tangent is that of the parabola
  * through the nodes, and where two beams meet the mean of both. */
-static void turn_displaced_nodes(maker *m)
+static void rotate_displaced_nodes(maker *m)
 {
     int *beams = take(m, (size_t)m->def.node_count, sizeof *beams);
     yk_vec3 *sum = take(m, (size_t)m->def.node_count, sizeof *sum);
@@ -556,8 +558,8 @@ static void turn_displaced_nodes(maker *m)
             displaced |= yk_v3_norm2(node->displacement) > 0;
         }
         for (int k = 0; k < YK_BEAM_NODES && displaced; k++) {
-            yk_vec3 turn = rotation_between(tangent_at(place, k), tangent_at(moved, k));
-            sum[beam->node[k]] = yk_v3_add(sum[beam->node[k]], turn);
+            yk_vec3 rotation = rotation_between(tangent_at(place, k), tangent_at(moved, k));
+            sum[beam->node[k]] = yk_v3_add(sum[beam->node[k]], rotation);
             beams[beam->node[k]]++;
         }
     }
@@ -590,7 +592,7 @@ static void make_port(maker *m, const yk_node *item, yk_smooth_port_def *port)
 static void make_shape(maker *m, const yk_node *item, yk_smooth_shape_def *shape)
 {
     shape->kind = (yk_shape_kind)item->choice;
-    read_single(m, item, &shape->node, &shape->place);
+    read_single(m, item, &shape->node, &shape->marker);
     switch (shape->kind) {
     case YK_SHAPE_SPHERE: shape->size.x = yk_node_number(item, "radius"); return;
     case YK_SHAPE_BOX: shape->size = yk_v3_scale(0.5, yk_node_vector(item, "size")); return;
@@ -629,7 +631,7 @@ static void read_integrator(const yk_node *node, yk_smooth_options *options)
 }
 
 /* What Newton's method may leave of a step's local error where steps are repeated and compared: the coupling takes the
- * rest for an answer to its efforts, and step control for an error that no smaller step removes. */
+ * rest for an answer to its wrenches, and step control for an error that no smaller step removes. */
 static const double REPEATED_NEWTON = 1e-8;
 
 static void read_options(maker *m)
@@ -638,7 +640,7 @@ static void read_options(maker *m)
     const yk_node *damping = yk_node_get(m->section, "damping");
     read_integrator(yk_node_get(m->section, "integrator"), options);
     if (m->builder->repeats) options->newton_relative = fmin(options->newton_relative, REPEATED_NEWTON);
-    if (m->builder->precise) options->newton_relative = 1e-12, options->newton_absolute = 1e-14;
+    if (m->builder->to_rounding) options->newton_relative = 1e-12, options->newton_absolute = 1e-14;
     options->static_start = yk_node_boolean(m->section, "static_start");
     if (!damping) return;
     options->damping = yk_node_number(damping, "rate");
@@ -700,7 +702,7 @@ static yk_status build_rest(maker *m, yk_subsystem **subsystem)
     MAKE_ALL(m, "joints", joints, joint_count, make_joint);
     MAKE_ALL(m, "forces", forces, force_count, make_force);
     MAKE_ALL(m, "beams", beams, beam_count, make_beam);
-    turn_displaced_nodes(m);
+    rotate_displaced_nodes(m);
     make_ports(m);
     MAKE_ALL(m, "shapes", shapes, shape_count, make_shape);
     if (m->status != YK_OK) return m->status;

@@ -39,7 +39,7 @@ static const yk_field rod_fields[] = {
     {"stiffening", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "bending draws the rod in, so that axial forces and fast rotation stiffen it"},
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
-     .text = "of each shape, as a share of critical damping"},
+     .text = "of each shape, as a fraction of critical damping"},
     {"points", YK_TYPE_NAMED, .item = &along_item, .text = "where joints, forces and ports attach"},
     MOVING_FIELDS,
     {0}};
@@ -55,7 +55,7 @@ static const yk_field modal_fields[] = {
     {"fem", YK_TYPE_PATH, .text = "file with the record groups of MBDyn's modal joint, in the place of all tables"},
     {"use", YK_TYPE_NUMBERS, .least = 1, .most = 1000, .text = "numbers of the modes that take part; without, all"},
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
-     .text = "of all shapes, as a share of critical damping, where the files have no damping"},
+     .text = "of all shapes, as a fraction of critical damping, where the files have no damping"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
      .text = "where joints, forces and ports attach: numbers of nodes in the table"},
     MOVING_FIELDS,
@@ -129,7 +129,7 @@ static yk_status explained(yk_builder *builder, const yk_node *item, yk_status s
     return yk_builder_error(builder, item, "%s", yk_last_message(yk_builder_context(builder)));
 }
 
-static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, int *places, yk_flexible **body)
+static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, int *attachments, yk_flexible **body)
 {
     yk_ffrf_rod_def def = yk_ffrf_rod_default();
     double *distances = yk_builder_take(builder, ((size_t)count + 1) * sizeof *distances);
@@ -137,7 +137,7 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     int k = 0;
     for (const yk_node *point = first_point(item); point; point = point->next, k++) {
         distances[k] = point->value;
-        places[k] = k;
+        attachments[k] = k;
     }
     def.length = yk_node_number(item, "length");
     yk_status status = yk_read_section(builder, yk_node_get(item, "section"), &def.section);
@@ -151,12 +151,12 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     def.stiffening = yk_node_boolean(item, "stiffening");
     def.constant_mass = yk_node_boolean(item, "constant_mass");
     def.damping_ratio = yk_node_number(item, "damping_ratio");
-    def.places = distances;
-    def.place_count = count;
+    def.attachments = distances;
+    def.attachment_count = count;
     if (def.section.damping_ratio > 0)
         return yk_builder_error(
             builder, yk_node_get(item, "section"),
-            "a rod with shapes has 'damping_ratio' beside its section: a share of critical damping");
+            "a rod with shapes has 'damping_ratio' beside its section: a fraction of critical damping");
     return explained(builder, item, yk_flexible_rod(yk_builder_context(builder), &def, body));
 }
 
@@ -182,7 +182,7 @@ static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_
     return YK_OK;
 }
 
-static yk_status build_modal(yk_builder *builder, const yk_node *item, int count, int *places, yk_flexible **body)
+static yk_status build_modal(yk_builder *builder, const yk_node *item, int count, int *attachments, yk_flexible **body)
 {
     yk_modal_files files = {.damping_ratio = yk_node_number(item, "damping_ratio"),
                             .constant_mass = yk_node_boolean(item, "constant_mass")};
@@ -207,32 +207,32 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
     int k = 0;
     for (const yk_node *point = first_point(item); point; point = point->next, k++) {
         numbers[k] = (int)point->value;
-        places[k] = k;
+        attachments[k] = k;
     }
     return explained(builder, item, yk_modal_read(yk_builder_context(builder), &files, numbers, count, body));
 }
 
-static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *places, yk_flexible **body)
+static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *attachments, yk_flexible **body)
 {
     yk_ancf_rod_def def = {.length = yk_node_number(item, "length"), .elements = yk_node_integer(item, "elements")};
     yk_status status = yk_read_section(builder, yk_node_get(item, "section"), &def.section);
     if (status != YK_OK) return status;
     int k = 0;
     for (const yk_node *point = first_point(item); point; point = point->next, k++) {
-        places[k] = (int)point->value;
+        attachments[k] = (int)point->value;
         if (point->value < 0 || point->value > def.elements)
             return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g", def.elements, point->value);
     }
     return explained(builder, item, yk_flexible_ancf(yk_builder_context(builder), &def, body));
 }
 
-yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *places, yk_flexible **body)
+yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments, yk_flexible **body)
 {
     const yk_node *points = yk_node_get(item, "points");
     int count = points ? points->count : 0;
     switch (item->choice) {
-    case YK_FLEXIBLE_ITEM_ROD: return build_rod(builder, item, count, places, body);
-    case YK_FLEXIBLE_ITEM_MODAL: return build_modal(builder, item, count, places, body);
-    default: return build_ancf(builder, item, places, body);
+    case YK_FLEXIBLE_ITEM_ROD: return build_rod(builder, item, count, attachments, body);
+    case YK_FLEXIBLE_ITEM_MODAL: return build_modal(builder, item, count, attachments, body);
+    default: return build_ancf(builder, item, attachments, body);
     }
 }

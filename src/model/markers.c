@@ -6,7 +6,7 @@
 #include "model/mechanics_words.h"
 
 /* A frame that is given globally, as a marker of the body. */
-static yk_marker seen_from(const yk_body_place *body, yk_vec3 position, yk_quat orientation)
+static yk_marker seen_from(const yk_body_pose *body, yk_vec3 position, yk_quat orientation)
 {
     return (yk_marker){.offset = yk_q_rotate_back(body->orientation, yk_v3_sub(position, body->position)),
                        .orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body->orientation), orientation))};
@@ -21,7 +21,7 @@ yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame)
     return YK_OK;
 }
 
-yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_place places[2], yk_marker markers[2])
+yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_pose poses[2], yk_marker markers[2])
 {
     const yk_node *given = yk_node_get(item, "markers"), *at = yk_node_get(item, "at");
     const yk_node *axis = yk_node_get(item, "axis"), *orientation = yk_node_get(item, "orientation");
@@ -35,8 +35,8 @@ yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_bod
             const yk_node *one = yk_node_at(given, side);
             markers[side] = (yk_marker){yk_node_vector(one, "offset"), yk_node_orientation(one, "orientation")};
         } else {
-            yk_vec3 place = at ? yk_node_vector(item, "at") : places[side].position;
-            markers[side] = seen_from(&places[side], place, frame);
+            yk_vec3 place = at ? yk_node_vector(item, "at") : poses[side].position;
+            markers[side] = seen_from(&poses[side], place, frame);
         }
     }
     return status;

@@ -18,18 +18,17 @@ bool yk_motor_kind(yk_joint_kind joint, yk_force_kind *kind);
 extern const yk_section yk_distance_port_section;
 
 /* Where a body's own frame is at the start. */
-typedef struct yk_body_place {
+typedef struct yk_body_pose {
     yk_vec3 position;
     yk_quat orientation;
-} yk_body_place;
+} yk_body_pose;
 
 /* A frame with z along the axis, of any length but zero. */
 yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame);
 
 /* The two markers of an item with `between`: by `markers`, or by `at` with `axis` or `orientation`; where nothing is
  * said, the bodies' origins with global axes. */
-yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_place places[2],
-                          yk_marker markers[2]);
+yk_status yk_read_markers(yk_builder *builder, const yk_node *item, const yk_body_pose poses[2], yk_marker markers[2]);
 
 /* Whether nothing in the section of a mechanical model sets it in motion: no gravity, force, prescribed motion, velocity or
  * deformation at the start. What arrives through its ports may. */

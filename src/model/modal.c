@@ -144,9 +144,9 @@ double yk_modal_lumped_mass(const yk_modal *modal, int i)
         const yk_ffrf_point *p = &modal->points[k];
         sum += p->mass * yk_v3_norm2(p->displacement[i]);
         if (!modal->rotates) continue;
-        yk_vec3 turn = p->displacement[modal->mode_count + i];
+        yk_vec3 rotation = p->displacement[modal->mode_count + i];
         double trace = p->second.m[0][0] + p->second.m[1][1] + p->second.m[2][2];
-        sum += trace * yk_v3_norm2(turn) - yk_v3_dot(turn, yk_m3_apply(p->second, turn));
+        sum += trace * yk_v3_norm2(rotation) - yk_v3_dot(rotation, yk_m3_apply(p->second, rotation));
     }
     return sum;
 }
@@ -165,11 +165,11 @@ void yk_modal_damp(yk_modal *modal)
 
 static yk_status make(yk_modal *modal, const int *points, int point_count, yk_flexible **body)
 {
-    int *places = yk_modal_take(modal, (size_t)point_count, sizeof *places);
-    if (!places) return YK_ERROR_MEMORY;
+    int *attachments = yk_modal_take(modal, (size_t)point_count, sizeof *attachments);
+    if (!attachments) return YK_ERROR_MEMORY;
     for (int k = 0; k < point_count; k++) {
-        places[k] = yk_modal_node(modal, points[k]);
-        if (places[k] < 0)
+        attachments[k] = yk_modal_node(modal, points[k]);
+        if (attachments[k] < 0)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s has no node %d",
                            modal->files->fem     ? modal->files->fem
                            : modal->files->nodes ? modal->files->nodes
@@ -186,7 +186,7 @@ static yk_status make(yk_modal *modal, const int *points, int point_count, yk_fl
                        .stiffness = modal->stiffness,
                        .damping = modal->damping,
                        .constant_mass = modal->files->constant_mass};
-    return yk_flexible_modal(modal->context, &def, places, point_count, body);
+    return yk_flexible_modal(modal->context, &def, attachments, point_count, body);
 }
 
 yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points, int point_count,

@@ -65,7 +65,7 @@ yk_vec3 *yk_modal_bends(yk_modal *modal, int node);
 yk_status yk_modal_take_invariants(yk_modal *modal);
 /* int s_i . s_i over the lumps. */
 double yk_modal_lumped_mass(const yk_modal *modal, int mode);
-/* A share of critical damping for all shapes, where the files have no damping at all. */
+/* A fraction of critical damping for all shapes, where the files have no damping at all. */
 void yk_modal_damp(yk_modal *modal);
 /* sum of m rho rho^T from an inertia tensor. */
 yk_mat3 yk_modal_second_moment(const yk_mat3 *tensor);

@@ -125,9 +125,9 @@ static void fill_shape_invariants(yk_fem *f)
         for (int j = 0; j < f->modes; j++) {
             int b = f->mode[j];
             if (b < 0) continue;
-            yk_vec3 turn = yk_v3_neg(vector_of(f->record[17], count * count, count * i + j));
+            yk_vec3 rotation = yk_v3_neg(vector_of(f->record[17], count * count, count * i + j));
             modal->pair[n * a + b] =
-                with_axial(symmetric_of(f->record[18], 3 * count * count, count * i + j, -1), turn);
+                with_axial(symmetric_of(f->record[18], 3 * count * count, count * i + j, -1), rotation);
         }
     }
 }
@@ -158,7 +158,7 @@ static yk_status fill_lumped(yk_fem *f)
  * accelerations; accelerations; then forces and torques at each node. With H = int u0 g^T of shapes of second order g the
  * equations of motion contain, in the place of K p: w.(H + H^T) w / 2 - tr(H) w.w, (int u0 x g).w', (int g).(v' - weight) and
  * -g.F at a node. Torques have no counterpart: shapes of second order do not turn their places. */
-static void add_stress_stiffness(yk_fem *f, long load, const double *k, bool *turns)
+static void add_stress_stiffness(yk_fem *f, long load, const double *k, bool *rotates)
 {
     static const int row[] = {0, 1, 2, 0, 1, 2}, column[] = {0, 1, 2, 1, 2, 0};
     yk_modal *modal = f->modal;
@@ -179,14 +179,14 @@ static void add_stress_stiffness(yk_fem *f, long load, const double *k, bool *tu
             double *bend = (double *)(uintptr_t)&modal->points[(load - 12) / 6].shortening[i];
             bend[(load - 12) % 6] -= k[i];
         } else {
-            *turns |= k[i] != 0;
+            *rotates |= k[i] != 0;
         }
     }
 }
 
 static yk_status fill_stress_stiffness(yk_fem *f)
 {
-    bool turns = false;
+    bool rotates = false;
     for (int m = 0; m < f->stresses; m++) {
         const double *at = &f->record[19][(long)m * (1 + (long)f->modes * f->modes)];
         double load = at[0] - 1;
@@ -197,9 +197,9 @@ static yk_status fill_stress_stiffness(yk_fem *f)
         const double *k = choose(f, at + 1);
         if (!k) return YK_ERROR_MEMORY;
         if (load >= 12 && !yk_modal_bends(f->modal, (int)(load - 12) / 6)) return YK_ERROR_MEMORY;
-        add_stress_stiffness(f, (long)load, k, &turns);
+        add_stress_stiffness(f, (long)load, k, &rotates);
     }
-    if (turns)
+    if (rotates)
         yk_log(f->modal->context, YK_LOG_WARNING,
                "%s: stiffness by torques at nodes (record group 19) is not used: that by forces and motion is",
                f->path);

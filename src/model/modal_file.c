@@ -8,12 +8,12 @@
  *
  * The shape integrals are sums over the lumped masses, or those of the table of invariants. The stiffness of mode i is its
  * modal mass times its circular frequency squared, or that of the table. */
+#include "model/csv.h"
 #include "model/modal.h"
-#include "model/table.h"
 
 /* All rows of a table of numbers; a whole number where the name is among the first `whole`. */
 typedef struct rows {
-    yk_table table;
+    yk_csv table;
     double *values; /* rows x names */
     int *line;
     int count;
@@ -38,7 +38,7 @@ static yk_status read_row(rows *r, int whole)
     yk_status status = YK_OK;
     for (int k = 0; k < r->table.count && status == YK_OK; k++) {
         int number = 0;
-        status = k < whole ? yk_table_integer(&r->table, k, &number) : yk_table_number(&r->table, k, &to[k]);
+        status = k < whole ? yk_csv_integer(&r->table, k, &number) : yk_csv_number(&r->table, k, &to[k]);
         if (k < whole) to[k] = number;
     }
     r->line[r->count++] = r->table.line;
@@ -50,14 +50,14 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
 {
     *r = (rows){0};
     int capacity = 0;
-    yk_status status = yk_table_open(modal->context, path, names, required, &r->table);
+    yk_status status = yk_csv_open(modal->context, path, names, required, &r->table);
     for (bool more = true; status == YK_OK && more;) {
-        status = yk_table_next(&r->table, &more);
+        status = yk_csv_next(&r->table, &more);
         if (status != YK_OK || !more) break;
         if (r->count == capacity) status = grow(modal, r, &capacity);
         if (status == YK_OK) status = read_row(r, whole);
     }
-    yk_table_close(&r->table);
+    yk_csv_close(&r->table);
     if (status == YK_OK && r->count == 0)
         status = yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s holds no numbers below its first line", path);
     return status;
@@ -98,7 +98,7 @@ static yk_status read_modes(yk_modal *modal)
     rows r;
     yk_status status = read_rows(modal, modal->files->modes, names, 5, 2, &r);
     if (status != YK_OK) return status;
-    modal->rotates = yk_table_has(&r.table, 5) && yk_table_has(&r.table, 6) && yk_table_has(&r.table, 7);
+    modal->rotates = yk_csv_has(&r.table, 5) && yk_csv_has(&r.table, 6) && yk_csv_has(&r.table, 7);
     size_t n = (size_t)modal->mode_count;
     for (int k = 0; k < r.count; k++) {
         const double *v = &r.values[k * r.table.count];
@@ -164,7 +164,7 @@ static yk_status check_uncoupled(const yk_modal *modal)
 static yk_status fill_modes(yk_modal *modal, const rows *r)
 {
     int n = modal->mode_count;
-    bool weighed = yk_table_has(&r->table, MASS), damped = yk_table_has(&r->table, DAMPING);
+    bool weighed = yk_csv_has(&r->table, MASS), damped = yk_csv_has(&r->table, DAMPING);
     bool given = modal->modal_mass != NULL, lossy = false;
     for (int k = 0; k < n * n; k++) lossy |= modal->damping[k] != 0; /* by the table of invariants */
     double *mass = given ? modal->modal_mass : yk_modal_take(modal, (size_t)(n * n), sizeof *mass);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/csv.h"
 #include "model/modal.h"
-#include "model/table.h"
 
 typedef enum quantity {
     MASS,
@@ -50,7 +50,7 @@ static const char *const columns[] = {"quantity", "i", "j", "component", "value"
 /* Numbers of all quantities by index, and the line that each stands in, 0: none. */
 typedef struct reading {
     yk_modal *modal;
-    yk_table table;
+    yk_csv table;
     double *value[QUANTITIES];
     int *line[QUANTITIES];
     int lines[QUANTITIES]; /* that tell of the quantity */
@@ -63,14 +63,14 @@ static int find_word(const char *text, const char *const *words)
     return -1;
 }
 
-static yk_status read_quantity(const yk_table *table, int *found)
+static yk_status read_quantity(const yk_csv *table, int *found)
 {
-    const char *text = yk_table_text(table, QUANTITY);
+    const char *text = yk_csv_text(table, QUANTITY);
     *found = find_word(text, quantity_names);
     if (*found >= 0) return YK_OK;
     const char *nearest = yk_text_nearest(text, quantity_names);
-    return yk_table_error(table, QUANTITY, "there is no quantity '%.40s'%s%s%s", text,
-                          nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s'%s%s%s", text, nearest ? ", did you mean '" : "",
+                        nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 /* The modes of a row as indices; -1 for one that takes no part. */
@@ -78,19 +78,18 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
 {
     mode[0] = mode[1] = 0;
     for (int k = 0; k < 2; k++) {
-        const char *text = yk_table_text(&r->table, FIRST + k);
+        const char *text = yk_csv_text(&r->table, FIRST + k);
         if (k >= kinds[of].modes) {
             if (text[0])
-                return yk_table_error(&r->table, FIRST + k, "'%s' is no quantity of %s: leave '%s' empty",
-                                      quantity_names[of], k ? "two modes" : "a mode", columns[FIRST + k]);
+                return yk_csv_error(&r->table, FIRST + k, "'%s' is no quantity of %s: leave '%s' empty",
+                                    quantity_names[of], k ? "two modes" : "a mode", columns[FIRST + k]);
             continue;
         }
         if (!text[0])
-            return yk_table_error(&r->table, FIRST + k, "'%s' belongs to %s: give the number of a mode under '%s'",
-                                  quantity_names[of], kinds[of].modes == 2 ? "two modes" : "a mode",
-                                  columns[FIRST + k]);
+            return yk_csv_error(&r->table, FIRST + k, "'%s' belongs to %s: give the number of a mode under '%s'",
+                                quantity_names[of], kinds[of].modes == 2 ? "two modes" : "a mode", columns[FIRST + k]);
         int number;
-        yk_status status = yk_table_integer(&r->table, FIRST + k, &number);
+        yk_status status = yk_csv_integer(&r->table, FIRST + k, &number);
         if (status != YK_OK) return status;
         mode[k] = yk_modal_mode(r->modal, number);
     }
@@ -99,17 +98,17 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
 
 static yk_status read_component(const reading *r, int of, int *component)
 {
-    const char *text = yk_table_text(&r->table, COMPONENT);
+    const char *text = yk_csv_text(&r->table, COMPONENT);
     *component = 0;
     if (kinds[of].components == SCALAR) {
-        if (text[0]) return yk_table_error(&r->table, COMPONENT, "'%s' has no components", quantity_names[of]);
+        if (text[0]) return yk_csv_error(&r->table, COMPONENT, "'%s' has no components", quantity_names[of]);
         return YK_OK;
     }
     bool vector = kinds[of].components == VECTOR;
     *component = find_word(text, vector ? vector_names : tensor_names);
     if (*component < 0)
-        return yk_table_error(&r->table, COMPONENT, "'%s' has the components %s, not '%.20s'", quantity_names[of],
-                              vector ? "x, y, z" : "xx, yy, zz, xy, xz, yz", text);
+        return yk_csv_error(&r->table, COMPONENT, "'%s' has the components %s, not '%.20s'", quantity_names[of],
+                            vector ? "x, y, z" : "xx, yy, zz, xy, xz, yz", text);
     return YK_OK;
 }
 
@@ -126,14 +125,14 @@ static yk_status read_row(reading *r)
     if (status == YK_OK) status = read_modes(r, of, mode);
     if (status == YK_OK) status = read_component(r, of, &component);
     double value = 0;
-    if (status == YK_OK && !yk_table_text(&r->table, VALUE)[0])
-        status = yk_table_error(&r->table, VALUE, "there is nothing under 'value'");
-    if (status == YK_OK) status = yk_table_number(&r->table, VALUE, &value);
+    if (status == YK_OK && !yk_csv_text(&r->table, VALUE)[0])
+        status = yk_csv_error(&r->table, VALUE, "there is nothing under 'value'");
+    if (status == YK_OK) status = yk_csv_number(&r->table, VALUE, &value);
     if (status != YK_OK || mode[0] < 0 || mode[1] < 0) return status;
     int at = place_of(r, of, mode[0], mode[1], component);
     if (r->line[of][at])
-        return yk_table_error(&r->table, VALUE, "this number of '%s' stands in line %d already", quantity_names[of],
-                              r->line[of][at]);
+        return yk_csv_error(&r->table, VALUE, "this number of '%s' stands in line %d already", quantity_names[of],
+                            r->line[of][at]);
     r->value[of][at] = value;
     r->line[of][at] = r->table.line;
     r->lines[of]++;
@@ -141,11 +140,11 @@ static yk_status read_row(reading *r)
 }
 
 /* All columns are there, and all but the first may be empty. */
-static yk_status open_table(yk_context *context, const char *path, yk_table *table)
+static yk_status open_table(yk_context *context, const char *path, yk_csv *table)
 {
-    yk_status status = yk_table_open(context, path, columns, 1, table);
+    yk_status status = yk_csv_open(context, path, columns, 1, table);
     for (int k = 0; columns[k] && status == YK_OK; k++)
-        if (!yk_table_has(table, k))
+        if (!yk_csv_has(table, k))
             status = yk_fail(context, YK_ERROR_ARGUMENT,
                              "%s:%d: there is no column '%s': the first line is quantity,i,j,component,value", path,
                              table->line, columns[k]);
@@ -156,28 +155,27 @@ static yk_status read_all(reading *r, const char *path)
 {
     yk_status status = open_table(r->modal->context, path, &r->table);
     for (bool more = true; status == YK_OK && more;) {
-        status = yk_table_next(&r->table, &more);
+        status = yk_csv_next(&r->table, &more);
         if (status == YK_OK && more) status = read_row(r);
     }
-    yk_table_close(&r->table);
+    yk_csv_close(&r->table);
     return status;
 }
 
 /* Which modes have a stiffness of their own. */
 yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, int *count)
 {
-    yk_table table;
+    yk_csv table;
     *count = 0;
     *numbers = NULL;
     int capacity = 0;
     yk_status status = open_table(modal->context, path, &table);
     for (bool more = true; status == YK_OK && more;) {
-        status = yk_table_next(&table, &more);
-        if (status != YK_OK || !more || strcmp(yk_table_text(&table, QUANTITY), quantity_names[STIFFNESS]) != 0)
-            continue;
+        status = yk_csv_next(&table, &more);
+        if (status != YK_OK || !more || strcmp(yk_csv_text(&table, QUANTITY), quantity_names[STIFFNESS]) != 0) continue;
         int i = 0, j = 0;
-        status = yk_table_integer(&table, FIRST, &i);
-        if (status == YK_OK) status = yk_table_integer(&table, SECOND, &j);
+        status = yk_csv_integer(&table, FIRST, &i);
+        if (status == YK_OK) status = yk_csv_integer(&table, SECOND, &j);
         if (status != YK_OK || i != j) continue;
         if (*count == capacity) {
             capacity = capacity ? 2 * capacity : 64;
@@ -188,7 +186,7 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
         }
         if (status == YK_OK) (*numbers)[(*count)++] = i;
     }
-    yk_table_close(&table);
+    yk_csv_close(&table);
     if (status == YK_OK && *count == 0)
         status = yk_fail(modal->context, YK_ERROR_ARGUMENT,
                          "%s has no 'stiffness' of any mode: give it there, or a table of frequencies", path);

@@ -81,7 +81,7 @@ static void write_invariants(FILE *out, const yk_flexible *flexible)
 static void write_nodes(FILE *out, const yk_flexible *flexible)
 {
     fprintf(out, "node,x,y,z\n");
-    for (int k = 0; k < flexible->places + flexible->outline; k++) {
+    for (int k = 0; k < flexible->attachments + flexible->outline; k++) {
         yk_vec3 at = flexible->nodes[k].position;
         fprintf(out, "%d,%.17g,%.17g,%.17g\n", k + 1, at.x, at.y, at.z);
     }
@@ -91,18 +91,18 @@ static void write_modes(FILE *out, const yk_flexible *flexible)
 {
     fprintf(out, "mode,node,ux,uy,uz,rx,ry,rz\n");
     for (int i = 0; i < flexible->modal.modes; i++)
-        for (int k = 0; k < flexible->places + flexible->outline; k++) {
+        for (int k = 0; k < flexible->attachments + flexible->outline; k++) {
             const yk_ffrf_node *node = &flexible->nodes[k];
-            yk_vec3 u = node->displacement[i], turn = node->rotation ? node->rotation[i] : yk_v3(0, 0, 0);
-            fprintf(out, "%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, k + 1, u.x, u.y, u.z, turn.x, turn.y,
-                    turn.z);
+            yk_vec3 u = node->displacement[i], rotation = node->rotation ? node->rotation[i] : yk_v3(0, 0, 0);
+            fprintf(out, "%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, k + 1, u.x, u.y, u.z, rotation.x,
+                    rotation.y, rotation.z);
         }
 }
 
 static void write_second_order(FILE *out, const yk_flexible *flexible)
 {
     fprintf(out, "mode,other,node,ux,uy,uz\n");
-    for (int k = 0; k < flexible->places + flexible->outline; k++)
+    for (int k = 0; k < flexible->attachments + flexible->outline; k++)
         for (int b = 0; b < flexible->nodes[k].bend_count; b++) {
             const yk_ffrf_bend *bend = &flexible->nodes[k].bends[b];
             if (bend->j < bend->i) continue;

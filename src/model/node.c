@@ -56,26 +56,26 @@ void yk_store_destroy(yk_store *store)
 
 /* Nodes ------------------------------------------------------------------------------------------------------------ */
 
-yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_place place)
+yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location)
 {
     yk_node *node = yk_store_take(store, sizeof *node);
     if (!node) return NULL;
     node->kind = kind;
-    node->from = place.source;
-    node->line = place.line;
-    node->column = place.column;
-    node->length = place.length;
+    node->from = location.source;
+    node->line = location.line;
+    node->column = location.column;
+    node->length = location.length;
     node->text = "";
     return node;
 }
 
-void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_place key_place)
+void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_location key_location)
 {
     child->parent = parent;
     child->next = NULL;
     child->key = key;
-    child->key_line = key_place.line;
-    child->key_column = key_place.column;
+    child->key_line = key_location.line;
+    child->key_column = key_location.column;
     if (parent->last)
         parent->last->next = child;
     else
@@ -117,14 +117,14 @@ void yk_node_remove(yk_node *child)
 yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget)
 {
     if (--*budget < 0) return NULL;
-    yk_node *copy = yk_node_create(store, node->kind, yk_node_place(node));
+    yk_node *copy = yk_node_create(store, node->kind, yk_node_location(node));
     if (!copy) return NULL;
     copy->text = node->text;
     copy->quoted = node->quoted;
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_node *twin = yk_node_copy(store, child, budget);
         if (!twin) return NULL;
-        yk_node_append(copy, twin, child->key, yk_node_key_place(child));
+        yk_node_append(copy, twin, child->key, yk_node_key_location(child));
     }
     return copy;
 }
@@ -157,17 +157,17 @@ bool yk_node_is_empty(const yk_node *node)
     return !node->text[0] || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0;
 }
 
-yk_place yk_node_place(const yk_node *node)
+yk_location yk_node_location(const yk_node *node)
 {
-    return (yk_place){node->from, node->line, node->column, node->length};
+    return (yk_location){node->from, node->line, node->column, node->length};
 }
 
-yk_place yk_node_key_place(const yk_node *node)
+yk_location yk_node_key_location(const yk_node *node)
 {
-    if (!node->key || !node->key_line) return yk_node_place(node);
+    if (!node->key || !node->key_line) return yk_node_location(node);
     int length = 0; /* in characters of UTF-8 */
     for (const char *at = node->key; *at; at++) length += ((unsigned char)*at & 0xc0) != 0x80;
-    return (yk_place){node->from, node->key_line, node->key_column, length};
+    return (yk_location){node->from, node->key_line, node->key_column, length};
 }
 
 /* Paths ------------------------------------------------------------------------------------------------------------ */

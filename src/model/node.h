@@ -49,9 +49,9 @@ struct yk_node {
     const double *values; /* points to `value` for a number */
 };
 
-yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_place place);
+yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location);
 /* Appends; the key (NULL in lists) must live as long as the store. */
-void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_place key_place);
+void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_location key_location);
 /* Puts `with` in the place of a child, under the same key; messages about the key then point to `with`. */
 void yk_node_replace(yk_node *old, yk_node *with);
 void yk_node_remove(yk_node *child);
@@ -68,9 +68,9 @@ const char *yk_node_name(const yk_node *item);
 /* An entry that was left empty ("mass:") or given as null or ~. */
 bool yk_node_is_empty(const yk_node *node);
 
-yk_place yk_node_place(const yk_node *node);
+yk_location yk_node_location(const yk_node *node);
 /* The place of its key; of the node itself where it has none. */
-yk_place yk_node_key_place(const yk_node *node);
+yk_location yk_node_key_location(const yk_node *node);
 
 enum { YK_PATH_MAX = 256 };
 
@@ -78,14 +78,14 @@ enum { YK_PATH_MAX = 256 };
 const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX]);
 
 /* Reports about a node (its value, or its key) with the node's path. */
-#define yk_node_error(diagnostics, node, ...)                                                                      \
-    yk_report((diagnostics), YK_SEVERITY_ERROR, yk_node_place(node), yk_node_path((node), (char[YK_PATH_MAX]){0}), \
+#define yk_node_error(diagnostics, node, ...)                                                                         \
+    yk_report((diagnostics), YK_SEVERITY_ERROR, yk_node_location(node), yk_node_path((node), (char[YK_PATH_MAX]){0}), \
               __VA_ARGS__)
-#define yk_node_key_error(diagnostics, node, ...)                                                                      \
-    yk_report((diagnostics), YK_SEVERITY_ERROR, yk_node_key_place(node), yk_node_path((node), (char[YK_PATH_MAX]){0}), \
-              __VA_ARGS__)
-#define yk_node_warning(diagnostics, node, ...)                                                                      \
-    yk_report((diagnostics), YK_SEVERITY_WARNING, yk_node_place(node), yk_node_path((node), (char[YK_PATH_MAX]){0}), \
-              __VA_ARGS__)
+#define yk_node_key_error(diagnostics, node, ...)                           \
+    yk_report((diagnostics), YK_SEVERITY_ERROR, yk_node_key_location(node), \
+              yk_node_path((node), (char[YK_PATH_MAX]){0}), __VA_ARGS__)
+#define yk_node_warning(diagnostics, node, ...)                           \
+    yk_report((diagnostics), YK_SEVERITY_WARNING, yk_node_location(node), \
+              yk_node_path((node), (char[YK_PATH_MAX]){0}), __VA_ARGS__)
 
 #endif

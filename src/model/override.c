@@ -28,7 +28,7 @@ enum { SEGMENTS_MAX = 32 };
 
 static void complain(override *o, const char *message)
 {
-    yk_report(o->diagnostics, YK_SEVERITY_ERROR, (yk_place){.source = o->source}, NULL, "%s", message);
+    yk_report(o->diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = o->source}, NULL, "%s", message);
     o->failed = true;
 }
 
@@ -124,18 +124,18 @@ static yk_node *find_child(override *o, const yk_node *node, const segment *step
 static void set_value(override *o, yk_node *root, const segment *segments, int count)
 {
     yk_node *node = root;
-    yk_place place = yk_node_place(o->value);
+    yk_location location = yk_node_location(o->value);
     for (int i = 0; i < count; i++) {
         bool last = i == count - 1;
         yk_node *child = find_child(o, node, &segments[i], i ? segments[i - 1].end : 0);
         if (o->failed) return;
         bool absent = !child || (!last && yk_node_is_empty(child));
         yk_node *fresh = o->value;
-        if (absent && !last) fresh = checked(o, yk_node_create(o->store, YK_NODE_MAP, place));
+        if (absent && !last) fresh = checked(o, yk_node_create(o->store, YK_NODE_MAP, location));
         if (!fresh) return;
         fresh->implied = !child && !last;
         if (!child)
-            yk_node_append(node, fresh, segments[i].name, (yk_place){0});
+            yk_node_append(node, fresh, segments[i].name, (yk_location){0});
         else if (last || absent)
             yk_node_replace(child, fresh);
         else

@@ -29,8 +29,8 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 
-/* What earlier loads have found (preparations.h); may be NULL. */
-yk_preparations *yk_builder_preparations(const yk_builder *builder);
+/* What earlier loads have found (cache.h); may be NULL. */
+yk_cache *yk_builder_cache(const yk_builder *builder);
 
 /* The subsystem has impacts: see yk_scenario_info. */
 void yk_builder_note_impacts(yk_builder *builder);

@@ -162,7 +162,7 @@ static const char *fill_in(repetition *p, const char *text)
 static yk_node *copy_filled(repetition *p, const yk_node *node)
 {
     if (!spend(p, 1)) return NULL;
-    yk_node *copy = yk_node_create(p->r->store, node->kind, yk_node_place(node));
+    yk_node *copy = yk_node_create(p->r->store, node->kind, yk_node_location(node));
     if (!copy) {
         p->r->status = YK_ERROR_MEMORY;
         return NULL;
@@ -174,7 +174,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
         yk_node *twin = copy_filled(p, child);
         const char *key = twin && child->key ? fill_in(p, child->key) : NULL;
         if (!twin || (child->key && !key)) return NULL;
-        yk_node_append(copy, twin, key, yk_node_key_place(child));
+        yk_node_append(copy, twin, key, yk_node_key_location(child));
     }
     return copy;
 }
@@ -209,7 +209,7 @@ static bool add_copy(repetition *p, yk_node *item, yk_node *collection)
     const char *name = copy && item->key ? fill_in(p, item->key) : NULL;
     if (p->exhausted) yk_node_error(p->r->diagnostics, item, "the repetition makes more than a million values");
     if (!copy || (item->key && !name) || p->exhausted) return false;
-    yk_node_append(collection, copy, name, yk_node_key_place(item));
+    yk_node_append(collection, copy, name, yk_node_key_location(item));
     return true;
 }
 
@@ -257,7 +257,7 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
         if (repeat)
             good = add_copies(r, item, repeat, collection) && good;
         else
-            yk_node_append(collection, item, item->key, yk_node_key_place(item));
+            yk_node_append(collection, item, item->key, yk_node_key_location(item));
         item = next;
         if (r->status != YK_OK) return false;
     }

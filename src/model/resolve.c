@@ -26,8 +26,8 @@ void yk_resolve_mismatch(yk_resolver *r, const yk_node *node, const yk_field *fi
 }
 
 /* `subject` is unknown; the nearest of the valid words was meant, or else they are listed. */
-static void report_unknown(yk_resolver *r, const yk_node *node, yk_place place, const char *subject, const char *word,
-                           const char *const *valid)
+static void report_unknown(yk_resolver *r, const yk_node *node, yk_location location, const char *subject,
+                           const char *word, const char *const *valid)
 {
     char path[YK_PATH_MAX], list[400] = "";
     const char *nearest = yk_word_meant(word, valid);
@@ -36,33 +36,34 @@ static void report_unknown(yk_resolver *r, const yk_node *node, yk_place place, 
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *valid);
     yk_node_path(node, path);
     if (nearest)
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, path, "unknown %s; did you mean '%s'?", subject, nearest);
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path, "unknown %s; did you mean '%s'?", subject,
+                  nearest);
     else
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, path, "unknown %s; expected %s", subject, list);
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path, "unknown %s; expected %s", subject, list);
 }
 
 static void report_unknown_word(yk_resolver *r, const yk_node *node, const char *what, const char *const *valid)
 {
     char subject[128];
     snprintf(subject, sizeof subject, "%s '%.60s'", what, node->text);
-    report_unknown(r, node, yk_node_place(node), subject, node->text, valid);
+    report_unknown(r, node, yk_node_location(node), subject, node->text, valid);
 }
 
 /* Numbers ---------------------------------------------------------------------------------------------------------- */
 
 /* The part of a scalar that an expression's mistake is about, where the text stands in the file as it is. */
-static yk_place place_inside(const yk_node *node, size_t offset, size_t length)
+static yk_location place_inside(const yk_node *node, size_t offset, size_t length)
 {
-    yk_place place = yk_node_place(node);
-    if (!node->from || !node->from->text || node->line < 1) return place;
+    yk_location location = yk_node_location(node);
+    if (!node->from || !node->from->text || node->line < 1) return location;
     int quote = node->quoted ? 1 : 0;
     const char *at = yk_source_at(node->from, node->line, node->column + quote);
     size_t left = (size_t)(node->from->text + node->from->length - at);
-    if (left < strlen(node->text) || strncmp(at, node->text, strlen(node->text)) != 0) return place;
-    place.column += quote;
-    for (size_t i = 0; i < offset; i++) place.column += ((unsigned char)node->text[i] & 0xC0) != 0x80;
-    place.length = (int)length;
-    return place;
+    if (left < strlen(node->text) || strncmp(at, node->text, strlen(node->text)) != 0) return location;
+    location.column += quote;
+    for (size_t i = 0; i < offset; i++) location.column += ((unsigned char)node->text[i] & 0xC0) != 0x80;
+    location.length = (int)length;
+    return location;
 }
 
 void yk_resolve_expression_error(yk_resolver *r, const yk_node *node, const yk_field *field,
@@ -260,10 +261,10 @@ static bool is_name(const char *text)
     return length > 0 && length <= 60 && strchr(letters, text[0]) && strspn(text, rest) == length;
 }
 
-static void report_bad_name(yk_resolver *r, const yk_node *node, const char *name, yk_place place)
+static void report_bad_name(yk_resolver *r, const yk_node *node, const char *name, yk_location location)
 {
     yk_report(
-        r->diagnostics, YK_SEVERITY_ERROR, place, yk_node_path(node, (char[YK_PATH_MAX]){0}),
+        r->diagnostics, YK_SEVERITY_ERROR, location, yk_node_path(node, (char[YK_PATH_MAX]){0}),
         "'%.70s' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, "
         "'_' and '-'",
         name);
@@ -273,7 +274,7 @@ static void resolve_name(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     if (!is_scalar(r, node, field)) return;
     node->valid = is_name(node->text);
-    if (!node->valid) report_bad_name(r, node, node->text, yk_node_place(node));
+    if (!node->valid) report_bad_name(r, node, node->text, yk_node_location(node));
 }
 
 enum { WORDS_MAX = 64 };
@@ -329,7 +330,7 @@ static void report_unknown_key(yk_resolver *r, const yk_node *child, const keys 
     if (number)
         yk_node_key_error(r->diagnostics, child, "a number cannot be a key; decimals have a point, as in 0.1");
     else
-        report_unknown(r, child, yk_node_key_place(child), "key", child->key, valid);
+        report_unknown(r, child, yk_node_key_location(child), "key", child->key, valid);
 }
 
 static bool is_known(const yk_node *child, const keys *k)
@@ -344,18 +345,18 @@ static const yk_source defaults = {.name = "default"};
 /* A node from the text of a default: a scalar, {} or a flat list. */
 static yk_node *make_default(yk_resolver *r, const char *text)
 {
-    yk_place place = {.source = &defaults};
+    yk_location location = {.source = &defaults};
     yk_node_kind kind = text[0] == '{' ? YK_NODE_MAP : text[0] == '[' ? YK_NODE_LIST : YK_NODE_SCALAR;
-    yk_node *node = yk_node_create(r->store, kind, place);
+    yk_node *node = yk_node_create(r->store, kind, location);
     if (node && kind == YK_NODE_SCALAR) node->text = text;
     const char *at = text + strspn(text, "[ ");
     while (node && kind == YK_NODE_LIST && *at && *at != ']') {
         size_t length = strcspn(at, ",]");
-        yk_node *item = yk_node_create(r->store, YK_NODE_SCALAR, place);
+        yk_node *item = yk_node_create(r->store, YK_NODE_SCALAR, location);
         char *copy = item ? yk_store_text(r->store, at, length) : NULL;
         if (copy) {
             item->text = copy;
-            yk_node_append(node, item, NULL, place);
+            yk_node_append(node, item, NULL, location);
         } else {
             node = NULL;
         }
@@ -375,7 +376,7 @@ static bool resolve_field(yk_resolver *r, yk_node *node, const yk_field *field)
     }
     if (!child && field->fallback) {
         child = make_default(r, field->fallback);
-        if (child) yk_node_append(node, child, field->key, (yk_place){0});
+        if (child) yk_node_append(node, child, field->key, (yk_location){0});
     }
     if (child) yk_resolve(r, child, field);
     return !child || child->valid;
@@ -425,7 +426,7 @@ static bool expand_word(yk_resolver *r, yk_node *node, const yk_field *field)
         return false;
     }
     node->kind = YK_NODE_MAP;
-    yk_node_append(node, word, field->selector, (yk_place){0});
+    yk_node_append(node, word, field->selector, (yk_location){0});
     return true;
 }
 
@@ -435,7 +436,7 @@ static yk_node *find_selector(yk_resolver *r, yk_node *node, const yk_field *fie
     yk_node *word = yk_node_get(node, field->selector);
     if (!word && field->selector_fallback) {
         word = make_default(r, field->selector_fallback);
-        if (word) yk_node_append(node, word, field->selector, (yk_place){0});
+        if (word) yk_node_append(node, word, field->selector, (yk_location){0});
     } else if (!word) {
         yk_node_key_error(r->diagnostics, node, "'%s' is missing; expected %s", field->selector,
                           yk_expected(field).text);
@@ -499,7 +500,7 @@ static bool read_name(yk_resolver *r, yk_node *item, const yk_field *field)
 static bool check_key(yk_resolver *r, const yk_node *item)
 {
     bool good = is_name(item->key);
-    if (!good) report_bad_name(r, item, item->key, yk_node_key_place(item));
+    if (!good) report_bad_name(r, item, item->key, yk_node_key_location(item));
     return good;
 }
 
@@ -560,9 +561,9 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
         if (strcmp(yk_node_name(items[i - 1]), yk_node_name(items[i])) != 0) continue;
         unique = false;
         const yk_node *name = yk_node_get(items[i], "name");
-        yk_place place = items[i]->key ? yk_node_key_place(items[i]) : yk_node_place(name);
+        yk_location location = items[i]->key ? yk_node_key_location(items[i]) : yk_node_location(name);
         bool copies = items[i]->line == items[i - 1]->line && items[i]->column == items[i - 1]->column;
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, yk_node_path(items[i], (char[YK_PATH_MAX]){0}),
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, yk_node_path(items[i], (char[YK_PATH_MAX]){0}),
                   "the name '%s' is already used in line %d%s", yk_node_name(items[i]), items[i - 1]->line,
                   copies ? "; names of repeated items have the index in them, as in \"link_{i}\"" : "");
     }

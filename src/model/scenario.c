@@ -88,14 +88,14 @@ void yk_scenario_read_time(yk_scenario *scenario)
     info->end = info->start + (double)info->steps * info->step;
 }
 
-static yk_inputs read_inputs(const yk_node *coupling, double h)
+static yk_explicit_inputs read_inputs(const yk_node *coupling, double h)
 {
-    static const yk_inputs by_word[] = {{false, 0, 0, 0}, {true, 2, 2, 1}, {true, 1, 1, 0}, {true, 1, 0, 0}};
+    static const yk_explicit_inputs by_word[] = {{false, 0, 0, 0}, {true, 2, 2, 1}, {true, 1, 1, 0}, {true, 1, 0, 0}};
     const yk_node *inputs = yk_node_get(coupling, "inputs");
-    if (!inputs) return YK_INPUTS_INDEX_1;
+    if (!inputs) return YK_EXPLICIT_INPUTS_INDEX_1;
     if (inputs->choice >= 0) return by_word[inputs->choice];
-    return (yk_inputs){true, yk_node_number(inputs, "alpha") * h * h, yk_node_number(inputs, "beta") * h,
-                       yk_node_number(inputs, "gamma")};
+    return (yk_explicit_inputs){true, yk_node_number(inputs, "alpha") * h * h, yk_node_number(inputs, "beta") * h,
+                                yk_node_number(inputs, "gamma")};
 }
 
 /* Who asks for inputs by name wants a motion to be prescribed. */
@@ -108,7 +108,7 @@ static yk_exchange read_exchange(const yk_node *coupling, yk_scheme_kind kind)
 
 static void check_weights(yk_scenario *scenario, const yk_node *coupling)
 {
-    const yk_inputs *inputs = &scenario->info.scheme.inputs;
+    const yk_explicit_inputs *inputs = &scenario->info.scheme.inputs;
     if (inputs->modified && inputs->position + inputs->velocity + inputs->acceleration <= 0)
         yk_node_error(scenario->resolver.diagnostics, yk_node_get(coupling, "inputs"),
                       "one of alpha, beta and gamma must be greater than 0");
@@ -137,9 +137,10 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     double refinement = scenario->resolver.refinement > 0 ? scenario->resolver.refinement : 1;
     scheme->tolerance =
         yk_node_get(coupling, "tolerance") ? yk_node_number(coupling, "tolerance") : scheme->tolerance / refinement;
-    if (yk_node_get(coupling, "relaxation")) scheme->relaxation = (yk_relaxation)yk_node_choice(coupling, "relaxation");
+    if (yk_node_get(coupling, "acceleration"))
+        scheme->acceleration = (yk_acceleration)yk_node_choice(coupling, "acceleration");
     /* Acceleration learns before it converges: kinks of contact and friction take long. */
-    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->relaxation != YK_RELAXATION_NONE;
+    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->acceleration != YK_ACCELERATION_NONE;
     if (accelerated) scheme->iterations = 50, scheme->relative_tolerance = 1e-9 / refinement;
     if (yk_node_get(coupling, "relative_tolerance"))
         scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
@@ -147,7 +148,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     if (yk_node_get(coupling, "iterations")) scheme->iterations = yk_node_integer(coupling, "iterations");
     if (relaxed) scheme->iterations = yk_node_integer(coupling, "sweeps");
     if (loose) scheme->iterations = 0;
-    if (scenario->builder.precise && scheme->kind == YK_SCHEME_INDEX1)
+    if (scenario->builder.to_rounding && scheme->kind == YK_SCHEME_INDEX1)
         scheme->tolerance = 0, scheme->relative_tolerance = 1e-13;
     scheme->velocity = (yk_tight_velocity)yk_node_choice(coupling, "velocity");
     scheme->halvings = yk_node_integer(coupling, "halvings");
@@ -157,7 +158,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
         .degree = yk_node_integer(coupling, "degree"), .reuse = jacobian == 0, .differences = jacobian == 2};
     scheme->rim = (yk_rim_options){.extrapolation = (yk_extrapolation)yk_node_choice(coupling, "extrapolation"),
                                    .identified = yk_node_choice(coupling, "models") == 1,
-                                   .efforts = (yk_rim_efforts)yk_node_choice(coupling, "efforts"),
+                                   .wrenches = (yk_rim_wrenches)yk_node_choice(coupling, "wrenches"),
                                    .positions = (yk_rim_positions)yk_node_choice(coupling, "positions"),
                                    .exchanges = yk_node_integer(coupling, "exchanges")};
     check_weights(scenario, coupling);
@@ -215,8 +216,8 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     yk_scenario_info *info = &scenario->info;
     scenario->builder = (yk_builder){.store = &scenario->store, .diagnostics = r->diagnostics, .scope = &r->scope};
     scenario->builder.folder = folder_of(&scenario->store, scenario->source.name);
-    scenario->builder.precise = def->precise;
-    scenario->builder.preparations = def->preparations;
+    scenario->builder.to_rounding = def->to_rounding;
+    scenario->builder.cache = def->cache;
     if (!scenario->builder.folder) return YK_ERROR_MEMORY;
     yk_resolve_section(r, scenario->root, &yk_scenario_section);
     if (r->status != YK_OK || scenario->root->kind != YK_NODE_MAP) return r->status;
@@ -225,7 +226,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     info->description = text_or_empty(scenario->root, "description");
     void (*const steps[])(yk_scenario *) = {yk_scenario_read_time,        yk_scenario_read_coupling,
                                             yk_scenario_build_subsystems, yk_scenario_read_interfaces,
-                                            yk_scenario_read_wires,       yk_scenario_read_signals};
+                                            yk_scenario_read_wires,       yk_scenario_read_channels};
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++) steps[i](scenario);
     return r->status;
 }

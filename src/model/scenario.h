@@ -14,7 +14,7 @@ enum {
     YK_INTERFACES_MAX = 10000,
     YK_WIRES_MAX = 10000,
     YK_PARAMETERS_MAX = 1000,
-    YK_SIGNALS_MAX = 100000,
+    YK_CHANNELS_MAX = 100000,
     YK_EVENTS_MAX = 1000
 };
 
@@ -35,31 +35,31 @@ struct yk_builder {
     yk_diagnostics *diagnostics;
     const yk_scope *scope;
     const char *folder; /* of the scenario, with its last '/'; "" for the present one */
-    bool precise;       /* see yk_scenario_def */
+    bool to_rounding;   /* see yk_scenario_def */
     bool repeats;       /* steps are repeated and compared: solvers must not leave more than that resolves */
     bool impacts;       /* see yk_scenario_info */
     int resting;        /* subsystems that nothing sets in motion */
-    yk_preparations *preparations;
+    yk_cache *cache;
     yk_scenario_function *functions;
 };
 
 /* Where a recorded quantity is found. */
-typedef enum yk_signal_kind {
-    YK_SIGNAL_PORT,    /* `components` doubles of a port's value, from `offset` on */
-    YK_SIGNAL_GAP,     /* one of the four numbers of yk_interface_error */
-    YK_SIGNAL_ENERGY,  /* `components` doubles of yk_energy */
-    YK_SIGNAL_CREATED, /* energy created by an interface */
-    YK_SIGNAL_WIRE,    /* what a wire carries */
-    YK_SIGNAL_CHANNEL  /* of a subsystem */
-} yk_signal_kind;
+typedef enum yk_channel_kind {
+    YK_CHANNEL_PORT,        /* `components` doubles of a port's value, from `offset` on */
+    YK_CHANNEL_GAP,         /* one of the four numbers of yk_interface_error */
+    YK_CHANNEL_ENERGY,      /* `components` doubles of yk_energy */
+    YK_CHANNEL_CREATED,     /* energy created by an interface */
+    YK_CHANNEL_WIRE,        /* what a wire carries */
+    YK_CHANNEL_OF_SUBSYSTEM /* of a subsystem */
+} yk_channel_kind;
 
-typedef struct yk_signal_row {
-    yk_signal_kind kind;
+typedef struct yk_channel_row {
+    yk_channel_kind kind;
     int components;
     int subsystem, port; /* interface or wire in `subsystem`, channel in `port` */
     int offset;          /* in doubles */
     int channel_size;    /* components of the whole channel */
-} yk_signal_row;
+} yk_channel_row;
 
 /* After those of yk_scheme_kind. */
 enum { YK_SCHEME_WORD_LOOSE = YK_SCHEME_RELAXED + 1 };
@@ -74,13 +74,13 @@ struct yk_scenario {
     yk_scenario_info info;
     yk_subsystem **subsystems; /* NULL where a section had mistakes */
     const char **names, **solvers;
-    yk_placement *placements;
+    yk_transform *transforms;
     int *substeps;
     bool placed; /* any of placements and substeps is not the default */
     yk_interface_def *interfaces;
     yk_wire_def *wires;
-    yk_channel *signals;
-    yk_signal_row *rows;
+    yk_channel *channels;
+    yk_channel_row *rows;
     double *channel; /* room for the largest channel */
     yk_system *system;
 };
@@ -92,18 +92,18 @@ void yk_scenario_read_coupling(yk_scenario *scenario);
 void yk_scenario_build_subsystems(yk_scenario *scenario);
 void yk_scenario_read_interfaces(yk_scenario *scenario);
 void yk_scenario_read_wires(yk_scenario *scenario);
-void yk_scenario_read_signals(yk_scenario *scenario);
+void yk_scenario_read_channels(yk_scenario *scenario);
 
 /* Where the named quantity is found; false after a message at the node. (signals.c) */
-bool yk_scenario_find_signal(yk_scenario *scenario, const char *name, const yk_node *node, yk_signal_row *row);
+bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node, yk_channel_row *row);
 /* "subsystem.port" as written at a node. */
-typedef struct yk_port_place {
+typedef struct yk_port_reference {
     int subsystem, port; /* -1: not found, or not known */
     const yk_port *what; /* NULL: not known */
-} yk_port_place;
+} yk_port_reference;
 /* With a message where it is not found. (interfaces.c) */
-yk_port_place yk_scenario_find_port(yk_scenario *scenario, const yk_node *node);
-/* Interfaces, wires and subsystems share the names of signals: a message where one is used twice. */
+yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *node);
+/* Interfaces, wires and subsystems share the names of channels: a message where one is used twice. */
 void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node);
 
 /* The prescribed motions of an interface, six; NULL where it has none. */

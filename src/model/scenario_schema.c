@@ -121,9 +121,9 @@ const unsigned yk_joint_axes[] = {
 };
 
 static const yk_field drive_fields[] = {
-    {"x", YK_TYPE_FUNCTION, "m", .text = "way along x; of scalar ports the difference of the two sides"},
-    {"y", YK_TYPE_FUNCTION, "m", .text = "way along y"},
-    {"z", YK_TYPE_FUNCTION, "m", .text = "way along z"},
+    {"x", YK_TYPE_FUNCTION, "m", .text = "displacement along x; of scalar ports the difference of the two sides"},
+    {"y", YK_TYPE_FUNCTION, "m", .text = "displacement along y"},
+    {"z", YK_TYPE_FUNCTION, "m", .text = "displacement along z"},
     {"rx", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, x"},
     {"ry", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, y"},
     {"rz", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, z"},
@@ -137,8 +137,8 @@ static const yk_section drive_section = {"drive",
 static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
 static const yk_field interface_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
-     .text = "two ports, `subsystem.port`: the first receives the effort, the second the motion (index1: both an "
-             "effort, but scalar ports that take motion only). A port takes part in one interface; a body can have "
+     .text = "two ports, `subsystem.port`: the first receives the wrench, the second the motion (index1: both a "
+             "wrench, but scalar ports that take motion only). A port takes part in one interface; a body can have "
              "several"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
@@ -167,7 +167,7 @@ static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section =
 
 static const yk_field wire_fields[] = {
     {"from", YK_TYPE_TEXT, .required = true,
-     .text = "what is carried: a single number named as under `record.signals`, `subsystem.port.velocity`, "
+     .text = "what is carried: a single number named as under `record.channels`, `subsystem.port.velocity`, "
              "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
     {"to", YK_TYPE_TEXT, .required = true, .text = "the signal port that takes it, `subsystem.port`"},
     {"hold", YK_TYPE_BOOLEAN, .fallback = "false",
@@ -179,10 +179,10 @@ static const yk_section wire_section = {
     "wire",
     "A signal without power from one subsystem to another: a measured length, a valve's command. In the order "
     "gauss-seidel the "
-    "source of a wire goes before its target where the interfaces allow it; in a circle the motion of effort sides is "
+    "source of a wire goes before its target where the interfaces allow it; in a circle the motion of wrench sides is "
     "taken "
     "as measured at the start of the step. The scheme tight repeats wires with the interfaces, index1 solves for them "
-    "with the efforts where both ends are "
+    "with the wrenches where both ends are "
     "differenced; rim carries wires "
     "between fast subsystems at every exchange; monolithic and relaxed repeat the step until wires that go in a circle "
     "have settled.",
@@ -195,10 +195,10 @@ static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_sec
  * Jacobian: kept, fresh, by differences. */
 static const yk_word scheme_words[] = {
     {"explicit", "each subsystem is called once per macro step"},
-    {"tight", "the macro step is repeated until the interface efforts converge"},
+    {"tight", "the macro step is repeated until the interface wrenches converge"},
     {"monolithic", "subsystems that interfaces join as one, with the joints as constraints: the reference; for "
                    "interfaces between subsystems of one kind"},
-    {"index1", "efforts on both sides as polynomials in time, constraints held on position, velocity and acceleration "
+    {"index1", "wrenches on both sides as polynomials in time, constraints held on position, velocity and acceleration "
                "level; of high order"},
     {"rim", "fast subsystems in small steps against reduced models of the slow ones, nothing repeated"},
     {"relaxed", "the subsystems in turn by ordinary differential equations that know all constraints, repeated until "
@@ -207,7 +207,7 @@ static const yk_word scheme_words[] = {
     {NULL, NULL},
 };
 static const yk_word order_words[] = {
-    {"gauss-seidel", "the sides that receive a motion first, then the others with the new efforts"},
+    {"gauss-seidel", "the sides that receive a motion first, then the others with the new wrenches"},
     {"jacobi", "all at once, with what was known at the start of the step"},
     {NULL, NULL},
 };
@@ -219,9 +219,9 @@ static const yk_word inputs_words[] = {
     {NULL, NULL},
 };
 static const yk_word exchange_words[] = {
-    {"motion", "a motion to the second side, and the effort that it took to the first: the schemes of the papers"},
+    {"motion", "a motion to the second side, and the wrench that it took to the first: the schemes of the papers"},
     {"auto",
-     "one effort to both sides, so that the joint holds at the end of the step whatever their masses, where both "
+     "one wrench to both sides, so that the joint holds at the end of the step whatever their masses, where both "
      "say what their next step will do (smooth mechanisms, oscillators); else motion"},
     {"forces", "the same, also where a subsystem tells an interface model only (nonsmooth)"},
     {NULL, NULL},
@@ -244,18 +244,18 @@ static const yk_word jacobian_words[] = {
     {NULL, NULL},
 };
 static const yk_word extrapolation_words[] = {
-    {"rim", "by a reduced interface model, which feels the efforts of the fast subsystems"},
+    {"rim", "by a reduced interface model, which feels the wrenches of the fast subsystems"},
     {"hold", "the velocity at the start of the macro step"},
     {"linear", "from the velocities at the last two macro steps"},
     {"quadratic", "from those at the last three"},
     {NULL, NULL},
 };
 static const yk_word models_words[] = {
-    {"told", "by the subsystems where they can, else identified"},
+    {"reported", "by the subsystems where they can, else identified"},
     {"identified", "by trial steps, which see what happens within the macro step: for flexible mechanisms"},
     {NULL, NULL},
 };
-static const yk_word efforts_words[] = {
+static const yk_word wrenches_words[] = {
     {"mean", "the mean over a macro step, which keeps the impulse"},
     {"last", "the value at its end"},
     {NULL, NULL},
@@ -278,7 +278,7 @@ static const yk_section inputs_section = {
 static const yk_field coupling_fields[] = {
     {"scheme", YK_TYPE_CHOICE, .fallback = "explicit", .words = scheme_words, .text = "coupling scheme"},
     {"order", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = order_words,
-     .text = "explicit, rim, relaxed: order of the subsystems; with rim, whether slow ones take the mean effort of the "
+     .text = "explicit, rim, relaxed: order of the subsystems; with rim, whether slow ones take the mean wrench of the "
              "present "
              "macro step or of the last"},
     {"exchange", YK_TYPE_CHOICE, .words = exchange_words,
@@ -288,9 +288,9 @@ static const yk_field coupling_fields[] = {
     {"inputs", YK_TYPE_FORM, .words = inputs_words, .section = &inputs_section,
      .text = "explicit: what is prescribed to the sides that receive a motion; index-1 where it is absent"},
     {"tolerance", YK_TYPE_NUMBER, "N, N m", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "tight, index1: largest change of an interface effort that counts as converged, 1e-6 where it is absent"},
+     .text = "tight, index1: largest change of an interface wrench that counts as converged, 1e-6 where it is absent"},
     {"relative_tolerance", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "tight, index1: the same, relative to the effort; relaxed: largest change of a velocity, relative to the "
+     .text = "tight, index1: the same, relative to the wrench; relaxed: largest change of a velocity, relative to the "
              "typical velocity. Where it is absent: 1e-9 for tight with a relaxation, 1e-10 for relaxed, else 0"},
     {"iterations", YK_TYPE_INTEGER, .range = YK_NOT_NEGATIVE,
      .text = "tight, index1: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 the "
@@ -298,9 +298,9 @@ static const yk_field coupling_fields[] = {
              "tight with a relaxation, else 20"},
     {"sweeps", YK_TYPE_INTEGER, .fallback = "200", .range = YK_AT_LEAST(1),
      .text = "relaxed: largest number of sweeps over the subsystems in a macro step"},
-    {"relaxation", YK_TYPE_CHOICE, .words = relaxation_words,
+    {"acceleration", YK_TYPE_CHOICE, .words = relaxation_words,
      .text =
-         "tight: how new efforts, relaxed: how the accelerations of all subsystems follow from the last repetitions; "
+         "tight: how new wrenches, relaxed: how the accelerations of all subsystems follow from the last repetitions; "
          "quasi-newton where it is absent"},
     {"velocity", YK_TYPE_CHOICE, .fallback = "difference", .words = velocity_words,
      .text = "tight: the velocity that is prescribed to the sides that receive a motion"},
@@ -310,16 +310,16 @@ static const yk_field coupling_fields[] = {
      .text =
          "explicit and relaxed in order jacobi, index1: subsystems that advance at the same time; 0 is one per core"},
     {"degree", YK_TYPE_INTEGER, .fallback = "3", .range = YK_BETWEEN(0, 3),
-     .text = "index1: degree of the efforts in time; with exact solvers the order is 2, 4, 5, 6 for 0 to 3, with "
+     .text = "index1: degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to 3, with "
              "others theirs"},
     {"jacobian", YK_TYPE_CHOICE, .fallback = "reuse", .words = jacobian_words,
      .text = "index1: how the coupling Jacobian is found"},
     {"extrapolation", YK_TYPE_CHOICE, .fallback = "rim", .words = extrapolation_words,
      .text = "rim: what fast subsystems are told of the motion of slow ones within a macro step"},
-    {"models", YK_TYPE_CHOICE, .fallback = "told", .words = models_words,
+    {"models", YK_TYPE_CHOICE, .fallback = "reported", .words = models_words,
      .text = "rim: where the reduced models come from"},
-    {"efforts", YK_TYPE_CHOICE, .fallback = "mean", .words = efforts_words,
-     .text = "rim: what slow subsystems receive of the efforts of fast ones"},
+    {"wrenches", YK_TYPE_CHOICE, .fallback = "mean", .words = wrenches_words,
+     .text = "rim: what slow subsystems receive of the wrenches of fast ones"},
     {"positions", YK_TYPE_CHOICE, .fallback = "mechanism", .words = positions_words,
      .text = "rim: where the reduced model says that the ports are"},
     {"exchanges", YK_TYPE_INTEGER, .fallback = "0", .range = YK_NOT_NEGATIVE,
@@ -327,7 +327,7 @@ static const yk_field coupling_fields[] = {
          "rim: how often fast subsystems and models exchange in a macro step; 0 is at every common step of the fast "
          "ones"},
     {"fast", YK_TYPE_LIST, .most = YK_SUBSYSTEMS_MAX, .item = &fast_item,
-     .text = "rim: the fast subsystems; without it those with substeps that receive no effort, else those that receive "
+     .text = "rim: the fast subsystems; without it those with substeps that receive no wrench, else those that receive "
              "motions alone"},
     {0},
 };
@@ -339,18 +339,18 @@ static const yk_section coupling_section = {"coupling",
 
 /* Record --------------------------------------------------------------------------------------------------------- */
 
-static const yk_field signal_item = {"signals", YK_TYPE_TEXT, .text = ""};
+static const yk_field channel_item = {"channels", YK_TYPE_TEXT, .text = ""};
 static const yk_field record_fields[] = {
     {"every", YK_TYPE_INTEGER, .fallback = "1", .range = YK_AT_LEAST(1), .refines = -1,
      .text = "macro steps between two samples"},
-    {"signals", YK_TYPE_LIST, .most = YK_SIGNALS_MAX, .item = &signal_item,
+    {"channels", YK_TYPE_LIST, .most = YK_CHANNELS_MAX, .item = &channel_item,
      .text = "what to record; all ports, energies and interface errors where it is absent"},
     {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},
     {0},
 };
 static const yk_section record_section = {
     "record",
-    "A signal is named by its place and its quantity:\n\n"
+    "A channel is named by its place and its quantity:\n\n"
     "- `subsystem.port.quantity`, or `interface.quantity` for the first side of an interface: `position`, `velocity`, "
     "`acceleration`, `force`; of markers also `orientation` (w, x, y, z), `angular_velocity`, `angular_acceleration`, "
     "`torque`, `wrench` (force and torque). One component is `.x`, `.y`, `.z` (or `.w` of an orientation).\n"

@@ -7,9 +7,9 @@
 static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def *wire)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    yk_signal_row row;
-    if (!yk_scenario_find_signal(scenario, node->text, node, &row)) return false;
-    if (row.kind != YK_SIGNAL_PORT && row.kind != YK_SIGNAL_CHANNEL) {
+    yk_channel_row row;
+    if (!yk_scenario_find_channel(scenario, node->text, node, &row)) return false;
+    if (row.kind != YK_CHANNEL_PORT && row.kind != YK_CHANNEL_OF_SUBSYSTEM) {
         yk_node_error(diagnostics, node, "a wire starts at a quantity of a port, a signal port or a channel");
         return false;
     }
@@ -18,10 +18,10 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
         return false;
     }
     wire->source_subsystem = row.subsystem;
-    wire->source_port = row.kind == YK_SIGNAL_PORT ? row.port : -1;
+    wire->source_port = row.kind == YK_CHANNEL_PORT ? row.port : -1;
     wire->source_channel = row.port;
     wire->component = row.offset;
-    if (row.kind == YK_SIGNAL_CHANNEL) return true;
+    if (row.kind == YK_CHANNEL_OF_SUBSYSTEM) return true;
     const yk_port *ports;
     const yk_subsystem *from = scenario->subsystems[row.subsystem];
     from->ops->ports(from, &ports);
@@ -33,7 +33,7 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
 static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def *wire)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    yk_port_place to = yk_scenario_find_port(scenario, node);
+    yk_port_reference to = yk_scenario_find_port(scenario, node);
     if (!to.what) return false;
     wire->target_subsystem = to.subsystem;
     wire->target_port = to.port;
@@ -76,7 +76,7 @@ static void check_interface_name(yk_scenario *scenario, const yk_node *node)
 static bool is_joined(const yk_scenario *scenario, int subsystem)
 {
     for (int i = 0; i < scenario->info.interface_count; i++)
-        if (scenario->interfaces[i].effort_subsystem == subsystem ||
+        if (scenario->interfaces[i].wrench_subsystem == subsystem ||
             scenario->interfaces[i].motion_subsystem == subsystem)
             return true;
     for (int i = 0; i < scenario->info.wire_count; i++)
@@ -91,7 +91,7 @@ static void warn_of_loose_parts(yk_scenario *scenario)
     if (scenario->info.subsystem_count < 2) return;
     for (int i = 0; node; node = node->next, i++)
         if (!is_joined(scenario, i))
-            yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_place(node),
+            yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(node),
                       yk_node_path(node, (char[YK_PATH_MAX]){0}),
                       "is not joined to anything by an interface or a wire");
 }

@@ -33,14 +33,14 @@ static void report_file_error(yk_diagnostics *diagnostics, const yk_source *sour
 {
     char text[128] = "unknown reason";
     strerror_r(reason, text, sizeof text);
-    yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_place){.source = source}, NULL, "cannot be %s: %s", what, text);
+    yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL, "cannot be %s: %s", what, text);
 }
 
 yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagnostics, yk_source *source)
 {
     *source = (yk_source){.has_lines = true, .name = yk_store_text(store, path, strlen(path))};
     if (!source->name) return YK_ERROR_MEMORY;
-    yk_place nowhere = {.source = source};
+    yk_location nowhere = {.source = source};
     FILE *file = fopen(path, "rb");
     if (!file) {
         report_file_error(diagnostics, source, "opened", errno);
@@ -133,16 +133,16 @@ static const char *explain_character(char c)
     }
 }
 
-static yk_place place_of_offset(const yk_source *source, size_t offset)
+static yk_location location_of_offset(const yk_source *source, size_t offset)
 {
-    yk_place place = {source, 1, 1, 1};
+    yk_location location = {source, 1, 1, 1};
     for (size_t i = 0; i < offset && i < source->length; i++) {
         if (source->text[i] == '\n')
-            place.line++, place.column = 1;
+            location.line++, location.column = 1;
         else if (((unsigned char)source->text[i] & 0xC0) != 0x80)
-            place.column++;
+            location.column++;
     }
-    return place;
+    return location;
 }
 
 static int clamped(size_t number)
@@ -150,9 +150,9 @@ static int clamped(size_t number)
     return number < 1000000000 ? (int)number : 1000000000;
 }
 
-static yk_place place_of_mark(const yk_source *source, yaml_mark_t mark)
+static yk_location location_of_mark(const yk_source *source, yaml_mark_t mark)
 {
-    return (yk_place){source, clamped(mark.line) + 1, clamped(mark.column) + 1, 1};
+    return (yk_location){source, clamped(mark.line) + 1, clamped(mark.column) + 1, 1};
 }
 
 static const char missing_key[] = "a key is missing before ':'";
@@ -160,7 +160,7 @@ static const char missing_key[] = "a key is missing before ':'";
 static void report_syntax(const yaml_parser_t *parser, const yk_source *source, yk_diagnostics *diagnostics)
 {
     if (parser->error == YAML_READER_ERROR) {
-        yk_report(diagnostics, YK_SEVERITY_ERROR, place_of_offset(source, parser->problem_offset), NULL, "%s",
+        yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_offset(source, parser->problem_offset), NULL, "%s",
                   translate(parser->problem));
         return;
     }
@@ -175,10 +175,10 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source, 
     if (at_end && parser->context) mark = parser->context_mark;
     bool flow = parser->context && strstr(parser->context, "flow") && !at_end;
     if (flow && parser->context_mark.line != mark.line)
-        yk_report(diagnostics, YK_SEVERITY_ERROR, place_of_mark(source, mark), NULL, "%s; it was opened in line %d",
+        yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_mark(source, mark), NULL, "%s; it was opened in line %d",
                   message, clamped(parser->context_mark.line) + 1);
     else
-        yk_report(diagnostics, YK_SEVERITY_ERROR, place_of_mark(source, mark), NULL, "%s", message);
+        yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_mark(source, mark), NULL, "%s", message);
 }
 
 /* Events to nodes -------------------------------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ typedef struct anchor {
 typedef struct level {
     yk_node *node;
     const char *key; /* of the map entry whose value comes next */
-    yk_place key_place;
+    yk_location key_location;
     int anchor; /* -1: none; an anchor counts only after its node is complete */
 } level;
 
@@ -211,9 +211,9 @@ typedef struct reader {
     anchor anchors[YK_YAML_ANCHORS_MAX];
 } reader;
 
-static void stop(reader *r, yk_place place, const char *message)
+static void stop(reader *r, yk_location location, const char *message)
 {
-    yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, NULL, "%s", message);
+    yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "%s", message);
     r->stopped = true;
 }
 
@@ -223,22 +223,22 @@ static void out_of_memory(reader *r)
     r->stopped = true;
 }
 
-static yk_place event_place(const reader *r, const yaml_event_t *event)
+static yk_location event_location(const reader *r, const yaml_event_t *event)
 {
-    yk_place place = place_of_mark(r->source, event->start_mark);
+    yk_location location = location_of_mark(r->source, event->start_mark);
     bool one_line = event->end_mark.line == event->start_mark.line;
     if (one_line && event->end_mark.column > event->start_mark.column)
-        place.length = clamped(event->end_mark.column - event->start_mark.column);
-    return place;
+        location.length = clamped(event->end_mark.column - event->start_mark.column);
+    return location;
 }
 
-static yk_node *new_node(reader *r, yk_node_kind kind, yk_place place)
+static yk_node *new_node(reader *r, yk_node_kind kind, yk_location location)
 {
     if (--r->budget < 0) {
-        stop(r, place, "the file has more than a million values; put bulk data into a file of its own");
+        stop(r, location, "the file has more than a million values; put bulk data into a file of its own");
         return NULL;
     }
-    yk_node *node = yk_node_create(r->store, kind, place);
+    yk_node *node = yk_node_create(r->store, kind, location);
     if (!node) out_of_memory(r);
     return node;
 }
@@ -251,16 +251,16 @@ static void attach(reader *r, yk_node *node)
         return;
     }
     level *top = &r->levels[r->depth - 1];
-    yk_node_append(top->node, node, top->key, top->key_place);
+    yk_node_append(top->node, node, top->key, top->key_location);
     top->key = NULL;
 }
 
 /* The index of a new anchor, -1 if the event has none. */
-static int declare_anchor(reader *r, const yaml_char_t *name, yk_place place)
+static int declare_anchor(reader *r, const yaml_char_t *name, yk_location location)
 {
     if (!name) return -1;
     if (r->anchor_count == YK_YAML_ANCHORS_MAX) {
-        stop(r, place, "more than 1000 anchors (&name)");
+        stop(r, location, "more than 1000 anchors (&name)");
         return -1;
     }
     anchor *declared = &r->anchors[r->anchor_count];
@@ -270,10 +270,10 @@ static int declare_anchor(reader *r, const yaml_char_t *name, yk_place place)
     return r->stopped ? -1 : r->anchor_count++;
 }
 
-static void refuse_tag(reader *r, const yaml_char_t *tag, yk_place place)
+static void refuse_tag(reader *r, const yaml_char_t *tag, yk_location location)
 {
     if (tag)
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, NULL,
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
                   "tags such as '%.40s' have no meaning in a scenario; remove it", (const char *)tag);
 }
 
@@ -284,12 +284,12 @@ static bool expects_key(const reader *r)
     return top->node->kind == YK_NODE_MAP && !top->key;
 }
 
-static char *copy_scalar(reader *r, const yaml_event_t *event, yk_place place)
+static char *copy_scalar(reader *r, const yaml_event_t *event, yk_location location)
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (memchr(text, '\0', length)) {
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, NULL, "text with a zero character (\\0)");
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "text with a zero character (\\0)");
         length = 0;
     }
     char *copy = yk_store_text(r->store, text, length);
@@ -297,28 +297,28 @@ static char *copy_scalar(reader *r, const yaml_event_t *event, yk_place place)
     return copy;
 }
 
-static void read_key(reader *r, const yaml_event_t *event, yk_place place)
+static void read_key(reader *r, const yaml_event_t *event, yk_location location)
 {
     level *top = &r->levels[r->depth - 1];
-    char *key = copy_scalar(r, event, place);
+    char *key = copy_scalar(r, event, location);
     if (!key) return;
-    if (!key[0]) yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, NULL, "%s", missing_key);
-    if (event->data.scalar.anchor) stop(r, place, "keys cannot have anchors (&name)");
+    if (!key[0]) yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "%s", missing_key);
+    if (event->data.scalar.anchor) stop(r, location, "keys cannot have anchors (&name)");
     top->key = key;
-    top->key_place = place;
+    top->key_location = location;
 }
 
 static void read_scalar(reader *r, const yaml_event_t *event)
 {
-    yk_place place = event_place(r, event);
-    refuse_tag(r, event->data.scalar.tag, place);
+    yk_location location = event_location(r, event);
+    refuse_tag(r, event->data.scalar.tag, location);
     if (expects_key(r)) {
-        read_key(r, event, place);
+        read_key(r, event, location);
         return;
     }
-    int index = declare_anchor(r, event->data.scalar.anchor, place);
-    yk_node *node = r->stopped ? NULL : new_node(r, YK_NODE_SCALAR, place);
-    char *text = node ? copy_scalar(r, event, place) : NULL;
+    int index = declare_anchor(r, event->data.scalar.anchor, location);
+    yk_node *node = r->stopped ? NULL : new_node(r, YK_NODE_SCALAR, location);
+    char *text = node ? copy_scalar(r, event, location) : NULL;
     if (!text) return;
     yaml_scalar_style_t style = event->data.scalar.style;
     node->text = text;
@@ -330,18 +330,19 @@ static void read_scalar(reader *r, const yaml_event_t *event)
 static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind kind)
 {
     bool is_map = kind == YK_NODE_MAP;
-    yk_place place = event_place(r, event);
-    refuse_tag(r, is_map ? event->data.mapping_start.tag : event->data.sequence_start.tag, place);
+    yk_location location = event_location(r, event);
+    refuse_tag(r, is_map ? event->data.mapping_start.tag : event->data.sequence_start.tag, location);
     if (expects_key(r)) {
-        stop(r, place, "a key must be a word, not a list or a section; put expressions with commas in quotes");
+        stop(r, location, "a key must be a word, not a list or a section; put expressions with commas in quotes");
         return;
     }
     if (r->depth == YK_YAML_DEPTH_MAX) {
-        stop(r, place, "more than 64 levels of nesting");
+        stop(r, location, "more than 64 levels of nesting");
         return;
     }
-    int index = declare_anchor(r, is_map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor, place);
-    yk_node *node = r->stopped ? NULL : new_node(r, kind, place);
+    int index =
+        declare_anchor(r, is_map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor, location);
+    yk_node *node = r->stopped ? NULL : new_node(r, kind, location);
     if (!node) return;
     attach(r, node);
     r->levels[r->depth++] = (level){.node = node, .anchor = index};
@@ -390,13 +391,13 @@ static void merge_from(reader *r, yk_node *map, const yk_node *from)
     for (const yk_node *child = from->first; child && !r->stopped; child = child->next) {
         if (yk_node_get(map, child->key)) continue;
         if (map->count >= YK_YAML_MERGE_MAX) {
-            stop(r, yk_node_place(from), "more than 1000 entries are merged with '<<'");
+            stop(r, yk_node_location(from), "more than 1000 entries are merged with '<<'");
             return;
         }
         yk_node *copy = yk_node_copy(r->store, child, &r->budget);
-        if (!copy && r->budget < 0) stop(r, yk_node_place(from), "the aliases expand to more than a million values");
+        if (!copy && r->budget < 0) stop(r, yk_node_location(from), "the aliases expand to more than a million values");
         if (!copy && !r->stopped) out_of_memory(r);
-        if (copy) yk_node_append(map, copy, child->key, yk_node_key_place(child));
+        if (copy) yk_node_append(map, copy, child->key, yk_node_key_location(child));
     }
 }
 
@@ -423,12 +424,12 @@ static void close_collection(reader *r)
 
 static void read_alias(reader *r, const yaml_event_t *event)
 {
-    yk_place place = event_place(r, event);
+    yk_location location = event_location(r, event);
     const char *name = (const char *)event->data.alias.anchor;
     int index = r->anchor_count - 1;
     while (index >= 0 && strcmp(r->anchors[index].name, name) != 0) index--;
     if (index < 0 || !r->anchors[index].node) {
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, place, NULL,
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
                   index < 0 ? "no anchor '&%.60s' before this alias; put text that starts with '*' in quotes"
                             : "the alias '*%.60s' is inside its own anchor",
                   name);
@@ -436,14 +437,14 @@ static void read_alias(reader *r, const yaml_event_t *event)
         return;
     }
     if (expects_key(r)) {
-        stop(r, place, "a key cannot be an alias");
+        stop(r, location, "a key cannot be an alias");
         return;
     }
     yk_node *copy = yk_node_copy(r->store, r->anchors[index].node, &r->budget);
     if (copy)
         attach(r, copy);
     else if (r->budget < 0)
-        stop(r, place, "the aliases expand to more than a million values");
+        stop(r, location, "the aliases expand to more than a million values");
     else
         out_of_memory(r);
 }
@@ -452,7 +453,7 @@ static void read_event(reader *r, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        if (r->root) stop(r, event_place(r, event), "a second document starts here; one file holds one scenario");
+        if (r->root) stop(r, event_location(r, event), "a second document starts here; one file holds one scenario");
         break;
     case YAML_SCALAR_EVENT: read_scalar(r, event); break;
     case YAML_ALIAS_EVENT: read_alias(r, event); break;
@@ -490,8 +491,9 @@ static bool is_plain_text(const yk_source *source, yk_diagnostics *diagnostics)
         source->length >= 2 && (memcmp(source->text, "\xFF\xFE", 2) == 0 || memcmp(source->text, "\xFE\xFF", 2) == 0);
     const char *zero = memchr(source->text, '\0', source->length);
     if (!utf16 && !zero) return true;
-    yk_place place = utf16 ? (yk_place){.source = source} : place_of_offset(source, (size_t)(zero - source->text));
-    yk_report(diagnostics, YK_SEVERITY_ERROR, place, NULL,
+    yk_location location =
+        utf16 ? (yk_location){.source = source} : location_of_offset(source, (size_t)(zero - source->text));
+    yk_report(diagnostics, YK_SEVERITY_ERROR, location, NULL,
               utf16 ? "is encoded in UTF-16; save it in UTF-8 encoding"
                     : "a zero byte; the file is binary, or not encoded in UTF-8");
     return false;
@@ -515,7 +517,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         out_of_memory(r);
     }
     if (!r->stopped && !r->root)
-        yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_place){.source = source}, NULL, "the %s is empty",
+        yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL, "the %s is empty",
                   source->has_lines ? "file" : "value");
     if (!r->stopped) *root = r->root;
     yk_status status = r->status;

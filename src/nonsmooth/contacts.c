@@ -23,7 +23,7 @@ static const yk_material *pair_material(const yk_nonsmooth *self, const yk_part 
     return &self->pair_materials[(size_t)a->material * self->material_count + (size_t)b->material];
 }
 
-bool yk_world_resists_turning(const yk_nonsmooth *self, const yk_part *a, const yk_part *b)
+bool yk_world_resists_rotation(const yk_nonsmooth *self, const yk_part *a, const yk_part *b)
 {
     const yk_material *m = pair_material(self, a, b);
     return m->rolling > 0 || m->spinning > 0;
@@ -32,7 +32,7 @@ bool yk_world_resists_turning(const yk_nonsmooth *self, const yk_part *a, const 
 /* Fast path of the solver: lever arms along the normal on every side that moves. */
 static bool has_round_arms(const yk_nonsmooth *self, const yk_part *a, const yk_part *b)
 {
-    if (yk_world_resists_turning(self, a, b)) return false;
+    if (yk_world_resists_rotation(self, a, b)) return false;
     return (a->round || !yk_world_is_dynamic(self, a->body)) && (b->round || !yk_world_is_dynamic(self, b->body));
 }
 
@@ -88,7 +88,7 @@ static void add_round(const round_search *search, size_t i, size_t j, uint32_t f
         size_t at = self->row_contacts[i] + *count;
         const yk_part *b = &self->parts[j];
         self->next.keys[at] = (yk_contact_key){(int32_t)i, (int32_t)j, feature};
-        self->pairs[at] = (yk_pair){self->parts[i].body, b->round ? b->body : YK_NODE_NONE, self->round_kind};
+        self->pairs[at] = (yk_pair){self->parts[i].body, b->round ? b->body : YK_NETWORK_NONE, self->round_kind};
     }
     (*count)++;
 }
@@ -181,16 +181,16 @@ typedef struct general_search {
 static double pair_margin(const yk_nonsmooth *self, const yk_part *a, const yk_part *b, double h)
 {
     yk_vec3 relative = {0, 0, 0};
-    double turning = 0;
+    double rotating = 0;
     if (a->body >= 0) {
         relative = self->bodies[a->body].velocity;
-        turning += yk_v3_norm(self->bodies[a->body].angular_velocity);
+        rotating += yk_v3_norm(self->bodies[a->body].angular_velocity);
     }
     if (b->body >= 0) {
         relative = yk_v3_sub(relative, self->bodies[b->body].velocity);
-        turning += yk_v3_norm(self->bodies[b->body].angular_velocity);
+        rotating += yk_v3_norm(self->bodies[b->body].angular_velocity);
     }
-    double approach = h * (yk_v3_norm(relative) + turning * self->smallest_radius);
+    double approach = h * (yk_v3_norm(relative) + rotating * self->smallest_radius);
     return fmax(self->envelope, fmin(approach, self->smallest_radius));
 }
 
@@ -214,7 +214,7 @@ static yk_status append_touches(yk_nonsmooth *self, const int32_t *pair, const y
     const yk_part *a = &self->parts[pair[0]], *b = &self->parts[pair[1]];
     bool flip = !yk_world_is_dynamic(self, a->body);
     int32_t node_a = flip ? b->body : a->body, node_b = flip ? a->body : b->body;
-    if (!yk_world_is_dynamic(self, node_b)) node_b = YK_NODE_NONE;
+    if (!yk_world_is_dynamic(self, node_b)) node_b = YK_NETWORK_NONE;
     int32_t kind = has_round_arms(self, a, b) ? self->round_kind : YK_PAIR_GENERAL;
     size_t general = self->next.count - self->next.round_count;
     const yk_contact_list *frozen = &self->sleep.frozen;
@@ -323,7 +323,7 @@ yk_status yk_world_find_contacts(yk_nonsmooth *self, double h)
         if (status == YK_OK) status = find_round(self, h, reach);
         if (status == YK_OK) status = find_general(self, h);
         if (status == YK_OK) drop_ghosts(self);
-    } while (status == YK_OK && self->sleep.calm && yk_sleep_was_touched(self, h));
+    } while (status == YK_OK && self->sleep.rest_time && yk_sleep_was_touched(self, h));
     self->report.contacts = self->next.count + self->sleep.frozen.count;
     self->report.near_pairs = self->broad.partner_count;
     return status;
@@ -448,14 +448,15 @@ static void make_contact(const yk_nonsmooth *self, size_t i, double h, yk_contac
     contact->softness = 0;
     if (material->stiffness > 0) yield(material, touch.gap, h, contact);
     start_from_cache(self, key, i < self->next.round_count, sides.flipped, contact);
-    if (self->pairs[i].b == YK_NODE_NONE)
+    if (self->pairs[i].b == YK_NETWORK_NONE)
         contact->surface =
             sides.q->body < 0 ? yk_v3(0, 0, 0) : point_velocity(&self->bodies[sides.q->body], sides.at_q);
     if (self->pairs[i].kind == YK_PAIR_ROUND) return;
     contact->mu_spin = material->spinning;
     contact->mu_roll = material->rolling;
     contact->arm_a = yk_v3_sub(sides.at_p, self->bodies[sides.p->body].position);
-    if (self->pairs[i].b != YK_NODE_NONE) contact->arm_b = yk_v3_sub(sides.at_q, self->bodies[sides.q->body].position);
+    if (self->pairs[i].b != YK_NETWORK_NONE)
+        contact->arm_b = yk_v3_sub(sides.at_q, self->bodies[sides.q->body].position);
 }
 
 typedef struct set_job {
@@ -496,7 +497,7 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
 static void receive(yk_nonsmooth *self, const yk_part *part, yk_vec3 at, yk_vec3 impulse, yk_vec3 torque)
 {
     if (part->body < 0) return;
-    yk_effort *sum = &self->received[(size_t)part->body - self->dynamic_count];
+    yk_wrench *sum = &self->received[(size_t)part->body - self->dynamic_count];
     yk_vec3 arm = yk_v3_sub(at, self->bodies[part->body].position);
     sum->force = yk_v3_add(sum->force, impulse);
     sum->torque = yk_v3_add(sum->torque, yk_v3_add(torque, yk_v3_cross(arm, impulse)));
@@ -506,8 +507,9 @@ static void receive(yk_nonsmooth *self, const yk_part *part, yk_vec3 at, yk_vec3
 void yk_world_clear_received(yk_nonsmooth *self, double h)
 {
     for (size_t i = 0; i < yk_world_known_count(self); i++) {
-        const yk_effort nothing = {.force = {0, 0, 0}}, *held = self->sleep.calm ? &self->sleep.received[i] : &nothing;
-        self->received[i] = (yk_effort){yk_v3_scale(h, held->force), yk_v3_scale(h, held->torque)};
+        const yk_wrench nothing = {.force = {0, 0, 0}},
+                        *held = self->sleep.rest_time ? &self->sleep.received[i] : &nothing;
+        self->received[i] = (yk_wrench){yk_v3_scale(h, held->force), yk_v3_scale(h, held->torque)};
     }
 }
 
@@ -520,7 +522,7 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
         bool flip = !yk_world_is_dynamic(self, a->body);
         yk_vec3 impulse = yk_network_impulse(self->network, i), torque = {0, 0, 0};
         if (self->pairs[i].kind == YK_PAIR_GENERAL) torque = yk_network_torque(self->network, i);
-        if (self->pairs[i].b == YK_NODE_NONE) {
+        if (self->pairs[i].b == YK_NETWORK_NONE) {
             yk_touch touch = yk_world_touch(self, next, i);
             receive(self, flip ? a : b, flip ? touch.point_a : touch.point_b, yk_v3_neg(impulse), yk_v3_neg(torque));
         }

@@ -17,30 +17,30 @@ double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, y
     return 0.5 * (linear + yk_v3_dot(local, yk_m3_apply(self->tensors[model->tensor].body, local)));
 }
 
-static yk_effort applied_to(const yk_nonsmooth *self, size_t slot)
+static yk_wrench applied_to(const yk_nonsmooth *self, size_t slot)
 {
-    yk_effort sum = self->applied ? self->applied[slot] : (yk_effort){.force = {0, 0, 0}};
+    yk_wrench sum = self->applied ? self->applied[slot] : (yk_wrench){.force = {0, 0, 0}};
     sum.force = yk_v3_axpy(self->models[slot].mass, self->def.gravity, sum.force);
     return sum;
 }
 
 /* Work of contacts and joints on the bodies [begin, end). */
-typedef struct account_job {
+typedef struct energy_job {
     yk_nonsmooth *self;
     double h;
-} account_job;
+} energy_job;
 
 static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    const account_job *job = user;
+    const energy_job *job = user;
     const yk_nonsmooth *self = job->self;
     double sum = 0;
     for (size_t i = begin; i < end; i++) {
         if (yk_world_is_asleep(self, (int32_t)i)) continue;
         const yk_body_state *body = &self->bodies[i];
         const yk_twist *before = &self->before[i];
-        yk_effort f = applied_to(self, i);
+        yk_wrench f = applied_to(self, i);
         double other = yk_v3_dot(f.force, yk_v3_add(body->velocity, before->linear)) +
                        yk_v3_dot(f.torque, yk_v3_add(body->angular_velocity, before->angular));
         sum += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity) -
@@ -49,15 +49,15 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
     return sum;
 }
 
-/* The momentum balance of a body of known motion gives the impulse that held it, which is also its share of the work.
+/* The momentum balance of a body of known motion gives the impulse that held it, which is also its fraction of the work.
  */
-static void account_known(yk_nonsmooth *self, size_t slot, double h)
+static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
 {
     const yk_body_model *model = &self->models[slot];
     const yk_body_state *body = &self->bodies[slot];
     const yk_twist *before = &self->before[slot];
-    const yk_effort *received = &self->received[slot - self->dynamic_count];
-    yk_effort f = applied_to(self, slot);
+    const yk_wrench *received = &self->received[slot - self->dynamic_count];
+    yk_wrench f = applied_to(self, slot);
     yk_vec3 dv = yk_v3_sub(body->velocity, before->linear), dw = yk_v3_sub(body->angular_velocity, before->angular);
     yk_vec3 impulse = yk_v3_sub(yk_v3_scale(model->mass, dv), yk_v3_axpy(h, f.force, received->force));
     yk_vec3 torque = yk_v3_neg(yk_v3_axpy(h, f.torque, received->torque));
@@ -78,16 +78,16 @@ static void account_known(yk_nonsmooth *self, size_t slot, double h)
     self->step_supply += work;
     for (size_t i = 0; i < self->port_count; i++)
         if (self->ports[i].whole_body && (size_t)self->ports[i].slot == slot) self->step_port_work += work;
-    self->reactions[slot - self->dynamic_count] = (yk_effort){yk_v3_scale(1 / h, impulse), yk_v3_scale(1 / h, torque)};
+    self->reactions[slot - self->dynamic_count] = (yk_wrench){yk_v3_scale(1 / h, impulse), yk_v3_scale(1 / h, torque)};
 }
 
-bool yk_world_account(yk_nonsmooth *self, double h)
+bool yk_world_balance_energy(yk_nonsmooth *self, double h)
 {
-    account_job job = {self, h};
+    energy_job job = {self, h};
     double joints = self->step_supply - self->step_force_supply;
     double sum = yk_pool_sum(self->pool, self->dynamic_count, YK_BODY_CHUNK, contact_work, &job, self->partials);
     self->step_work = 0;
-    for (size_t i = self->dynamic_count; i < self->body_count; i++) account_known(self, i, h);
+    for (size_t i = self->dynamic_count; i < self->body_count; i++) add_known_energy(self, i, h);
     self->run.dissipated += self->step_loss + joints - sum - self->step_work;
     self->run.work += self->step_supply;
     self->run.port_work += self->step_port_work;

@@ -106,10 +106,10 @@ void yk_frozen_return(yk_nonsmooth *self, double h)
 
 /* What sleeping bodies bring to those of known motion -------------------------------------------------------------- */
 
-static void add_effort(yk_nonsmooth *self, int32_t slot, yk_vec3 at, yk_vec3 force, yk_vec3 torque)
+static void add_wrench(yk_nonsmooth *self, int32_t slot, yk_vec3 at, yk_vec3 force, yk_vec3 torque)
 {
     if (slot < 0 || yk_world_is_dynamic(self, slot)) return;
-    yk_effort *sum = &self->sleep.received[(size_t)slot - self->dynamic_count];
+    yk_wrench *sum = &self->sleep.received[(size_t)slot - self->dynamic_count];
     yk_vec3 arm = yk_v3_sub(at, self->bodies[slot].position);
     sum->force = yk_v3_add(sum->force, force);
     sum->torque = yk_v3_add(sum->torque, yk_v3_add(torque, yk_v3_cross(arm, force)));
@@ -122,12 +122,12 @@ static void add_contacts(yk_nonsmooth *self)
         const yk_contact_key *key = &sleep->frozen.keys[i];
         bool general = i >= sleep->frozen.round_count;
         yk_vec3 torque = general ? sleep->torques[i - sleep->frozen.round_count] : yk_v3(0, 0, 0);
-        add_effort(self, self->parts[key->a].body, sleep->points[i], sleep->forces[i], torque);
-        add_effort(self, self->parts[key->b].body, sleep->points[i], yk_v3_neg(sleep->forces[i]), yk_v3_neg(torque));
+        add_wrench(self, self->parts[key->a].body, sleep->points[i], sleep->forces[i], torque);
+        add_wrench(self, self->parts[key->b].body, sleep->points[i], yk_v3_neg(sleep->forces[i]), yk_v3_neg(torque));
     }
 }
 
-/* Their efforts are kept for marker b. */
+/* Their wrenches are kept for marker b. */
 static void add_joints(yk_nonsmooth *self)
 {
     for (size_t i = 0; i < self->joint_count; i++) {
@@ -138,9 +138,9 @@ static void add_joints(yk_nonsmooth *self)
             const yk_body_state *body = &self->bodies[joint->slot_b];
             at = yk_v3_add(body->position, yk_q_rotate(body->orientation, at));
         }
-        const yk_effort *effort = &joint->effort;
-        add_effort(self, joint->slot_b, at, effort->force, effort->torque);
-        add_effort(self, joint->slot_a, at, yk_v3_neg(effort->force), yk_v3_neg(effort->torque));
+        const yk_wrench *wrench = &joint->wrench;
+        add_wrench(self, joint->slot_b, at, wrench->force, wrench->torque);
+        add_wrench(self, joint->slot_a, at, yk_v3_neg(wrench->force), yk_v3_neg(wrench->torque));
     }
 }
 
@@ -148,7 +148,7 @@ void yk_frozen_sum(yk_nonsmooth *self)
 {
     self->sleep.asleep = 0;
     for (size_t i = 0; i < self->dynamic_count; i++) self->sleep.asleep += yk_world_is_asleep(self, (int32_t)i);
-    for (size_t i = 0; i < yk_world_known_count(self); i++) self->sleep.received[i] = (yk_effort){.force = {0, 0, 0}};
+    for (size_t i = 0; i < yk_world_known_count(self); i++) self->sleep.received[i] = (yk_wrench){.force = {0, 0, 0}};
     add_contacts(self);
     add_joints(self);
 }

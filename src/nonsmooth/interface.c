@@ -1,16 +1,16 @@
-/* The reduced interface model of the bodies behind the ports that take efforts: paper rim section 4.
+/* The reduced interface model of the bodies behind the ports that take wrenches: paper rim section 4.
  *
  * The rows of the next step are set up as for a step, at the present configuration; instead of a solution, contacts
- * keep the state that their last impulses and the present velocities show (contact/response.h), unless the efforts of the
+ * keep the state that their last impulses and the present velocities show (contact/response.h), unless the wrenches of the
  * last step would close or open them. One solution gives the
- * velocities at the end of a step without efforts at the ports, one more per port velocity a column of the inverse
+ * velocities at the end of a step without wrenches at the ports, one more per port velocity a column of the inverse
  * effective mass (56). */
 #include "contact/response.h"
 #include "nonsmooth/world.h"
 
 enum { REVIEWS = 4 }; /* of the states of contacts, at most */
 
-/* A velocity of a port: what it reads of one or two bodies. The same coefficients turn its effort into forces. */
+/* A velocity of a port: what it reads of one or two bodies. The same coefficients turn its wrench into forces. */
 typedef struct port_row {
     int slot[2]; /* -1: none, or the ground */
     yk_vec3 linear[2], angular[2];
@@ -19,7 +19,7 @@ typedef struct port_row {
 
 struct yk_world_interface {
     yk_response *response;
-    yk_node *present;
+    yk_network_node *present;
     port_row *rows;
     int32_t *nodes;
     int row_count, node_count;
@@ -48,7 +48,7 @@ static void line_row(const yk_nonsmooth *self, const yk_port_slot *port, port_ro
 
 static int port_size(const yk_nonsmooth *self, size_t port)
 {
-    if (self->ports[port].causality != YK_TAKES_EFFORT) return 0;
+    if (self->ports[port].causality != YK_TAKES_WRENCH) return 0;
     return self->port_list[port].kind == YK_PORT_SCALAR ? 1 : 6;
 }
 
@@ -128,7 +128,7 @@ static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool ch
     return rate;
 }
 
-static void note_present(const yk_nonsmooth *self, yk_node *present)
+static void note_present(const yk_nonsmooth *self, yk_network_node *present)
 {
     for (size_t i = 0; i < self->dynamic_count; i++) {
         double radius = self->models[i].radius;
@@ -137,16 +137,16 @@ static void note_present(const yk_nonsmooth *self, yk_node *present)
     }
 }
 
-/* The end of a step with the efforts of the last one. */
+/* The end of a step with the wrenches of the last one. */
 static void expect(yk_nonsmooth *self, double h)
 {
     const struct yk_world_interface *interface = self->interface;
     const port_row *row = interface->rows;
     yk_response_begin_free(interface->response);
     for (size_t i = 0; i < self->port_count; i++) {
-        const yk_effort *effort = &self->ports[i].effort;
-        const double values[6] = {effort->force.x,  effort->force.y,  effort->force.z,
-                                  effort->torque.x, effort->torque.y, effort->torque.z};
+        const yk_wrench *wrench = &self->ports[i].wrench;
+        const double values[6] = {wrench->force.x,  wrench->force.y,  wrench->force.z,
+                                  wrench->torque.x, wrench->torque.y, wrench->torque.z};
         for (int k = 0; k < port_size(self, i); k++, row++)
             for (int side = 0; side < 2; side++)
                 if (yk_world_is_dynamic(self, row->slot[side]))
@@ -205,7 +205,7 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
     }
 }
 
-yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_signal *inputs,
+yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_input *inputs,
                                    yk_interface_model *model)
 {
     yk_status status = self->interface ? YK_OK : create_interface(self);

@@ -49,8 +49,8 @@ static void find_box(const yk_nonsmooth *self, yk_vec3 *low, double *size)
 
 static yk_status sort_bodies(yk_nonsmooth *self)
 {
-    place_in_order *places = yk_reallocate(self->context, NULL, self->body_count, sizeof *places);
-    if (!places) return YK_ERROR_MEMORY;
+    place_in_order *poses = yk_reallocate(self->context, NULL, self->body_count, sizeof *poses);
+    if (!poses) return YK_ERROR_MEMORY;
     yk_vec3 low;
     double size;
     find_box(self, &low, &size);
@@ -60,14 +60,14 @@ static yk_status sort_bodies(yk_nonsmooth *self)
         uint64_t key = morton_number(p.x, size) | morton_number(p.y, size) << 1 | morton_number(p.z, size) << 2;
         bool dynamic = self->models[i].drive == YK_MOVED_BY_FORCES;
         self->dynamic_count += dynamic;
-        places[i] = (place_in_order){dynamic ? key : UINT64_MAX, (int32_t)i};
+        poses[i] = (place_in_order){dynamic ? key : UINT64_MAX, (int32_t)i};
     }
-    qsort(places, self->body_count, sizeof *places, compare_places);
+    qsort(poses, self->body_count, sizeof *poses, compare_places);
     for (size_t slot = 0; slot < self->body_count; slot++) {
-        self->body_of[slot] = places[slot].body;
-        self->slot_of[places[slot].body] = (int32_t)slot;
+        self->body_of[slot] = poses[slot].body;
+        self->slot_of[poses[slot].body] = (int32_t)slot;
     }
-    yk_release(self->context, places);
+    yk_release(self->context, poses);
     return YK_OK;
 }
 
@@ -80,18 +80,18 @@ static void find_round_bodies(yk_nonsmooth *self, const int32_t *parts_of_body)
         if (part->body < 0 || part->kind != YK_SOLID_SPHERE || parts_of_body[part->body] != 1) continue;
         yk_body_model *body = &self->models[part->body];
         if (body->drive != YK_MOVED_BY_FORCES) continue;
-        if (part->placement < 0) {
+        if (part->geometry < 0) {
             part->round = 1;
             continue;
         }
-        const yk_shape_place *placement = &self->placements[part->placement];
+        const yk_part_geometry *geometry = &self->geometries[part->geometry];
         yk_mat3 j = self->tensors[body->tensor].body;
         yk_mat3 rest = yk_m3_sub(j, yk_m3_scale(j.m[0][0], yk_m3_identity()));
         double off = 0;
         for (int k = 0; k < 9; k++) off = fmax(off, fabs(rest.m[k / 3][k % 3]));
-        if (yk_v3_norm2(placement->position) > 0 || off > 0) continue;
+        if (yk_v3_norm2(geometry->position) > 0 || off > 0) continue;
         part->round = 1;
-        body->radius = placement->size.x;
+        body->radius = geometry->size.x;
         body->inertia = j.m[0][0];
     }
 }
@@ -107,7 +107,7 @@ static yk_status mark_round_bodies(yk_nonsmooth *self)
     yk_status status = YK_OK;
     for (size_t i = 0; i < self->part_count && status == YK_OK; i++) {
         yk_part *part = &self->parts[i];
-        if (part->round || part->placement >= 0) continue;
+        if (part->round || part->geometry >= 0) continue;
         yk_body_model *body = &self->models[part->body];
         if (body->drive != YK_MOVED_BY_FORCES) continue;
         status =
@@ -128,10 +128,10 @@ static yk_status sort_parts(yk_nonsmooth *self)
 {
     self->finite_count = 0;
     if (self->part_count == 0) return YK_OK;
-    place_in_order *places = yk_reallocate(self->context, NULL, self->part_count, sizeof *places);
+    place_in_order *poses = yk_reallocate(self->context, NULL, self->part_count, sizeof *poses);
     yk_part *sorted = yk_reallocate(self->context, NULL, self->part_count, sizeof *sorted);
-    if (!places || !sorted) {
-        yk_release(self->context, places);
+    if (!poses || !sorted) {
+        yk_release(self->context, poses);
         yk_release(self->context, sorted);
         return YK_ERROR_MEMORY;
     }
@@ -141,12 +141,12 @@ static yk_status sort_parts(yk_nonsmooth *self)
         int rank = part_rank(part);
         self->finite_count += rank == 0;
         uint64_t slot = part->body < 0 ? self->body_count : (uint64_t)part->body;
-        places[i] = (place_in_order){(uint64_t)rank << 40 | slot, (int32_t)i};
+        poses[i] = (place_in_order){(uint64_t)rank << 40 | slot, (int32_t)i};
     }
-    qsort(places, self->part_count, sizeof *places, compare_places);
-    for (size_t i = 0; i < self->part_count; i++) sorted[i] = self->parts[places[i].body];
+    qsort(poses, self->part_count, sizeof *poses, compare_places);
+    for (size_t i = 0; i < self->part_count; i++) sorted[i] = self->parts[poses[i].body];
     memcpy(self->parts, sorted, self->part_count * sizeof *sorted);
-    yk_release(self->context, places);
+    yk_release(self->context, poses);
     yk_release(self->context, sorted);
     return YK_OK;
 }
@@ -230,7 +230,7 @@ static size_t list_reserves(yk_nonsmooth *self, reserve *list)
         {&self->reactions, known, sizeof *self->reactions},
         {&self->balls, finite, sizeof *self->balls},
         {&self->listed, self->part_count, sizeof *self->listed},
-        {&self->turned, self->turned_count, sizeof *self->turned},
+        {&self->rotated, self->rotated_count, sizeof *self->rotated},
         {&self->extent_of, finite, sizeof *self->extent_of},
         {&self->half_extents, others, sizeof *self->half_extents},
         {&self->unbounded, unbounded, sizeof *self->unbounded},
@@ -250,12 +250,12 @@ static size_t list_reserves(yk_nonsmooth *self, reserve *list)
         {&self->joint_impulses, self->joint_row_capacity, sizeof *self->joint_impulses},
         {&self->pair_materials, self->material_count * self->material_count, sizeof *self->pair_materials},
         {&self->partials, self->partial_count, sizeof *self->partials},
-        {&sleep->calm, movable, sizeof *sleep->calm},
-        {&sleep->efforts, plain ? 0 : movable, sizeof *sleep->efforts},
+        {&sleep->rest_time, movable, sizeof *sleep->rest_time},
+        {&sleep->wrenches, plain ? 0 : movable, sizeof *sleep->wrenches},
         {&sleep->root, movable, sizeof *sleep->root},
-        {&sleep->stirred, sleeps ? bodies : 0, sizeof *sleep->stirred},
+        {&sleep->disturbed, sleeps ? bodies : 0, sizeof *sleep->disturbed},
         {&sleep->still, sleeps ? self->part_count : 0, sizeof *sleep->still},
-        {&sleep->places, sleeps ? known + self->port_count : 0, sizeof *sleep->places},
+        {&sleep->poses, sleeps ? known + self->port_count : 0, sizeof *sleep->poses},
         {&sleep->ahead, sleeps ? known : 0, sizeof *sleep->ahead},
         {&sleep->received, sleeps ? known : 0, sizeof *sleep->received},
         {&sleep->drives, sleeps ? self->joint_count : 0, sizeof *sleep->drives},
@@ -313,7 +313,7 @@ void yk_world_release_layout(yk_nonsmooth *self)
 size_t yk_nonsmooth_memory(const yk_nonsmooth *self)
 {
     size_t bytes = self->body_capacity * (sizeof *self->initial + sizeof *self->models + sizeof *self->names) +
-                   self->part_capacity * sizeof *self->parts + self->placement_capacity * sizeof *self->placements +
+                   self->part_capacity * sizeof *self->parts + self->geometry_capacity * sizeof *self->geometries +
                    self->point_capacity * sizeof *self->points + self->tensor_capacity * sizeof *self->tensors;
     if (!self->slot_of) return bytes;
     reserve list[RESERVES_MAX];
@@ -412,7 +412,7 @@ static yk_status create_network(yk_nonsmooth *self)
     self->nodes = yk_network_nodes(self->network, self->dynamic_count);
     if (!self->nodes) return YK_ERROR_MEMORY;
     for (size_t i = 0; i < self->dynamic_count; i++) {
-        self->nodes[i] = (yk_node){.inverse_mass = 1 / self->models[i].mass};
+        self->nodes[i] = (yk_network_node){.inverse_mass = 1 / self->models[i].mass};
         if (self->models[i].radius > 0) status = yk_network_radius(self->network, i, self->models[i].radius);
         if (status < 0) return status;
     }
@@ -459,7 +459,7 @@ yk_status yk_world_layout(yk_nonsmooth *self)
     place_slots(self);
     self->joint_row_capacity = joint_row_total(self);
     choose_capacities(self);
-    self->turned_count = general_parts(self) + self->part_count - self->finite_count;
+    self->rotated_count = general_parts(self) + self->part_count - self->finite_count;
     self->partial_count = (self->body_count + self->finite_count) / YK_BODY_CHUNK + 64;
     status = take_reserves(self);
     if (status < 0) return status;

@@ -1,6 +1,6 @@
 /* Line ports: the distance of two markers on two bodies, or on one and the ground, as a scalar port. An actuator.
  *
- *   a ----- e -----> b      position |d|, velocity e . d', effort pushes the markers apart
+ *   a ----- e -----> b      position |d|, velocity e . d', wrench pushes the markers apart
  *
  * As everything in the step, the direction is that of the beginning. A prescribed distance is a row like a driven
  * joint: the input's value at the beginning of the step and its rate at the end. */
@@ -17,12 +17,12 @@ static yk_world_line line_between(const yk_port_slot *port, const yk_frame *a, c
     yk_vec3 speed_a = yk_v3_add(a->velocity, yk_v3_cross(a->angular_velocity, arm_a));
     yk_vec3 speed_b = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, arm_b));
     yk_vec3 speed = yk_v3_sub(speed_b, speed_a), e = yk_v3_unit(d);
-    yk_vec3 turning_a = yk_v3_cross(a->angular_velocity, yk_v3_cross(a->angular_velocity, arm_a));
-    yk_vec3 turning_b = yk_v3_cross(b->angular_velocity, yk_v3_cross(b->angular_velocity, arm_b));
+    yk_vec3 rotating_a = yk_v3_cross(a->angular_velocity, yk_v3_cross(a->angular_velocity, arm_a));
+    yk_vec3 rotating_b = yk_v3_cross(b->angular_velocity, yk_v3_cross(b->angular_velocity, arm_b));
     line.length = yk_v3_norm(d);
     line.rate = yk_v3_dot(e, speed);
     double across = yk_v3_norm2(speed) - line.rate * line.rate;
-    line.bias = yk_v3_dot(e, yk_v3_sub(turning_b, turning_a)) + (line.length > 0 ? across / line.length : 0);
+    line.bias = yk_v3_dot(e, yk_v3_sub(rotating_b, rotating_a)) + (line.length > 0 ? across / line.length : 0);
     line.force[0] = yk_v3_neg(e), line.torque[0] = yk_v3_cross(arm_a, line.force[0]);
     line.force[1] = e, line.torque[1] = yk_v3_cross(arm_b, e);
     return line;
@@ -39,8 +39,8 @@ static yk_frame moved(const yk_nonsmooth *self, int slot, double h)
 {
     if (slot < 0) return yk_frame_ground();
     yk_body_state body = self->bodies[slot];
-    yk_quat turn = yk_so3_exp(yk_v3_scale(h, body.angular_velocity));
-    return (yk_frame){yk_v3_axpy(h, body.velocity, body.position), yk_q_matrix(yk_q_mul(turn, body.orientation)),
+    yk_quat rotation = yk_so3_exp(yk_v3_scale(h, body.angular_velocity));
+    return (yk_frame){yk_v3_axpy(h, body.velocity, body.position), yk_q_matrix(yk_q_mul(rotation, body.orientation)),
                       body.velocity, body.angular_velocity};
 }
 
@@ -59,13 +59,13 @@ void yk_world_line_output(const yk_nonsmooth *self, const yk_port_slot *port, yk
     value->motion.position.x = line.length;
     value->motion.velocity.x = line.rate;
     value->motion.acceleration.x = port->rate.linear.x;
-    value->effort.force.x = port->effort.force.x;
+    value->wrench.force.x = port->wrench.force.x;
 }
 
-/* Simpson's rule is exact for the cubics that signals are. */
-double yk_world_line_effort(const yk_signal *input, double h)
+/* Simpson's rule is exact for the cubics that inputs are. */
+double yk_world_line_wrench(const yk_input *input, double h)
 {
-    return (yk_signal_scalar(input, 0) + 4 * yk_signal_scalar(input, h / 2) + yk_signal_scalar(input, h)) / 6;
+    return (yk_input_scalar(input, 0) + 4 * yk_input_scalar(input, h / 2) + yk_input_scalar(input, h)) / 6;
 }
 
 /* Work of the force over the step by the mean velocity; the bodies are not moved yet. */
@@ -81,5 +81,5 @@ double yk_world_line_work(const yk_nonsmooth *self, const yk_port_slot *port, do
         rate += 0.5 * yk_v3_dot(line.force[side], yk_v3_add(body->velocity, before->linear));
         rate += 0.5 * yk_v3_dot(line.torque[side], yk_v3_add(body->angular_velocity, before->angular));
     }
-    return h * port->effort.force.x * rate;
+    return h * port->wrench.force.x * rate;
 }

@@ -7,7 +7,7 @@
 
 /* Where the things of each world begin in the whole. */
 typedef struct totals {
-    size_t bodies, tensors, parts, placements, points, materials, shapes, joints, forces, ports, signals, prescriptions;
+    size_t bodies, tensors, parts, geometries, points, materials, shapes, joints, forces, ports, signals, prescriptions;
 } totals;
 
 static const yk_nonsmooth *world_at(const yk_merge_def *merge, int part)
@@ -23,7 +23,7 @@ static totals totals_before(const yk_merge_def *merge, int part)
         sum.bodies += world->body_count;
         sum.tensors += world->tensor_count;
         sum.parts += world->part_count;
-        sum.placements += world->placement_count;
+        sum.geometries += world->geometry_count;
         sum.points += world->point_count;
         sum.materials += world->material_count;
         sum.shapes += world->shape_count;
@@ -45,7 +45,7 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
         return yk_fail(
             context, YK_ERROR_CAPABILITY,
             "nonsmooth subsystems cannot be relaxed part by part; choose the scheme monolithic, tight or index1");
-    if (merge->placements)
+    if (merge->transforms)
         return yk_fail(
             context, YK_ERROR_CAPABILITY,
             "nonsmooth subsystems are merged as they are, and these have different units or frames: give all "
@@ -108,7 +108,7 @@ static yk_status take_memory(yk_nonsmooth *whole, const totals *sum, int world_c
         {&whole->names, sum->bodies, sizeof *whole->names, &whole->body_capacity},
         {&whole->tensors, sum->tensors, sizeof *whole->tensors, &whole->tensor_capacity},
         {&whole->parts, sum->parts, sizeof *whole->parts, &whole->part_capacity},
-        {&whole->placements, sum->placements, sizeof *whole->placements, &whole->placement_capacity},
+        {&whole->geometries, sum->geometries, sizeof *whole->geometries, &whole->geometry_capacity},
         {&whole->points, sum->points, sizeof *whole->points, &whole->point_capacity},
         {&whole->materials, sum->materials, sizeof *whole->materials, &whole->material_capacity},
         {&whole->joints, joints, sizeof *whole->joints, &whole->joint_capacity},
@@ -169,11 +169,11 @@ static void copy_shapes(yk_nonsmooth *whole, const yk_nonsmooth *world, const to
         made->shape += (int32_t)at->shapes;
         made->material += (int32_t)at->materials;
         made->world = (uint16_t)number;
-        if (made->placement >= 0) made->placement += (int32_t)at->placements;
+        if (made->geometry >= 0) made->geometry += (int32_t)at->geometries;
     }
-    for (size_t i = 0; i < world->placement_count; i++) {
-        yk_shape_place *made = &whole->placements[whole->placement_count++];
-        *made = world->placements[i];
+    for (size_t i = 0; i < world->geometry_count; i++) {
+        yk_part_geometry *made = &whole->geometries[whole->geometry_count++];
+        *made = world->geometries[i];
         made->first_point += (int32_t)at->points;
     }
     for (size_t i = 0; i < world->point_count; i++) whole->points[whole->point_count++] = world->points[i];

@@ -83,7 +83,7 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
     yk_world_release_channels(self);
     release_names(self);
     void *blocks[] = {self->initial,       self->models,       self->names,        self->tensors,
-                      self->parts,         self->placements,   self->points,       self->joints,
+                      self->parts,         self->geometries,   self->points,       self->joints,
                       self->forces,        self->materials,    self->ports,        self->port_list,
                       self->prescriptions, self->port_numbers, self->world_bodies, self->world_joints,
                       self->driven_lengths};
@@ -93,7 +93,7 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
 }
 
 /* Makes room for `extra` more elements; grows by half. */
-static yk_status make_room(yk_nonsmooth *self, void *array, size_t *capacity, size_t count, size_t extra, size_t size)
+static yk_status reserve(yk_nonsmooth *self, void *array, size_t *capacity, size_t count, size_t extra, size_t size)
 {
     if (count + extra <= *capacity) return YK_OK;
     size_t grown = count + extra + count / 2 + 8;
@@ -105,8 +105,8 @@ static yk_status make_room(yk_nonsmooth *self, void *array, size_t *capacity, si
     return YK_OK;
 }
 
-#define MAKE_ROOM(self, list, count, capacity, extra) \
-    make_room(self, &(self)->list, &(self)->capacity, (self)->count, extra, sizeof *(self)->list)
+#define RESERVE(self, list, count, capacity, extra) \
+    reserve(self, &(self)->list, &(self)->capacity, (self)->count, extra, sizeof *(self)->list)
 
 static yk_status check_open(const yk_nonsmooth *self, const char *what)
 {
@@ -135,9 +135,9 @@ static yk_status copy_name(yk_nonsmooth *self, const char *name, char **copy)
 static yk_status reserve_body(yk_nonsmooth *self)
 {
     size_t capacity[3] = {self->body_capacity, self->body_capacity, self->body_capacity}, count = self->body_count;
-    if (make_room(self, &self->initial, &capacity[0], count, 1, sizeof *self->initial) < 0 ||
-        make_room(self, &self->models, &capacity[1], count, 1, sizeof *self->models) < 0 ||
-        make_room(self, &self->names, &capacity[2], count, 1, sizeof *self->names) < 0)
+    if (reserve(self, &self->initial, &capacity[0], count, 1, sizeof *self->initial) < 0 ||
+        reserve(self, &self->models, &capacity[1], count, 1, sizeof *self->models) < 0 ||
+        reserve(self, &self->names, &capacity[2], count, 1, sizeof *self->names) < 0)
         return YK_ERROR_MEMORY;
     self->body_capacity = capacity[2];
     return YK_OK;
@@ -174,7 +174,7 @@ static yk_status check_inertia(yk_nonsmooth *self, const yk_nonsmooth_body_def *
 
 static yk_status add_tensor(yk_nonsmooth *self, const yk_mat3 *inertia, int32_t *index)
 {
-    if (MAKE_ROOM(self, tensors, tensor_count, tensor_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, tensors, tensor_count, tensor_capacity, 1) < 0) return YK_ERROR_MEMORY;
     *index = (int32_t)self->tensor_count;
     self->tensors[self->tensor_count++] = (yk_tensor){*inertia, yk_m3_inverse(*inertia)};
     return YK_OK;
@@ -235,7 +235,7 @@ static int32_t material_index(yk_nonsmooth *self, const yk_material *material)
             m->stiffness == material->stiffness && m->damping == material->damping)
             return (int32_t)i;
     }
-    if (MAKE_ROOM(self, materials, material_count, material_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, materials, material_count, material_capacity, 1) < 0) return YK_ERROR_MEMORY;
     self->materials[self->material_count] = *material;
     return (int32_t)self->material_count++;
 }
@@ -279,20 +279,20 @@ static yk_status check_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *d
 
 static yk_status add_points(yk_nonsmooth *self, const yk_vec3 *points, int count, int32_t *first)
 {
-    if (MAKE_ROOM(self, points, point_count, point_capacity, (size_t)count) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, points, point_count, point_capacity, (size_t)count) < 0) return YK_ERROR_MEMORY;
     *first = (int32_t)self->point_count;
     for (int i = 0; i < count; i++) self->points[self->point_count++] = points[i];
     return YK_OK;
 }
 
-static yk_status add_part(yk_nonsmooth *self, const yk_part *part, const yk_shape_place *placement)
+static yk_status add_part(yk_nonsmooth *self, const yk_part *part, const yk_part_geometry *geometry)
 {
-    if (MAKE_ROOM(self, parts, part_count, part_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, parts, part_count, part_capacity, 1) < 0) return YK_ERROR_MEMORY;
     self->parts[self->part_count] = *part;
-    if (placement) {
-        if (MAKE_ROOM(self, placements, placement_count, placement_capacity, 1) < 0) return YK_ERROR_MEMORY;
-        self->parts[self->part_count].placement = (int32_t)self->placement_count;
-        self->placements[self->placement_count++] = *placement;
+    if (geometry) {
+        if (RESERVE(self, geometries, geometry_count, geometry_capacity, 1) < 0) return YK_ERROR_MEMORY;
+        self->parts[self->part_count].geometry = (int32_t)self->geometry_count;
+        self->geometries[self->geometry_count++] = *geometry;
     }
     self->part_count++;
     return YK_OK;
@@ -300,7 +300,7 @@ static yk_status add_part(yk_nonsmooth *self, const yk_part *part, const yk_shap
 
 /* Triangles sit at their middle, so that their balls are small. */
 static yk_status add_mesh(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def, const yk_part *part,
-                          const yk_shape_place *placement)
+                          const yk_part_geometry *geometry)
 {
     for (int i = 0; i < def->triangle_count; i++) {
         yk_vec3 corners[3], middle = {0, 0, 0};
@@ -309,7 +309,7 @@ static yk_status add_mesh(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def,
             middle = yk_v3_axpy(1.0 / 3, corners[k], middle);
         }
         for (int k = 0; k < 3; k++) corners[k] = yk_v3_sub(corners[k], middle);
-        yk_shape_place placed = *placement;
+        yk_part_geometry placed = *geometry;
         placed.position = yk_v3_add(placed.position, yk_q_rotate(placed.orientation, middle));
         placed.point_count = 3;
         if (add_points(self, corners, 3, &placed.first_point) < 0) return YK_ERROR_MEMORY;
@@ -329,22 +329,22 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
                     .shape = (int32_t)self->shape_count,
                     .material = material_index(self, &def->material),
                     .kind = (uint8_t)def->kind,
-                    .placement = -1};
-    yk_shape_place placement = {.position = def->position,
-                                .orientation = yk_q_unit(def->orientation),
-                                .size = def->size,
-                                .open = def->open,
-                                .group = def->group,
-                                .mask = def->mask};
+                    .geometry = -1};
+    yk_part_geometry geometry = {.position = def->position,
+                                 .orientation = yk_q_unit(def->orientation),
+                                 .size = def->size,
+                                 .open = def->open,
+                                 .group = def->group,
+                                 .mask = def->mask};
     if (part.material < 0) return part.material;
     if (def->kind == YK_SOLID_TRIANGLE) {
-        status = add_mesh(self, def, &part, &placement);
+        status = add_mesh(self, def, &part, &geometry);
     } else {
         if (def->kind == YK_SOLID_HULL) {
-            placement.point_count = def->point_count;
-            status = add_points(self, def->points, def->point_count, &placement.first_point);
+            geometry.point_count = def->point_count;
+            status = add_points(self, def->points, def->point_count, &geometry.first_point);
         }
-        if (status == YK_OK) status = add_part(self, &part, &placement);
+        if (status == YK_OK) status = add_part(self, &part, &geometry);
     }
     return status < 0 ? (int)status : (int)self->shape_count++;
 }
@@ -376,7 +376,7 @@ int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius,
                     .material = index,
                     .kind = YK_SOLID_SPHERE,
                     .round = 1,
-                    .placement = -1};
+                    .geometry = -1};
     if (add_part(self, &part, NULL) < 0) return YK_ERROR_MEMORY;
     self->shape_count++;
     return body;
@@ -386,9 +386,9 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
 {
     for (size_t i = 0; i < self->part_count; i++) {
         const yk_part *part = &self->parts[i];
-        if (part->shape != shape || part->placement < 0) continue;
+        if (part->shape != shape || part->geometry < 0) continue;
         if (!(size.x > 0 && size.y > 0 && size.z > 0) || !yk_solid_is_resizable(part->kind)) break;
-        self->placements[part->placement].size = size;
+        self->geometries[part->geometry].size = size;
         yk_world_forget_list(self);
         if (self->started) yk_sleep_wake(self, -1);
         return YK_OK;
@@ -409,7 +409,7 @@ int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def
         status = yk_fail(self->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself", self->joint_count,
                          def->name ? def->name : "no name");
     if (status < 0) return status;
-    if (MAKE_ROOM(self, joints, joint_count, joint_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, joints, joint_count, joint_capacity, 1) < 0) return YK_ERROR_MEMORY;
     yk_joint_slot *joint = &self->joints[self->joint_count];
     *joint = (yk_joint_slot){.def = *def,
                              .port = -1,
@@ -429,7 +429,7 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
         status = yk_fail(self->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d", self->force_count,
                          def->name ? def->name : "no name", def->input);
     if (status < 0) return status;
-    if (MAKE_ROOM(self, forces, force_count, force_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, forces, force_count, force_capacity, 1) < 0) return YK_ERROR_MEMORY;
     yk_force_slot *force = &self->forces[self->force_count];
     *force = (yk_force_slot){.def = *def};
     if (copy_name(self, def->name, &force->name) < 0) return YK_ERROR_MEMORY;
@@ -452,7 +452,7 @@ yk_status yk_world_list_ports(yk_nonsmooth *self)
             listed[at] = (int)i;
             list[at++] = (yk_port){.name = self->ports[i].name,
                                    .kind = self->ports[i].line ? YK_PORT_SCALAR : YK_PORT_MARKER,
-                                   .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+                                   .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
         }
         for (size_t i = 0; i < self->signal_count; i++) {
             if (self->signals[i].world != world) continue;
@@ -469,7 +469,7 @@ int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name)
 {
     yk_status status = check_open(self, "a signal");
     if (status < 0) return status;
-    if (MAKE_ROOM(self, signals, signal_count, signal_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, signals, signal_count, signal_capacity, 1) < 0) return YK_ERROR_MEMORY;
     yk_signal_slot *signal = &self->signals[self->signal_count];
     *signal = (yk_signal_slot){0};
     if (copy_name(self, name, &signal->name) < 0) return YK_ERROR_MEMORY;
@@ -487,7 +487,7 @@ int yk_nonsmooth_find_signal(const yk_nonsmooth *self, const char *name)
 
 static int append_port(yk_nonsmooth *self, const char *name, const yk_port_slot *made)
 {
-    if (MAKE_ROOM(self, ports, port_count, port_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, ports, port_count, port_capacity, 1) < 0) return YK_ERROR_MEMORY;
     yk_port_slot *port = &self->ports[self->port_count];
     *port = *made;
     port->joint = -1;
@@ -529,7 +529,7 @@ static yk_status add_prescription(yk_nonsmooth *self, const yk_prescription *pre
     if (status == YK_OK && self->models[body].drive >= YK_PRESCRIBED_BY_FUNCTION)
         status = yk_fail(self->context, YK_ERROR_ARGUMENT, "the motion of body %d is prescribed twice", body);
     if (status < 0) return status;
-    if (MAKE_ROOM(self, prescriptions, prescription_count, prescription_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(self, prescriptions, prescription_count, prescription_capacity, 1) < 0) return YK_ERROR_MEMORY;
     self->prescriptions[self->prescription_count++] = *prescription;
     self->models[body].drive = YK_PRESCRIBED_BY_FUNCTION;
     return YK_OK;

@@ -11,7 +11,7 @@
 
 static yk_vec3 part_centre(const yk_nonsmooth *self, const yk_part *part)
 {
-    yk_vec3 local = part->placement < 0 ? yk_v3(0, 0, 0) : self->placements[part->placement].position;
+    yk_vec3 local = part->geometry < 0 ? yk_v3(0, 0, 0) : self->geometries[part->geometry].position;
     if (part->body < 0) return local;
     const yk_body_state *body = &self->bodies[part->body];
     return yk_v3_add(body->position, yk_q_rotate(body->orientation, local));
@@ -19,7 +19,7 @@ static yk_vec3 part_centre(const yk_nonsmooth *self, const yk_part *part)
 
 static yk_quat part_orientation(const yk_nonsmooth *self, const yk_part *part)
 {
-    yk_quat local = part->placement < 0 ? yk_q_identity() : self->placements[part->placement].orientation;
+    yk_quat local = part->geometry < 0 ? yk_q_identity() : self->geometries[part->geometry].orientation;
     return part->body < 0 ? local : yk_q_mul(self->bodies[part->body].orientation, local);
 }
 
@@ -32,17 +32,17 @@ yk_solid yk_world_solid(const yk_nonsmooth *self, size_t index)
 {
     const yk_part *part = &self->parts[index];
     yk_solid solid = {.kind = part->kind, .position = part_centre(self, part)};
-    if (part->placement < 0) {
+    if (part->geometry < 0) {
         solid.rotation = yk_m3_identity();
         solid.size.x = self->models[part->body].radius;
         return solid;
     }
-    const yk_shape_place *placement = &self->placements[part->placement];
+    const yk_part_geometry *geometry = &self->geometries[part->geometry];
     solid.rotation = yk_q_matrix(part_orientation(self, part));
-    solid.size = placement->size;
-    solid.open = placement->open;
-    solid.points = placement->point_count > 0 ? self->points + placement->first_point : NULL;
-    solid.point_count = placement->point_count;
+    solid.size = geometry->size;
+    solid.open = geometry->open;
+    solid.points = geometry->point_count > 0 ? self->points + geometry->first_point : NULL;
+    solid.point_count = geometry->point_count;
     return solid;
 }
 
@@ -67,9 +67,9 @@ static void place_solids(yk_nonsmooth *self)
 
 bool yk_world_layers_meet(const yk_nonsmooth *self, const yk_part *a, const yk_part *b)
 {
-    if (a->placement < 0 && b->placement < 0) return true;
-    const yk_shape_place *qa = a->placement < 0 ? NULL : &self->placements[a->placement];
-    const yk_shape_place *qb = b->placement < 0 ? NULL : &self->placements[b->placement];
+    if (a->geometry < 0 && b->geometry < 0) return true;
+    const yk_part_geometry *qa = a->geometry < 0 ? NULL : &self->geometries[a->geometry];
+    const yk_part_geometry *qb = b->geometry < 0 ? NULL : &self->geometries[b->geometry];
     unsigned group_a = qa ? qa->group : 1, mask_a = qa ? qa->mask : ~0u;
     unsigned group_b = qb ? qb->group : 1, mask_b = qb ? qb->mask : ~0u;
     return (mask_a & group_b) && (mask_b & group_a);
@@ -87,7 +87,7 @@ static bool may_touch(const void *user, size_t a, size_t b)
 /* Found here, without collide.h. */
 static bool is_round_pair(const yk_nonsmooth *self, const yk_part *a, const yk_part *b)
 {
-    if (!a->round || yk_world_resists_turning(self, a, b)) return false;
+    if (!a->round || yk_world_resists_rotation(self, a, b)) return false;
     return b->round || (!yk_solid_is_finite(b->kind) && !yk_world_is_dynamic(self, b->body));
 }
 
@@ -117,13 +117,13 @@ static yk_status part_general_pairs(yk_nonsmooth *self)
     return YK_OK;
 }
 
-static size_t turned_index(const yk_nonsmooth *self, size_t part)
+static size_t rotated_index(const yk_nonsmooth *self, size_t part)
 {
-    size_t unbounded = self->part_count - self->finite_count, others = self->turned_count - unbounded;
+    size_t unbounded = self->part_count - self->finite_count, others = self->rotated_count - unbounded;
     return part < self->finite_count ? (size_t)self->extent_of[part] : others + part - self->finite_count;
 }
 
-static void remember_places(yk_nonsmooth *self)
+static void remember_poses(yk_nonsmooth *self)
 {
     self->reach = 0;
     if (self->finite_count > 0) memcpy(self->listed, self->balls, self->finite_count * sizeof *self->balls);
@@ -136,7 +136,7 @@ static void remember_places(yk_nonsmooth *self)
         }
     }
     for (size_t i = 0; i < self->part_count; i++)
-        if (!self->parts[i].round) self->turned[turned_index(self, i)] = part_orientation(self, &self->parts[i]);
+        if (!self->parts[i].round) self->rotated[rotated_index(self, i)] = part_orientation(self, &self->parts[i]);
 }
 
 static yk_status make_list(yk_nonsmooth *self, double margin, double wall_margin)
@@ -149,7 +149,7 @@ static yk_status make_list(yk_nonsmooth *self, double margin, double wall_margin
     yk_broad_input input = {.finite = self->finite_count,
                             .unbounded = self->part_count - self->finite_count,
                             .balls = self->balls,
-                            .extent_of = self->turned_count > 0 ? self->extent_of : NULL,
+                            .extent_of = self->rotated_count > 0 ? self->extent_of : NULL,
                             .half_extents = self->half_extents,
                             .unbounded_solids = self->unbounded,
                             .still = self->sleep.asleep > 0 ? self->sleep.still : NULL,
@@ -158,7 +158,7 @@ static yk_status make_list(yk_nonsmooth *self, double margin, double wall_margin
     yk_status status = yk_broad_build(&self->broad, &input, margin, wall_margin);
     if (status == YK_OK) status = part_general_pairs(self);
     if (status < 0) return status;
-    remember_places(self);
+    remember_poses(self);
     self->listed_margin = margin;
     self->listed_wall_margin = wall_margin;
     self->report.rebuilt = true;
@@ -175,7 +175,7 @@ static double drift_of(const yk_nonsmooth *self, size_t i, yk_vec3 centre, yk_ve
 {
     double drift = yk_v3_norm(yk_v3_sub(yk_v3_sub(centre, self->listed[i].centre), shift));
     if (self->parts[i].round) return drift;
-    yk_quat p = self->turned[turned_index(self, i)], q = part_orientation(self, &self->parts[i]);
+    yk_quat p = self->rotated[rotated_index(self, i)], q = part_orientation(self, &self->parts[i]);
     double cosine = fabs(p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z);
     double reach = i < self->finite_count ? self->balls[i].radius : self->reach;
     return drift + 2 * reach * sqrt(fmax(0, 1 - cosine * cosine));
@@ -270,8 +270,8 @@ static double find_approach(yk_nonsmooth *self, double h)
         int32_t slot = self->parts[i].body;
         yk_body_state still = {.velocity = {0, 0, 0}};
         const yk_body_state *body = slot < 0 ? &still : &self->bodies[slot];
-        double turning = self->reach * yk_v3_norm(body->angular_velocity);
-        walls = fmax(walls, yk_v3_norm(yk_v3_sub(body->velocity, common)) + turning);
+        double rotating = self->reach * yk_v3_norm(body->angular_velocity);
+        walls = fmax(walls, yk_v3_norm(yk_v3_sub(body->velocity, common)) + rotating);
     }
     double approach = h * (fmax(2 * speed, speed + walls) + h * yk_v3_norm(self->def.gravity));
     return fmin(approach, self->smallest_radius);

@@ -185,11 +185,11 @@ void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *moti
 /* Before start, or between steps: another size of a shape (a lid that is lowered). */
 yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size);
 /* Mean over the last step of the wrench at the centre of mass that held a prescribed body on its course. */
-yk_effort yk_nonsmooth_reaction(const yk_nonsmooth *self, int body);
+yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body);
 /* Mean over the last step of the force of contacts on a body from another one; YK_WORLD counts as a body. */
 yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from);
 /* Mean over the last step of the wrench of joint on body b, about marker b. */
-yk_effort yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint);
+yk_wrench yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint);
 void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy);
 /* Of the last step. */
 void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *report);

@@ -18,7 +18,7 @@ typedef struct yk_packing_def {
     double density;
     yk_material material;
     double clearance; /* of the lattice, in radii */
-    double jitter;    /* share of the clearance by which spheres are moved at random, in [0, 1] */
+    double jitter;    /* fraction of the clearance by which spheres are moved at random, in [0, 1] */
     uint64_t seed;
     double gravity;
     double step;

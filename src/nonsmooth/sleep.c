@@ -5,7 +5,7 @@
  * its bodies has been slower than the limits for the given time, and wakes as a whole. Contacts count from the envelope
  * on, in both directions, so that no sleeping body ever touches one that is awake.
  *
- * What is disturbed is marked in `stirred`, for bodies that are awake as well: whoever stands on a slowly tilting plane
+ * What is disturbed is marked in `disturbed`, for bodies that are awake as well: whoever stands on a slowly tilting plane
  * may be slow, but does not rest. Motions, loads and drives count as changed against what they were when they last
  * changed, so that the slowest ones are seen as well, only later. */
 #include <string.h>
@@ -14,9 +14,9 @@
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
-/* Changes below these are rounding: of places in terms of the smallest radius and in rad, of efforts in terms of the
- * weight and of the effort itself. */
-static const double place_trace = 1e-10, effort_trace = 1e-8;
+/* Changes below these are rounding: of places in terms of the smallest radius and in rad, of wrenches in terms of the
+ * weight and of the wrench itself. */
+static const double POSE_TRACE = 1e-10, WRENCH_TRACE = 1e-8;
 
 /* Islands ---------------------------------------------------------------------------------------------------------- */
 
@@ -48,72 +48,72 @@ static void find_islands(yk_nonsmooth *self, const yk_contact_list *contacts)
 
 /* Bodies ----------------------------------------------------------------------------------------------------------- */
 
-static void stir(yk_nonsmooth *self, int32_t slot)
+static void disturb(yk_nonsmooth *self, int32_t slot)
 {
-    if (yk_world_is_dynamic(self, slot)) self->sleep.stirred[slot] = 1;
+    if (yk_world_is_dynamic(self, slot)) self->sleep.disturbed[slot] = 1;
 }
 
 static bool moves(const yk_nonsmooth *self, int32_t slot)
 {
-    return slot >= 0 && !yk_world_is_dynamic(self, slot) && self->sleep.stirred[slot];
+    return slot >= 0 && !yk_world_is_dynamic(self, slot) && self->sleep.disturbed[slot];
 }
 
 /* Marks parts that sleep or stand. The list of near pairs has none of two such parts, so it is made anew when one of
- * them stirs. */
+ * them is disturbed. */
 static void mark_still(yk_nonsmooth *self)
 {
-    bool stirs = false;
+    bool disturbs = false;
     for (size_t i = 0; i < self->part_count; i++) {
         int32_t slot = self->parts[i].body;
         bool stands = yk_world_is_dynamic(self, slot) ? yk_world_is_asleep(self, slot) : !moves(self, slot);
         bool still = stands && self->sleep.asleep > 0;
-        stirs = stirs || (self->sleep.still[i] && !still);
+        disturbs = disturbs || (self->sleep.still[i] && !still);
         self->sleep.still[i] = still;
     }
-    if (stirs) yk_world_forget_list(self);
+    if (disturbs) yk_world_forget_list(self);
 }
 
-/* Wakes the islands in which someone was stirred; false if there is none. */
+/* Wakes the islands in which someone was disturbed; false if there is none. */
 static bool wake_islands(yk_nonsmooth *self, double h)
 {
     yk_sleep *sleep = &self->sleep;
     bool any = false;
     for (size_t i = 0; i < self->dynamic_count && sleep->asleep > 0 && !any; i++)
-        any = sleep->stirred[i] && isinf(sleep->calm[i]);
+        any = sleep->disturbed[i] && isinf(sleep->rest_time[i]);
     if (!any) return false;
     find_islands(self, &sleep->frozen);
     for (size_t i = 0; i < self->dynamic_count; i++)
-        if (sleep->stirred[i] && isinf(sleep->calm[i])) sleep->stirred[root_of(sleep->root, (int32_t)i)] = 1;
+        if (sleep->disturbed[i] && isinf(sleep->rest_time[i])) sleep->disturbed[root_of(sleep->root, (int32_t)i)] = 1;
     for (size_t i = 0; i < self->dynamic_count; i++)
-        if (isinf(sleep->calm[i]) && sleep->stirred[root_of(sleep->root, (int32_t)i)]) sleep->calm[i] = 0;
+        if (isinf(sleep->rest_time[i]) && sleep->disturbed[root_of(sleep->root, (int32_t)i)]) sleep->rest_time[i] = 0;
     yk_frozen_return(self, h);
     return true;
 }
 
 void yk_sleep_wake(yk_nonsmooth *self, int32_t slot)
 {
-    if (!self->sleep.calm) return;
-    memset(self->sleep.stirred, slot < 0, self->body_count * sizeof *self->sleep.stirred);
-    if (slot >= 0) stir(self, slot);
+    if (!self->sleep.rest_time) return;
+    memset(self->sleep.disturbed, slot < 0, self->body_count * sizeof *self->sleep.disturbed);
+    if (slot >= 0) disturb(self, slot);
     for (size_t i = 0; i < self->dynamic_count; i++)
-        if (self->sleep.stirred[i] && !isinf(self->sleep.calm[i])) self->sleep.calm[i] = 0;
+        if (self->sleep.disturbed[i] && !isinf(self->sleep.rest_time[i])) self->sleep.rest_time[i] = 0;
     wake_islands(self, self->run.step);
 }
 
 /* What disturbs ---------------------------------------------------------------------------------------------------- */
 
 /* Whether something has left its place; the new one is remembered. */
-static bool has_moved(const yk_nonsmooth *self, yk_place *place, yk_vec3 position, yk_quat orientation)
+static bool has_moved(const yk_nonsmooth *self, yk_location *place, yk_vec3 position, yk_quat orientation)
 {
-    yk_quat turn = yk_q_mul(orientation, yk_q_conjugate(place->orientation));
+    yk_quat rotation = yk_q_mul(orientation, yk_q_conjugate(place->orientation));
     double shift = yk_v3_norm(yk_v3_sub(position, place->position));
-    double angle = 2 * sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
-    if (shift <= place_trace * self->smallest_radius && angle <= place_trace) return false;
-    *place = (yk_place){position, orientation};
+    double angle = 2 * sqrt(rotation.x * rotation.x + rotation.y * rotation.y + rotation.z * rotation.z);
+    if (shift <= POSE_TRACE * self->smallest_radius && angle <= POSE_TRACE) return false;
+    *place = (yk_location){position, orientation};
     return true;
 }
 
-static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     yk_sleep *sleep = &self->sleep;
     size_t known = yk_world_known_count(self);
@@ -124,26 +124,26 @@ static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk
         const yk_body_state *body = &sleep->ahead[i];
         yk_vec3 position = yk_v3_axpy(h, body->velocity, body->position);
         yk_quat orientation = yk_q_mul(yk_so3_exp(yk_v3_scale(h, body->angular_velocity)), body->orientation);
-        sleep->stirred[self->dynamic_count + i] = has_moved(self, &sleep->places[i], position, orientation);
+        sleep->disturbed[self->dynamic_count + i] = has_moved(self, &sleep->poses[i], position, orientation);
     }
 }
 
-static void stir_port(yk_nonsmooth *self, const yk_port_slot *port)
+static void disturb_port(yk_nonsmooth *self, const yk_port_slot *port)
 {
-    stir(self, port->slot);
-    if (port->line) stir(self, port->far_slot);
+    disturb(self, port->slot);
+    if (port->line) disturb(self, port->far_slot);
 }
 
-static void notice_ports(yk_nonsmooth *self, double h, const yk_signal *inputs)
+static void notice_ports(yk_nonsmooth *self, double h, const yk_input *inputs)
 {
     for (size_t i = 0; inputs && i < self->port_count; i++) {
         const yk_port_slot *port = &self->ports[i];
         /* A partner that asks how the port answers gets the answer of one that is awake. */
-        if (port->causality == YK_TAKES_EFFORT && self->interface) stir_port(self, port);
+        if (port->causality == YK_TAKES_WRENCH && self->interface) disturb_port(self, port);
         if (port->causality != YK_TAKES_MOTION || port->whole_body) continue;
-        yk_motion end = yk_signal_motion(&inputs[i], self->port_list[i].kind, h);
-        yk_place *place = &self->sleep.places[yk_world_known_count(self) + i];
-        if (has_moved(self, place, end.position, end.orientation)) stir_port(self, port);
+        yk_motion end = yk_input_motion(&inputs[i], self->port_list[i].kind, h);
+        yk_location *place = &self->sleep.poses[yk_world_known_count(self) + i];
+        if (has_moved(self, place, end.position, end.orientation)) disturb_port(self, port);
     }
 }
 
@@ -156,29 +156,29 @@ static void notice_joints(yk_nonsmooth *self, double t, double h)
         bool at_speed = joint->joint.driven && yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind);
         bool changed = value != self->sleep.drives[i] || (at_speed && value != 0);
         self->sleep.drives[i] = value;
-        if (changed || moves(self, joint->slot_a)) stir(self, joint->slot_b);
-        if (changed || moves(self, joint->slot_b)) stir(self, joint->slot_a);
+        if (changed || moves(self, joint->slot_a)) disturb(self, joint->slot_b);
+        if (changed || moves(self, joint->slot_b)) disturb(self, joint->slot_a);
     }
 }
 
 static bool differs(yk_vec3 now, yk_vec3 then, double scale)
 {
-    return yk_v3_norm(yk_v3_sub(now, then)) > effort_trace * (scale + yk_v3_norm(then));
+    return yk_v3_norm(yk_v3_sub(now, then)) > WRENCH_TRACE * (scale + yk_v3_norm(then));
 }
 
-static void notice_efforts(yk_nonsmooth *self)
+static void notice_wrenches(yk_nonsmooth *self)
 {
     yk_sleep *sleep = &self->sleep;
-    if (!sleep->efforts) return;
+    if (!sleep->wrenches) return;
     double g = yk_v3_norm(self->def.gravity);
     for (size_t i = 0; i < self->dynamic_count; i++) {
-        const yk_effort *now = &self->applied[i];
+        const yk_wrench *now = &self->applied[i];
         double weight = self->models[i].mass * g;
-        if (!differs(now->force, sleep->efforts[i].force, weight) &&
-            !differs(now->torque, sleep->efforts[i].torque, weight * self->smallest_radius))
+        if (!differs(now->force, sleep->wrenches[i].force, weight) &&
+            !differs(now->torque, sleep->wrenches[i].torque, weight * self->smallest_radius))
             continue;
-        sleep->efforts[i] = *now;
-        sleep->stirred[i] = 1;
+        sleep->wrenches[i] = *now;
+        sleep->disturbed[i] = 1;
     }
 }
 
@@ -187,28 +187,28 @@ static void notice_contacts(yk_nonsmooth *self, const yk_contact_list *list)
     for (size_t i = 0; i < list->count; i++) {
         int32_t a = self->parts[list->keys[i].a].body, b = self->parts[list->keys[i].b].body;
         if (moves(self, a) || (yk_world_is_dynamic(self, a) && !yk_world_is_asleep(self, a))) {
-            if (moves(self, a) || yk_world_is_asleep(self, b)) stir(self, b);
+            if (moves(self, a) || yk_world_is_asleep(self, b)) disturb(self, b);
         }
         if (moves(self, b) || (yk_world_is_dynamic(self, b) && !yk_world_is_asleep(self, b))) {
-            if (moves(self, b) || yk_world_is_asleep(self, a)) stir(self, a);
+            if (moves(self, b) || yk_world_is_asleep(self, a)) disturb(self, a);
         }
     }
 }
 
-bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_signal *inputs)
+bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     yk_sleep *sleep = &self->sleep;
-    memset(sleep->stirred, 0, self->body_count * sizeof *sleep->stirred);
+    memset(sleep->disturbed, 0, self->body_count * sizeof *sleep->disturbed);
     notice_known_bodies(self, t, h, inputs);
     notice_ports(self, h, inputs);
     notice_joints(self, t, h);
-    notice_efforts(self);
-    if (memchr(sleep->stirred + self->dynamic_count, 1, yk_world_known_count(self)))
+    notice_wrenches(self);
+    if (memchr(sleep->disturbed + self->dynamic_count, 1, yk_world_known_count(self)))
         notice_contacts(self, &sleep->frozen);
     wake_islands(self, h);
     mark_still(self);
     if (sleep->asleep < self->dynamic_count) return false;
-    return !memchr(sleep->stirred, 1, self->body_count);
+    return !memchr(sleep->disturbed, 1, self->body_count);
 }
 
 bool yk_sleep_was_touched(yk_nonsmooth *self, double h)
@@ -221,20 +221,20 @@ bool yk_sleep_was_touched(yk_nonsmooth *self, double h)
 
 /* Falling asleep --------------------------------------------------------------------------------------------------- */
 
-/* Counts the calm time; true if someone has been calm for long enough. */
-static bool count_calm_time(yk_nonsmooth *self, double h)
+/* Counts the time at rest; true if someone has been at rest for long enough. */
+static bool count_rest_time(yk_nonsmooth *self, double h)
 {
     const yk_sleeping *limits = &self->def.sleeping;
     double angular = limits->angular_speed > 0 ? limits->angular_speed : limits->speed / self->smallest_radius;
     double speed2 = limits->speed * limits->speed, angular2 = angular * angular;
     bool any = false;
     for (size_t i = 0; i < self->dynamic_count; i++) {
-        double *calm = &self->sleep.calm[i];
-        if (isinf(*calm)) continue;
+        double *rest_time = &self->sleep.rest_time[i];
+        if (isinf(*rest_time)) continue;
         const yk_body_state *body = &self->bodies[i];
         bool slow = yk_v3_norm2(body->velocity) <= speed2 && yk_v3_norm2(body->angular_velocity) <= angular2;
-        *calm = slow && !self->sleep.stirred[i] ? *calm + h : 0;
-        any = any || *calm >= limits->after;
+        *rest_time = slow && !self->sleep.disturbed[i] ? *rest_time + h : 0;
+        any = any || *rest_time >= limits->after;
     }
     return any;
 }
@@ -245,21 +245,21 @@ static void put_to_sleep(yk_nonsmooth *self, size_t slot)
     yk_body_state *body = &self->bodies[slot];
     self->run.dissipated += yk_world_body_kinetic(self, slot, body->velocity, body->angular_velocity);
     body->velocity = body->angular_velocity = yk_v3(0, 0, 0);
-    self->sleep.calm[slot] = INFINITY;
+    self->sleep.rest_time[slot] = INFINITY;
 }
 
 void yk_sleep_end(yk_nonsmooth *self, double h)
 {
     yk_sleep *sleep = &self->sleep;
-    if (sleep->asleep < self->dynamic_count && count_calm_time(self, h)) {
-        /* From here on `stirred` marks the roots of islands that go on. */
-        memset(sleep->stirred, 0, self->body_count * sizeof *sleep->stirred);
+    if (sleep->asleep < self->dynamic_count && count_rest_time(self, h)) {
+        /* From here on `disturbed` marks the roots of islands that go on. */
+        memset(sleep->disturbed, 0, self->body_count * sizeof *sleep->disturbed);
         find_islands(self, &self->cache);
         for (size_t i = 0; i < self->dynamic_count; i++)
-            if (sleep->calm[i] < self->def.sleeping.after) sleep->stirred[root_of(sleep->root, (int32_t)i)] = 1;
+            if (sleep->rest_time[i] < self->def.sleeping.after) sleep->disturbed[root_of(sleep->root, (int32_t)i)] = 1;
         size_t fallen = 0;
         for (size_t i = 0; i < self->dynamic_count; i++) {
-            if (isinf(sleep->calm[i]) || sleep->stirred[root_of(sleep->root, (int32_t)i)]) continue;
+            if (isinf(sleep->rest_time[i]) || sleep->disturbed[root_of(sleep->root, (int32_t)i)]) continue;
             put_to_sleep(self, i);
             fallen++;
         }
@@ -268,25 +268,25 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
     self->report.asleep = sleep->asleep;
 }
 
-void yk_sleep_start(yk_nonsmooth *self, double t, const yk_signal *inputs)
+void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
 {
     yk_sleep *sleep = &self->sleep;
-    if (!sleep->calm) return;
+    if (!sleep->rest_time) return;
     size_t known = yk_world_known_count(self);
-    for (size_t i = 0; i < self->dynamic_count; i++) sleep->calm[i] = 0;
+    for (size_t i = 0; i < self->dynamic_count; i++) sleep->rest_time[i] = 0;
     for (size_t i = 0; i < known; i++) {
         const yk_body_state *body = &self->bodies[self->dynamic_count + i];
-        sleep->places[i] = (yk_place){body->position, body->orientation};
+        sleep->poses[i] = (yk_location){body->position, body->orientation};
     }
     for (size_t i = 0; i < self->port_count; i++) {
-        sleep->places[known + i] = (yk_place){.orientation = {1, 0, 0, 0}};
+        sleep->poses[known + i] = (yk_location){.orientation = {1, 0, 0, 0}};
         if (!inputs || self->ports[i].causality != YK_TAKES_MOTION) continue;
-        yk_motion motion = yk_signal_motion(&inputs[i], self->port_list[i].kind, 0);
-        sleep->places[known + i] = (yk_place){motion.position, motion.orientation};
+        yk_motion motion = yk_input_motion(&inputs[i], self->port_list[i].kind, 0);
+        sleep->poses[known + i] = (yk_location){motion.position, motion.orientation};
     }
     for (size_t i = 0; i < self->joint_count; i++)
         sleep->drives[i] = self->joints[i].joint.driven ? yk_function_value(self->joints[i].def.drive, t) : 0;
-    if (sleep->efforts) memset(sleep->efforts, 0, self->dynamic_count * sizeof *sleep->efforts);
+    if (sleep->wrenches) memset(sleep->wrenches, 0, self->dynamic_count * sizeof *sleep->wrenches);
     sleep->frozen.count = sleep->frozen.round_count = 0;
     memset(sleep->still, 0, self->part_count * sizeof *sleep->still);
     yk_frozen_sum(self);

@@ -11,23 +11,23 @@
 
 #include "nonsmooth/world.h"
 
-enum { BODY_WORDS = sizeof(yk_body_state) / sizeof(double), EFFORT_WORDS = 6, CONTACT_WORDS = 5, PLACE_WORDS = 7 };
+enum { BODY_WORDS = sizeof(yk_body_state) / sizeof(double), WRENCH_WORDS = 6, CONTACT_WORDS = 5, PLACE_WORDS = 7 };
 
 static size_t sleep_words(const yk_nonsmooth *self)
 {
     const yk_sleep *sleep = &self->sleep;
-    if (!sleep->calm) return 0;
-    size_t places = yk_world_known_count(self) + self->port_count;
-    size_t efforts = sleep->efforts ? EFFORT_WORDS * self->dynamic_count : 0;
+    if (!sleep->rest_time) return 0;
+    size_t poses = yk_world_known_count(self) + self->port_count;
+    size_t wrenches = sleep->wrenches ? WRENCH_WORDS * self->dynamic_count : 0;
     /* Frozen contacts and the cache have one capacity together; points come on top. */
-    return self->dynamic_count + PLACE_WORDS * places + efforts + self->joint_count + 2 + 3 * self->contact_capacity;
+    return self->dynamic_count + PLACE_WORDS * poses + wrenches + self->joint_count + 2 + 3 * self->contact_capacity;
 }
 
 yk_state_layout yk_world_state_layout(const yk_nonsmooth *self)
 {
     size_t continuous = self->body_count * BODY_WORDS;
-    size_t outputs = 2 * EFFORT_WORDS * self->port_count +
-                     EFFORT_WORDS * (yk_world_known_count(self) + self->joint_count) + self->joint_row_capacity;
+    size_t outputs = 2 * WRENCH_WORDS * self->port_count +
+                     WRENCH_WORDS * (yk_world_known_count(self) + self->joint_count) + self->joint_row_capacity;
     outputs += self->signal_count;
     size_t cache = 2 + CONTACT_WORDS * self->contact_capacity + 3 * self->general_capacity;
     return (yk_state_layout){continuous + sizeof self->run / sizeof(double) + outputs + cache + sleep_words(self),
@@ -53,14 +53,14 @@ static void copy_words(image_walk *walk, void *data, size_t bytes)
 static void walk_outputs(image_walk *walk, yk_nonsmooth *self)
 {
     for (size_t i = 0; i < self->port_count; i++) {
-        copy_words(walk, &self->ports[i].effort, sizeof self->ports[i].effort);
+        copy_words(walk, &self->ports[i].wrench, sizeof self->ports[i].wrench);
         copy_words(walk, &self->ports[i].rate, sizeof self->ports[i].rate);
     }
     for (size_t i = 0; i < self->signal_count; i++)
         copy_words(walk, &self->signals[i].value, sizeof self->signals[i].value);
     copy_words(walk, self->reactions, yk_world_known_count(self) * sizeof *self->reactions);
     for (size_t i = 0; i < self->joint_count; i++)
-        copy_words(walk, &self->joints[i].effort, sizeof self->joints[i].effort);
+        copy_words(walk, &self->joints[i].wrench, sizeof self->joints[i].wrench);
     copy_words(walk, self->joint_impulses, self->joint_row_capacity * sizeof *self->joint_impulses);
 }
 
@@ -87,10 +87,10 @@ static yk_status walk_contacts(image_walk *walk, yk_nonsmooth *self, yk_contact_
 static yk_status walk_sleep(image_walk *walk, yk_nonsmooth *self)
 {
     yk_sleep *sleep = &self->sleep;
-    if (!sleep->calm) return YK_OK;
-    copy_words(walk, sleep->calm, self->dynamic_count * sizeof *sleep->calm);
-    copy_words(walk, sleep->places, (yk_world_known_count(self) + self->port_count) * sizeof *sleep->places);
-    if (sleep->efforts) copy_words(walk, sleep->efforts, self->dynamic_count * sizeof *sleep->efforts);
+    if (!sleep->rest_time) return YK_OK;
+    copy_words(walk, sleep->rest_time, self->dynamic_count * sizeof *sleep->rest_time);
+    copy_words(walk, sleep->poses, (yk_world_known_count(self) + self->port_count) * sizeof *sleep->poses);
+    if (sleep->wrenches) copy_words(walk, sleep->wrenches, self->dynamic_count * sizeof *sleep->wrenches);
     copy_words(walk, sleep->drives, self->joint_count * sizeof *sleep->drives);
     yk_status status = walk_contacts(walk, self, &sleep->frozen, sleep->forces, sleep->torques);
     if (status == YK_OK) copy_words(walk, sleep->points, sleep->frozen.count * sizeof *sleep->points);
@@ -120,7 +120,7 @@ yk_status yk_world_state_set(yk_nonsmooth *self, const double *image)
     yk_status status = walk_image(self, &walk);
     if (status < 0) return status;
     yk_world_index_cache(self);
-    if (self->sleep.calm) yk_frozen_sum(self);
+    if (self->sleep.rest_time) yk_frozen_sum(self);
     /* Perturbed quaternions are brought back to unit length; those that are unit to rounding stay as they are. */
     for (size_t i = 0; i < self->body_count; i++) {
         double norm = yk_q_norm(self->bodies[i].orientation);
@@ -158,10 +158,10 @@ void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *moti
     if (self->started) yk_sleep_wake(self, self->slot_of[body]);
 }
 
-yk_effort yk_nonsmooth_reaction(const yk_nonsmooth *self, int body)
+yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body)
 {
     size_t slot = (size_t)self->slot_of[body];
-    return slot < self->dynamic_count ? (yk_effort){.force = {0, 0, 0}} : self->reactions[slot - self->dynamic_count];
+    return slot < self->dynamic_count ? (yk_wrench){.force = {0, 0, 0}} : self->reactions[slot - self->dynamic_count];
 }
 
 /* Sum of `impulses` on the body in slot `slot` from the one in slot `other`. */

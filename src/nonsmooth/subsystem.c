@@ -62,7 +62,7 @@ static yk_status add_line_joint(yk_nonsmooth *world, int index)
 
 static unsigned mask_of(const yk_nonsmooth *world, const yk_part *part)
 {
-    return part->placement < 0 ? ~0u : world->placements[part->placement].mask;
+    return part->geometry < 0 ? ~0u : world->geometries[part->geometry].mask;
 }
 
 /* A body of known motion passes through what never moves: no force could stop either of them. */
@@ -141,7 +141,7 @@ static void stand_at(yk_body_state *body, const yk_marker *marker, const yk_moti
     body->velocity = yk_v3_sub(motion->velocity, yk_v3_cross(motion->angular_velocity, arm));
 }
 
-static void place_known_bodies(yk_nonsmooth *world, double t, const yk_signal *inputs)
+static void place_known_bodies(yk_nonsmooth *world, double t, const yk_input *inputs)
 {
     yk_marker centre = yk_marker_default();
     for (size_t i = 0; i < world->prescription_count; i++) {
@@ -152,7 +152,7 @@ static void place_known_bodies(yk_nonsmooth *world, double t, const yk_signal *i
     for (size_t i = 0; inputs && i < world->port_count; i++) {
         const yk_port_slot *port = &world->ports[i];
         if (!port->whole_body) continue;
-        yk_motion motion = yk_signal_motion(&inputs[i], YK_PORT_MARKER, 0);
+        yk_motion motion = yk_input_motion(&inputs[i], YK_PORT_MARKER, 0);
         stand_at(&world->bodies[port->slot], &port->marker, &motion);
     }
 }
@@ -160,30 +160,29 @@ static void place_known_bodies(yk_nonsmooth *world, double t, const yk_signal *i
 static void clear_outputs(yk_nonsmooth *world)
 {
     for (size_t i = 0; i < world->port_count; i++) {
-        world->ports[i].effort = (yk_effort){.force = {0, 0, 0}};
+        world->ports[i].wrench = (yk_wrench){.force = {0, 0, 0}};
         world->ports[i].rate = (yk_twist){.linear = {0, 0, 0}};
     }
     for (size_t i = 0; i < world->signal_count; i++) world->signals[i].value = 0;
-    for (size_t i = 0; i < world->joint_count; i++) world->joints[i].effort = (yk_effort){.force = {0, 0, 0}};
+    for (size_t i = 0; i < world->joint_count; i++) world->joints[i].wrench = (yk_wrench){.force = {0, 0, 0}};
     for (size_t i = 0; i < world->joint_row_capacity; i++) world->joint_impulses[i] = 0;
     for (size_t i = 0; i < world->body_count - world->dynamic_count; i++)
-        world->reactions[i] = (yk_effort){.force = {0, 0, 0}};
+        world->reactions[i] = (yk_wrench){.force = {0, 0, 0}};
     world->report = (yk_nonsmooth_report){0};
 }
 
-static void take_efforts(yk_nonsmooth *world, const yk_signal *inputs)
+static void take_wrenches(yk_nonsmooth *world, const yk_input *inputs)
 {
     for (size_t i = 0; inputs && i < world->signal_count; i++)
-        if (world->signals[i].connected)
-            world->signals[i].value = yk_signal_scalar(&inputs[world->signals[i].place], 0);
+        if (world->signals[i].connected) world->signals[i].value = yk_input_scalar(&inputs[world->signals[i].place], 0);
 
     for (size_t i = 0; inputs && i < world->port_count; i++) {
         yk_port_slot *port = &world->ports[i];
-        if (port->causality != YK_TAKES_EFFORT) continue;
+        if (port->causality != YK_TAKES_WRENCH) continue;
         if (port->line)
-            port->effort.force.x = yk_signal_scalar(&inputs[i], 0);
+            port->wrench.force.x = yk_input_scalar(&inputs[i], 0);
         else
-            port->effort = yk_signal_effort(&inputs[i], 0);
+            port->wrench = yk_input_wrench(&inputs[i], 0);
     }
 }
 
@@ -197,7 +196,7 @@ static yk_status lay_out(yk_nonsmooth *world)
     return status;
 }
 
-static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_signal *inputs)
+static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_input *inputs)
 {
     if (!(h > 0)) return yk_fail(world->context, YK_ERROR_ARGUMENT, "the step %g must be positive", h);
     yk_status status = lay_out(world);
@@ -208,7 +207,7 @@ static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_s
     world->cache.count = world->cache.round_count = 0;
     yk_world_index_cache(world);
     clear_outputs(world);
-    take_efforts(world, inputs);
+    take_wrenches(world, inputs);
     place_known_bodies(world, t, inputs);
     yk_sleep_start(world, t, inputs);
     world->largest_residual = 0;
@@ -216,7 +215,7 @@ static yk_status start_world(yk_nonsmooth *world, double t, double h, const yk_s
     return yk_world_start_passages(world);
 }
 
-static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     return start_world(world_of(self), t, h, inputs);
 }
@@ -228,7 +227,7 @@ yk_status yk_nonsmooth_start(yk_nonsmooth *self, double t, double h)
 
 /* Steps ------------------------------------------------------------------------------------------------------------ */
 
-static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     return yk_world_step(world_of(self), t, h, inputs);
 }
@@ -254,19 +253,19 @@ static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate, 
 }
 
 /* The wrench of the joint that merging made: told on its second body, its opposite acts at the same point. */
-static yk_effort merged_effort(const yk_nonsmooth *world, const yk_port_slot *port, yk_vec3 position)
+static yk_wrench merged_wrench(const yk_nonsmooth *world, const yk_port_slot *port, yk_vec3 position)
 {
     const yk_joint_slot *joint = &world->joints[port->merged];
-    yk_effort effort = {{0, 0, 0}, {0, 0, 0}};
+    yk_wrench wrench = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < port->merged_count; i++) {
-        effort.force = yk_v3_add(effort.force, joint[i].effort.force);
-        effort.torque = yk_v3_add(effort.torque, joint[i].effort.torque);
+        wrench.force = yk_v3_add(wrench.force, joint[i].wrench.force);
+        wrench.torque = yk_v3_add(wrench.torque, joint[i].wrench.torque);
     }
-    if (port->merged_side == 1) return effort;
+    if (port->merged_side == 1) return wrench;
     const yk_body_state *other = &world->bodies[joint->slot_b];
     yk_vec3 at = yk_v3_add(other->position, yk_q_rotate(other->orientation, joint->joint.offset[1]));
-    yk_vec3 torque = yk_v3_add(effort.torque, yk_v3_cross(yk_v3_sub(at, position), effort.force));
-    return (yk_effort){yk_v3_neg(effort.force), yk_v3_neg(torque)};
+    yk_vec3 torque = yk_v3_add(wrench.torque, yk_v3_cross(yk_v3_sub(at, position), wrench.force));
+    return (yk_wrench){yk_v3_neg(wrench.force), yk_v3_neg(torque)};
 }
 
 static void output(const yk_subsystem *self, int index, yk_port_value *value)
@@ -283,7 +282,7 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
         return;
     }
     value->motion = marker_motion(&world->bodies[port->slot], &port->rate, &port->marker);
-    value->effort = port->merged_count > 0 ? merged_effort(world, port, value->motion.position) : port->effort;
+    value->wrench = port->merged_count > 0 ? merged_wrench(world, port, value->motion.position) : port->wrench;
 }
 
 /* At constant velocity: accelerations of a nonsmooth motion say nothing about the next step. */
@@ -352,7 +351,7 @@ static int get_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
     return yk_world_shapes(const_world_of(self), list, capacity);
 }
 
-static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_signal *inputs,
+static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                  yk_interface_model *model)
 {
     return yk_world_interface_model(world_of(self), t, h, inputs, model);

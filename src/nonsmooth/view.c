@@ -201,8 +201,8 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_PASSAGE: values[0] = self->largest_passage; break;
     case CHANNEL_ASLEEP: values[0] = (double)self->sleep.asleep; break;
     case CHANNEL_PARTICLES: write_particles(values, self, (int)source->index); break;
-    case CHANNEL_JOINT_FORCE: write_vector(values, self->joints[source->index].effort.force); break;
-    case CHANNEL_JOINT_TORQUE: write_vector(values, self->joints[source->index].effort.torque); break;
+    case CHANNEL_JOINT_FORCE: write_vector(values, self->joints[source->index].wrench.force); break;
+    case CHANNEL_JOINT_TORQUE: write_vector(values, self->joints[source->index].wrench.torque); break;
     case CHANNEL_JOINT_ANGLE: values[0] = joint_reading(self, source->index).angle; break;
     case CHANNEL_JOINT_ANGLE_RATE: values[0] = joint_reading(self, source->index).angle_rate; break;
     case CHANNEL_JOINT_DISPLACEMENT: values[0] = joint_reading(self, source->index).displacement; break;

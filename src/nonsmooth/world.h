@@ -6,7 +6,7 @@
  *   contacts.c   from positions to contact rows and back
  *   rows.c       joints and partly prescribed ports as rows
  *   line.c       distances of two markers as ports
- *   interface.c  how the ports answer to efforts
+ *   interface.c  how the ports answer to wrenches
  *   sleep.c      islands that come to rest and what wakes them
  *   frozen.c     the contacts of those that sleep
  *   step.c       the time step
@@ -64,20 +64,20 @@ typedef struct yk_part {
     int32_t body;  /* slot, or -1 for the world */
     int32_t shape; /* of the user */
     int32_t material;
-    uint8_t kind;      /* yk_solid_kind */
-    uint8_t round;     /* centred sphere of a round body */
-    uint16_t world;    /* of a merged model: which it came from; solids of different ones do not touch */
-    int32_t placement; /* index in placements; -1: a centred sphere needs none */
+    uint8_t kind;     /* yk_solid_kind */
+    uint8_t round;    /* centred sphere of a round body */
+    uint16_t world;   /* of a merged model: which it came from; solids of different ones do not touch */
+    int32_t geometry; /* index in placements; -1: a centred sphere needs none */
 } yk_part;
 
 /* Where a part sits on its body. */
-typedef struct yk_shape_place {
+typedef struct yk_part_geometry {
     yk_vec3 position;
     yk_quat orientation;
     yk_vec3 size;
     unsigned open, group, mask;
     int32_t first_point, point_count;
-} yk_shape_place;
+} yk_part_geometry;
 
 /* A contact point: which solids and which of their features. General ones have their geometry in touches. */
 typedef struct yk_contact_key {
@@ -101,7 +101,7 @@ typedef struct yk_port_slot {
     unsigned constrained;
     bool whole_body;  /* prescribes all six motions: no rows needed */
     int joint;        /* rows of a partly prescribed port */
-    yk_effort effort; /* mean of the last step, about the marker; of a line its x component */
+    yk_wrench wrench; /* mean of the last step, about the marker; of a line its x component */
     yk_twist rate;    /* acceleration of the body's centre of mass over the last step; of a line linear.x */
     /* Line ports: the distance to a marker on another body. */
     bool line;
@@ -131,7 +131,7 @@ typedef struct yk_signal_slot {
 typedef struct yk_world_line {
     double length, rate;
     double bias;                 /* its second derivative at constant velocities of the bodies */
-    yk_vec3 force[2], torque[2]; /* of a unit effort on both bodies, about their centres of mass */
+    yk_vec3 force[2], torque[2]; /* of a unit wrench on both bodies, about their centres of mass */
 } yk_world_line;
 
 typedef struct yk_joint_slot {
@@ -143,7 +143,7 @@ typedef struct yk_joint_slot {
     int driver;       /* line port that prescribes the distance; -1: none */
     size_t first_row; /* in joint_rows; those of sleeping bodies are not there */
     size_t own_row;   /* in joint_impulses */
-    yk_effort effort; /* on b at its marker, mean over the last step */
+    yk_wrench wrench; /* on b at its marker, mean over the last step */
 } yk_joint_slot;
 
 typedef struct yk_force_slot {
@@ -152,19 +152,19 @@ typedef struct yk_force_slot {
     int slot_a, slot_b;
 } yk_force_slot;
 
-typedef struct yk_place {
+typedef struct yk_location {
     yk_vec3 position;
     yk_quat orientation;
-} yk_place;
+} yk_location;
 
-/* Sleeping bodies: see sleep.c. Where sleeping is off there is no `calm`. */
+/* Sleeping bodies: see sleep.c. Where sleeping is off there is no `rest_time`. */
 typedef struct yk_sleep {
     size_t asleep; /* bodies */
 
     /* State */
-    double *calm;           /* per body that forces move: seconds below the limits; infinite: asleep */
-    yk_place *places;       /* of bodies of known motion, then of inputs of ports: when they were last seen moving */
-    yk_effort *efforts;     /* per body that forces move: applied when last seen changing; NULL: gravity alone */
+    double *rest_time;      /* per body that forces move: seconds below the limits; infinite: asleep */
+    yk_location *poses;     /* of bodies of known motion, then of inputs of ports: when they were last seen moving */
+    yk_wrench *wrenches;    /* per body that forces move: applied when last seen changing; NULL: gravity alone */
     double *drives;         /* per joint, the same */
     yk_contact_list frozen; /* contacts of sleeping bodies, canonical order */
     yk_vec3 *forces;        /* mean over the last step, on a */
@@ -173,8 +173,8 @@ typedef struct yk_sleep {
 
     /* Work space */
     yk_body_state *ahead; /* bodies of known motion, with the velocity of the step */
-    yk_effort *received;  /* per body of known motion: from sleeping bodies, mean force and torque */
-    uint8_t *stirred;     /* per body: disturbed from outside; of known motion: moves in this step */
+    yk_wrench *received;  /* per body of known motion: from sleeping bodies, mean force and torque */
+    uint8_t *disturbed;   /* per body: disturbed from outside; of known motion: moves in this step */
     uint8_t *still;       /* per part: sleeps or does not move in this step */
     int32_t *root;        /* of the island, per body that forces move */
     yk_contact_key *spare_keys;
@@ -226,8 +226,8 @@ struct yk_nonsmooth {
     yk_tensor *tensors;
     size_t part_count, part_capacity, finite_count;
     yk_part *parts; /* finite ones first after start */
-    size_t placement_count, placement_capacity;
-    yk_shape_place *placements;
+    size_t geometry_count, geometry_capacity;
+    yk_part_geometry *geometries;
     size_t point_count, point_capacity;
     yk_vec3 *points;
     size_t material_count, material_capacity;
@@ -270,14 +270,14 @@ struct yk_nonsmooth {
 
     /* Work space of a step */
     yk_twist *before;     /* velocities at the beginning of the step */
-    yk_effort *applied;   /* per body: force and torque of everything but contacts and joints; NULL: gravity alone */
-    yk_effort *received;  /* per body of known motion: impulses of contacts and joints, about its centre of mass */
-    yk_effort *reactions; /* per body of known motion: mean force and torque that held it on its course */
+    yk_wrench *applied;   /* per body: force and torque of everything but contacts and joints; NULL: gravity alone */
+    yk_wrench *received;  /* per body of known motion: impulses of contacts and joints, about its centre of mass */
+    yk_wrench *reactions; /* per body of known motion: mean force and torque that held it on its course */
     yk_ball *balls;       /* finite parts */
     yk_ball *listed;      /* the same when the list was made */
     int32_t *extent_of;
     yk_vec3 *half_extents;
-    yk_quat *turned; /* orientation of parts that are not spheres when the list was made */
+    yk_quat *rotated; /* orientation of parts that are not spheres when the list was made */
     yk_solid *unbounded;
     double listed_wall_margin;
     double skin;          /* as it was last chosen */
@@ -298,12 +298,12 @@ struct yk_nonsmooth {
     size_t contact_capacity;
     yk_network *network;
     int32_t round_kind; /* yk_pair_kind of pairs with lever arms along the normal */
-    yk_node *nodes;
+    yk_network_node *nodes;
     yk_joint_row *joint_rows;
     size_t joint_row_count, joint_row_capacity;
     double *partials;
     size_t partial_count;
-    size_t turned_count;
+    size_t rotated_count;
     double step_work, step_loss, step_supply, step_force_supply, step_port_work; /* see energy.c */
     double smallest_radius;                                                      /* of the parts that move */
     int32_t *mesh_last, *mesh_link; /* chains of contacts with the triangles of a mesh; NULL: no mesh */
@@ -354,19 +354,19 @@ yk_status yk_world_find_contacts(yk_nonsmooth *self, double h);
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h);
 void yk_world_take_impulses(yk_nonsmooth *self, double h);
 void yk_world_clear_received(yk_nonsmooth *self, double h);
-bool yk_world_resists_turning(const yk_nonsmooth *self, const yk_part *a, const yk_part *b);
+bool yk_world_resists_rotation(const yk_nonsmooth *self, const yk_part *a, const yk_part *b);
 void yk_world_index_cache(yk_nonsmooth *self);
 
 /* The geometry of a contact of the last search, or of a round one by its key. */
 yk_touch yk_world_touch(const yk_nonsmooth *self, const yk_contact_list *list, size_t contact);
 
-/* sleep.c. At the beginning of a step, with the applied efforts in place: what is disturbed wakes; true when everything
+/* sleep.c. At the beginning of a step, with the applied wrenches in place: what is disturbed wakes; true when everything
  * rests and there is nothing to find. After the contacts were found: true when some woke and the search must be
- * repeated. At the end: who has been calm for long enough falls asleep. */
-bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
+ * repeated. At the end: who has been at rest for long enough falls asleep. */
+bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 bool yk_sleep_was_touched(yk_nonsmooth *self, double h);
 void yk_sleep_end(yk_nonsmooth *self, double h);
-void yk_sleep_start(yk_nonsmooth *self, double t, const yk_signal *inputs);
+void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs);
 /* Between steps; a slot, or -1 for all. */
 void yk_sleep_wake(yk_nonsmooth *self, int32_t slot);
 
@@ -377,12 +377,12 @@ void yk_frozen_return(yk_nonsmooth *self, double h);
 void yk_frozen_sum(yk_nonsmooth *self);
 
 /* rows.c: joints, and ports of which some motions are prescribed, as rows of the network. */
-yk_status yk_world_set_rows(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
+yk_status yk_world_set_rows(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 void yk_world_take_reactions(yk_nonsmooth *self, double h);
 yk_frame yk_world_frame(const yk_nonsmooth *self, int slot);
 
 /* interface.c: see yk_interface_model. */
-yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_signal *inputs,
+yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_input *inputs,
                                    yk_interface_model *model);
 void yk_world_release_interface(yk_nonsmooth *self);
 
@@ -390,7 +390,7 @@ void yk_world_release_interface(yk_nonsmooth *self);
 yk_world_line yk_world_line_at(const yk_nonsmooth *self, const yk_port_slot *port);
 void yk_world_predict_line(const yk_nonsmooth *self, const yk_port_slot *port, double h, yk_motion *motion);
 void yk_world_line_output(const yk_nonsmooth *self, const yk_port_slot *port, yk_port_value *value);
-double yk_world_line_effort(const yk_signal *input, double h);
+double yk_world_line_wrench(const yk_input *input, double h);
 double yk_world_line_work(const yk_nonsmooth *self, const yk_port_slot *port, double h);
 
 /* passage.c: at the start, and at the end of each step. */
@@ -399,16 +399,16 @@ void yk_world_watch_passages(yk_nonsmooth *self);
 
 /* energy.c: books the step that has just been solved; false when a velocity is not finite. */
 double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w);
-bool yk_world_account(yk_nonsmooth *self, double h);
+bool yk_world_balance_energy(yk_nonsmooth *self, double h);
 
 /* step.c */
-yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
-/* Velocities without contacts, joints and efforts at ports, into the nodes; those of bodies of known motion are set to
+yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
+/* Velocities without contacts, joints and wrenches at ports, into the nodes; those of bodies of known motion are set to
  * the end of the step, and `before` holds all as they were. */
-void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_signal *inputs);
+void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 yk_motion yk_world_prescribed(const yk_nonsmooth *self, const yk_prescription *prescription, double t);
 /* Velocities over the step of the bodies of known motion; they stand where they are. */
-void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_signal *inputs, yk_body_state *known);
+void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_input *inputs, yk_body_state *known);
 /* Derivative of fourth order in `width`. */
 double yk_world_rate(yk_function function, double t, double width);
 
@@ -425,7 +425,8 @@ static inline bool yk_world_is_dynamic(const yk_nonsmooth *self, int32_t slot)
 
 static inline bool yk_world_is_asleep(const yk_nonsmooth *self, int32_t slot)
 {
-    return self->sleep.calm && slot >= 0 && (size_t)slot < self->dynamic_count && isinf(self->sleep.calm[slot]);
+    return self->sleep.rest_time && slot >= 0 && (size_t)slot < self->dynamic_count &&
+           isinf(self->sleep.rest_time[slot]);
 }
 
 static inline size_t yk_world_known_count(const yk_nonsmooth *self)

@@ -20,19 +20,19 @@ typedef struct loop_state {
     double smoothed; /* error behind the filter */
 } loop_state;
 
-typedef struct loop_books {
+typedef struct loop_memory {
     double reference; /* when it was last looked at */
     double limited;   /* time for which the command was held back, s */
-} loop_books;
+} loop_memory;
 
-enum { STATE_WORDS = sizeof(loop_state) / sizeof(double), BOOK_WORDS = sizeof(loop_books) / sizeof(double) };
+enum { STATE_WORDS = sizeof(loop_state) / sizeof(double), MEMORY_WORDS = sizeof(loop_memory) / sizeof(double) };
 
 typedef struct loop {
     yk_control_loop_def def;
     char *name, *port_names[LOOP_PORTS];
     bool connected[LOOP_PORTS];
     loop_state *now;
-    loop_books *books;
+    loop_memory *memory;
 } loop;
 
 typedef struct control {
@@ -57,13 +57,13 @@ static const yk_subsystem_ops control_ops;
 /* What a loop sees of the signals of the present step. */
 typedef struct view {
     const loop *of;
-    const yk_signal *inputs; /* of the loop; NULL: nothing is known */
-    double begin;            /* of the signals' local time */
+    const yk_input *inputs; /* of the loop; NULL: nothing is known */
+    double begin;           /* of the signals' local time */
 } view;
 
 static double input_at(const view *v, int port, double t)
 {
-    return v->inputs && v->of->connected[port] ? yk_signal_scalar(&v->inputs[port], t - v->begin) : 0;
+    return v->inputs && v->of->connected[port] ? yk_input_scalar(&v->inputs[port], t - v->begin) : 0;
 }
 
 static double reference_at(const view *v, double t)
@@ -80,8 +80,8 @@ static double error_at(const view *v, double t)
 static double change_of_error(const view *v, double t, double h, double error, double reference)
 {
     if (!v->of->connected[RATE]) return error - v->of->now->error;
-    double way = input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2) + input_at(v, RATE, t);
-    return reference - v->of->books->reference - way * h / 6;
+    double increment = input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2) + input_at(v, RATE, t);
+    return reference - v->of->memory->reference - increment * h / 6;
 }
 
 /* e' smoothed by the filter, whose state follows exactly for an error that changes evenly over the step. */
@@ -102,7 +102,7 @@ static bool set_command(const loop *l, double wanted, double h)
     command = fmax(def->low, fmin(def->high, command));
     l->now->command = command;
     if (command == wanted) return true;
-    l->books->limited += h;
+    l->memory->limited += h;
     return false;
 }
 
@@ -123,14 +123,14 @@ static void advance_loop(const view *v, double t, double h, double integral)
         double rate = derivative(s, def->filter, h, error - change, error);
         /* A measured rate is known at its time; a mean over the step would be half a step late. */
         bool measured = v->of->connected[RATE] && def->filter <= 0;
-        if (measured) rate = (reference - v->of->books->reference) / h - input_at(v, RATE, t);
+        if (measured) rate = (reference - v->of->memory->reference) / h - input_at(v, RATE, t);
         wanted = def->offset + def->proportional * error + s->integral + part + def->derivative * rate;
     }
     bool free = set_command(v->of, wanted, h);
     /* Held back: what would drive the command further is not integrated. */
     if (free || part * (wanted - s->command) <= 0) s->integral += part;
     s->error = error;
-    v->of->books->reference = reference;
+    v->of->memory->reference = reference;
 }
 
 /* Steps ---------------------------------------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static void sample(control *self, const view *v, double t)
     advance_loop(v, t, self->period, self->period * error_at(v, t));
 }
 
-static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     control *self = (control *)subsystem;
     double end = t + h + 1e-9 * h, taken = *self->samples;
@@ -167,7 +167,7 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_sign
     return YK_OK;
 }
 
-static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     control *self = (control *)subsystem;
     (void)h;
@@ -178,7 +178,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_sig
         view v = {l, inputs ? &inputs[LOOP_PORTS * i] : NULL, t};
         double error = inputs ? error_at(&v, t) : 0;
         *l->now = (loop_state){.error = error, .smoothed = error};
-        *l->books = (loop_books){.reference = reference_at(&v, t)};
+        *l->memory = (loop_memory){.reference = reference_at(&v, t)};
         bool value = l->def.form == YK_CONTROL_VALUE;
         double wanted = l->def.offset;
         if (value) wanted += l->def.proportional * error;
@@ -213,8 +213,8 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
     const loop *l = &self->loops[port / LOOP_PORTS];
     switch (port % LOOP_PORTS) {
     case COMMAND: value->motion.position.x = l->now->command; return;
-    case MEASURED: value->motion.position.x = l->books->reference - l->now->error; return;
-    case REFERENCE: value->motion.position.x = l->books->reference; return;
+    case MEASURED: value->motion.position.x = l->memory->reference - l->now->error; return;
+    case REFERENCE: value->motion.position.x = l->memory->reference; return;
     default: return;
     }
 }
@@ -227,7 +227,7 @@ static const char *message(const yk_subsystem *subsystem)
 
 static size_t image_words(const control *self)
 {
-    return (size_t)self->count * (STATE_WORDS + BOOK_WORDS) + 1;
+    return (size_t)self->count * (STATE_WORDS + MEMORY_WORDS) + 1;
 }
 
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
@@ -267,7 +267,7 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
     switch (channel % CHANNEL_ROWS) {
     case ERROR_CHANNEL: *values = l->now->error; return;
     case INTEGRAL_CHANNEL: *values = l->now->integral; return;
-    default: *values = l->books->limited; return;
+    default: *values = l->memory->limited; return;
     }
 }
 
@@ -370,10 +370,10 @@ static yk_status fill(control *self, const yk_control_def *def)
     self->image = yk_allocate(context, image_words(self), sizeof *self->image);
     if (!self->name || !self->loops || !self->ports || !self->image) return YK_ERROR_MEMORY;
     loop_state *states = (loop_state *)self->image;
-    loop_books *books = (loop_books *)(self->image + count * STATE_WORDS);
-    self->samples = self->image + count * (STATE_WORDS + BOOK_WORDS);
+    loop_memory *memory = (loop_memory *)(self->image + count * STATE_WORDS);
+    self->samples = self->image + count * (STATE_WORDS + MEMORY_WORDS);
     for (size_t i = 0; i < count; i++) {
-        self->loops[i] = (loop){.def = def->loops[i], .now = &states[i], .books = &books[i]};
+        self->loops[i] = (loop){.def = def->loops[i], .now = &states[i], .memory = &memory[i]};
         yk_status status = name_loop(self, (int)i);
         if (status < 0) return status;
     }

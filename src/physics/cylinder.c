@@ -8,8 +8,8 @@ double yk_valve_limited(yk_valve_kind kind, double spool)
     return fmax(low, fmin(1, spool));
 }
 
-/* Openings of the four orifices as shares of the full area, and their derivatives by the spool. */
-static void openings(yk_valve_kind kind, double spool, double share[YK_ORIFICES], double slope[YK_ORIFICES])
+/* Openings of the four orifices as fractions of the full area, and their derivatives by the spool. */
+static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFICES], double slope[YK_ORIFICES])
 {
     double k = yk_valve_limited(kind, spool);
     bool inside = k == spool;
@@ -21,8 +21,8 @@ static void openings(yk_valve_kind kind, double spool, double share[YK_ORIFICES]
         retract = fmax(-k, 0), extend = fmax(k, 0);
         d_retract = inside && k < 0 ? -1 : 0, d_extend = inside && k > 0;
     }
-    share[YK_ORIFICE_P1] = share[YK_ORIFICE_T2] = retract;
-    share[YK_ORIFICE_P2] = share[YK_ORIFICE_T1] = extend;
+    fraction[YK_ORIFICE_P1] = fraction[YK_ORIFICE_T2] = retract;
+    fraction[YK_ORIFICE_P2] = fraction[YK_ORIFICE_T1] = extend;
     slope[YK_ORIFICE_P1] = slope[YK_ORIFICE_T2] = d_retract;
     slope[YK_ORIFICE_P2] = slope[YK_ORIFICE_T1] = d_extend;
 }
@@ -55,8 +55,8 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const
                        const double *unknowns, yk_cylinder_flow *flow)
 {
     const yk_valve *valve = &cylinder->valve;
-    double share[YK_ORIFICES], by_spool[YK_ORIFICES];
-    openings(valve->kind, yk_cylinder_spool(cylinder, drive, unknowns), share, by_spool);
+    double fraction[YK_ORIFICES], by_spool[YK_ORIFICES];
+    openings(valve->kind, yk_cylinder_spool(cylinder, drive, unknowns), fraction, by_spool);
     double factor = valve->area * valve->discharge * sqrt(2 / fluid->density);
     flow->blocked = 0;
     for (int i = 0; i < YK_ORIFICES; i++) {
@@ -64,10 +64,10 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const
         double head = unknowns[i / 2], p = yk_fluid_pressure(fluid, head), slope;
         double difference = pump ? drive->pump - p : p - drive->tank;
         double root = rounded_root(valve, difference, &slope);
-        flow->orifice[i] = factor * share[i] * root;
+        flow->orifice[i] = factor * fraction[i] * root;
         flow->by_spool[i] = factor * by_spool[i] * root;
-        flow->slope[i] = head > fluid->vapour ? factor * share[i] * (pump ? -slope : slope) : 0;
-        flow->blocked += difference < 0 && !valve->backflow && share[i] > 0;
+        flow->slope[i] = head > fluid->vapour ? factor * fraction[i] * (pump ? -slope : slope) : 0;
+        flow->blocked += difference < 0 && !valve->backflow && fraction[i] > 0;
     }
 }
 
@@ -81,7 +81,7 @@ typedef struct chamber {
 static chamber chamber_at(const yk_cylinder *c, int index, double displacement, double rate)
 {
     double sign = index == 0 ? -1 : 1;
-    double length = c->length * (index == 0 ? c->share : 1 - c->share) + sign * displacement;
+    double length = c->length * (index == 0 ? c->fraction : 1 - c->fraction) + sign * displacement;
     double least = 0.5 * c->stop;
     bool inside = length > least;
     return (chamber){c->area[index] * (inside ? length : least), inside ? sign * c->area[index] * rate : 0};
@@ -153,8 +153,8 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid, co
 /* How far the piston is in a stop (m); positive at full extension, negative at full retraction. */
 static double stop_depth(const yk_cylinder *c, double displacement)
 {
-    double extended = displacement - (c->length * c->share - c->stop);
-    double retracted = displacement + (c->length * (1 - c->share) - c->stop);
+    double extended = displacement - (c->length * c->fraction - c->stop);
+    double retracted = displacement + (c->length * (1 - c->fraction) - c->stop);
     return extended > 0 ? extended : retracted < 0 ? retracted : 0;
 }
 
@@ -213,11 +213,11 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid, cons
 
 bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, double pressure[2])
 {
-    double share[YK_ORIFICES], slope[YK_ORIFICES];
+    double fraction[YK_ORIFICES], slope[YK_ORIFICES];
 
-    openings(cylinder->valve.kind, drive->command, share, slope);
+    openings(cylinder->valve.kind, drive->command, fraction, slope);
     for (int i = 0; i < 2; i++) {
-        double in = share[2 * i] * share[2 * i], out = share[2 * i + 1] * share[2 * i + 1];
+        double in = fraction[2 * i] * fraction[2 * i], out = fraction[2 * i + 1] * fraction[2 * i + 1];
         if (!(in + out > 0)) return false;
         pressure[i] = (in * drive->pump + out * drive->tank) / (in + out);
     }

@@ -42,7 +42,7 @@ typedef struct yk_valve {
 typedef struct yk_cylinder {
     double area[2];  /* of the piston on the side of chamber 1 and of chamber 2, m^2 */
     double length;   /* of both chambers together, m */
-    double share;    /* of chamber 1 in it at the start, in (0, 1) */
+    double fraction; /* of chamber 1 in it at the start, in (0, 1) */
     double friction; /* N s/m */
     double
         leakage; /* past the piston, from chamber 2 to 1: volume at zero pressure per time and pressure, m^3/(s Pa) */

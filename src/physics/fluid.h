@@ -51,7 +51,7 @@ static inline double yk_fluid_fill_curvature(const yk_fluid *fluid, double head)
     return head == yk_fluid_within(fluid, head) ? 2 * fluid->b : 0;
 }
 
-/* Share of the volume that is cavity. */
+/* Fraction of the volume that is cavity. */
 static inline double yk_fluid_void(const yk_fluid *fluid, double head)
 {
     return head > fluid->vapour ? 0 : 1 - yk_fluid_fill(fluid, head) / yk_fluid_fill(fluid, fluid->vapour);

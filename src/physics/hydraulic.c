@@ -13,7 +13,7 @@ static const yk_subsystem_ops hydraulic_ops;
 
 /* Start ---------------------------------------------------------------------------------------------------------- */
 
-static void tell_events(yk_hydraulic *self)
+static void report_events(yk_hydraulic *self)
 {
     static const char *const words[YK_HYDRAULIC_EVENTS] = {
         [YK_BLOCKED] = "its valve kept fluid from flowing back",
@@ -23,7 +23,7 @@ static void tell_events(yk_hydraulic *self)
         [YK_BEYOND_RANGE] = "a pressure was beyond the range of the fluid's bulk modulus",
     };
     for (int i = 0; self->ran && i < self->count; i++) {
-        const yk_hydraulic_books *b = self->slots[i].books;
+        const yk_hydraulic_ledger *b = self->slots[i].ledger;
         for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++)
             if (b->event_time[k] > 0)
                 yk_log(self->context, YK_LOG_WARNING, "%s: cylinder '%s': %s for %.3g s in all, from t = %.6g s on",
@@ -58,20 +58,20 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, co
         self->name, at->name, heads[0], heads[1]);
 }
 
-static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const yk_signal *inputs)
+static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const yk_input *inputs)
 {
     yk_hydraulic_slot *at = &self->slots[index];
-    const yk_signal *motion = at->joined && inputs ? &inputs[index] : NULL;
-    const yk_signal *spool = at->wired && inputs ? &inputs[self->count + index] : NULL;
+    const yk_input *motion = at->joined && inputs ? &inputs[index] : NULL;
+    const yk_input *spool = at->wired && inputs ? &inputs[self->count + index] : NULL;
     *at->now = (yk_hydraulic_state){.length = at->def.actuator_length};
-    *at->books = (yk_hydraulic_books){.time = t};
+    *at->ledger = (yk_hydraulic_ledger){.time = t};
     at->origin = at->def.actuator_length;
-    if (isnan(at->origin)) at->origin = motion ? yk_signal_scalar(motion, 0) : 0;
+    if (isnan(at->origin)) at->origin = motion ? yk_input_scalar(motion, 0) : 0;
     if (!at->joined) at->now->length = at->origin;
     if (motion) {
-        at->now->length = yk_signal_scalar(motion, 0);
-        at->now->rate = yk_signal_scalar_rate(motion, 0);
-        at->books->acceleration = yk_signal_scalar_second_rate(motion, 0);
+        at->now->length = yk_input_scalar(motion, 0);
+        at->now->rate = yk_input_scalar_rate(motion, 0);
+        at->ledger->acceleration = yk_input_scalar_second_rate(motion, 0);
     }
     yk_hydraulic_job j = {self, at, motion, spool, t};
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t);
@@ -79,11 +79,11 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
     return start_heads(self, at, &drive, at->now->unknown);
 }
 
-static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     (void)h;
-    tell_events(self);
+    report_events(self);
     for (int i = 0; i < self->count; i++) {
         yk_status status = start_cylinder(self, i, t, inputs);
         if (status < 0) {
@@ -97,7 +97,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_sig
 
 /* Outputs -------------------------------------------------------------------------------------------------------- */
 
-static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     return yk_hydraulic_advance((yk_hydraulic *)subsystem, t, h, inputs);
 }
@@ -113,8 +113,8 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
     yk_cylinder_drive drive = yk_hydraulic_present(self, at);
     value->motion.position.x = at->now->length;
     value->motion.velocity.x = at->now->rate;
-    value->motion.acceleration.x = at->books->acceleration;
-    value->effort.force.x = -yk_cylinder_force(&at->cylinder, &self->fluid, &drive, at->now->unknown);
+    value->motion.acceleration.x = at->ledger->acceleration;
+    value->wrench.force.x = -yk_cylinder_force(&at->cylinder, &self->fluid, &drive, at->now->unknown);
 }
 
 static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
@@ -146,7 +146,7 @@ static const char *message(const yk_subsystem *subsystem)
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
     size_t count = (size_t)((const yk_hydraulic *)subsystem)->count;
-    return (yk_state_layout){.words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_BOOK_WORDS),
+    return (yk_state_layout){.words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS),
                              .continuous = count * YK_HYDRAULIC_STATE_WORDS};
 }
 
@@ -169,9 +169,9 @@ static void energy(const yk_subsystem *subsystem, yk_energy *sum)
         const yk_hydraulic_slot *at = &self->slots[i];
         sum->potential +=
             yk_cylinder_energy(&at->cylinder, &self->fluid, at->now->length - at->origin, at->now->unknown);
-        sum->dissipated += at->books->dissipated;
-        sum->work += at->books->work;
-        sum->port_work += at->books->port_work;
+        sum->dissipated += at->ledger->dissipated;
+        sum->work += at->ledger->work;
+        sum->port_work += at->ledger->port_work;
     }
 }
 
@@ -191,7 +191,7 @@ yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
     yk_valve valve = {.kind = YK_VALVE_OPEN_CENTRE, .area = 5e-4, .discharge = 0.67, .laminar = 100};
     yk_cylinder cylinder = {.area = {6.5e-3, 6.5e-3},
                             .length = 0.442,
-                            .share = 0.5,
+                            .fraction = 0.5,
                             .friction = 1e5,
                             .stop = 0.05 * 0.442,
                             .stop_stiffness = 1e8,
@@ -219,7 +219,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     if (!self) return;
     yk_context *context = self->context;
-    if (self->image) tell_events(self);
+    if (self->image) report_events(self);
     for (int i = 0; self->slots && i < self->count; i++) {
         yk_release(context, self->slots[i].name);
         yk_release(context, self->slots[i].spool_name);
@@ -253,7 +253,7 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
                        "cylinder '%s': friction, leakage, lag and the damping of the stops must not be negative, the "
                        "stops' stiffness must be positive",
                        name);
-    double least = c->length * fmin(c->share, 1 - c->share);
+    double least = c->length * fmin(c->fraction, 1 - c->fraction);
     if (!(c->stop > 0 && c->stop < least))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': at the start its shorter chamber is %g m long, and the stops are at %g m; they "
@@ -292,15 +292,15 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
     self->image =
-        yk_allocate(context, count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_BOOK_WORDS), sizeof *self->image);
+        yk_allocate(context, count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS), sizeof *self->image);
     if (!self->name || !self->slots || !self->ports || !self->image) return YK_ERROR_MEMORY;
     yk_hydraulic_state *states = (yk_hydraulic_state *)self->image;
-    yk_hydraulic_books *books = (yk_hydraulic_books *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
+    yk_hydraulic_ledger *ledger = (yk_hydraulic_ledger *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
     for (size_t i = 0; i < count; i++) {
         yk_hydraulic_slot *at = &self->slots[i];
         at->def = def->cylinders[i];
         at->cylinder = def->cylinders[i].cylinder;
-        at->now = &states[i], at->books = &books[i];
+        at->now = &states[i], at->ledger = &ledger[i];
         if (isnan(at->def.neutral)) at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
         at->name = yk_text_copy(context, at->def.name ? at->def.name : "cylinder");
         if (!at->name) return YK_ERROR_MEMORY;

@@ -21,18 +21,18 @@ typedef struct yk_hydraulic_state {
 enum { YK_BLOCKED, YK_CAVITATED, YK_STOPPED, YK_LIMITED, YK_BEYOND_RANGE, YK_HYDRAULIC_EVENTS };
 
 /* ... then outputs, sums and the step of the error control. */
-typedef struct yk_hydraulic_books {
+typedef struct yk_hydraulic_ledger {
     double acceleration;
     double time;
     double next_step; /* of the error control; 0: none yet */
     double work, port_work, dissipated;
     double event_time[YK_HYDRAULIC_EVENTS];  /* for which each went on, s */
     double event_first[YK_HYDRAULIC_EVENTS]; /* when it was first seen */
-} yk_hydraulic_books;
+} yk_hydraulic_ledger;
 
 enum {
     YK_HYDRAULIC_STATE_WORDS = sizeof(yk_hydraulic_state) / sizeof(double),
-    YK_HYDRAULIC_BOOK_WORDS = sizeof(yk_hydraulic_books) / sizeof(double)
+    YK_HYDRAULIC_LEDGER_WORDS = sizeof(yk_hydraulic_ledger) / sizeof(double)
 };
 
 typedef struct yk_hydraulic_slot {
@@ -42,7 +42,7 @@ typedef struct yk_hydraulic_slot {
     double origin; /* s0 */
     bool joined, wired;
     yk_hydraulic_state *now;
-    yk_hydraulic_books *books;
+    yk_hydraulic_ledger *ledger;
 } yk_hydraulic_slot;
 
 typedef struct yk_hydraulic {
@@ -66,13 +66,13 @@ typedef struct yk_hydraulic {
 typedef struct yk_hydraulic_job {
     const yk_hydraulic *self;
     const yk_hydraulic_slot *at;
-    const yk_signal *motion, *spool; /* NULL: unconnected */
-    double begin;                    /* of the signals' local time */
+    const yk_input *motion, *spool; /* NULL: unconnected */
+    double begin;                   /* of the signals' local time */
 } yk_hydraulic_job;
 
 /* hydraulic_step.c */
 yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *job, double t);
-yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_signal *inputs);
+yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_input *inputs);
 
 /* hydraulic_view.c */
 yk_cylinder_drive yk_hydraulic_present(const yk_hydraulic *self, const yk_hydraulic_slot *at);

@@ -14,11 +14,11 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
     const yk_hydraulic *self = j->self;
     double local = t - j->begin;
     yk_cylinder_drive drive = {.pump = yk_function_value(self->def.pump, t), .tank = self->def.tank};
-    drive.length = (j->motion ? yk_signal_scalar(j->motion, local) : j->at->now->length) - j->at->origin;
-    drive.rate = j->motion ? yk_signal_scalar_rate(j->motion, local) : 0;
+    drive.length = (j->motion ? yk_input_scalar(j->motion, local) : j->at->now->length) - j->at->origin;
+    drive.rate = j->motion ? yk_input_scalar_rate(j->motion, local) : 0;
     const yk_hydraulic_cylinder_def *def = &j->at->def;
     drive.command = def->spool.value ? yk_function_value(def->spool, t) : def->neutral;
-    if (j->spool) drive.command = yk_signal_scalar(j->spool, local);
+    if (j->spool) drive.command = yk_input_scalar(j->spool, local);
     return drive;
 }
 
@@ -38,39 +38,39 @@ static void jacobian(void *user, double t, const double *y, double *result)
 
 /* Books ---------------------------------------------------------------------------------------------------------- */
 
-static void count_event(yk_hydraulic_books *books, int event, bool happens, double t, double weight)
+static void count_event(yk_hydraulic_ledger *ledger, int event, bool happens, double t, double weight)
 {
     if (!happens) return;
-    if (books->event_time[event] == 0) books->event_first[event] = t;
-    books->event_time[event] += weight;
+    if (ledger->event_time[event] == 0) ledger->event_first[event] = t;
+    ledger->event_time[event] += weight;
 }
 
 /* Energies and the time of what is worth a word, by the quadrature of the stages. */
-static void book_stage(const yk_hydraulic_job *j, double t, double weight, const double *y)
+static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight, const double *y)
 {
     const yk_hydraulic_slot *at = j->at;
-    yk_hydraulic_books *books = at->books;
+    yk_hydraulic_ledger *ledger = at->ledger;
     yk_cylinder_drive drive = yk_hydraulic_drive(j, t);
     yk_cylinder_power power;
     yk_cylinder_flow flow;
     yk_cylinder_powers(&at->cylinder, &j->self->fluid, &drive, y, &power);
     yk_cylinder_flows(&at->cylinder, &j->self->fluid, &drive, y, &flow);
-    books->work += weight * (power.port + power.supply);
-    books->port_work += weight * power.port;
-    books->dissipated += weight * power.loss;
+    ledger->work += weight * (power.port + power.supply);
+    ledger->port_work += weight * power.port;
+    ledger->dissipated += weight * power.loss;
     bool empty = y[0] <= j->self->fluid.vapour || y[1] <= j->self->fluid.vapour;
     bool limited = yk_valve_limited(at->cylinder.valve.kind, drive.command) != drive.command;
     bool stopped = yk_cylinder_stop_force(&at->cylinder, drive.length, drive.rate) != 0;
-    count_event(books, YK_BLOCKED, flow.blocked > 0, t, weight);
-    count_event(books, YK_CAVITATED, empty, t, weight);
-    count_event(books, YK_STOPPED, stopped, t, weight);
-    count_event(books, YK_LIMITED, limited, t, weight);
-    count_event(books, YK_BEYOND_RANGE, fmax(y[0], y[1]) > yk_fluid_limit(&j->self->fluid), t, weight);
+    count_event(ledger, YK_BLOCKED, flow.blocked > 0, t, weight);
+    count_event(ledger, YK_CAVITATED, empty, t, weight);
+    count_event(ledger, YK_STOPPED, stopped, t, weight);
+    count_event(ledger, YK_LIMITED, limited, t, weight);
+    count_event(ledger, YK_BEYOND_RANGE, fmax(y[0], y[1]) > yk_fluid_limit(&j->self->fluid), t, weight);
 }
 
 /* Steps ---------------------------------------------------------------------------------------------------------- */
 
-/* What counts as one bar of head and as one share of the spool. */
+/* What counts as one bar of head and as one fraction of the spool. */
 static const double scales[3] = {1e5, 1e5, 1};
 /* A step that Newton's method cannot take is halved so often before the circuit gives up. */
 enum { HALVINGS_MAX = 30 };
@@ -116,7 +116,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
         if (*size > 1) return YK_STEP_CUT;
     }
     for (int i = 0; i < YK_RADAU_STAGES; i++)
-        book_stage(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, step.stage[i]);
+        add_stage_energy(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, step.stage[i]);
     memcpy(y, step.stage[2], (size_t)problem.n * sizeof *y);
     return YK_OK;
 }
@@ -148,9 +148,9 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
 /* With error control: order 3 of the estimate gives the exponent. */
 static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, double t, double h)
 {
-    yk_hydraulic_books *books = j->at->books;
+    yk_hydraulic_ledger *ledger = j->at->ledger;
     double end = t + h, least = h * ldexp(1, -HALVINGS_MAX);
-    double next = books->next_step > 0 ? books->next_step : 0.01 * h;
+    double next = ledger->next_step > 0 ? ledger->next_step : 0.01 * h;
     while (t < end) {
         double rest = end - t, width = next >= rest ? rest : next >= 0.5 * rest ? 0.5 * rest : next, size;
         bool last = width == rest;
@@ -166,11 +166,11 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
         next = width * (status == YK_STEP_CUT ? fmax(0.1, fmin(0.9, factor)) : 0.25);
         if (next < least) return give_up(self, j->at, t);
     }
-    books->next_step = next;
+    ledger->next_step = next;
     return YK_OK;
 }
 
-static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h, const yk_signal *inputs)
+static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h, const yk_input *inputs)
 {
     yk_hydraulic_slot *at = &self->slots[index];
     yk_hydraulic_job j = {self, at, at->joined ? &inputs[index] : NULL, at->wired ? &inputs[self->count + index] : NULL,
@@ -180,13 +180,13 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t + h);
     at->now->length = drive.length + at->origin;
     at->now->rate = drive.rate;
-    at->books->acceleration = at->joined ? yk_signal_scalar_second_rate(&inputs[index], h) : 0;
-    at->books->time = t + h;
+    at->ledger->acceleration = at->joined ? yk_input_scalar_second_rate(&inputs[index], h) : 0;
+    at->ledger->time = t + h;
     if (at->cylinder.valve.lag <= 0) at->now->unknown[2] = drive.command;
     return check_heads(self, at, t + h);
 }
 
-yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_signal *inputs)
+yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_input *inputs)
 {
     self->ran = true;
     for (int i = 0; i < self->count; i++) {

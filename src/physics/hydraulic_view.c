@@ -11,7 +11,7 @@ yk_cylinder_drive yk_hydraulic_present(const yk_hydraulic *self, const yk_hydrau
     return (yk_cylinder_drive){.length = s->length - at->origin,
                                .rate = s->rate,
                                .command = s->unknown[2],
-                               .pump = yk_function_value(self->def.pump, at->books->time),
+                               .pump = yk_function_value(self->def.pump, at->ledger->time),
                                .tank = self->def.tank};
 }
 
@@ -76,7 +76,7 @@ static double channel_value(const yk_hydraulic *self, const yk_hydraulic_slot *a
     case OPENING: return yk_valve_limited(at->cylinder.valve.kind, y[2]);
     case VOID_1: return yk_fluid_void(&self->fluid, y[0]);
     case VOID_2: return yk_fluid_void(&self->fluid, y[1]);
-    default: return at->books->event_time[kind - BLOCKED_TIME];
+    default: return at->ledger->event_time[kind - BLOCKED_TIME];
     }
 }
 

@@ -18,7 +18,7 @@
 typedef struct oscillator_state {
     double x, v, a;                      /* at t(n) */
     double x_before, v_before, a_before; /* at t(n-1) */
-    double effort;                       /* on the oscillator, from the port */
+    double wrench;                       /* on the oscillator, from the port */
     double step_before;                  /* size of the last step (s); 0 before the first */
     double time;
     double dissipated, work, port_work;
@@ -44,14 +44,14 @@ static double part_force(const oscillator_part *part, double t)
 typedef struct exact_map {
     double step;
     double state[2][2];
-    double input[2][YK_SIGNAL_COEFFICIENTS];
+    double input[2][YK_INPUT_COEFFICIENTS];
 } exact_map;
 
 typedef struct oscillator oscillator;
 
 typedef struct integrator_row {
-    void (*step_effort)(oscillator *self, double t, double h, const yk_signal *input);
-    void (*step_motion)(oscillator *self, double t, double h, const yk_signal *input);
+    void (*step_wrench)(oscillator *self, double t, double h, const yk_input *input);
+    void (*step_motion)(oscillator *self, double t, double h, const yk_input *input);
     void (*response)(const oscillator *self, double h, int power, double response[3]);
     double sample; /* see yk_step_model */
 } integrator_row;
@@ -80,7 +80,7 @@ static double external_force(const oscillator *self, double t)
 }
 
 /* What the mass needs from the port to move like this. */
-static double effort_needed(const oscillator *self, double t, double x, double v, double a)
+static double wrench_needed(const oscillator *self, double t, double x, double v, double a)
 {
     return self->def.mass * a + self->def.damping * v + self->def.stiffness * x - external_force(self, t);
 }
@@ -111,70 +111,70 @@ static void accept(oscillator *self, double h, double x, double v, double a)
 }
 
 /* paper explicit (37): implicit in x, v and the input at the end of the step. */
-static void two_step_effort(oscillator *self, double t, double h, const yk_signal *input)
+static void two_step_wrench(oscillator *self, double t, double h, const yk_input *input)
 {
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
     double mass = self->def.mass, k = self->def.stiffness, c = self->def.damping;
-    double effort = input ? yk_signal_scalar(input, h) : 0;
-    double load = effort + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
+    double wrench = input ? yk_input_scalar(input, h) : 0;
+    double load = wrench + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
     double a = load / (mass + b * (c + b * k));
     double v = known_v + b * a;
-    self->now.effort = effort;
+    self->now.wrench = wrench;
     accept(self, h, known_x + b * v, v, a);
 }
 
-static void two_step_motion(oscillator *self, double t, double h, const yk_signal *input)
+static void two_step_motion(oscillator *self, double t, double h, const yk_input *input)
 {
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
-    double x = yk_signal_scalar(input, h);
+    double x = yk_input_scalar(input, h);
     double v = (x - known_x) / b;
     double a = (v - known_v) / b;
-    self->now.effort = effort_needed(self, t + h, x, v, a);
+    self->now.wrench = wrench_needed(self, t + h, x, v, a);
     accept(self, h, x, v, a);
 }
 
 /* Semi-implicit Euler -------------------------------------------------------------------------------------------- */
 
 /* The mean of a polynomial input over the step: its impulse divided by h. */
-static double mean_over_step(const yk_signal *input, double h)
+static double mean_over_step(const yk_input *input, double h)
 {
     double sum = 0, power = 1;
     for (int i = 0; i <= input->degree; i++, power *= h) sum += input->linear[i].x * power / (i + 1);
     return sum;
 }
 
-static void semi_implicit_effort(oscillator *self, double t, double h, const yk_signal *input)
+static void semi_implicit_wrench(oscillator *self, double t, double h, const yk_input *input)
 {
     const oscillator_state *s = &self->now;
-    double effort = input ? mean_over_step(input, h) : 0;
-    double force = effort + external_force(self, t) - self->def.stiffness * s->x - self->def.damping * s->v;
+    double wrench = input ? mean_over_step(input, h) : 0;
+    double force = wrench + external_force(self, t) - self->def.stiffness * s->x - self->def.damping * s->v;
     double a = force / self->def.mass;
     double v = s->v + h * a;
-    self->now.effort = effort;
+    self->now.wrench = wrench;
     accept(self, h, s->x + h * v, v, a);
 }
 
 /* paper explicit (38c): (x(n) - u21) / h + v(n+1) - u22 = 0 with u21 the input at the start and u22 its rate at the
  * end; then (38b) solved for the reaction. */
-static void semi_implicit_motion(oscillator *self, double t, double h, const yk_signal *input)
+static void semi_implicit_motion(oscillator *self, double t, double h, const yk_input *input)
 {
     const oscillator_state *s = &self->now;
-    double v = yk_signal_scalar_rate(input, h) - (s->x - yk_signal_scalar(input, 0)) / h;
+    double v = yk_input_scalar_rate(input, h) - (s->x - yk_input_scalar(input, 0)) / h;
     double a = (v - s->v) / h;
-    self->now.effort = effort_needed(self, t, s->x, s->v, a);
+    self->now.wrench = wrench_needed(self, t, s->x, s->v, a);
     accept(self, h, s->x + h * v, v, a);
 }
 
 /* Exact ---------------------------------------------------------------------------------------------------------- */
 
-static const double factorial[YK_SIGNAL_COEFFICIENTS] = {1, 1, 2, 6};
+static const double factorial[YK_INPUT_COEFFICIENTS] = {1, 1, 2, 6};
 
 /* exp of h [A B; 0 N] where N differentiates the input: u, u', u'', u''' are appended to (x, v) as states. */
 static void exact_prepare(oscillator *self, double h)
 {
-    enum { N = 2 + YK_SIGNAL_COEFFICIENTS };
+    enum { N = 2 + YK_INPUT_COEFFICIENTS };
     double a[N * N] = {0}, e[N * N];
     a[0 * N + 1] = h;
     a[1 * N + 0] = -h * self->def.stiffness / self->def.mass;
@@ -184,13 +184,13 @@ static void exact_prepare(oscillator *self, double h)
     yk_dense_exp(N, a, e);
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++) self->exact.state[i][j] = e[i * N + j];
-        for (int j = 0; j < YK_SIGNAL_COEFFICIENTS; j++) self->exact.input[i][j] = e[i * N + 2 + j];
+        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++) self->exact.input[i][j] = e[i * N + 2 + j];
     }
     self->exact.step = h;
 }
 
 /* External forces are arbitrary functions: the cubic through four Chebyshev-like points of the step stands for them. */
-static void add_external_force(const oscillator *self, double t, double h, double derivatives[YK_SIGNAL_COEFFICIENTS])
+static void add_external_force(const oscillator *self, double t, double h, double derivatives[YK_INPUT_COEFFICIENTS])
 {
     bool any = false;
     for (int i = 0; i < self->part_count; i++) any = any || self->parts[i].force.value;
@@ -201,43 +201,43 @@ static void add_external_force(const oscillator *self, double t, double h, doubl
     for (int i = 0; i < 4; i++) derivatives[i] += factorial[i] * c[i];
 }
 
-static void exact_effort(oscillator *self, double t, double h, const yk_signal *input)
+static void exact_wrench(oscillator *self, double t, double h, const yk_input *input)
 {
     if (self->exact.step != h) exact_prepare(self, h);
-    double u[YK_SIGNAL_COEFFICIENTS] = {0};
+    double u[YK_INPUT_COEFFICIENTS] = {0};
     for (int i = 0; input && i <= input->degree; i++) u[i] = factorial[i] * input->linear[i].x;
     add_external_force(self, t, h, u);
     double y[2];
     for (int i = 0; i < 2; i++) {
         y[i] = self->exact.state[i][0] * self->now.x + self->exact.state[i][1] * self->now.v;
-        for (int j = 0; j < YK_SIGNAL_COEFFICIENTS; j++) y[i] += self->exact.input[i][j] * u[j];
+        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++) y[i] += self->exact.input[i][j] * u[j];
     }
-    double effort = input ? yk_signal_scalar(input, h) : 0;
-    double force = effort + external_force(self, t + h) - self->def.stiffness * y[0] - self->def.damping * y[1];
-    self->now.effort = effort;
+    double wrench = input ? yk_input_scalar(input, h) : 0;
+    double force = wrench + external_force(self, t + h) - self->def.stiffness * y[0] - self->def.damping * y[1];
+    self->now.wrench = wrench;
     accept(self, h, y[0], y[1], force / self->def.mass);
 }
 
-/* The mean of the effort over the step, from the change of momentum: what a motion given as a straight line needs,
+/* The mean of the wrench over the step, from the change of momentum: what a motion given as a straight line needs,
  * whose acceleration is all in the kink at its start. */
-static double mean_effort(const oscillator *self, double t, double h, const yk_signal *input, double x, double v)
+static double mean_wrench(const oscillator *self, double t, double h, const yk_input *input, double x, double v)
 {
-    double mean_x = yk_signal_scalar(input, h / 2); /* of a straight line */
+    double mean_x = yk_input_scalar(input, h / 2); /* of a straight line */
     double mean_force =
         (external_force(self, t) + 4 * external_force(self, t + h / 2) + external_force(self, t + h)) / 6;
     return self->def.mass * (v - self->now.v) / h + self->def.damping * (x - self->now.x) / h +
            self->def.stiffness * mean_x - mean_force;
 }
 
-static void exact_motion(oscillator *self, double t, double h, const yk_signal *input)
+static void exact_motion(oscillator *self, double t, double h, const yk_input *input)
 {
-    double x = yk_signal_scalar(input, h), v = yk_signal_scalar_rate(input, h), a;
+    double x = yk_input_scalar(input, h), v = yk_input_scalar_rate(input, h), a;
     if (input->degree >= 2) {
-        a = yk_signal_scalar_second_rate(input, h);
-        self->now.effort = effort_needed(self, t + h, x, v, a);
+        a = yk_input_scalar_second_rate(input, h);
+        self->now.wrench = wrench_needed(self, t + h, x, v, a);
     } else {
         a = (v - self->now.v) / h;
-        self->now.effort = mean_effort(self, t, h, input, x, v);
+        self->now.wrench = mean_wrench(self, t, h, input, x, v);
     }
     accept(self, h, x, v, a);
 }
@@ -267,9 +267,9 @@ static void exact_response(const oscillator *self, double h, int power, double r
 }
 
 static const integrator_row integrators[] = {
-    [YK_OSCILLATOR_TWO_STEP] = {two_step_effort, two_step_motion, two_step_response, 1},
-    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_effort, semi_implicit_motion, semi_implicit_response, 0},
-    [YK_OSCILLATOR_EXACT] = {exact_effort, exact_motion, exact_response, 0.5},
+    [YK_OSCILLATOR_TWO_STEP] = {two_step_wrench, two_step_motion, two_step_response, 1},
+    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_wrench, semi_implicit_motion, semi_implicit_response, 0},
+    [YK_OSCILLATOR_EXACT] = {exact_wrench, exact_motion, exact_response, 0.5},
 };
 
 /* Operations ----------------------------------------------------------------------------------------------------- */
@@ -291,7 +291,7 @@ static yk_status oscillator_connect(yk_subsystem *subsystem, int port, yk_causal
     return YK_OK;
 }
 
-static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     oscillator *self = (oscillator *)subsystem;
     (void)h;
@@ -299,28 +299,28 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, c
     double free_force = external_force(self, t) - self->def.stiffness * s.x - self->def.damping * s.v;
     if (inputs && self->causality == YK_TAKES_MOTION) {
         bool follows = self->def.integrator != YK_OSCILLATOR_SEMI_IMPLICIT;
-        if (follows) s.x = yk_signal_scalar(inputs, 0), s.v = yk_signal_scalar_rate(inputs, 0);
-        s.a = yk_signal_scalar_second_rate(inputs, 0);
-        s.effort = effort_needed(self, t, s.x, s.v, s.a);
+        if (follows) s.x = yk_input_scalar(inputs, 0), s.v = yk_input_scalar_rate(inputs, 0);
+        s.a = yk_input_scalar_second_rate(inputs, 0);
+        s.wrench = wrench_needed(self, t, s.x, s.v, s.a);
     } else {
-        s.effort = inputs && self->causality == YK_TAKES_EFFORT ? yk_signal_scalar(inputs, 0) : 0;
-        s.a = (free_force + s.effort) / self->def.mass;
+        s.wrench = inputs && self->causality == YK_TAKES_WRENCH ? yk_input_scalar(inputs, 0) : 0;
+        s.a = (free_force + s.wrench) / self->def.mass;
     }
     self->now = s;
     return YK_OK;
 }
 
 /* Work and dissipation of the step by Simpson's rule on the Hermite interpolant of the motion. */
-static void add_energies(oscillator *self, double t, double h, const oscillator_state *before, const yk_signal *input)
+static void add_energies(oscillator *self, double t, double h, const oscillator_state *before, const yk_input *input)
 {
     oscillator_state *s = &self->now;
     double v_middle = 1.5 * (s->x - before->x) / h - 0.25 * (before->v + s->v);
-    double u_begin = s->effort, u_middle = s->effort, u_end = s->effort;
-    if (self->causality == YK_TAKES_EFFORT) {
-        u_begin = yk_signal_scalar(input, 0), u_middle = yk_signal_scalar(input, h / 2);
-        u_end = yk_signal_scalar(input, h);
+    double u_begin = s->wrench, u_middle = s->wrench, u_end = s->wrench;
+    if (self->causality == YK_TAKES_WRENCH) {
+        u_begin = yk_input_scalar(input, 0), u_middle = yk_input_scalar(input, h / 2);
+        u_end = yk_input_scalar(input, h);
     } else if (self->def.integrator != YK_OSCILLATOR_SEMI_IMPLICIT) {
-        u_begin = before->effort, u_middle = 0.5 * (before->effort + s->effort);
+        u_begin = before->wrench, u_middle = 0.5 * (before->wrench + s->wrench);
     }
 
     double port = h / 6 * (u_begin * before->v + 4 * u_middle * v_middle + u_end * s->v);
@@ -331,24 +331,24 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
     s->dissipated += h / 6 * self->def.damping * (before->v * before->v + 4 * v_middle * v_middle + s->v * s->v);
 }
 
-static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs)
+static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     oscillator *self = (oscillator *)subsystem;
     oscillator_state before = self->now;
     if (self->causality == YK_TAKES_MOTION)
         self->integrator->step_motion(self, t, h, inputs);
     else
-        self->integrator->step_effort(self, t, h, self->causality == YK_TAKES_EFFORT ? inputs : NULL);
+        self->integrator->step_wrench(self, t, h, self->causality == YK_TAKES_WRENCH ? inputs : NULL);
     self->now.time = t + h;
     add_energies(self, t, h, &before, inputs);
-    return isfinite(self->now.x + self->now.v + self->now.effort) ? YK_OK : YK_ERROR_NOT_FINITE;
+    return isfinite(self->now.x + self->now.v + self->now.wrench) ? YK_OK : YK_ERROR_NOT_FINITE;
 }
 
-static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs,
+static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, double h, const yk_input *inputs,
                                              int degree, double *matrix)
 {
     oscillator *self = (oscillator *)subsystem;
-    if (self->causality != YK_TAKES_EFFORT) return oscillator_step(subsystem, t, h, inputs);
+    if (self->causality != YK_TAKES_WRENCH) return oscillator_step(subsystem, t, h, inputs);
     if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h) exact_prepare(self, h);
     for (int power = 0; power <= degree; power++) {
         double response[3];
@@ -359,24 +359,24 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
 }
 
 /* A linear system answers for the step by taking it, and returning. */
-static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double h, const yk_signal *inputs,
+static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double h, const yk_input *inputs,
                                        yk_step_model *model)
 {
     oscillator *self = (oscillator *)subsystem;
-    if (self->causality != YK_TAKES_EFFORT || model->size != 1)
+    if (self->causality != YK_TAKES_WRENCH || model->size != 1)
         return yk_fail(self->context, YK_ERROR_ARGUMENT, "oscillator: the model of a step has one velocity, not %d",
                        model->size);
-    /* With the effort of the inputs, and with one newton more. */
+    /* With the wrench of the inputs, and with one newton more. */
     oscillator_state before = self->now;
     int steps = model->steps > 1 ? model->steps : 1;
     double part = h / steps, x[2], v[2];
     for (int more = 0; more < 2; more++) {
-        yk_signal input = inputs[0];
+        yk_input input = inputs[0];
         input.linear[0].x += more;
         self->now = before;
         for (int i = 0; i < steps; i++) {
-            yk_signal own = yk_signal_shift(&input, YK_PORT_SCALAR, i * part);
-            self->integrator->step_effort(self, t + i * part, part, &own);
+            yk_input own = yk_input_shift(&input, YK_PORT_SCALAR, i * part);
+            self->integrator->step_wrench(self, t + i * part, part, &own);
         }
         x[more] = self->now.x - before.x, v[more] = self->now.v;
     }
@@ -408,12 +408,12 @@ static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_v
     value->motion.position.x = s->x;
     value->motion.velocity.x = s->v;
     value->motion.acceleration.x = s->a;
-    value->effort.force.x = s->effort;
+    value->wrench.force.x = s->wrench;
     if (self->part_count == 1) return;
     /* A part of a merged oscillator: what it needs from the others. */
     const oscillator_part *part = &self->parts[port];
     double force = part_force(part, s->time);
-    value->effort.force.x = part->mass * s->a + part->damping * s->v + part->stiffness * s->x - force;
+    value->wrench.force.x = part->mass * s->a + part->damping * s->v + part->stiffness * s->x - force;
 }
 
 static void oscillator_destroy(yk_subsystem *subsystem)
@@ -480,7 +480,7 @@ static void oscillator_energy(const yk_subsystem *subsystem, yk_energy *energy)
 static int oscillator_input_degree(const yk_subsystem *subsystem)
 {
     const oscillator *self = (const oscillator *)subsystem;
-    return self->def.integrator == YK_OSCILLATOR_EXACT ? YK_SIGNAL_DEGREE_MAX : 0;
+    return self->def.integrator == YK_OSCILLATOR_EXACT ? YK_INPUT_DEGREE_MAX : 0;
 }
 
 static double oscillator_next_event(const yk_subsystem *subsystem, double t)
@@ -547,7 +547,7 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
     }
     for (int i = 0; i < part_count; i++)
         self->ports[i] =
-            (yk_port){.name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+            (yk_port){.name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
     *made = self;
     return YK_OK;
 }
@@ -584,8 +584,8 @@ static bool all_connected(int part_count, const yk_merge_joint *joints, int join
 static yk_oscillator_def placed_def(const yk_merge_def *merge, int part)
 {
     yk_oscillator_def def = ((const oscillator *)merge->parts[part])->def;
-    if (!merge->placements) return def;
-    double length = merge->placements[part].length, mass = merge->placements[part].mass;
+    if (!merge->transforms) return def;
+    double length = merge->transforms[part].length, mass = merge->transforms[part].mass;
     def.mass *= mass, def.stiffness *= mass, def.damping *= mass;
     def.position *= length, def.velocity *= length;
     return def;
@@ -621,7 +621,7 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     *merged = NULL;
     yk_status status = check_merge(merge);
     if (status != YK_OK) return status;
-    /* The first part names the integrator: the reference runs with the method of the side that takes the effort. */
+    /* The first part names the integrator: the reference runs with the method of the side that takes the wrench. */
     yk_oscillator_def sum = placed_def(merge, 0);
     sum.mass = sum.stiffness = sum.damping = 0;
     for (int i = 0; i < merge->part_count; i++) {
@@ -633,7 +633,7 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     if (status != YK_OK) return status;
     for (int i = 0; i < merge->part_count; i++) {
         yk_oscillator_def def = placed_def(merge, i);
-        double unit = merge->placements ? merge->placements[i].mass * merge->placements[i].length : 1;
+        double unit = merge->transforms ? merge->transforms[i].mass * merge->transforms[i].length : 1;
         self->parts[i] = (oscillator_part){def.mass, def.stiffness, def.damping, def.force, unit};
     }
     *merged = &self->subsystem;

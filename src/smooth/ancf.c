@@ -110,9 +110,9 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
         }
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
-                double share = weight * rho * across[i] * across[j];
-                element->mass[parts[RY][i]][parts[RY][j]] += share * section->inertia_z;
-                element->mass[parts[RZ][i]][parts[RZ][j]] += share * section->inertia_y;
+                double fraction = weight * rho * across[i] * across[j];
+                element->mass[parts[RY][i]][parts[RY][j]] += fraction * section->inertia_z;
+                element->mass[parts[RZ][i]][parts[RZ][j]] += fraction * section->inertia_y;
             }
     }
 }
@@ -361,11 +361,11 @@ static void spread(const yk_ancf_point *point, const double local[LOCAL][LOCAL],
 }
 
 void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const double *rates,
-                     double placement[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES],
+                     double transform[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES],
                      double rate[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES])
 {
     size_t bytes = sizeof(double[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES]);
-    memset(placement, 0, bytes);
+    memset(transform, 0, bytes);
     if (rate) memset(rate, 0, bytes);
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
         const yk_ancf_point *point = &element->point[g];
@@ -375,7 +375,7 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
         add_material(element, at.gradient, at.gradient, 1, local);
         if (damping > 0) add_material(element, at.gradient, at.rate, damping, local);
         add_geometric(&at, 1, local);
-        spread(point, (const double(*)[LOCAL])local, placement);
+        spread(point, (const double(*)[LOCAL])local, transform);
         if (!rate || damping == 0) continue;
         double viscous[LOCAL][LOCAL] = {{0}};
         add_material(element, at.gradient, at.gradient, damping, viscous);

@@ -74,7 +74,7 @@ void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *moment
 void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const double *rates, yk_ancf_loads *loads);
 /* Derivatives of the forces by coordinates and by rates (NULL: not wanted); both are symmetric. */
 void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const double *rates,
-                     double placement[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES],
+                     double transform[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES],
                      double rate[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES]);
 
 /* The point of the line at xi = x / length. */
@@ -86,8 +86,8 @@ yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double x
 enum { YK_ANCF_SECTION = 9 };
 
 /* The 6 x 9 map, row-major, goes from the rates of the nine coordinates to velocity and angular velocity. */
-void yk_ancf_section_place(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
-                           yk_frame *placed, double *jacobian);
+void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
+                          yk_frame *placed, double *jacobian);
 /* Acceleration where those of the coordinates are zero. */
 void yk_ancf_section_bias(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
                           yk_vec3 *acceleration, yk_vec3 *angular_acceleration);

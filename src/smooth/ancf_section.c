@@ -57,7 +57,7 @@ static scalar half(scalar s)
 
 /* The section's normal, the tilts (x cross dual) and the turns of both gradients. */
 typedef struct section {
-    vector x, tilt[2], turn[2];
+    vector x, tilt[2], rotation[2];
 } section;
 
 static section section_of(vector y, vector z)
@@ -68,8 +68,8 @@ static section section_of(vector y, vector z)
     /* y* = z cross x / area, so x cross y* = z / area; likewise x cross z* = -y / area. */
     s.tilt[0] = scale(inverse(area), z);
     s.tilt[1] = scale((scalar){-inverse(area).v, -inverse(area).d}, y);
-    s.turn[0] = scale(half(inverse(dot(y, y))), cross(s.x, y));
-    s.turn[1] = scale(half(inverse(dot(z, z))), cross(s.x, z));
+    s.rotation[0] = scale(half(inverse(dot(y, y))), cross(s.x, y));
+    s.rotation[1] = scale(half(inverse(dot(z, z))), cross(s.x, z));
     return s;
 }
 
@@ -92,11 +92,11 @@ static yk_vec3 spin_of(const section *s, yk_vec3 y_rate, yk_vec3 z_rate)
 {
     yk_vec3 spin = yk_v3_scale(-yk_v3_dot(s->x.v, y_rate), s->tilt[0].v);
     spin = yk_v3_axpy(-yk_v3_dot(s->x.v, z_rate), s->tilt[1].v, spin);
-    return yk_v3_axpy(yk_v3_dot(s->turn[0].v, y_rate) + yk_v3_dot(s->turn[1].v, z_rate), s->x.v, spin);
+    return yk_v3_axpy(yk_v3_dot(s->rotation[0].v, y_rate) + yk_v3_dot(s->rotation[1].v, z_rate), s->x.v, spin);
 }
 
-void yk_ancf_section_place(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
-                           yk_frame *placed, double *jacobian)
+void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
+                          yk_frame *placed, double *jacobian)
 {
     vector y = vector_of(coordinates + 3, NULL), z = vector_of(coordinates + 6, NULL);
     section s = section_of(y, z);
@@ -108,7 +108,7 @@ void yk_ancf_section_place(const double coordinates[YK_ANCF_SECTION], const doub
     memset(jacobian, 0, 6 * YK_ANCF_SECTION * sizeof *jacobian);
     for (int i = 0; i < 3; i++) jacobian[YK_ANCF_SECTION * i + i] = 1;
     for (int k = 0; k < 2; k++) {
-        yk_mat3 map = yk_m3_sub(yk_m3_outer(s.x.v, s.turn[k].v), yk_m3_outer(s.tilt[k].v, s.x.v));
+        yk_mat3 map = yk_m3_sub(yk_m3_outer(s.x.v, s.rotation[k].v), yk_m3_outer(s.tilt[k].v, s.x.v));
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) jacobian[YK_ANCF_SECTION * (3 + i) + 3 + 3 * k + j] = map.m[i][j];
     }
@@ -123,7 +123,7 @@ void yk_ancf_section_bias(const double coordinates[YK_ANCF_SECTION], const doubl
         vector rate = vector_of(rates + 3 + 3 * k, NULL);
         scalar lean = dot(s.x, rate);
         sum = add(sum, scale((scalar){-lean.v, -lean.d}, s.tilt[k]));
-        sum = add(sum, scale(dot(s.turn[k], rate), s.x));
+        sum = add(sum, scale(dot(s.rotation[k], rate), s.x));
     }
     *acceleration = yk_v3(0, 0, 0);
     *angular_acceleration = sum.d;
@@ -139,7 +139,7 @@ void yk_ancf_section_stiffness(const double coordinates[YK_ANCF_SECTION], yk_vec
         section s = section_of(vector_of(coordinates + 3, direction + 3), vector_of(coordinates + 6, direction + 6));
         for (int k = 0; k < 2; k++) {
             scalar lean = dot(fixed, s.tilt[k]);
-            vector load = add(scale(dot(fixed, s.x), s.turn[k]), scale((scalar){-lean.v, -lean.d}, s.x));
+            vector load = add(scale(dot(fixed, s.x), s.rotation[k]), scale((scalar){-lean.v, -lean.d}, s.x));
             double *at = &tangent[YK_ANCF_SECTION * (3 + 3 * k) + column];
             at[0] += scale_of * load.d.x;
             at[YK_ANCF_SECTION] += scale_of * load.d.y;

@@ -1,6 +1,6 @@
 /* The equations of the trial and their matrix, in one pass over nodes, joints, forces and ports. The same pass, run in
  * recording mode, gives the pattern, so that pattern and assembly cannot disagree: entry k of the pass is always added
- * at values[place[k]]. Equations: internal.h. */
+ * at values[entry[k]]. Equations: internal.h. */
 #include <string.h>
 
 #include "math/polynomial.h"
@@ -20,15 +20,15 @@ static scales scales_of(const yk_smooth_model *model, double c)
 }
 
 /* A node that is to be kept in place is so much heavier while positions and velocities are assembled. */
-static const double kept_weight = 1e8;
+static const double KEPT_WEIGHT = 1e8;
 
 /* The torque of the weight changes with the arm of the centre of mass: d(S x g) = (S g^T - S.g I) dtheta. */
 static void weight_stiffness(const yk_inertia_global *inertia, yk_vec3 gravity, double c, double tangent[6][6])
 {
-    yk_mat3 turns = yk_m3_outer(inertia->moment, gravity);
+    yk_mat3 rotates = yk_m3_outer(inertia->moment, gravity);
     double dot = yk_v3_dot(inertia->moment, gravity);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) tangent[3 + i][3 + j] -= c * c * (turns.m[i][j] - (i == j ? dot : 0));
+        for (int j = 0; j < 3; j++) tangent[3 + i][3 + j] -= c * c * (rotates.m[i][j] - (i == j ? dot : 0));
 }
 
 static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_workspace *work, int i, double weight,
@@ -38,15 +38,15 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     int u = node->unknown;
     double square = model->length_scale * model->length_scale;
     if (!node->massive) {
-        double share = s->c > 0 ? 0 : weight * work->idle_mass;
-        for (int k = 0; k < 6; k++) put(to, mode, u + k, u + k, k < 3 ? share : share * square);
+        double fraction = s->c > 0 ? 0 : weight * work->idle_mass;
+        for (int k = 0; k < 6; k++) put(to, mode, u + k, u + k, k < 3 ? fraction : fraction * square);
         return;
     }
     double tangent[6][6] = {{0}};
     if (mode == SINK_ADD) {
         yk_inertia_global inertia;
-        yk_inertia_turn(&node->inertia, &work->trial[i].frame.rotation, &inertia);
-        yk_inertia_tangent(&inertia, &work->trial[i].frame, s->c, work->turn_share, tangent);
+        yk_inertia_rotate(&node->inertia, &work->trial[i].frame.rotation, &inertia);
+        yk_inertia_tangent(&inertia, &work->trial[i].frame, s->c, work->rotation_weight, tangent);
         if (node->eccentric) weight_stiffness(&inertia, model->def.gravity, s->c, tangent);
     }
     double scale = weight * s->inertia * (1 + s->c * work->damping);
@@ -99,7 +99,7 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work, 
     for (int i = 0; i < model->node_count; i++) {
         const node_model *node = &model->nodes[i];
         const trial_node *trial = &work->trial[i];
-        yk_effort *load = &work->load[i];
+        yk_wrench *load = &work->load[i];
         load->force = yk_v3_scale(node->inertia.mass, g);
         load->torque = yk_v3(0, 0, 0);
         *potential -= yk_v3_dot(load->force, trial->frame.position);
@@ -115,7 +115,7 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work, 
                           yk_inertia_kinetic(&trial->momentum, trial->frame.velocity, trial->frame.angular_velocity);
         }
     }
-    for (int i = model->node_count; i < model->frame_count; i++) work->load[i] = (yk_effort){0};
+    for (int i = model->node_count; i < model->frame_count; i++) work->load[i] = (yk_wrench){0};
     for (int k = 0; k < model->coordinate_count; k++) {
         trial_coordinate *trial = &work->coordinates[k];
         trial->load = -work->damping * trial->momentum;
@@ -133,7 +133,7 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work, 
         if (level == LEVEL_ACCELERATION) {
             yk_inertia_global inertia;
             yk_vec3 bias_force, bias_torque;
-            yk_inertia_turn(&model->nodes[i].inertia, &node->frame.rotation, &inertia);
+            yk_inertia_rotate(&model->nodes[i].inertia, &node->frame.rotation, &inertia);
             yk_inertia_bias(&inertia, &node->frame, &bias_force, &bias_torque);
             force = yk_v3_sub(force, bias_force);
             torque = yk_v3_sub(torque, bias_torque);
@@ -157,7 +157,7 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work, 
 
 /* Joints ---------------------------------------------------------------------------------------------------------- */
 
-/* Derivatives of a drive by central differences of order eight. Integrators on acceleration level ask for a share of
+/* Derivatives of a drive by central differences of order eight. Integrators on acceleration level ask for a fraction of
  * their step, so that the error is of the order of their own; else, at the start, 1e-8 of their size is ample. */
 static void difference(const yk_smooth_workspace *work, const yk_smooth_function *drive, double t, double step,
                        yk_drive *result)
@@ -180,12 +180,12 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
     const yk_smooth_function *drive = &joint->drive;
     if (joint->port >= 0 && !work->inputs) return (yk_drive){0}; /* between steps it goes on as it was */
     if (joint->port >= 0) {                                      /* a length that arrives as a polynomial */
-        const yk_signal *signal = &work->inputs[joint->port];
+        const yk_input *signal = &work->inputs[joint->port];
         double local = t - work->t + work->input_time;
-        yk_drive length = {.value = yk_signal_scalar(signal, local)};
+        yk_drive length = {.value = yk_input_scalar(signal, local)};
         if (with_rates) {
-            length.rate = yk_signal_scalar_rate(signal, local);
-            length.second = yk_signal_scalar_second_rate(signal, local);
+            length.rate = yk_input_scalar_rate(signal, local);
+            length.second = yk_input_scalar_second_rate(signal, local);
         }
         return length;
     }
@@ -222,14 +222,14 @@ static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_work
 }
 
 static inline void joint_stiffness(const yk_smooth_model *model, const yk_smooth_workspace *work,
-                                   const joint_model *joint, const yk_joint_place *place, const double *lambda,
-                                   double scale, sink *to, sink_mode mode)
+                                   const joint_model *joint, const yk_joint_kinematics *kinematics,
+                                   const double *lambda, double scale, sink *to, sink_mode mode)
 {
     yk_mat3 stiffness[4][4];
     memset(stiffness, 0, sizeof stiffness);
     if (mode == SINK_ADD && scale > 0)
         for (int r = 0; r < joint->joint.row_count; r++)
-            yk_row_stiffness(&joint->joint.row[r], place, scale * lambda[r], stiffness);
+            yk_row_stiffness(&joint->joint.row[r], kinematics, scale * lambda[r], stiffness);
     if (joint->chained) {
         yk_smooth_chain_blocks(model, work, joint->node, (const yk_mat3(*)[4])stiffness, joint->stiffness_mask, to,
                                mode);
@@ -247,25 +247,26 @@ static inline void joint_stiffness(const yk_smooth_model *model, const yk_smooth
 
 /* (d/dt + beta)^2 of a row, without what the unknown accelerations contribute; rows on velocity are differentiated once. */
 static double stabilised(const yk_smooth_workspace *work, const joint_model *joint, const yk_row *row,
-                         const yk_joint_place *place, const yk_drive *drive)
+                         const yk_joint_kinematics *kinematics, const yk_drive *drive)
 {
     double beta = work->stabilisation;
     double bias =
         yk_row_bias(row, &joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame, drive);
     if (beta == 0) return bias;
-    if (yk_row_on_velocity(row->kind)) return bias + beta * yk_row_rate(row, place);
-    return bias + beta * (2 * yk_row_rate(row, place) + beta * yk_row_value(row, place));
+    if (yk_row_on_velocity(row->kind)) return bias + beta * yk_row_rate(row, kinematics);
+    return bias + beta * (2 * yk_row_rate(row, kinematics) + beta * yk_row_value(row, kinematics));
 }
 
 static double row_residual(const yk_smooth_workspace *work, const joint_model *joint, const yk_row *row,
-                           const yk_joint_place *place, const yk_drive *drive, assembly_level level, const scales *s)
+                           const yk_joint_kinematics *kinematics, const yk_drive *drive, assembly_level level,
+                           const scales *s)
 {
     bool velocity_row = yk_row_on_velocity(row->kind);
     switch (level) {
-    case LEVEL_VELOCITY: return yk_row_rate(row, place);
-    case LEVEL_ACCELERATION: return stabilised(work, joint, row, place, drive);
-    case LEVEL_STEP: return velocity_row ? s->c * yk_row_rate(row, place) : yk_row_value(row, place);
-    default: return velocity_row ? 0 : yk_row_value(row, place);
+    case LEVEL_VELOCITY: return yk_row_rate(row, kinematics);
+    case LEVEL_ACCELERATION: return stabilised(work, joint, row, kinematics, drive);
+    case LEVEL_STEP: return velocity_row ? s->c * yk_row_rate(row, kinematics) : yk_row_value(row, kinematics);
+    default: return velocity_row ? 0 : yk_row_value(row, kinematics);
     }
 }
 
@@ -292,20 +293,20 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
     bool accelerated = level == LEVEL_ACCELERATION || (level == LEVEL_STEP && work->stabilisation > 0);
     bool with_rates = level == LEVEL_VELOCITY || accelerated;
     if (driven && mode != SINK_RECORD) drive = yk_smooth_drive(work, joint, work->t, with_rates);
-    yk_joint_place place;
-    yk_joint_place_at(&joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame,
-                      driven ? &drive : NULL, &place);
+    yk_joint_kinematics kinematics;
+    yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame,
+                           driven ? &drive : NULL, &kinematics);
     int first = model->motion_count + joint->row;
     const double *lambda = &work->lambda[joint->row];
-    yk_effort *load_a = &work->load[joint->node[0]], *load_b = &work->load[joint->node[1]];
+    yk_wrench *load_a = &work->load[joint->node[0]], *load_b = &work->load[joint->node[1]];
     for (int r = 0; r < joint->joint.row_count; r++) {
         const yk_row *row = &joint->joint.row[r];
         bool hold = (level == LEVEL_POSITION || level == LEVEL_STATIC) && yk_row_on_velocity(row->kind);
         yk_gradient gradient;
-        yk_row_gradient(row, &place, &gradient);
+        yk_row_gradient(row, &kinematics, &gradient);
         if (mode != SINK_RECORD) {
             double residual =
-                row_residual(work, joint, row, &place, &drive, accelerated ? LEVEL_ACCELERATION : level, s);
+                row_residual(work, joint, row, &kinematics, &drive, accelerated ? LEVEL_ACCELERATION : level, s);
             if (accelerated) residual += acceleration_along(model, work, joint, &gradient, level == LEVEL_STEP);
             if (accelerated && level == LEVEL_STEP)
                 residual *= yk_row_on_velocity(row->kind) ? work->velocity_row_weight : work->row_weight;
@@ -322,7 +323,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
         }
         if (mode != SINK_NONE) row_matrix(model, work, joint, row, first + r, &gradient, hold, to, mode);
     }
-    if (mode != SINK_NONE) joint_stiffness(model, work, joint, &place, lambda, s->node, to, mode);
+    if (mode != SINK_NONE) joint_stiffness(model, work, joint, &kinematics, lambda, s->node, to, mode);
 }
 
 /* Forces ---------------------------------------------------------------------------------------------------------- */
@@ -335,7 +336,7 @@ static void chained_pair(const yk_smooth_model *model, const yk_smooth_workspace
     for (int i = 0; i < 4 && mode == SINK_ADD; i++)
         for (int j = 0; j < 4; j++)
             block[i][j] =
-                yk_m3_add(yk_m3_scale(-s->node, tangent->placement[i][j]), yk_m3_scale(-s->rate, tangent->rate[i][j]));
+                yk_m3_add(yk_m3_scale(-s->node, tangent->pose[i][j]), yk_m3_scale(-s->rate, tangent->rate[i][j]));
     yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])block, both ? 0xffffu : 0xcc00u, to, mode);
 }
 
@@ -348,7 +349,7 @@ static inline void pair_blocks(const yk_smooth_model *model, const int node[2], 
             int column = model->nodes[node[j >> 1]].unknown;
             if (row < 0 || column < 0) continue;
             yk_mat3 block =
-                yk_m3_add(yk_m3_scale(-s->node, tangent->placement[i][j]), yk_m3_scale(-s->rate, tangent->rate[i][j]));
+                yk_m3_add(yk_m3_scale(-s->node, tangent->pose[i][j]), yk_m3_scale(-s->rate, tangent->rate[i][j]));
             put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &block);
         }
     }
@@ -357,7 +358,7 @@ static inline void pair_blocks(const yk_smooth_model *model, const int node[2], 
 static void add_load(yk_smooth_workspace *work, const int node[2], const yk_force_load *load)
 {
     for (int side = 0; side < 2; side++) {
-        yk_effort *sum = &work->load[node[side]];
+        yk_wrench *sum = &work->load[node[side]];
         sum->force = yk_v3_add(sum->force, load->part[2 * side]);
         sum->torque = yk_v3_add(sum->torque, load->part[2 * side + 1]);
     }
@@ -370,8 +371,8 @@ static void add_load(yk_smooth_workspace *work, const int node[2], const yk_forc
 static double signal_at(const yk_smooth_model *model, yk_smooth_workspace *work, int index)
 {
     if (model->ports[index].causality != YK_TAKES_SIGNAL) return 0;
-    yk_effort *taken = &work->effort[index];
-    if (work->inputs) taken->force.x = yk_signal_scalar(&work->inputs[index], work->input_time);
+    yk_wrench *taken = &work->wrench[index];
+    if (work->inputs) taken->force.x = yk_input_scalar(&work->inputs[index], work->input_time);
     return taken->force.x;
 }
 
@@ -414,9 +415,9 @@ static inline void beam_rows(const beam_model *beam, const scales *s, const yk_b
         for (int k = 0; k < 6; k++) put(to, mode, row + k, column, 0);
         return;
     }
-    const int *place = to->place + to->cursor;
-    for (int k = 0; k < 6; k++) to->values[place[k]] -= s->node * jacobian->placement[i + k][j];
-    for (int k = 0; k < 6 && beam->beam.damped; k++) to->values[place[k]] -= s->rate * jacobian->rate[i + k][j];
+    const int *entry = to->entry_index + to->cursor;
+    for (int k = 0; k < 6; k++) to->values[entry[k]] -= s->node * jacobian->pose[i + k][j];
+    for (int k = 0; k < 6 && beam->beam.damped; k++) to->values[entry[k]] -= s->rate * jacobian->rate[i + k][j];
     to->cursor += 6;
 }
 
@@ -442,7 +443,7 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
         yk_beam_loads loads;
         yk_beam_evaluate(&beam->beam, node, &loads, mode == SINK_ADD && s->node > 0 ? &jacobian : NULL);
         for (int k = 0; k < YK_BEAM_NODES; k++) {
-            yk_effort *sum = &work->load[beam->node[k]];
+            yk_wrench *sum = &work->load[beam->node[k]];
             sum->force = yk_v3_add(sum->force, loads.force[k]);
             sum->torque = yk_v3_add(sum->torque, loads.torque[k]);
         }
@@ -451,30 +452,30 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
     if (mode != SINK_NONE) beam_blocks(model, beam, s, &jacobian, to, mode);
 }
 
-/* Ports that take efforts ----------------------------------------------------------------------------------------- */
+/* Ports that take wrenches ----------------------------------------------------------------------------------------- */
 
-/* Efforts are inputs, not part of the model: they add nothing to the matrix, so that it depends on the state alone. */
-static void marker_port(yk_smooth_workspace *work, const port_model *port, yk_effort effort)
+/* Wrenches are inputs, not part of the model: they add nothing to the matrix, so that it depends on the state alone. */
+static void marker_port(yk_smooth_workspace *work, const port_model *port, yk_wrench wrench)
 {
     const yk_frame *frame = &work->trial[port->node[0]].frame;
     yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset);
-    yk_effort *load = &work->load[port->node[0]];
-    load->force = yk_v3_add(load->force, effort.force);
-    load->torque = yk_v3_add(load->torque, yk_v3_add(effort.torque, yk_v3_cross(arm, effort.force)));
+    yk_wrench *load = &work->load[port->node[0]];
+    load->force = yk_v3_add(load->force, wrench.force);
+    load->torque = yk_v3_add(load->torque, yk_v3_add(wrench.torque, yk_v3_cross(arm, wrench.force)));
     yk_vec3 velocity = yk_v3_add(frame->velocity, yk_v3_cross(frame->angular_velocity, arm));
-    double power = yk_v3_dot(effort.force, velocity) + yk_v3_dot(effort.torque, frame->angular_velocity);
+    double power = yk_v3_dot(wrench.force, velocity) + yk_v3_dot(wrench.torque, frame->angular_velocity);
     work->supply += power;
     work->port_supply += power;
 }
 
-/* A scalar port is a spring without stiffness whose load is the effort: positive efforts lengthen. */
-static void scalar_port(yk_smooth_workspace *work, const port_model *port, double effort)
+/* A scalar port is a spring without stiffness whose load is the wrench: positive wrenches lengthen. */
+static void scalar_port(yk_smooth_workspace *work, const port_model *port, double wrench)
 {
     yk_force_law law = {.kind = YK_FORCE_SPRING,
                         .offset = {port->distance.offset[0], port->distance.offset[1]},
                         .axes = {port->distance.axes[0], port->distance.axes[1]}};
     yk_force_load result;
-    yk_force_evaluate(&law, &work->trial[port->node[0]].frame, &work->trial[port->node[1]].frame, -effort, &result,
+    yk_force_evaluate(&law, &work->trial[port->node[0]].frame, &work->trial[port->node[1]].frame, -wrench, &result,
                       NULL);
     add_load(work, port->node, &result);
     work->port_supply += result.supply;
@@ -485,13 +486,13 @@ static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
     if (!work->inputs) return;
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
-        if (port->causality != YK_TAKES_EFFORT) continue;
-        yk_effort effort = yk_signal_effort(&work->inputs[i], work->input_time);
-        work->effort[i] = effort;
+        if (port->causality != YK_TAKES_WRENCH) continue;
+        yk_wrench wrench = yk_input_wrench(&work->inputs[i], work->input_time);
+        work->wrench[i] = wrench;
         if (port->def.kind == YK_PORT_MARKER) {
-            marker_port(work, port, effort);
+            marker_port(work, port, wrench);
         } else {
-            scalar_port(work, port, effort.force.x);
+            scalar_port(work, port, wrench.force.x);
         }
     }
 }
@@ -503,12 +504,12 @@ static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work,
 {
     bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
-        node_matrix(model, work, i, weigh && model->nodes[i].keep ? kept_weight : 1, s, to, mode);
+        node_matrix(model, work, i, weigh && model->nodes[i].keep ? KEPT_WEIGHT : 1, s, to, mode);
     for (int i = 0; i < model->def.force_count; i++) force_pass(model, work, &model->forces[i], s, to, mode);
     for (int i = 0; i < model->def.beam_count; i++) beam_pass(model, work, &model->beams[i], s, to, mode);
     for (int i = 0; i < model->joint_count; i++) joint_pass(model, work, &model->joints[i], level, s, to, mode);
     if (model->def.flexible_count == 0) return;
-    yk_smooth_flexible_pass(model, work, level, weigh ? kept_weight : 1, s, to, mode);
+    yk_smooth_flexible_pass(model, work, level, weigh ? KEPT_WEIGHT : 1, s, to, mode);
     yk_smooth_place_pass(model, work, s, to, mode);
 }
 
@@ -528,20 +529,21 @@ void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work,
     work->supply = work->port_supply = work->loss = work->potential = 0;
     if (model->def.flexible_count) {
         bool second = level == LEVEL_ACCELERATION;
-        yk_smooth_place_flexibles(model, work, PLACE_LOADS | (solver ? PLACE_MAPS : 0) | (second ? PLACE_BIASES : 0));
+        yk_smooth_place_flexibles(model, work,
+                                  ATTACHMENT_LOADS | (solver ? ATTACHMENT_MAPS : 0) | (second ? ATTACHMENT_BIASES : 0));
         /* which the stabilised rows read */
-        if (level == LEVEL_STEP && work->stabilisation > 0) yk_smooth_accelerate_places(model, work);
+        if (level == LEVEL_STEP && work->stabilisation > 0) yk_smooth_accelerate_attachments(model, work);
     }
     memset(work->right, 0, (size_t)model->motion_count * sizeof *work->right);
     node_loads(model, work, &work->potential);
     port_loads(model, work);
-    for (int i = 0; i < model->def.place_count; i++) {
-        yk_effort *load = &work->load[model->places[i].frame];
-        work->places[i].port = *load;
-        *load = (yk_effort){0};
+    for (int i = 0; i < model->def.attachment_count; i++) {
+        yk_wrench *load = &work->load[model->attachments[i].frame];
+        work->attachments[i].port = *load;
+        *load = (yk_wrench){0};
     }
     if (solver) {
-        sink to = {.place = solver->place, .values = yk_sparse_values(solver->matrix)};
+        sink to = {.entry_index = solver->entry_index, .values = yk_sparse_values(solver->matrix)};
         memset(to.values, 0, yk_sparse_nonzeros(solver->matrix) * sizeof *to.values);
         pass(model, work, level, &s, &to, SINK_ADD);
         size_t count = yk_sparse_nonzeros(solver->matrix);

@@ -35,27 +35,28 @@ enum { FIRST, MIDDLE, LAST };
 static const int end_node[2] = {FIRST, LAST};
 
 /* Derivatives of a vector by the rotations of the three nodes side by side. */
-enum { TURN_COLUMNS = 9 };
-typedef struct by_turns {
-    double m[3][TURN_COLUMNS];
-} by_turns;
+enum { ROTATION_COLUMNS = 9 };
+typedef struct by_rotations {
+    double m[3][ROTATION_COLUMNS];
+} by_rotations;
 
 typedef struct element_state {
-    yk_vec3 arm[YK_BEAM_NODES];   /* o_i */
-    yk_vec3 place[YK_BEAM_NODES]; /* p_i */
-    yk_mat3 middle_frame;         /* S_2 */
-    yk_vec3 psi[2];               /* of the first and the last node */
-    yk_tangent tangent[2];        /* at psi, from here on: Jacobian and damping only */
-    yk_mat3 inverse[2];           /* T(psi)^-1 */
+    yk_vec3 arm[YK_BEAM_NODES];      /* o_i */
+    yk_vec3 position[YK_BEAM_NODES]; /* p_i */
+    yk_mat3 middle_frame;            /* S_2 */
+    yk_vec3 psi[2];                  /* of the first and the last node */
+    yk_tangent tangent[2];           /* at psi, from here on: Jacobian and damping only */
+    yk_mat3 inverse[2];              /* T(psi)^-1 */
     /* damping only: */
-    by_turns psi_by_turns[2]; /* derivative of psi, as seen from the middle node: inverse times (delta - delta_2) */
-    yk_vec3 spin[2];          /* angular velocity relative to the middle node */
-    yk_vec3 psi_rate[2];      /* as seen from the middle node: inverse * spin */
+    by_rotations
+        psi_by_rotations[2]; /* derivative of psi, as seen from the middle node: inverse times (delta - delta_2) */
+    yk_vec3 spin[2];         /* angular velocity relative to the middle node */
+    yk_vec3 psi_rate[2];     /* as seen from the middle node: inverse * spin */
 } element_state;
 
 typedef struct point_state {
-    yk_vec3 place, line; /* p, e */
-    yk_tangent tangent;  /* at psi */
+    yk_vec3 position, line; /* p, e */
+    yk_tangent tangent;     /* at psi */
     yk_vec3 psi_slope;
     yk_mat3 frame; /* S */
     yk_vec3 force, torque;
@@ -125,9 +126,9 @@ static void place_nodes(const yk_beam *beam, const yk_frame *const node[YK_BEAM_
 {
     yk_mat3 frame[YK_BEAM_NODES];
     for (int i = 0; i < YK_BEAM_NODES; i++) {
-        frame[i] = beam->turned ? multiply(&node[i]->rotation, &beam->section_frame[i]) : node[i]->rotation;
+        frame[i] = beam->rotated ? multiply(&node[i]->rotation, &beam->section_frame[i]) : node[i]->rotation;
         element->arm[i] = beam->has_offset ? yk_m3_apply(node[i]->rotation, beam->offset[i]) : yk_v3(0, 0, 0);
-        element->place[i] = yk_v3_add(node[i]->position, element->arm[i]);
+        element->position[i] = yk_v3_add(node[i]->position, element->arm[i]);
     }
     element->middle_frame = frame[MIDDLE];
     yk_mat3 back = yk_m3_transpose(frame[MIDDLE]);
@@ -153,10 +154,10 @@ static void prepare_rates(const yk_frame *const node[YK_BEAM_NODES], element_sta
     }
 }
 
-static void prepare_turns(element_state *element)
+static void prepare_rotations(element_state *element)
 {
     for (int i = 0; i < 2; i++) {
-        by_turns *psi = &element->psi_by_turns[i];
+        by_rotations *psi = &element->psi_by_rotations[i];
         memset(psi, 0, sizeof *psi);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
@@ -184,8 +185,8 @@ static inline void pack(yk_vec3 a, yk_vec3 b, double v[6])
 static inline void place_point(const element_state *element, const double shape[YK_BEAM_NODES],
                                const double slope[YK_BEAM_NODES], point_state *state, double strain[6])
 {
-    state->place = interpolate(shape, element->place);
-    state->line = interpolate(slope, element->place);
+    state->position = interpolate(shape, element->position);
+    state->line = interpolate(slope, element->position);
     state->tangent = yk_tangent_at(interpolate_ends(shape, element->psi));
     state->psi_slope = interpolate_ends(slope, element->psi);
     state->frame = yk_m3_mul(yk_tangent_exp(&state->tangent), element->middle_frame);
@@ -374,7 +375,7 @@ static inline void add_times(yk_mat3 *sum, double factor, const yk_mat3 *m)
 typedef struct point_hessian {
     yk_mat3 psi_psi, psi_slope, slope_slope, psi_line, slope_line, line_line;
     yk_mat3 a_by_psi, a_by_slope, a_by_line;
-    yk_mat3 line_turn;
+    yk_mat3 line_rotation;
 } point_hessian;
 
 /* Not inlined for each point: twice the code would not fit the processor's instruction cache. */
@@ -390,24 +391,24 @@ __attribute__((noinline)) static void differentiate_point(const yk_beam_point *p
     h->line_line = section.block[0][0];
 
     /* Resultants by a rotation of the section, by psi and by its slope; by the line they are the stiffness itself. */
-    h->line_turn = cross_rows(&section.block[0][0], line);
-    subtract_from(&h->line_turn, &force_skew);
-    yk_mat3 torque_by_turn = point->coupled ? cross_rows(&section.block[1][0], line) : yk_m3_zero();
-    subtract_from(&torque_by_turn, &torque_skew);
-    yk_mat3 force_by_psi = multiply(&h->line_turn, &forward);
-    yk_mat3 torque_by_psi = multiply(&torque_by_turn, &forward);
+    h->line_rotation = cross_rows(&section.block[0][0], line);
+    subtract_from(&h->line_rotation, &force_skew);
+    yk_mat3 torque_by_rotation = point->coupled ? cross_rows(&section.block[1][0], line) : yk_m3_zero();
+    subtract_from(&torque_by_rotation, &torque_skew);
+    yk_mat3 force_by_psi = multiply(&h->line_rotation, &forward);
+    yk_mat3 torque_by_psi = multiply(&torque_by_rotation, &forward);
     yk_mat3 torque_by_slope = multiply(&section.block[1][1], &forward);
     yk_mat3 curved = multiply(&section.block[1][1], &along);
     add_to(&torque_by_psi, &curved);
 
     /* T^T a + T'^T m by psi, by its slope and by the line; T^T m by the slope */
     yk_tangent reversed = yk_tangent_reversed(&state->tangent);
-    yk_mat3 turned_a = yk_tangent_by_psi(&reversed, yk_v3_cross(force, line));
-    yk_mat3 turned_torque = yk_tangent_by_psi(&reversed, state->torque);
+    yk_mat3 rotated_a = yk_tangent_by_psi(&reversed, yk_v3_cross(force, line));
+    yk_mat3 rotated_torque = yk_tangent_by_psi(&reversed, state->torque);
     h->psi_psi = yk_tangent_second(&reversed, state->torque, state->psi_slope);
-    subtract_from(&h->psi_psi, &turned_a);
+    subtract_from(&h->psi_psi, &rotated_a);
     h->psi_slope = multiply_back(&along, &torque_by_slope);
-    subtract_from(&h->psi_slope, &turned_torque);
+    subtract_from(&h->psi_slope, &rotated_torque);
     h->slope_slope = multiply_back(&forward, &torque_by_slope);
     if (point->coupled) {
         yk_mat3 coupled = multiply(&section.block[0][1], &along);
@@ -473,18 +474,18 @@ static void put_hessian(const yk_beam *beam, const element_state *element, const
 {
     static const int middle = 6 * MIDDLE + TORQUE;
     const double length[2] = {beam->point[0].length, beam->point[1].length};
-    yk_mat3 skew = yk_m3_skew(yk_v3_neg(values->all)), all_turn = skew, line_turn[YK_BEAM_NODES];
+    yk_mat3 skew = yk_m3_skew(yk_v3_neg(values->all)), all_rotate = skew, line_rotation[YK_BEAM_NODES];
 
     /* f_n = - sum w N_n' t, and sum w a, by positions and by the rotation of the middle node alone */
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
-        yk_mat3 turned = cross_rows(&h[p].a_by_line, state[p].line);
-        add_times(&all_turn, length[p], &turned);
+        yk_mat3 rotated = cross_rows(&h[p].a_by_line, state[p].line);
+        add_times(&all_rotate, length[p], &rotated);
     }
     for (int n = 0; n < YK_BEAM_NODES; n++) {
         const double slope[2] = {length[0] * beam->point[0].slope[n], length[1] * beam->point[1].slope[n]};
         yk_mat3 block = combine_blocks(slope, &h[0].a_by_line, &h[1].a_by_line);
         put_block(matrix, middle, 6 * n, &block);
-        line_turn[n] = combine_blocks(slope, &h[0].line_turn, &h[1].line_turn);
+        line_rotation[n] = combine_blocks(slope, &h[0].line_rotation, &h[1].line_rotation);
         for (int k = 0; k <= n; k++) {
             const double both[2] = {slope[0] * beam->point[0].slope[k], slope[1] * beam->point[1].slope[k]};
             block = combine_blocks(both, &h[0].line_line, &h[1].line_line);
@@ -508,19 +509,19 @@ static void put_hessian(const yk_beam *beam, const element_state *element, const
                 add_times(&all_psi, slope, &h[p].a_by_slope);
             }
             part[p] = multiply_back(&element->inverse[e], &by_line);
-            yk_mat3 turned = cross_rows(&part[p], state[p].line);
-            add_to(&by_middle[e], &turned);
+            yk_mat3 rotated = cross_rows(&part[p], state[p].line);
+            add_to(&by_middle[e], &rotated);
         }
         for (int n = 0; n < YK_BEAM_NODES; n++) {
             const double slope[2] = {beam->point[0].slope[n], beam->point[1].slope[n]};
             yk_mat3 block = combine_blocks(slope, &part[0], &part[1]), transposed = yk_m3_transpose(block);
             put_block(matrix, torque, 6 * n, &block);
             put_block(matrix, 6 * n, torque, &transposed);
-            subtract_from(&line_turn[n], &transposed);
+            subtract_from(&line_rotation[n], &transposed);
         }
         yk_mat3 all_end = multiply(&all_psi, &element->inverse[e]);
         put_block(matrix, middle, torque, &all_end);
-        subtract_from(&all_turn, &all_end);
+        subtract_from(&all_rotate, &all_end);
 
         /* c = T^-T v: dc = T^-T (dv - d(T^T c)/dpsi dpsi) */
         yk_tangent reversed = yk_tangent_reversed(&element->tangent[e]);
@@ -540,8 +541,8 @@ static void put_hessian(const yk_beam *beam, const element_state *element, const
     subtract_from(&by_middle[0], &across);
     subtract_from(&by_middle[1], &across_back);
     for (int e = 0; e < 2; e++) put_block(matrix, 6 * end_node[e] + TORQUE, middle, &by_middle[e]);
-    for (int n = 0; n < YK_BEAM_NODES; n++) put_block(matrix, 6 * n, middle, &line_turn[n]);
-    put_block(matrix, middle, middle, &all_turn);
+    for (int n = 0; n < YK_BEAM_NODES; n++) put_block(matrix, 6 * n, middle, &line_rotation[n]);
+    put_block(matrix, middle, middle, &all_rotate);
 
     /* c_2 = sum of w a - c_1 - c_3 */
     for (int r = 0; r < 3; r++)
@@ -553,10 +554,10 @@ static void put_hessian(const yk_beam *beam, const element_state *element, const
         yk_vec3 arm = element->arm[n];
         for (int r = 0; r < YK_BEAM_UNKNOWNS; r++) {
             const double *by = &matrix[r][6 * n];
-            double *turn = &matrix[r][6 * n + TORQUE];
-            turn[0] -= by[1] * arm.z - by[2] * arm.y;
-            turn[1] -= by[2] * arm.x - by[0] * arm.z;
-            turn[2] -= by[0] * arm.y - by[1] * arm.x;
+            double *rotation = &matrix[r][6 * n + TORQUE];
+            rotation[0] -= by[1] * arm.z - by[2] * arm.y;
+            rotation[1] -= by[2] * arm.x - by[0] * arm.z;
+            rotation[2] -= by[0] * arm.y - by[1] * arm.x;
         }
     }
 }
@@ -583,9 +584,9 @@ static void add_arms(const element_state *element, const yk_vec3 *force,
 /* Damping -------------------------------------------------------------------------------------------------------- */
 
 /* to += a x v */
-static inline void add_cross(by_turns *to, yk_vec3 a, const by_turns *v)
+static inline void add_cross(by_rotations *to, yk_vec3 a, const by_rotations *v)
 {
-    for (int j = 0; j < TURN_COLUMNS; j++) {
+    for (int j = 0; j < ROTATION_COLUMNS; j++) {
         double x = v->m[0][j], y = v->m[1][j], z = v->m[2][j];
         to->m[0][j] += a.y * z - a.z * y;
         to->m[1][j] += a.z * x - a.x * z;
@@ -594,21 +595,21 @@ static inline void add_cross(by_turns *to, yk_vec3 a, const by_turns *v)
 }
 
 /* to += a v */
-static inline void add_product(by_turns *to, const yk_mat3 *a, const by_turns *v)
+static inline void add_product(by_rotations *to, const yk_mat3 *a, const by_rotations *v)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < TURN_COLUMNS; j++)
+        for (int j = 0; j < ROTATION_COLUMNS; j++)
             to->m[i][j] += a->m[i][0] * v->m[0][j] + a->m[i][1] * v->m[1][j] + a->m[i][2] * v->m[2][j];
 }
 
-static inline void combine_turns(double a, const by_turns *u, double b, const by_turns *v, by_turns *to)
+static inline void combine_rotations(double a, const by_rotations *u, double b, const by_rotations *v, by_rotations *to)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < TURN_COLUMNS; j++) to->m[i][j] = a * u->m[i][j] + b * v->m[i][j];
+        for (int j = 0; j < ROTATION_COLUMNS; j++) to->m[i][j] = a * u->m[i][j] + b * v->m[i][j];
 }
 
 /* Adds a block in the columns of one node. */
-static inline void add_turn(by_turns *to, int node, const yk_mat3 *m)
+static inline void add_rotation(by_rotations *to, int node, const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) to->m[i][3 * node + j] += m->m[i][j];
@@ -617,8 +618,8 @@ static inline void add_turn(by_turns *to, int node, const yk_mat3 *m)
 /* Variations at a point: rotation, curvature and strain by the rotation of each node (G, K, X). The strain by the
  * position of node i is slope_i times the identity. */
 typedef struct point_variation {
-    by_turns rotation, curvature, strain;
-    by_turns psi, psi_slope; /* as seen from the middle node */
+    by_rotations rotation, curvature, strain;
+    by_rotations psi, psi_slope; /* as seen from the middle node */
 } point_variation;
 
 static void vary_point(const yk_beam *beam, const yk_beam_point *point, const element_state *element,
@@ -626,33 +627,33 @@ static void vary_point(const yk_beam *beam, const yk_beam_point *point, const el
 {
     yk_mat3 forward = yk_tangent_forward(&state->tangent), identity = yk_m3_identity();
     yk_mat3 along = yk_tangent_along(&state->tangent, state->psi_slope);
-    const by_turns *first = &element->psi_by_turns[0], *last = &element->psi_by_turns[1];
-    combine_turns(point->shape[FIRST], first, point->shape[LAST], last, &v->psi);
-    combine_turns(point->slope[FIRST], first, point->slope[LAST], last, &v->psi_slope);
-    v->rotation = v->curvature = v->strain = (by_turns){{{0}}};
+    const by_rotations *first = &element->psi_by_rotations[0], *last = &element->psi_by_rotations[1];
+    combine_rotations(point->shape[FIRST], first, point->shape[LAST], last, &v->psi);
+    combine_rotations(point->slope[FIRST], first, point->slope[LAST], last, &v->psi_slope);
+    v->rotation = v->curvature = v->strain = (by_rotations){{{0}}};
     add_product(&v->rotation, &forward, &v->psi);
     add_product(&v->curvature, &along, &v->psi);
     add_product(&v->curvature, &forward, &v->psi_slope);
     add_cross(&v->strain, state->line, &v->rotation);
     yk_mat3 middle = yk_m3_skew(state->line);
-    add_turn(&v->rotation, MIDDLE, &identity);
-    add_turn(&v->strain, MIDDLE, &middle);
+    add_rotation(&v->rotation, MIDDLE, &identity);
+    add_rotation(&v->strain, MIDDLE, &middle);
     for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++) {
         yk_mat3 arm = yk_m3_skew(yk_v3_scale(-point->slope[i], element->arm[i]));
-        add_turn(&v->strain, i, &arm);
+        add_rotation(&v->strain, i, &arm);
     }
 }
 
 /* Derivatives of the viscous force (0) and torque (1) of the section, as it sees them: by the rotations of the nodes, and
  * by the position of node i after division by slope_i. */
 typedef struct resultant_variation {
-    by_turns by_rotation[2];
+    by_rotations by_rotation[2];
     yk_mat3 by_position[2];
 } resultant_variation;
 
 /* Adds a rotated section matrix times variations of strain and curvature. */
-static void add_section(const yk_beam_point *point, const section_blocks *section, const by_turns *strain,
-                        const by_turns *curvature, resultant_variation *r)
+static void add_section(const yk_beam_point *point, const section_blocks *section, const by_rotations *strain,
+                        const by_rotations *curvature, resultant_variation *r)
 {
     add_product(&r->by_rotation[0], &section->block[0][0], strain);
     add_product(&r->by_rotation[1], &section->block[1][1], curvature);
@@ -677,20 +678,20 @@ static void strain_terms(const yk_beam_point *point, const section_blocks *secti
  *   d(angular velocity) = L(psi, c) d(psi) + T(psi) d(c) + delta_2 x spin
  * and the curvature rate is its derivative along the beam but for the last term. */
 static void vary_rates(const yk_beam_point *point, const element_state *element, const point_state *state,
-                       const point_variation *v, by_turns *angular_velocity, by_turns *curvature_rate)
+                       const point_variation *v, by_rotations *angular_velocity, by_rotations *curvature_rate)
 {
-    by_turns rate[2], psi_rate, psi_rate_slope;
+    by_rotations rate[2], psi_rate, psi_rate_slope;
     for (int e = 0; e < 2; e++) {
         yk_mat3 by_psi = yk_tangent_by_psi(&element->tangent[e], element->psi_rate[e]);
         yk_mat3 minus = multiply(&element->inverse[e], &by_psi), spin = yk_m3_skew(element->spin[e]);
         minus = yk_m3_scale(-1, minus);
         spin = multiply(&element->inverse[e], &spin);
-        rate[e] = (by_turns){{{0}}};
-        add_product(&rate[e], &minus, &element->psi_by_turns[e]);
-        add_turn(&rate[e], MIDDLE, &spin);
+        rate[e] = (by_rotations){{{0}}};
+        add_product(&rate[e], &minus, &element->psi_by_rotations[e]);
+        add_rotation(&rate[e], MIDDLE, &spin);
     }
-    combine_turns(point->shape[FIRST], &rate[0], point->shape[LAST], &rate[1], &psi_rate);
-    combine_turns(point->slope[FIRST], &rate[0], point->slope[LAST], &rate[1], &psi_rate_slope);
+    combine_rotations(point->shape[FIRST], &rate[0], point->shape[LAST], &rate[1], &psi_rate);
+    combine_rotations(point->slope[FIRST], &rate[0], point->slope[LAST], &rate[1], &psi_rate_slope);
     yk_mat3 forward = yk_tangent_forward(&state->tangent);
     yk_mat3 along = yk_tangent_along(&state->tangent, state->psi_slope);
     yk_mat3 by_psi = yk_tangent_by_psi(&state->tangent, state->psi_rate);
@@ -698,10 +699,10 @@ static void vary_rates(const yk_beam_point *point, const element_state *element,
     yk_mat3 second = yk_tangent_second(&state->tangent, state->psi_rate, state->psi_slope);
     yk_mat3 middle = yk_m3_skew(yk_v3_neg(state->spin));
     add_to(&by_psi_slope, &second);
-    *angular_velocity = *curvature_rate = (by_turns){{{0}}};
+    *angular_velocity = *curvature_rate = (by_rotations){{{0}}};
     add_product(angular_velocity, &by_psi, &v->psi);
     add_product(angular_velocity, &forward, &psi_rate);
-    add_turn(angular_velocity, MIDDLE, &middle);
+    add_rotation(angular_velocity, MIDDLE, &middle);
     add_product(curvature_rate, &by_psi_slope, &v->psi);
     add_product(curvature_rate, &by_psi, &v->psi_slope);
     add_product(curvature_rate, &along, &psi_rate);
@@ -713,15 +714,15 @@ static void damping_terms(const yk_beam *beam, const yk_beam_point *point, const
                           const point_state *state, const yk_frame *const node[], const section_blocks *section,
                           const point_variation *v, resultant_variation *r)
 {
-    by_turns angular_velocity, curvature_rate, strain_rate = {{{0}}};
+    by_rotations angular_velocity, curvature_rate, strain_rate = {{{0}}};
     vary_rates(point, element, state, v, &angular_velocity, &curvature_rate);
     yk_mat3 middle = yk_m3_skew(yk_v3_neg(state->curvature_rate));
-    add_turn(&curvature_rate, MIDDLE, &middle);
+    add_rotation(&curvature_rate, MIDDLE, &middle);
     add_cross(&curvature_rate, state->curvature_rate, &v->rotation);
     for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++) {
         yk_mat3 arm = yk_m3_skew(yk_v3_scale(point->slope[i], element->arm[i]));
         yk_mat3 swept = cross_columns(yk_v3_sub(state->angular_velocity, node[i]->angular_velocity), &arm);
-        add_turn(&strain_rate, i, &swept);
+        add_rotation(&strain_rate, i, &swept);
     }
     add_cross(&strain_rate, state->line, &angular_velocity);
     add_cross(&strain_rate, state->strain_rate, &v->rotation);
@@ -735,7 +736,7 @@ static void damping_terms(const yk_beam *beam, const yk_beam_point *point, const
 
 /* Derivatives by the rotations and by the positions of the three nodes, three columns each. */
 typedef struct by_nodes {
-    by_turns rotation, position;
+    by_rotations rotation, position;
 } by_nodes;
 
 /* Of the moment sums. */
@@ -743,14 +744,14 @@ typedef struct moment_variations {
     by_nodes end[2], all;
 } moment_variations;
 
-static inline void add_scaled(by_turns *to, double factor, const by_turns *v)
+static inline void add_scaled(by_rotations *to, double factor, const by_rotations *v)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < TURN_COLUMNS; j++) to->m[i][j] += factor * v->m[i][j];
+        for (int j = 0; j < ROTATION_COLUMNS; j++) to->m[i][j] += factor * v->m[i][j];
 }
 
 /* A block that belongs to the sum of slope_i dx_i. */
-static inline void add_position(by_turns *to, double factor, const yk_beam_point *point, const yk_mat3 *m)
+static inline void add_position(by_rotations *to, double factor, const yk_beam_point *point, const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
         for (int n = 0; n < YK_BEAM_NODES; n++)
@@ -766,7 +767,7 @@ static void vary_loads(const yk_beam_point *point, const point_state *state, con
     yk_tangent reversed = yk_tangent_reversed(&state->tangent);
     yk_mat3 back = yk_tangent_forward(&reversed);
     yk_mat3 back_along = yk_m3_scale(-1, yk_tangent_along(&reversed, state->psi_slope));
-    by_turns a = {{{0}}}, by_psi = {{{0}}}, by_slope = {{{0}}};
+    by_rotations a = {{{0}}}, by_psi = {{{0}}}, by_slope = {{{0}}};
     add_cross(&a, back_line, &r->by_rotation[0]);
     add_product(&by_psi, &back, &a);
     add_product(&by_psi, &back_along, &r->by_rotation[1]);
@@ -836,21 +837,21 @@ static void differentiate_damping(const yk_beam *beam, element_state *element, c
     memset(&sums, 0, sizeof sums);
     memset(&rate_sums, 0, sizeof rate_sums);
     memset(jacobian->rate, 0, sizeof jacobian->rate);
-    prepare_turns(element);
+    prepare_rotations(element);
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
         const yk_beam_point *point = &beam->point[p];
         point_variation v;
         section_blocks damping;
-        resultant_variation by_placement, by_rate;
+        resultant_variation by_pose, by_rate;
         vary_point(beam, point, element, &state[p], &v);
         rotate_section(point->damping, point->coupled, false, &state[p].frame, &damping);
-        memset(&by_placement, 0, sizeof by_placement);
-        damping_terms(beam, point, element, &state[p], node, &damping, &v, &by_placement);
+        memset(&by_pose, 0, sizeof by_pose);
+        damping_terms(beam, point, element, &state[p], node, &damping, &v, &by_pose);
         strain_terms(point, &damping, &v, &by_rate);
-        vary_loads(point, &state[p], &by_placement, &sums, jacobian->placement);
+        vary_loads(point, &state[p], &by_pose, &sums, jacobian->pose);
         vary_loads(point, &state[p], &by_rate, &rate_sums, jacobian->rate);
     }
-    vary_torques(element, &sums, jacobian->placement);
+    vary_torques(element, &sums, jacobian->pose);
     vary_torques(element, &rate_sums, jacobian->rate);
     if (beam->has_offset) add_arms(element, NULL, jacobian->rate);
 }
@@ -877,9 +878,9 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
 
     point_hessian second[YK_BEAM_POINTS];
     for (int p = 0; p < YK_BEAM_POINTS; p++) differentiate_point(&beam->point[p], &state[p], &second[p]);
-    put_hessian(beam, &element, state, &sums, c, second, jacobian->placement);
+    put_hessian(beam, &element, state, &sums, c, second, jacobian->pose);
     if (beam->damped) differentiate_damping(beam, &element, state, node, jacobian);
-    if (beam->has_offset) add_arms(&element, loads->force, jacobian->placement);
+    if (beam->has_offset) add_arms(&element, loads->force, jacobian->pose);
 }
 
 /* Set-up --------------------------------------------------------------------------------------------------------- */
@@ -906,7 +907,7 @@ static void reference(const yk_beam_def *def, yk_beam *beam, yk_frame node[YK_BE
         yk_quat section_frame = yk_q_unit(def->section_frame[i]);
         beam->offset[i] = def->offset[i];
         beam->section_frame[i] = yk_q_matrix(section_frame);
-        beam->turned |= fabs(section_frame.w) != 1;
+        beam->rotated |= fabs(section_frame.w) != 1;
         beam->has_offset |= yk_v3_norm2(def->offset[i]) > 0;
         node[i] = (yk_frame){.position = def->position[i], .rotation = yk_q_matrix(yk_q_unit(def->orientation[i]))};
     }
@@ -950,7 +951,7 @@ static yk_status check(yk_context *context, const yk_beam_def *def, const elemen
 {
     double half[2];
     for (int i = 0; i < 2; i++) {
-        half[i] = yk_v3_norm(yk_v3_sub(element->place[i + 1], element->place[i]));
+        half[i] = yk_v3_norm(yk_v3_sub(element->position[i + 1], element->position[i]));
         if (!(half[i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "beam: nodes %d and %d put the reference line in one place; move one of them or its offset",
@@ -962,7 +963,7 @@ static yk_status check(yk_context *context, const yk_beam_def *def, const elemen
     for (int i = 0; i < 2; i++)
         if (!(yk_v3_norm(element->psi[i]) < 0.9 * YK_PI))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "beam: the section turns by nearly half a turn between two nodes; use more beams");
+                           "beam: the section turns by nearly half a rotation between two nodes; use more beams");
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
         yk_status status = check_section(context, &def->section[p], p);
         if (status != YK_OK) return status;
@@ -982,7 +983,7 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
         yk_beam_point *point = &beam->point[p];
         point_state state;
         shape_functions((p == 0 ? -1 : 1) / sqrt(3), point->shape, point->slope);
-        point->length = yk_v3_norm(interpolate(point->slope, element.place));
+        point->length = yk_v3_norm(interpolate(point->slope, element.position));
         for (int i = 0; i < YK_BEAM_NODES; i++) point->slope[i] /= point->length;
         place_point(&element, point->shape, point->slope, &state, point->strain);
         memcpy(point->stiffness, def->section[p].stiffness, sizeof point->stiffness);
@@ -1002,7 +1003,7 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
 static void add_slice(const yk_beam_section *section, const point_state *state, double length, const yk_frame *node,
                       yk_inertia *lump)
 {
-    yk_vec3 centre = yk_v3_add(state->place, yk_m3_apply(state->frame, section->centre));
+    yk_vec3 centre = yk_v3_add(state->position, yk_m3_apply(state->frame, section->centre));
     yk_mat3 back = yk_m3_transpose(node->rotation);
     yk_quat axes = yk_so3_quat(multiply(&back, &state->frame));
     yk_vec3 arm = yk_m3_apply(back, yk_v3_sub(centre, node->position));

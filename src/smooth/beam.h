@@ -60,7 +60,7 @@ typedef struct yk_beam {
     yk_vec3 offset[YK_BEAM_NODES];
     yk_mat3 section_frame[YK_BEAM_NODES];
     yk_beam_point point[YK_BEAM_POINTS];
-    bool turned; /* section axes differ from the nodes' */
+    bool rotated; /* section axes differ from the nodes' */
     bool has_offset;
     bool damped;
 } yk_beam;
@@ -77,11 +77,11 @@ typedef struct yk_beam_loads {
 /* Derivatives of the loads. Rows: force and torque of node 1, 2, 3. Columns: translation and rotation of node 1, 2, 3,
  * where a rotation delta turns the node to exp(delta) * orientation, at unchanged velocity and angular velocity. */
 typedef struct yk_beam_jacobian {
-    double placement[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS];
+    double pose[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS];
     double rate[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]; /* written for damped beams only */
 } yk_beam_jacobian;
 
-/* YK_ERROR_ARGUMENT for nodes in one place, sections that are turned by half a turn from one node to the next, or a
+/* YK_ERROR_ARGUMENT for nodes in one place, sections that are turned by half a rotation from one node to the next, or a
  * stiffness that is not symmetric and positive. */
 yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *beam);
 

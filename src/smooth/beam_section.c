@@ -75,19 +75,19 @@ yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double ang
 {
     yk_beam_section moved = *section;
     double c = cos(angle), s = sin(angle);
-    yk_mat3 turn = {{{1, 0, 0}, {0, c, -s}, {0, s, c}}}; /* new components to old */
+    yk_mat3 rotation = {{{1, 0, 0}, {0, c, -s}, {0, s, c}}}; /* new components to old */
     /* A section that turns by kappa carries the old line, which sits at -offset, along: gamma_old = gamma - kappa x
      * offset = gamma + skew(offset) kappa, all in old axes. */
-    yk_mat3 arm = yk_m3_mul(yk_m3_skew(yk_v3(0, offset_y, offset_z)), turn);
+    yk_mat3 arm = yk_m3_mul(yk_m3_skew(yk_v3(0, offset_y, offset_z)), rotation);
     double p[6][6] = {{0}};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            p[i][j] = p[i + 3][j + 3] = turn.m[i][j];
+            p[i][j] = p[i + 3][j + 3] = rotation.m[i][j];
             p[i][j + 3] = arm.m[i][j];
         }
     transform(moved.stiffness, p);
     transform(moved.damping, p);
-    moved.centre = yk_m3_apply_transposed(turn, yk_v3_sub(section->centre, yk_v3(0, offset_y, offset_z)));
-    moved.inertia = yk_m3_mul(yk_m3_transpose(turn), yk_m3_mul(section->inertia, turn));
+    moved.centre = yk_m3_apply_transposed(rotation, yk_v3_sub(section->centre, yk_v3(0, offset_y, offset_z)));
+    moved.inertia = yk_m3_mul(yk_m3_transpose(rotation), yk_m3_mul(section->inertia, rotation));
     return moved;
 }

@@ -28,7 +28,7 @@ typedef struct yk_beam_section_def {
     double inertia_y;     /* second moment of area about y: bending in the x-z plane (m4) */
     double inertia_z;     /* about z: bending in the x-y plane (m4) */
     double torsion;       /* torsion constant (m4) */
-    double shear_y;       /* shear factors: share of the area that carries shear along y and z */
+    double shear_y;       /* shear factors: fraction of the area that carries shear along y and z */
     double shear_z;       /**/
     double damping_ratio; /* damping = damping_ratio * stiffness (s) */
 } yk_beam_section_def;

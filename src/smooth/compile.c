@@ -9,7 +9,7 @@ yk_beam_def yk_smooth_beam_shape(const yk_smooth_def *def, const yk_smooth_beam_
 {
     yk_beam_def shape = {.section = {beam->section[0], beam->section[1]}};
     for (int k = 0; k < YK_BEAM_NODES; k++) {
-        yk_smooth_node_def node = yk_smooth_place_of(def, beam->node[k]);
+        yk_smooth_node_def node = yk_smooth_start_pose(def, beam->node[k]);
         shape.position[k] = node.position;
         shape.orientation[k] = node.orientation;
         shape.offset[k] = beam->offset[k];
@@ -28,8 +28,8 @@ static double length_scale(const yk_smooth_def *def)
             if (joint->node[side] >= 0) length = fmax(length, yk_v3_norm(joint->marker[side].offset));
 
         if (joint->node[0] < 0 || joint->node[1] < 0) continue;
-        yk_vec3 a = yk_smooth_place_of(def, joint->node[0]).position;
-        yk_vec3 b = yk_smooth_place_of(def, joint->node[1]).position;
+        yk_vec3 a = yk_smooth_start_pose(def, joint->node[0]).position;
+        yk_vec3 b = yk_smooth_start_pose(def, joint->node[1]).position;
         length = fmax(length, yk_v3_norm(yk_v3_sub(a, b)));
     }
     for (int i = 0; i < def->beam_count; i++) {
@@ -87,14 +87,14 @@ static yk_status compile_nodes(yk_smooth_model *model)
         drivers += port->causality == YK_TAKES_MOTION && port->def.kind == YK_PORT_MARKER;
     }
     model->node_count = def->node_count;
-    model->place_first = def->node_count + 1 + drivers;
-    model->frame_count = model->place_first + def->place_count;
+    model->attachment_first = def->node_count + 1 + drivers;
+    model->frame_count = model->attachment_first + def->attachment_count;
     model->nodes = yk_allocate(model->context, (size_t)model->frame_count, sizeof *model->nodes);
     if (!model->nodes) return YK_ERROR_MEMORY;
     for (int i = 0; i < model->frame_count; i++) {
         node_model *node = &model->nodes[i];
-        *node = (node_model){.name = "ground", .unknown = -1, .place = -1};
-        if (i >= model->place_first) node->place = i - model->place_first;
+        *node = (node_model){.name = "ground", .unknown = -1, .attachment = -1};
+        if (i >= model->attachment_first) node->attachment = i - model->attachment_first;
         if (i >= def->node_count) continue;
         node->name = def->nodes[i].name;
         node->unknown = 6 * i;
@@ -166,7 +166,7 @@ static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint
 {
     joint_model *made = &model->joints[model->joint_count++];
     *made = (joint_model){.name = name, .joint = joint, .node = {a, b}, .row = model->row_count, .port = -1};
-    made->chained = model->nodes[a].place >= 0 || model->nodes[b].place >= 0;
+    made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
     model->row_count += joint.row_count;
 
     for (int r = 0; r < joint.row_count; r++) {
@@ -239,7 +239,7 @@ static yk_status compile_forces(yk_smooth_model *model)
         *made = (force_model){.name = force->name,
                               .first_channel = force->first_channel,
                               .node = {a, b},
-                              .chained = model->nodes[a].place >= 0 || model->nodes[b].place >= 0,
+                              .chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0,
                               .load = force->load,
                               .load_unit = force->load_unit,
                               .input = force->input};
@@ -272,7 +272,7 @@ static yk_status compile_scales(yk_smooth_model *model)
     if (!model->unknown_scale) return YK_ERROR_MEMORY;
 
     for (int i = 0; i < model->coordinate_first; i++)
-        model->unknown_scale[i] = yk_smooth_turns(model, i) ? 1 / model->gyration : 1;
+        model->unknown_scale[i] = yk_smooth_is_rotation(model, i) ? 1 / model->gyration : 1;
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         const yk_flexible *body = of->body;

@@ -88,11 +88,11 @@ void yk_smooth_carry_from_here(const yk_smooth_model *model, const yk_smooth_wor
     for (int k = 0; k < solver->carried_count; k++) solver->carried[k].then = axes_of(model, work, &solver->carried[k]);
 }
 
-static void turn_vectors(double *at, int vectors, const yk_mat3 *turn, bool back)
+static void rotate_vectors(double *at, int vectors, const yk_mat3 *rotation, bool back)
 {
     for (int k = 0; k < vectors; k++, at += 3) {
         yk_vec3 v = {at[0], at[1], at[2]};
-        v = back ? yk_m3_apply_transposed(*turn, v) : yk_m3_apply(*turn, v);
+        v = back ? yk_m3_apply_transposed(*rotation, v) : yk_m3_apply(*rotation, v);
         at[0] = v.x, at[1] = v.y, at[2] = v.z;
     }
 }
@@ -102,12 +102,12 @@ void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_works
 {
     for (int k = 0; k < solver->carried_count; k++) {
         carried_vectors *of = &solver->carried[k];
-        of->turn = yk_m3_mul(axes_of(model, work, of), yk_m3_transpose(of->then));
-        turn_vectors(&vector[of->first], of->vectors, &of->turn, true);
+        of->rotation = yk_m3_mul(axes_of(model, work, of), yk_m3_transpose(of->then));
+        rotate_vectors(&vector[of->first], of->vectors, &of->rotation, true);
     }
     yk_smooth_solve(model, solver, vector);
     for (int k = 0; k < solver->carried_count; k++) {
         const carried_vectors *of = &solver->carried[k];
-        turn_vectors(&vector[of->first], of->vectors, &of->turn, false);
+        rotate_vectors(&vector[of->first], of->vectors, &of->rotation, false);
     }
 }

@@ -115,7 +115,7 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_def *def)
 
 static bool node_usable(const yk_smooth_def *def, int node)
 {
-    return node >= YK_SMOOTH_GROUND && node < def->node_count + def->place_count;
+    return node >= YK_SMOOTH_GROUND && node < def->node_count + def->attachment_count;
 }
 
 static yk_status check_ends(yk_context *context, const yk_smooth_def *def, const char *what, const char *name,
@@ -135,7 +135,7 @@ static yk_status check_ends(yk_context *context, const yk_smooth_def *def, const
     }
     if (both && node[0] == node[1])
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: %s '%s' has both ends on %s: join two different nodes",
-                       def->name, what, name, node[0] < 0 ? "the ground" : yk_smooth_place_of(def, node[0]).name);
+                       def->name, what, name, node[0] < 0 ? "the ground" : yk_smooth_start_pose(def, node[0]).name);
     return YK_OK;
 }
 
@@ -226,16 +226,17 @@ static yk_status check_flexibles(yk_context *context, const yk_smooth_def *def)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the start of flexible body '%s' is not usable", def->name,
                            flexible->name);
     }
-    for (int i = 0; i < def->place_count; i++) {
-        const yk_smooth_place_def *place = &def->places[i];
-        if (!place->name || !place->name[0])
+    for (int i = 0; i < def->attachment_count; i++) {
+        const yk_smooth_attachment_def *attachment = &def->attachments[i];
+        if (!attachment->name || !attachment->name[0])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: place %d has no name: give it one", def->name, i);
-        if (place->flexible < 0 || place->flexible >= def->flexible_count)
+        if (attachment->flexible < 0 || attachment->flexible >= def->flexible_count)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: place '%s' is on flexible body %d, but there are %d",
-                           def->name, place->name, place->flexible, def->flexible_count);
-        if (place->place < 0 || place->place >= def->flexibles[place->flexible].body->places)
+                           def->name, attachment->name, attachment->flexible, def->flexible_count);
+        if (attachment->attachment < 0 ||
+            attachment->attachment >= def->flexibles[attachment->flexible].body->attachments)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: '%s' has no place %d", def->name,
-                           def->flexibles[place->flexible].name, place->place);
+                           def->flexibles[attachment->flexible].name, attachment->attachment);
     }
     return YK_OK;
 }
@@ -316,8 +317,8 @@ static size_t keep_names(char *store, yk_smooth_def *def)
         used = keep_name(store, used, &((yk_smooth_beam_def *)(uintptr_t)def->beams)[i].name);
     for (int i = 0; i < def->flexible_count; i++)
         used = keep_name(store, used, &((yk_smooth_flexible_def *)(uintptr_t)def->flexibles)[i].name);
-    for (int i = 0; i < def->place_count; i++)
-        used = keep_name(store, used, &((yk_smooth_place_def *)(uintptr_t)def->places)[i].name);
+    for (int i = 0; i < def->attachment_count; i++)
+        used = keep_name(store, used, &((yk_smooth_attachment_def *)(uintptr_t)def->attachments)[i].name);
     for (int i = 0; i < def->port_count; i++)
         used = keep_name(store, used, &((yk_smooth_port_def *)(uintptr_t)def->ports)[i].name);
     return used;
@@ -354,7 +355,8 @@ static yk_status copy_def(yk_smooth_model *model, const yk_smooth_def *def)
     model->def.shapes = copy_array(context, def->shapes, def->shape_count, sizeof *def->shapes, &failed);
     model->def.ports = copy_array(context, def->ports, def->port_count, sizeof *def->ports, &failed);
     model->def.flexibles = copy_array(context, def->flexibles, def->flexible_count, sizeof *def->flexibles, &failed);
-    model->def.places = copy_array(context, def->places, def->place_count, sizeof *def->places, &failed);
+    model->def.attachments =
+        copy_array(context, def->attachments, def->attachment_count, sizeof *def->attachments, &failed);
     for (int i = 0; i < def->flexible_count && model->def.flexibles; i++) {
         yk_smooth_flexible_def *flexible = &((yk_smooth_flexible_def *)(uintptr_t)model->def.flexibles)[i];
         yk_flexible_keep(flexible->body);
@@ -392,16 +394,16 @@ void yk_smooth_destroy(yk_smooth *smooth)
         release_array(context, model->def.flexibles[i].amplitude_rates);
     }
     release_array(context, model->def.flexibles);
-    release_array(context, model->def.places);
+    release_array(context, model->def.attachments);
     yk_release(context, model->name_store);
     yk_release(context, model->ports);
     yk_release(context, model->port_list);
     yk_release(context, smooth->work.own_inputs);
-    yk_release(context, smooth->work.effort);
+    yk_release(context, smooth->work.wrench);
     yk_release(context, model->channels);
     yk_release(context, model->quantities);
     yk_release(context, model->channel_order);
-    yk_release(context, model->part_placements);
+    yk_release(context, model->part_transforms);
     yk_release(context, model->part_channels);
     yk_release(context, model->channel_names);
     yk_release(context, smooth);
@@ -413,13 +415,13 @@ static yk_status make_ports(yk_smooth_model *model, yk_smooth_workspace *work)
     model->ports = yk_allocate(model->context, (size_t)count, sizeof *model->ports);
     model->port_list = yk_allocate(model->context, (size_t)count, sizeof *model->port_list);
     work->own_inputs = yk_allocate(model->context, (size_t)count, sizeof *work->own_inputs);
-    work->effort = yk_allocate(model->context, (size_t)count, sizeof *work->effort);
-    if (!model->ports || !model->port_list || !work->own_inputs || !work->effort) return YK_ERROR_MEMORY;
+    work->wrench = yk_allocate(model->context, (size_t)count, sizeof *work->wrench);
+    if (!model->ports || !model->port_list || !work->own_inputs || !work->wrench) return YK_ERROR_MEMORY;
     for (int i = 0; i < count; i++) {
         const yk_smooth_port_def *def = &model->def.ports[i];
         model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
         model->port_list[i] =
-            (yk_port){.name = def->name, .kind = def->kind, .causalities = YK_TAKES_EFFORT | YK_TAKES_MOTION};
+            (yk_port){.name = def->name, .kind = def->kind, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
         if (def->kind == YK_PORT_SIGNAL) model->port_list[i].causalities = YK_TAKES_SIGNAL;
     }
     return YK_OK;
@@ -435,7 +437,7 @@ yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smo
     made->model.context = context;
     made->model.integrator = yk_smooth_integrator_of(def->options.integrator);
     made->work.owner = made;
-    made->work.turn_share = YK_TURN_OF_STEP;
+    made->work.rotation_weight = YK_ROTATION_OF_STEP;
     made->base.ops = yk_smooth_ops();
     status = copy_def(&made->model, def);
     if (status == YK_OK) status = make_ports(&made->model, &made->work);

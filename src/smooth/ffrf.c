@@ -55,10 +55,10 @@ yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude)
 void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_shape *at,
                  yk_ffrf_seen *s)
 {
-    const yk_mat3 turn = motion->frame.rotation;
-    s->v = yk_m3_apply_transposed(turn, motion->frame.velocity);
-    s->w = yk_m3_apply_transposed(turn, motion->frame.angular_velocity);
-    s->g = yk_m3_apply_transposed(turn, gravity);
+    const yk_mat3 rotation = motion->frame.rotation;
+    s->v = yk_m3_apply_transposed(rotation, motion->frame.velocity);
+    s->w = yk_m3_apply_transposed(rotation, motion->frame.angular_velocity);
+    s->g = yk_m3_apply_transposed(rotation, gravity);
     s->drift = s->swirl = yk_v3(0, 0, 0);
     s->flow = yk_m3_zero();
     int n = body->modes;
@@ -144,10 +144,10 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
     if (body->constant_mass) yk_ffrf_shape_at(body, NULL, &plain);
-    const yk_mat3 turn = motion->frame.rotation;
+    const yk_mat3 rotation = motion->frame.rotation;
     inertia_of_accelerations(
-        body, body->constant_mass ? &plain : &at, yk_m3_apply_transposed(turn, motion->acceleration),
-        yk_m3_apply_transposed(turn, motion->angular_acceleration), motion->second, &force, &torque, loads->modal);
+        body, body->constant_mass ? &plain : &at, yk_m3_apply_transposed(rotation, motion->acceleration),
+        yk_m3_apply_transposed(rotation, motion->angular_acceleration), motion->second, &force, &torque, loads->modal);
     add_velocity_loads(body, motion, &at, &s, &force, &torque, loads->modal);
     add_weight(body, &at, s.g, &force, &torque, loads->modal);
     yk_vec3 centre = yk_m3_apply(motion->frame.rotation, at.moment);
@@ -179,7 +179,7 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
 {
     yk_ffrf_shape at, plain;
     yk_ffrf_seen s;
-    const yk_mat3 turn = motion->frame.rotation;
+    const yk_mat3 rotation = motion->frame.rotation;
     yk_vec3 force = {0, 0, 0}, torque = {0, 0, 0}, linear, angular;
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
@@ -187,13 +187,13 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     yk_ffrf_shape_at(body, NULL, &plain);
     inertia_of_accelerations(body, &plain, s.v, s.w, motion->rate, &linear, &angular, modal_momentum);
     add_other_velocity_loads(body, motion, &at, &plain, &s, &force, &torque, loads->modal);
-    *momentum = (yk_momentum){yk_m3_apply(turn, linear), yk_m3_apply(turn, angular)};
+    *momentum = (yk_momentum){yk_m3_apply(rotation, linear), yk_m3_apply(rotation, angular)};
     add_weight(body, &at, s.g, &force, &torque, loads->modal);
-    yk_vec3 centre = yk_m3_apply(turn, at.moment);
+    yk_vec3 centre = yk_m3_apply(rotation, at.moment);
     loads->potential = -yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
     energies(body, motion, &at, &s, loads);
-    loads->force = yk_m3_apply(turn, force);
-    loads->torque = yk_m3_apply(turn, torque);
+    loads->force = yk_m3_apply(rotation, force);
+    loads->torque = yk_m3_apply(rotation, torque);
 }
 
 void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,

@@ -27,7 +27,7 @@
 
 #include "mechanics/frame.h"
 #include "mechanics/inertia.h"
-#include "smooth/turn.h"
+#include "smooth/rotation.h"
 #include "yoke/base.h"
 
 enum { YK_FFRF_MODES_MAX = 60 };
@@ -164,7 +164,7 @@ void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gra
  * they are tied as in yk_inertia_tangent: dv = dx / c, dw by `share`, dp' = dp / c; `damping` adds that multiple of the
  * momenta. c = 0 gives the mass matrix. Row-major, (6 + modes) square. With a constant mass, terms of the size of the
  * amplitudes are left out. */
-void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double share,
+void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double fraction,
                      double damping, double *tangent);
 /* Whether an entry of the tangent can be other than zero, in any motion. */
 bool yk_ffrf_coupled(const yk_ffrf *body, int row, int column);
@@ -176,21 +176,21 @@ typedef struct yk_ffrf_node {
     const yk_vec3 *rotation; /* NULL: none */
     const yk_ffrf_bend *bends;
     int bend_count;
-    uint64_t moves, turns; /* modes that displace it and that turn it, by bits */
+    uint64_t moves, rotates; /* modes that displace it and that turn it, by bits */
 } yk_ffrf_node;
 
 /* The place in one shape of the body, in the axes of the floating frame. */
 typedef struct yk_ffrf_pose {
     yk_vec3 position;
-    yk_turn turn;  /* of the place relative to the frame */
-    yk_vec3 *pull; /* per mode: displacement by amplitude; memory of the caller */
+    yk_rotation rotation; /* of the place relative to the frame */
+    yk_vec3 *pull;        /* per mode: displacement by amplitude; memory of the caller */
 } yk_ffrf_pose;
 
 /* Entries of a point that are not zero, as a place; `bends` has room for modes x modes. */
 yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend *bends);
 
-void yk_ffrf_node_place(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                        const double *rate, yk_ffrf_pose *pose, yk_frame *placed);
+void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
+                       const double *rate, yk_ffrf_pose *pose, yk_frame *placed);
 /* The 6 x (6 + modes) map, row-major, from the velocities of frame and amplitudes to velocity and angular velocity. */
 void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
                            double *jacobian);

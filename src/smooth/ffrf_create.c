@@ -37,19 +37,19 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
     yk_m3_add_to(&body->second, 1, point->second);
     for (int i = 0; i < n; i++) {
         yk_vec3 s = point->displacement[i];
-        yk_mat3 spread = yk_m3_outer(u, s), turn = yk_m3_zero();
+        yk_mat3 spread = yk_m3_outer(u, s), rotation = yk_m3_zero();
         body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
         yk_m3_add_to(&body->spread[i], m, spread);
         if (point->rotation) {
-            turn = yk_m3_mul(point->second, yk_m3_transpose(yk_m3_skew(point->rotation[i])));
-            yk_m3_add_to(&body->spread[i], 1, turn);
+            rotation = yk_m3_mul(point->second, yk_m3_transpose(yk_m3_skew(point->rotation[i])));
+            yk_m3_add_to(&body->spread[i], 1, rotation);
         }
         for (int j = 0; j < n; j++) {
             int k = n * i + j;
             yk_mat3 pair = yk_m3_outer(point->displacement[j], s);
             yk_m3_add_to(&body->pair[k], m, pair);
             if (point->rotation) {
-                yk_mat3 rotary = yk_m3_mul(yk_m3_skew(point->rotation[j]), turn);
+                yk_mat3 rotary = yk_m3_mul(yk_m3_skew(point->rotation[j]), rotation);
                 yk_m3_add_to(&body->pair[k], 1, rotary);
             }
             if (!point->shortening) continue;
@@ -60,7 +60,7 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
     }
 }
 
-/* int s_i . s_j, without the share of the shapes of second order in pair. */
+/* int s_i . s_j, without the fraction of the shapes of second order in pair. */
 static double mass_integral(const yk_ffrf_def *def, int i, int j)
 {
     double sum = 0;
@@ -215,8 +215,8 @@ static void mass_matrix(const yk_ffrf *body, double *matrix)
     }
 }
 
-/* Shares of the diagonal that rounding in a file of some digits may cost. */
-static const double rough = 1e-6;
+/* Fractions of the diagonal that rounding in a file of some digits may cost. */
+static const double ROUGH = 1e-6;
 
 static yk_status check_symmetric(yk_context *context, int n, const double *matrix, const char *what)
 {
@@ -228,7 +228,7 @@ static yk_status check_symmetric(yk_context *context, int n, const double *matri
         for (int j = 0; j < i; j++) {
             double a = matrix[n * i + j], b = matrix[n * j + i];
             double size = fmax(sqrt(d * matrix[(n + 1) * j]), fmax(fabs(a), fabs(b)));
-            if (!(fabs(a - b) <= rough * size) && a != b)
+            if (!(fabs(a - b) <= ROUGH * size) && a != b)
                 return yk_fail(context, YK_ERROR_ARGUMENT,
                                "the modal %s matrix is not symmetric: %.9g for shapes %d and %d, %.9g the other way",
                                what, a, i + 1, j + 1, b);
@@ -262,10 +262,10 @@ static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double
             check_definite(context, n, body->modal_mass, copy, 1e-12,
                            "the modal mass matrix is not positive: two shapes are the same, or its entries are wrong");
     if (status == YK_OK)
-        status = check_definite(context, n, body->stiffness, copy, -rough,
+        status = check_definite(context, n, body->stiffness, copy, -ROUGH,
                                 "the modal stiffness matrix is not positive: a shape would deform itself");
     if (status == YK_OK)
-        status = check_definite(context, n, body->damping, copy, -rough,
+        status = check_definite(context, n, body->damping, copy, -ROUGH,
                                 "the modal damping matrix is not positive: it would create energy");
     return status;
 }
@@ -277,7 +277,7 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *c
     double least = 0;
     mass_matrix(body, copy);
     yk_status status = least_eigenvalue(context, 6 + body->modes, copy, &least);
-    if (status != YK_OK || least >= -rough) return status;
+    if (status != YK_OK || least >= -ROUGH) return status;
     if (least >= -0.05) {
         yk_log(
             context, YK_LOG_WARNING,
@@ -300,12 +300,12 @@ static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *c
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) copy[3 * i + j] = body->second.m[i][j];
     for (int i = 0; i < 3; i++)
-        if (!(copy[4 * i] >= -rough * (fabs(copy[0]) + fabs(copy[4]) + fabs(copy[8]))))
+        if (!(copy[4 * i] >= -ROUGH * (fabs(copy[0]) + fabs(copy[4]) + fabs(copy[8]))))
             return yk_fail(
                 context, YK_ERROR_ARGUMENT,
                 "no mass has these moments of inertia: the one about %c is larger than the other two together",
                 "xyz"[i]);
-    yk_status status = check_definite(context, 3, copy, copy, -rough,
+    yk_status status = check_definite(context, 3, copy, copy, -ROUGH,
                                       "no mass has this inertia tensor: check its products of inertia, entries of the "
                                       "tensor with their sign");
     if (status == YK_OK) status = check_whole(context, body, copy);
@@ -404,9 +404,9 @@ yk_mat3 yk_ffrf_compose(const yk_mat3 *tensor_change, yk_vec3 axial)
 {
     const yk_mat3 *d = tensor_change;
     double quarter = 0.25 * (d->m[0][0] + d->m[1][1] + d->m[2][2]);
-    yk_mat3 turn = yk_m3_scale(-0.5, yk_m3_skew(axial));
+    yk_mat3 rotation = yk_m3_scale(-0.5, yk_m3_skew(axial));
     yk_mat3 symmetric = yk_m3_scale(-0.25, yk_m3_add(*d, yk_m3_transpose(*d)));
-    return yk_m3_add(yk_m3_add(yk_m3_diagonal(quarter, quarter, quarter), symmetric), turn);
+    return yk_m3_add(yk_m3_add(yk_m3_diagonal(quarter, quarter, quarter), symmetric), rotation);
 }
 
 yk_mat3 yk_ffrf_tensor_change(const yk_mat3 *y)

@@ -15,7 +15,7 @@ yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend
     for (int k = 0; k < node.bend_count; k++) node.moves |= (uint64_t)1 << bends[k].i;
     for (int i = 0; i < modes; i++) {
         if (yk_v3_norm2(point->displacement[i]) > 0) node.moves |= (uint64_t)1 << i;
-        if (point->rotation && yk_v3_norm2(point->rotation[i]) > 0) node.turns |= (uint64_t)1 << i;
+        if (point->rotation && yk_v3_norm2(point->rotation[i]) > 0) node.rotates |= (uint64_t)1 << i;
     }
     return node;
 }
@@ -27,22 +27,22 @@ static inline bool has(uint64_t set, int mode)
 }
 
 /* The transposed tangent: from torques to loads on the rotation vector. */
-static yk_vec3 turn_back(const yk_turn *turn, yk_vec3 a)
+static yk_vec3 rotate_back(const yk_rotation *rotation, yk_vec3 a)
 {
-    yk_vec3 once = yk_v3_cross(turn->phi, a), twice = yk_v3_cross(turn->phi, once);
-    return yk_v3_axpy(turn->q, twice, yk_v3_axpy(-turn->p, once, a));
+    yk_vec3 once = yk_v3_cross(rotation->phi, a), twice = yk_v3_cross(rotation->phi, once);
+    return yk_v3_axpy(rotation->q, twice, yk_v3_axpy(-rotation->p, once, a));
 }
 
-static yk_vec3 turn_of(const yk_ffrf_node *node, int modes, const double *amplitude)
+static yk_vec3 rotation_of(const yk_ffrf_node *node, int modes, const double *amplitude)
 {
-    yk_vec3 turn = {0, 0, 0};
+    yk_vec3 rotation = {0, 0, 0};
     for (int i = 0; i < modes; i++)
-        if (has(node->turns, i)) turn = yk_v3_axpy(amplitude[i], node->rotation[i], turn);
-    return turn;
+        if (has(node->rotates, i)) rotation = yk_v3_axpy(amplitude[i], node->rotation[i], rotation);
+    return rotation;
 }
 
-void yk_ffrf_node_place(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                        const double *rate, yk_ffrf_pose *pose, yk_frame *placed)
+void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
+                       const double *rate, yk_ffrf_pose *pose, yk_frame *placed)
 {
     yk_vec3 position = node->position, velocity = {0, 0, 0};
     const yk_mat3 axes = frame->rotation;
@@ -64,9 +64,9 @@ void yk_ffrf_node_place(const yk_ffrf_node *node, int modes, const yk_frame *fra
     placed->rotation = axes;
     placed->angular_velocity = w;
     if (!node->rotation) return;
-    pose->turn = yk_turn_of(turn_of(node, modes, amplitude));
-    placed->rotation = yk_m3_mul(axes, yk_q_matrix(pose->turn.rotation));
-    yk_vec3 spin = yk_turn_tangent(&pose->turn, turn_of(node, modes, rate));
+    pose->rotation = yk_rotation_of(rotation_of(node, modes, amplitude));
+    placed->rotation = yk_m3_mul(axes, yk_q_matrix(pose->rotation.quaternion));
+    yk_vec3 spin = yk_rotation_tangent(&pose->rotation, rotation_of(node, modes, rate));
     placed->angular_velocity = yk_v3_add(w, yk_m3_apply(axes, spin));
 }
 
@@ -92,7 +92,8 @@ void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *
     for (int i = 0; i < modes; i++) {
         put_column(jacobian, size, 0, 6 + i, yk_m3_apply(axes, pose->pull[i]));
         if (node->rotation)
-            put_column(jacobian, size, 3, 6 + i, yk_m3_apply(axes, yk_turn_tangent(&pose->turn, node->rotation[i])));
+            put_column(jacobian, size, 3, 6 + i,
+                       yk_m3_apply(axes, yk_rotation_tangent(&pose->rotation, node->rotation[i])));
     }
 }
 
@@ -101,10 +102,10 @@ yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame 
 {
     const yk_mat3 axes = frame->rotation;
     yk_vec3 pulling = yk_m3_apply_transposed(axes, force), twist = yk_m3_apply_transposed(axes, torque);
-    if (node->rotation) twist = turn_back(&pose->turn, twist);
+    if (node->rotation) twist = rotate_back(&pose->rotation, twist);
     for (int i = 0; i < modes; i++) {
         if (has(node->moves, i)) modal[i] += yk_v3_dot(pulling, pose->pull[i]);
-        if (has(node->turns, i)) modal[i] += yk_v3_dot(twist, node->rotation[i]);
+        if (has(node->rotates, i)) modal[i] += yk_v3_dot(twist, node->rotation[i]);
     }
     return yk_v3_add(torque, yk_v3_cross(yk_m3_apply(axes, pose->position), force));
 }
@@ -124,10 +125,10 @@ void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *fram
     *acceleration = yk_v3_add(swing, yk_m3_apply(axes, curve));
     *angular_acceleration = yk_v3(0, 0, 0);
     if (!node->rotation) return;
-    yk_vec3 turn = turn_of(node, modes, amplitude), turn_rate = turn_of(node, modes, rate);
-    yk_vec3 spin = yk_m3_apply(axes, yk_turn_tangent(&pose->turn, turn_rate));
-    yk_mat3 change = yk_so3_left_tangent_rate(turn, turn_rate);
-    *angular_acceleration = yk_v3_add(yk_v3_cross(w, spin), yk_m3_apply(axes, yk_m3_apply(change, turn_rate)));
+    yk_vec3 rotation = rotation_of(node, modes, amplitude), rotation_rate = rotation_of(node, modes, rate);
+    yk_vec3 spin = yk_m3_apply(axes, yk_rotation_tangent(&pose->rotation, rotation_rate));
+    yk_mat3 change = yk_so3_left_tangent_rate(rotation, rotation_rate);
+    *angular_acceleration = yk_v3_add(yk_v3_cross(w, spin), yk_m3_apply(axes, yk_m3_apply(change, rotation_rate)));
 }
 
 static void add_row(double *tangent, int size, int row, int column, double scale, yk_vec3 v)
@@ -137,14 +138,14 @@ static void add_row(double *tangent, int size, int row, int column, double scale
 }
 
 /* T . R tangent(theta) theta_i by theta_j. */
-static void add_turning(const yk_ffrf_node *node, int modes, const double *amplitude, yk_vec3 torque, double scale,
-                        double *tangent)
+static void add_rotating(const yk_ffrf_node *node, int modes, const double *amplitude, yk_vec3 torque, double scale,
+                         double *tangent)
 {
     int size = 6 + modes;
-    yk_vec3 turn = turn_of(node, modes, amplitude);
+    yk_vec3 rotation = rotation_of(node, modes, amplitude);
     for (int j = 0; j < modes; j++) {
         if (yk_v3_norm2(node->rotation[j]) == 0) continue;
-        yk_mat3 moved = yk_so3_left_tangent_rate(turn, node->rotation[j]);
+        yk_mat3 moved = yk_so3_left_tangent_rate(rotation, node->rotation[j]);
         yk_vec3 load = yk_m3_apply_transposed(moved, torque);
         for (int i = 0; i < modes; i++) tangent[size * (6 + i) + 6 + j] += scale * yk_v3_dot(load, node->rotation[i]);
     }
@@ -165,7 +166,7 @@ void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame 
         for (int j = 0; j < 3; j++) tangent[size * (3 + i) + 3 + j] += scale * (lever.m[i][j] - (i == j ? dot : 0));
     for (int i = 0; i < modes; i++) {
         yk_vec3 s = yk_m3_apply(axes, pose->pull[i]), theta = {0, 0, 0};
-        if (node->rotation) theta = yk_m3_apply(axes, yk_turn_tangent(&pose->turn, node->rotation[i]));
+        if (node->rotation) theta = yk_m3_apply(axes, yk_rotation_tangent(&pose->rotation, node->rotation[i]));
         yk_vec3 twist = yk_v3_scale(scale, yk_v3_cross(s, force));
         tangent[size * 3 + 6 + i] += twist.x;
         tangent[size * 4 + 6 + i] += twist.y;
@@ -177,5 +178,5 @@ void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame 
         const yk_ffrf_bend *bend = &node->bends[k];
         tangent[size * (6 + bend->i) + 6 + bend->j] += scale * yk_v3_dot(local_force, bend->value);
     }
-    if (node->rotation && yk_v3_norm2(torque) > 0) add_turning(node, modes, amplitude, local_torque, scale, tangent);
+    if (node->rotation && yk_v3_norm2(torque) > 0) add_rotating(node, modes, amplitude, local_torque, scale, tangent);
 }

@@ -8,13 +8,13 @@
 #include "smooth/ffrf_shape.h"
 
 /* Of each shape, from the lists of what is not zero. */
-typedef struct shares {
+typedef struct fractions {
     yk_vec3 bend[YK_FFRF_MODES_MAX];   /* S_i - shift_i */
     double spin[YK_FFRF_MODES_MAX][3]; /* Gamma_i */
     double slope[YK_FFRF_MODES_MAX];   /* what the rates have in dT/dp_i */
-} shares;
+} fractions;
 
-static void find_shares(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 v, yk_vec3 w, shares *of)
+static void find_fractions(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 v, yk_vec3 w, fractions *of)
 {
     for (int i = 0; i < body->modes; i++) {
         of->bend[i] = yk_v3(0, 0, 0);
@@ -27,10 +27,10 @@ static void find_shares(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_ve
         of->bend[curve->i] = yk_v3_axpy(motion->amplitude[curve->j], curve->value, of->bend[curve->i]);
         of->slope[curve->i] += motion->rate[curve->j] * yk_v3_dot(v, curve->value);
     }
-    const double turning[3] = {w.x, w.y, w.z};
+    const double rotating[3] = {w.x, w.y, w.z};
     for (int k = 0; k < body->swirl_count; k++) { /* axial(pair_ji) */
         const yk_ffrf_swirl *swirl = &body->swirls[k];
-        of->slope[swirl->i] += motion->rate[swirl->j] * turning[swirl->axis] * swirl->value;
+        of->slope[swirl->i] += motion->rate[swirl->j] * rotating[swirl->axis] * swirl->value;
         of->spin[swirl->j][swirl->axis] += motion->amplitude[swirl->i] * swirl->value;
     }
 }
@@ -77,17 +77,17 @@ static yk_mat3 second_at(const yk_ffrf *body, const double *p)
 void yk_ffrf_rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
                               double *modal_momentum, yk_ffrf_loads *loads)
 {
-    const yk_mat3 turn = motion->frame.rotation;
+    const yk_mat3 rotation = motion->frame.rotation;
     const double *p = motion->amplitude, *rate = motion->rate;
     int n = body->modes;
-    yk_vec3 v = yk_m3_apply_transposed(turn, motion->frame.velocity);
-    yk_vec3 w = yk_m3_apply_transposed(turn, motion->frame.angular_velocity);
-    yk_vec3 pull = yk_v3_add(yk_v3_cross(v, w), yk_m3_apply_transposed(turn, gravity));
+    yk_vec3 v = yk_m3_apply_transposed(rotation, motion->frame.velocity);
+    yk_vec3 w = yk_m3_apply_transposed(rotation, motion->frame.angular_velocity);
+    yk_vec3 pull = yk_v3_add(yk_v3_cross(v, w), yk_m3_apply_transposed(rotation, gravity));
     double square = yk_v3_norm2(w), kinetic = 0, strain = 0, loss = 0;
     yk_mat3 whirl = yk_m3_sub(yk_m3_diagonal(square, square, square), yk_m3_outer(w, w));
     yk_vec3 moment = body->moment, linear = {0, 0, 0}, angular = {0, 0, 0};
-    shares of;
-    find_shares(body, motion, v, w, &of);
+    fractions of;
+    find_fractions(body, motion, v, w, &of);
     for (int i = 0; i < n; i++) {
         yk_vec3 shift = yk_v3_add(body->shift[i], of.bend[i]);
         yk_vec3 spin = {of.spin[i][0], of.spin[i][1], of.spin[i][2]};
@@ -107,8 +107,8 @@ void yk_ffrf_rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion,
     yk_mat3 second = second_at(body, p), tensor = yk_ffrf_tensor(&second);
     linear = yk_v3_add(yk_v3_axpy(body->mass, v, yk_v3_cross(w, moment)), linear);
     angular = yk_v3_add(yk_v3_add(yk_v3_cross(moment, v), yk_m3_apply(tensor, w)), angular);
-    *momentum = (yk_momentum){yk_m3_apply(turn, linear), yk_m3_apply(turn, angular)};
-    yk_vec3 centre = yk_m3_apply(turn, moment);
+    *momentum = (yk_momentum){yk_m3_apply(rotation, linear), yk_m3_apply(rotation, angular)};
+    yk_vec3 centre = yk_m3_apply(rotation, moment);
     loads->force = yk_v3_scale(-body->mass, gravity);
     loads->torque = yk_v3_neg(yk_v3_cross(centre, gravity));
     loads->kinetic = kinetic + 0.5 * (yk_v3_dot(v, linear) + yk_v3_dot(w, angular));

@@ -10,7 +10,7 @@
 
 enum { PANELS = 24, GAUSS = 6, STATIONS = PANELS * GAUSS, STATICS = 2 };
 
-static const double gauss_place[GAUSS] = {-0.93246951420315202781, -0.66120938646626451366, -0.23861918608319690863,
+static const double gauss_point[GAUSS] = {-0.93246951420315202781, -0.66120938646626451366, -0.23861918608319690863,
                                           0.23861918608319690863,  0.66120938646626451366,  0.93246951420315202781};
 static const double gauss_weight[GAUSS] = {0.17132449237917034504, 0.36076157304813860757, 0.46791393457269104739,
                                            0.46791393457269104739, 0.36076157304813860757, 0.17132449237917034504};
@@ -124,17 +124,17 @@ static void list_shapes(const yk_ffrf_rod_def *def, rod_work *work)
     }
 }
 
-/* Shape i at x (a share of the length), mixed from raw ones of its kind. */
+/* Shape i at x (a fraction of the length), mixed from raw ones of its kind. */
 static ordinate shape_value(const rod_work *work, int i, double x)
 {
     ordinate sum = {0};
     for (int k = 0; k < work->count; k++) {
-        double share = work->mix[i * work->count + k];
-        if (share == 0) continue;
+        double fraction = work->mix[i * work->count + k];
+        if (fraction == 0) continue;
         ordinate raw = raw_value(work->def, &work->raw[k], x);
-        sum.value += share * raw.value;
-        sum.slope += share * raw.slope;
-        sum.curvature += share * raw.curvature;
+        sum.value += fraction * raw.value;
+        sum.slope += fraction * raw.slope;
+        sum.curvature += fraction * raw.curvature;
     }
     return sum;
 }
@@ -152,7 +152,7 @@ static void raw_integrals(rod_work *work)
     double polar = rho * (section->inertia_y + section->inertia_z);
     int n = work->count;
     for (int k = 0; k < STATIONS; k++) {
-        double x = (k / GAUSS + 0.5 * (1 + gauss_place[k % GAUSS])) / PANELS;
+        double x = (k / GAUSS + 0.5 * (1 + gauss_point[k % GAUSS])) / PANELS;
         double weight = 0.5 * gauss_weight[k % GAUSS] / PANELS;
         ordinate at[YK_FFRF_MODES_MAX];
         for (int i = 0; i < n; i++) at[i] = raw_value(def, &work->raw[i], x);
@@ -240,7 +240,7 @@ static void add_shortening(const rod_work *work, double from, double to, yk_vec3
 {
     int n = work->count;
     for (int g = 0; g < GAUSS; g++) {
-        double x = from + 0.5 * (1 + gauss_place[g]) * (to - from), weight = 0.5 * gauss_weight[g] * (to - from);
+        double x = from + 0.5 * (1 + gauss_point[g]) * (to - from), weight = 0.5 * gauss_weight[g] * (to - from);
         double slope[YK_FFRF_MODES_MAX];
         for (int i = 0; i < n; i++) slope[i] = shape_value(work, i, x).slope;
         for (int i = 0; i < n; i++)
@@ -307,7 +307,7 @@ static yk_status integrate(yk_context *context, const rod_work *work, yk_ffrf_ro
     if (!store) return YK_ERROR_MEMORY;
     yk_ffrf_point points[STATIONS];
     for (int k = 0; k < STATIONS; k++) {
-        double x = (k / GAUSS + 0.5 * (1 + gauss_place[k % GAUSS])) / PANELS;
+        double x = (k / GAUSS + 0.5 * (1 + gauss_point[k % GAUSS])) / PANELS;
         points[k] = point_at(work, x, 0.5 * gauss_weight[k % GAUSS] / PANELS, store + (size_t)k * stride);
     }
     yk_ffrf_def def = {.mode_count = work->count,
@@ -324,15 +324,15 @@ static yk_status integrate(yk_context *context, const rod_work *work, yk_ffrf_ro
 static yk_status place_nodes(yk_context *context, const rod_work *work, yk_ffrf_rod *rod)
 {
     const yk_ffrf_rod_def *def = work->def;
-    size_t stride = numbers_of_point(work), count = (size_t)def->place_count, n = (size_t)work->count;
+    size_t stride = numbers_of_point(work), count = (size_t)def->attachment_count, n = (size_t)work->count;
     rod->nodes = yk_allocate(context, count, sizeof *rod->nodes);
     rod->bends = yk_allocate(context, count * n * n, sizeof *rod->bends);
     yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
     rod->store = store;
     if (!rod->nodes || !rod->bends || !store) return YK_ERROR_MEMORY;
-    rod->node_count = def->place_count;
+    rod->node_count = def->attachment_count;
     for (size_t k = 0; k < count; k++) {
-        yk_ffrf_point at = point_at(work, def->places[k] / def->length, 0, store + k * stride);
+        yk_ffrf_point at = point_at(work, def->attachments[k] / def->length, 0, store + k * stride);
         rod->nodes[k] = yk_ffrf_node_of(&at, work->count, rod->bends + k * n * n);
     }
     return YK_OK;
@@ -354,10 +354,10 @@ static yk_status check(yk_context *context, const yk_ffrf_rod_def *def)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a rod that is free at both ends has no static deflections: leave them out, or fix its frame at "
                        "an end");
-    for (int k = 0; k < def->place_count; k++)
-        if (!(def->places[k] >= 0 && def->places[k] <= def->length * (1 + 1e-12)))
+    for (int k = 0; k < def->attachment_count; k++)
+        if (!(def->attachments[k] >= 0 && def->attachments[k] <= def->length * (1 + 1e-12)))
             return yk_fail(context, YK_ERROR_ARGUMENT, "a point at %g is not on the rod, which is %g long",
-                           def->places[k], def->length);
+                           def->attachments[k], def->length);
     return YK_OK;
 }
 

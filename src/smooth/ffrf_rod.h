@@ -6,7 +6,7 @@
  *   free-free       the frame moves with the mean motion: modes of a free rod, orthogonal to all rigid motions
  *
  * Thin rods in the sense of Euler and Bernoulli: no shear; the rotary inertia of the sections is kept. Modal damping is a
- * share of critical damping for each shape alone. */
+ * fraction of critical damping for each shape alone. */
 #ifndef YK_SMOOTH_FFRF_ROD_H
 #define YK_SMOOTH_FFRF_ROD_H
 
@@ -26,9 +26,9 @@ typedef struct yk_ffrf_rod_def {
     bool statics;    /* also the exact deflections under a force and a moment at the ends, in both planes that bend */
     bool stiffening; /* shapes of second order: bending draws the rod in, axial forces stiffen it */
     bool constant_mass;
-    double damping_ratio; /* share of critical damping of each shape */
-    const double *places; /* distances from x = 0 at which joints attach */
-    int place_count;
+    double damping_ratio;      /* fraction of critical damping of each shape */
+    const double *attachments; /* distances from x = 0 at which joints attach */
+    int attachment_count;
 } yk_ffrf_rod_def;
 
 typedef struct yk_ffrf_rod {

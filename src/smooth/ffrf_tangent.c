@@ -73,20 +73,20 @@ static double slope_change(const columns *f, const change *by, int i)
     return sum + f->c * (yk_v3_dot(s->w, yk_ffrf_half_tensor(pair, s->w)) + yk_v3_dot(s->v, yk_v3_cross(s->w, curve)));
 }
 
-/* The rate of the momenta, what else depends on motion, and the elasticity; without the turn of the frame itself. */
+/* The rate of the momenta, what else depends on motion, and the elasticity; without the rotation of the frame itself. */
 static void motion_column(const columns *f, const change *by, int column)
 {
     const yk_ffrf *body = f->body;
-    double c = f->c, share = 1 + c * f->damping;
+    double c = f->c, fraction = 1 + c * f->damping;
     yk_vec3 linear, angular;
     momentum_change(f, by, &linear, &angular);
-    put_vector(f, 0, column, yk_v3_scale(share, linear));
+    put_vector(f, 0, column, yk_v3_scale(fraction, linear));
     yk_vec3 swing = yk_v3_add(yk_v3_cross(by->v, f->linear), yk_v3_cross(f->s->v, linear));
-    yk_vec3 torque = yk_v3_axpy(c, swing, yk_v3_scale(share, angular));
+    yk_vec3 torque = yk_v3_axpy(c, swing, yk_v3_scale(fraction, angular));
     if (by->mode >= 0) torque = yk_v3_axpy(-c * c, yk_v3_cross(f->at->shift[by->mode], f->s->g), torque);
     put_vector(f, 3, column, torque);
     for (int i = 0; i < body->modes; i++) {
-        double sum = share * modal_change(f, by, i) - c * slope_change(f, by, i);
+        double sum = fraction * modal_change(f, by, i) - c * slope_change(f, by, i);
         int k = body->modes * i + by->mode;
         if (by->mode >= 0)
             sum += c * body->damping[k] + c * c * (body->stiffness[k] - yk_v3_dot(body->curve[k], f->s->g));
@@ -95,7 +95,7 @@ static void motion_column(const columns *f, const change *by, int column)
 }
 
 /* A rotation by d leaves what stands still behind, a becomes a + a x d as the body sees it, and turns the loads with it. */
-static void turn_loads(const columns *f)
+static void rotate_loads(const columns *f)
 {
     yk_vec3 momentum = f->linear, angular = f->angular, weight = yk_v3_scale(-f->body->mass, f->s->g);
     yk_vec3 lever = yk_v3_neg(yk_v3_cross(f->at->moment, f->s->g));
@@ -104,11 +104,11 @@ static void turn_loads(const columns *f)
     yk_vec3 torque = yk_v3_axpy(c * c, yk_v3_add(lever, yk_v3_cross(f->s->v, momentum)), yk_v3_scale(rate, angular));
     for (int j = 0; j < 3; j++) {
         yk_vec3 unit = {j == 0, j == 1, j == 2}, fall = yk_v3_scale(-c * c, yk_v3_cross(f->s->g, unit));
-        yk_vec3 turned[2] = {yk_v3_axpy(f->body->mass, fall, yk_v3_cross(unit, force)),
-                             yk_v3_add(yk_v3_cross(f->at->moment, fall), yk_v3_cross(unit, torque))};
+        yk_vec3 rotated[2] = {yk_v3_axpy(f->body->mass, fall, yk_v3_cross(unit, force)),
+                              yk_v3_add(yk_v3_cross(f->at->moment, fall), yk_v3_cross(unit, torque))};
         for (int part = 0; part < 2; part++) {
             double *at = &f->tangent[f->size * 3 * part + 3 + j];
-            at[0] += turned[part].x, at[f->size] += turned[part].y, at[2 * f->size] += turned[part].z;
+            at[0] += rotated[part].x, at[f->size] += rotated[part].y, at[2 * f->size] += rotated[part].z;
         }
         for (int i = 0; i < f->body->modes; i++)
             f->tangent[f->size * (6 + i) + 3 + j] += yk_v3_dot(f->at->shift[i], fall);
@@ -116,18 +116,18 @@ static void turn_loads(const columns *f)
 }
 
 /* Rows and columns of the frame from the body's axes to global ones. */
-static void turn_to_global(const columns *f, const yk_mat3 *turn)
+static void rotate_to_global(const columns *f, const yk_mat3 *rotation)
 {
     int n = f->size;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < 6; i += 3) {
             const double *at = &f->tangent[n * i + j];
-            put_vector(f, i, j, yk_m3_apply(*turn, yk_v3(at[0], at[n], at[2 * n])));
+            put_vector(f, i, j, yk_m3_apply(*rotation, yk_v3(at[0], at[n], at[2 * n])));
         }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < 6; j += 3) {
             double *at = &f->tangent[n * i + j];
-            yk_vec3 v = yk_m3_apply(*turn, yk_v3(at[0], at[1], at[2]));
+            yk_vec3 v = yk_m3_apply(*rotation, yk_v3(at[0], at[1], at[2]));
             at[0] = v.x, at[1] = v.y, at[2] = v.z;
         }
 }
@@ -155,7 +155,7 @@ static void momenta(columns *f, const yk_ffrf_motion *motion)
     }
 }
 
-void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double share,
+void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double fraction,
                      double damping, double *tangent)
 {
     yk_ffrf_shape at, plain;
@@ -181,7 +181,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
             by.v = unit;
         } else {
             /* c dw = (1 - share c w x) d and the turned view, w x d */
-            by.w = yk_v3_axpy((1 - share) * c, yk_v3_cross(s.w, unit), unit);
+            by.w = yk_v3_axpy((1 - fraction) * c, yk_v3_cross(s.w, unit), unit);
             by.v = yk_v3_scale(c, yk_v3_cross(s.v, unit));
         }
         motion_column(&f, &by, j);
@@ -190,8 +190,8 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
         change by = {.mode = j};
         motion_column(&f, &by, 6 + j);
     }
-    turn_loads(&f);
-    turn_to_global(&f, &motion->frame.rotation);
+    rotate_loads(&f);
+    rotate_to_global(&f, &motion->frame.rotation);
 }
 
 static bool is_zero(const yk_mat3 *a)

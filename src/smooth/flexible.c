@@ -26,42 +26,44 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
 {
     yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
     if (status != YK_OK) return status;
-    size_t count = (size_t)def->place_count + YK_FLEXIBLE_OUTLINE;
-    double *places = yk_allocate(context, count, sizeof *places);
-    if (!places) return finish(YK_ERROR_MEMORY, body);
-    if (def->place_count) memcpy(places, def->places, (size_t)def->place_count * sizeof *places);
+    size_t count = (size_t)def->attachment_count + YK_FLEXIBLE_OUTLINE;
+    double *attachments = yk_allocate(context, count, sizeof *attachments);
+    if (!attachments) return finish(YK_ERROR_MEMORY, body);
+    if (def->attachment_count)
+        memcpy(attachments, def->attachments, (size_t)def->attachment_count * sizeof *attachments);
     for (int k = 0; k < YK_FLEXIBLE_OUTLINE; k++)
-        places[def->place_count + k] = def->length * k / (YK_FLEXIBLE_OUTLINE - 1);
+        attachments[def->attachment_count + k] = def->length * k / (YK_FLEXIBLE_OUTLINE - 1);
     yk_ffrf_rod_def with_outline = *def;
-    with_outline.places = places;
-    with_outline.place_count = (int)count;
+    with_outline.attachments = attachments;
+    with_outline.attachment_count = (int)count;
     yk_flexible *made = *body;
     status = yk_ffrf_rod_create(context, &with_outline, &made->store_rod);
-    yk_release(context, places);
+    yk_release(context, attachments);
     if (status != YK_OK) return finish(status, body);
     made->modal = made->store_rod.body;
     made->nodes = made->store_rod.nodes;
     made->length = def->length;
     made->coordinates = made->modal.modes;
-    made->places = def->place_count;
+    made->attachments = def->attachment_count;
     made->outline = YK_FLEXIBLE_OUTLINE;
     return YK_OK;
 }
 
 /* A place keeps its own copy of the shapes. */
-static yk_status copy_places(yk_flexible *made, const yk_ffrf_def *def, const int *places, int place_count)
+static yk_status copy_attachments(yk_flexible *made, const yk_ffrf_def *def, const int *attachments,
+                                  int attachment_count)
 {
-    size_t n = (size_t)def->mode_count, count = (size_t)place_count;
+    size_t n = (size_t)def->mode_count, count = (size_t)attachment_count;
     made->nodes = yk_allocate(made->context, count, sizeof *made->nodes);
     made->bends = yk_allocate(made->context, count * n * n, sizeof *made->bends);
     yk_vec3 *store = yk_allocate(made->context, 2 * count * n, sizeof *store);
     made->store = store;
     if (!made->nodes || !made->bends || !store) return YK_ERROR_MEMORY;
     for (size_t k = 0; k < count; k++, store += 2 * n) {
-        if (places[k] < 0 || places[k] >= def->point_count)
+        if (attachments[k] < 0 || attachments[k] >= def->point_count)
             return yk_fail(made->context, YK_ERROR_ARGUMENT, "the flexible body has %d points: there is no point %d",
-                           def->point_count, places[k]);
-        yk_ffrf_point point = def->points[places[k]];
+                           def->point_count, attachments[k]);
+        yk_ffrf_point point = def->points[attachments[k]];
         point.displacement = memcpy(store, point.displacement, n * sizeof *store);
         if (point.rotation) point.rotation = memcpy(store + n, point.rotation, n * sizeof *store);
         made->nodes[k] = yk_ffrf_node_of(&point, def->mode_count, made->bends + k * n * n);
@@ -69,16 +71,16 @@ static yk_status copy_places(yk_flexible *made, const yk_ffrf_def *def, const in
     return YK_OK;
 }
 
-yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *places, int place_count,
+yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments, int attachment_count,
                             yk_flexible **body)
 {
     yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
     if (status != YK_OK) return status;
     yk_flexible *made = *body;
     status = yk_ffrf_create(context, def, &made->modal);
-    if (status == YK_OK) status = copy_places(made, def, places, place_count);
+    if (status == YK_OK) status = copy_attachments(made, def, attachments, attachment_count);
     made->coordinates = def->mode_count;
-    made->places = place_count;
+    made->attachments = attachment_count;
     for (int k = 0; k < def->point_count; k++)
         made->length = fmax(made->length, yk_v3_norm(yk_v3_sub(def->points[k].position, def->points[0].position)));
     /* Without points: a rod with this radius of gyration. */
@@ -102,7 +104,7 @@ yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_f
     made->length = def->length;
     made->elements = def->elements;
     made->coordinates = yk_flexible_rod_node(def->elements) + YK_ANCF_NODE;
-    made->places = def->elements + 1;
+    made->attachments = def->elements + 1;
     return finish(yk_ancf_create(context, part, &def->section, coordinates, &made->element), body);
 }
 
@@ -134,10 +136,10 @@ double yk_flexible_mass(const yk_flexible *body)
     return body->elements * (body->element.weight[0] + body->element.weight[6]);
 }
 
-yk_vec3 yk_flexible_place(const yk_flexible *body, int place)
+yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment)
 {
-    if (body->kind == YK_FLEXIBLE_MODAL) return body->nodes[place].position;
-    return yk_v3(body->element.length * place, 0, 0);
+    if (body->kind == YK_FLEXIBLE_MODAL) return body->nodes[attachment].position;
+    return yk_v3(body->element.length * attachment, 0, 0);
 }
 
 double yk_flexible_reach(const yk_flexible *body, int coordinate)

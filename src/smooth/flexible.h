@@ -30,7 +30,7 @@ typedef struct yk_flexible {
     yk_flexible_kind kind;
     double length;   /* a typical size */
     int coordinates; /* beyond those of the floating frame */
-    int places;      /* where joints may attach */
+    int attachments; /* where joints may attach */
     int outline;     /* stations to draw: nodes after the places of a modal body */
     yk_ffrf modal;
     yk_ffrf_node *nodes; /* modal: places, then the outline */
@@ -44,7 +44,7 @@ typedef struct yk_flexible {
 /* The def's places are kept in their order. */
 yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_flexible **body);
 /* Places are points of the def, by index. */
-yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *places, int place_count,
+yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments, int attachment_count,
                             yk_flexible **body);
 yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_flexible **body);
 
@@ -54,7 +54,7 @@ void yk_flexible_release(yk_flexible *body);
 
 double yk_flexible_mass(const yk_flexible *body);
 /* Where a place is in the undeformed body, seen from its origin: the floating frame, or the start of a rod. */
-yk_vec3 yk_flexible_place(const yk_flexible *body, int place);
+yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment);
 
 /* The largest displacement of the body per unit of a coordinate (m). */
 double yk_flexible_reach(const yk_flexible *body, int coordinate);

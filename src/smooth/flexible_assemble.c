@@ -21,10 +21,10 @@ static void end_of(const yk_smooth_model *model, const yk_smooth_workspace *work
 {
     const node_model *node = &model->nodes[frame];
     *e = (end){0};
-    if (node->place >= 0) {
-        const place_model *place = &model->places[node->place];
-        e->count = place->count, e->column = place->column, e->moves = place->moves;
-        e->jacobian = work->places[node->place].jacobian;
+    if (node->attachment >= 0) {
+        const attachment_model *attachment = &model->attachments[node->attachment];
+        e->count = attachment->count, e->column = attachment->column, e->moves = attachment->moves;
+        e->jacobian = work->attachments[node->attachment].jacobian;
     } else if (node->unknown >= 0) {
         for (int k = 0; k < 6; k++) e->own[k] = node->unknown + k;
         e->count = 6, e->column = e->own;
@@ -37,7 +37,7 @@ static bool carries(const end *e, int k, unsigned force, unsigned torque)
     if (!e->moves) return (k < 3 ? force >> k : torque >> (k - 3)) & 1u;
     /* the first three move along the global axes, of a frame or of a rod's node */
     if (k < 3) return force >> k & 1u;
-    return (force && e->moves[k] & PLACE_MOVES) || (torque && e->moves[k] & PLACE_TURNS);
+    return (force && e->moves[k] & ATTACHMENT_MOVES) || (torque && e->moves[k] & ATTACHMENT_ROTATIONS);
 }
 
 void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
@@ -120,7 +120,7 @@ static void modal_loads(const yk_smooth_model *model, yk_smooth_workspace *work,
         coasting.second = still;
         yk_ffrf_evaluate(body, &coasting, model->def.gravity, loads);
     }
-    yk_effort *load = &work->load[of->node];
+    yk_wrench *load = &work->load[of->node];
     load->force = yk_v3_sub(load->force, loads->force);
     load->torque = yk_v3_sub(load->torque, loads->torque);
     for (int k = 0; k < body->modes; k++) work->coordinates[of->coordinate + k].load -= loads->modal[k];
@@ -138,7 +138,7 @@ static void modal_pass(const yk_smooth_model *model, yk_smooth_workspace *work, 
     int modes = of->body->coordinates, size = 6 + modes;
     int frame = model->nodes[of->node].unknown, first = model->coordinate_first + of->coordinate - 6;
     if (mode == SINK_ADD)
-        yk_ffrf_tangent(&of->body->modal, &motion, model->def.gravity, s->c, work->turn_share, work->damping,
+        yk_ffrf_tangent(&of->body->modal, &motion, model->def.gravity, s->c, work->rotation_weight, work->damping,
                         at->tangent);
     double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
     for (int j = 0; j < size; j++)
@@ -175,17 +175,17 @@ static void rod_element(const yk_smooth_model *model, const yk_smooth_workspace 
     enum { N = YK_ANCF_COORDINATES };
     const yk_ancf *element = &of->body->element;
     int first = model->coordinate_first + of->coordinate + yk_flexible_rod_node(e);
-    double(*placement)[N] = (double(*)[N])at->tangent, (*rate)[N] = placement + N;
+    double(*transform)[N] = (double(*)[N])at->tangent, (*rate)[N] = transform + N;
     bool stiff = mode == SINK_ADD && s->node > 0, damped = stiff && element->damping_ratio > 0;
     if (stiff)
-        yk_ancf_tangent(element, at->value + yk_flexible_rod_node(e), at->rate + yk_flexible_rod_node(e), placement,
+        yk_ancf_tangent(element, at->value + yk_flexible_rod_node(e), at->rate + yk_flexible_rod_node(e), transform,
                         damped ? rate : NULL);
     double inertia = s->inertia * (1 + s->c * work->damping);
     for (int j = 0; j < N; j++)
         for (int i = 0; i < N; i++) {
             double value = 0;
             if (mode == SINK_ADD && i % 3 == j % 3) value = inertia * element->mass[i / 3][j / 3];
-            if (stiff) value -= s->node * placement[i][j];
+            if (stiff) value -= s->node * transform[i][j];
             if (damped) value -= s->rate * rate[i][j];
             put(to, mode, first + i, first + j, value);
         }
@@ -209,14 +209,14 @@ void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *
 
 /* Places ---------------------------------------------------------------------------------------------------------- */
 
-static void spread_modal(yk_smooth_workspace *work, const flexible_model *of, const place_model *place,
-                         const place_trial *there, yk_vec3 force, yk_vec3 torque)
+static void spread_modal(yk_smooth_workspace *work, const flexible_model *of, const attachment_model *attachment,
+                         const attachment_trial *there, yk_vec3 force, yk_vec3 torque)
 {
     double modal[YK_FFRF_MODES_MAX];
     int modes = of->body->coordinates;
     for (int k = 0; k < modes; k++) modal[k] = 0;
-    yk_effort *frame = &work->load[of->node];
-    yk_vec3 about = yk_ffrf_node_spread(&of->body->nodes[place->place], modes, &work->trial[of->node].frame,
+    yk_wrench *frame = &work->load[of->node];
+    yk_vec3 about = yk_ffrf_node_spread(&of->body->nodes[attachment->attachment], modes, &work->trial[of->node].frame,
                                         &there->pose, force, torque, modal);
     frame->force = yk_v3_add(frame->force, force);
     frame->torque = yk_v3_add(frame->torque, about);
@@ -224,39 +224,41 @@ static void spread_modal(yk_smooth_workspace *work, const flexible_model *of, co
 }
 
 /* J^T of the load on a place. */
-static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work, const place_model *place,
-                        const place_trial *there)
+static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work, const attachment_model *attachment,
+                        const attachment_trial *there)
 {
-    const flexible_model *of = &model->flexibles[place->flexible];
-    const yk_effort *load = &work->load[place->frame];
+    const flexible_model *of = &model->flexibles[attachment->flexible];
+    const yk_wrench *load = &work->load[attachment->frame];
     yk_vec3 force = yk_v3_add(load->force, there->port.force), torque = yk_v3_add(load->torque, there->port.torque);
     if (of->body->kind == YK_FLEXIBLE_MODAL) {
-        spread_modal(work, of, place, there, force, torque);
+        spread_modal(work, of, attachment, there, force, torque);
         return;
     }
     const double value[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
-    for (int k = 0; k < place->count; k++) {
+    for (int k = 0; k < attachment->count; k++) {
         double general = 0;
-        for (int r = 0; r < 6; r++) general += there->jacobian[place->count * r + k] * value[r];
-        work->coordinates[place->column[k] - model->coordinate_first].load += general;
+        for (int r = 0; r < 6; r++) general += there->jacobian[attachment->count * r + k] * value[r];
+        work->coordinates[attachment->column[k] - model->coordinate_first].load += general;
     }
 }
 
 /* What ports exert is input, not part of the model: it adds nothing to the matrix, not even by rounding. */
-static void spread_stiffness(const yk_smooth_model *model, yk_smooth_workspace *work, const place_model *place,
-                             const place_trial *there, const scales *s, sink *to, sink_mode mode)
+static void spread_stiffness(const yk_smooth_model *model, yk_smooth_workspace *work,
+                             const attachment_model *attachment, const attachment_trial *there, const scales *s,
+                             sink *to, sink_mode mode)
 {
-    const flexible_model *of = &model->flexibles[place->flexible];
-    const flexible_trial *at = &work->flexibles[place->flexible];
-    const yk_effort *load = &work->load[place->frame];
-    int n = place->count;
+    const flexible_model *of = &model->flexibles[attachment->flexible];
+    const flexible_trial *at = &work->flexibles[attachment->flexible];
+    const yk_wrench *load = &work->load[attachment->frame];
+    int n = attachment->count;
     if (mode == SINK_ADD) {
         memset(at->tangent, 0, (size_t)(n * n) * sizeof *at->tangent);
         if (s->node > 0 && of->body->kind == YK_FLEXIBLE_MODAL) {
-            yk_ffrf_node_stiffness(&of->body->nodes[place->place], of->body->coordinates, &work->trial[of->node].frame,
-                                   at->value, &there->pose, load->force, load->torque, -s->node, at->tangent);
+            yk_ffrf_node_stiffness(&of->body->nodes[attachment->attachment], of->body->coordinates,
+                                   &work->trial[of->node].frame, at->value, &there->pose, load->force, load->torque,
+                                   -s->node, at->tangent);
         } else if (s->node > 0) {
-            const double *from = at->value + yk_flexible_rod_node(place->place);
+            const double *from = at->value + yk_flexible_rod_node(attachment->attachment);
             double section[YK_ANCF_SECTION];
             for (int k = 0; k < YK_ANCF_SECTION; k++) section[k] = from[k < 3 ? k : k + 3];
             yk_ancf_section_stiffness(section, load->torque, -s->node, at->tangent);
@@ -264,15 +266,15 @@ static void spread_stiffness(const yk_smooth_model *model, yk_smooth_workspace *
     }
     /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by the frame's displacement. */
     for (int j = 3; j < n; j++)
-        for (int i = 3; i < n; i++) put(to, mode, place->column[i], place->column[j], at->tangent[n * i + j]);
+        for (int i = 3; i < n; i++) put(to, mode, attachment->column[i], attachment->column[j], at->tangent[n * i + j]);
 }
 
 void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s, sink *to,
                           sink_mode mode)
 {
-    for (int i = 0; i < model->def.place_count; i++) {
-        const place_model *place = &model->places[i];
-        if (mode != SINK_RECORD) spread_load(model, work, place, &work->places[i]);
-        if (mode != SINK_NONE) spread_stiffness(model, work, place, &work->places[i], s, to, mode);
+    for (int i = 0; i < model->def.attachment_count; i++) {
+        const attachment_model *attachment = &model->attachments[i];
+        if (mode != SINK_RECORD) spread_load(model, work, attachment, &work->attachments[i]);
+        if (mode != SINK_NONE) spread_stiffness(model, work, attachment, &work->attachments[i], s, to, mode);
     }
 }

@@ -18,9 +18,9 @@ yk_generalised_alpha yk_generalised_alpha_of(double rho_inf)
     yk_generalised_alpha m = {.alpha_m = (2 * rho_inf - 1) / (rho_inf + 1), .alpha_f = rho_inf / (rho_inf + 1)};
     m.gamma = 0.5 + m.alpha_f - m.alpha_m;
     m.beta = 0.25 * (m.gamma + 0.5) * (m.gamma + 0.5);
-    double share = (1 - m.alpha_f) / (1 - m.alpha_m);
-    m.position = m.beta * share;
-    m.velocity = m.gamma * share;
+    double fraction = (1 - m.alpha_f) / (1 - m.alpha_m);
+    m.position = m.beta * fraction;
+    m.velocity = m.gamma * fraction;
     return m;
 }
 
@@ -81,8 +81,8 @@ void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smoo
     node->frame.velocity = velocity_at(&m, h, now->velocity, linear, a);
     node->frame.angular_velocity = velocity_at(&m, h, now->angular_velocity, angular, b);
     node->frame.position = yk_v3_add(now->position, move_of(&m, h, now->velocity, linear, a));
-    node->turn = yk_turn_of(move_of(&m, h, now->angular_velocity, angular, b));
-    node->orientation = yk_q_unit(yk_q_mul(node->turn.rotation, now->orientation));
+    node->rotation = yk_rotation_of(move_of(&m, h, now->angular_velocity, angular, b));
+    node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, now->orientation));
     node->frame.rotation = yk_q_matrix(node->orientation);
 }
 
@@ -159,18 +159,18 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         const double *change = &work->right[model->nodes[i].unknown];
-        yk_vec3 move = take(change), turn = yk_turn_tangent_inverse(&node->turn, take(change + 3));
+        yk_vec3 move = take(change), rotation = yk_rotation_tangent_inverse(&node->rotation, take(change + 3));
         node->acceleration = yk_v3_axpy(inverse, move, node->acceleration);
-        node->angular_acceleration = yk_v3_axpy(inverse, turn, node->angular_acceleration);
+        node->angular_acceleration = yk_v3_axpy(inverse, rotation, node->angular_acceleration);
         yk_generalised_alpha_place_node(model, state, work, i);
-        double size = fmax(yk_v3_norm2(move) * length * length, yk_v3_norm2(turn));
+        double size = fmax(yk_v3_norm2(move) * length * length, yk_v3_norm2(rotation));
         largest = size > largest || isnan(size) ? size : largest;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double move = work->right[model->coordinate_first + k], share = move * model->share[k];
+        double move = work->right[model->coordinate_first + k], fraction = move * model->fraction[k];
         work->coordinates[k].acceleration += inverse * move;
         yk_generalised_alpha_place_coordinate(model, state, work, k);
-        largest = share * share > largest || isnan(share) ? share * share : largest;
+        largest = fraction * fraction > largest || isnan(fraction) ? fraction * fraction : largest;
     }
     double scale = model->mass_scale / (work->c * work->c);
     for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * work->right[model->motion_count + r];
@@ -181,7 +181,7 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     yk_smooth_momenta(model, work);
-    yk_smooth_account(model, state, work);
+    yk_smooth_balance_energy(model, state, work);
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
         const node_state *now = &state->now[i];
@@ -212,7 +212,7 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
     work->open = false;
 }
 
-static const double smallest_share = 1e-4;
+static const double SMALLEST_FRACTION = 1e-4;
 
 static yk_status cut_short(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
@@ -246,7 +246,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         if (status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
         work->report.rejected++;
         size = 0.25 * used;
-        if (size < smallest_share * h) return status;
+        if (size < SMALLEST_FRACTION * h) return status;
     }
     state->clock->t = t + h;
     return YK_OK;

@@ -31,8 +31,9 @@ void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_stat
     const node_state *now = &state->now[i];
     node->frame.position = yk_v3_axpy(h, now->velocity, yk_v3_axpy(0.5 * h * h, now->acceleration, now->position));
     node->frame.velocity = yk_v3_axpy(h, now->acceleration, now->velocity);
-    node->turn = yk_turn_of(yk_v3_axpy(h, now->angular_velocity, yk_v3_scale(0.5 * h * h, now->angular_acceleration)));
-    node->orientation = yk_q_unit(yk_q_mul(node->turn.rotation, now->orientation));
+    node->rotation =
+        yk_rotation_of(yk_v3_axpy(h, now->angular_velocity, yk_v3_scale(0.5 * h * h, now->angular_acceleration)));
+    node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, now->orientation));
     node->frame.rotation = yk_q_matrix(node->orientation);
     node->frame.angular_velocity = yk_v3_axpy(h, now->angular_acceleration, now->angular_velocity);
     node->acceleration = now->acceleration;

@@ -30,12 +30,12 @@ struct integrator {
     double (*update)(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work);
     /* Accelerations of the trial that belong to its velocities; NULL: update keeps them. */
     void (*accelerations)(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work);
-    /* What the method makes of efforts in a step, from `lead` on. */
+    /* What the method makes of wrenches in a step, from `lead` on. */
     void (*characterise)(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_step_model *out);
 
     /* Doubles of work->scratch that a step needs; NULL: none. */
     size_t (*scratch_words)(const yk_smooth_model *model);
-    int input_degree; /* of efforts in time that one step follows */
+    int input_degree; /* of wrenches in time that one step follows */
     bool remembers;   /* keeps accelerations of its own in the image, state.method */
     bool settles;     /* accelerations belong to the size of the steps, and settle after it has changed */
     /* Whether constraints are ordinary differential equations under these options; NULL: never. */

@@ -3,10 +3,10 @@
  *
  * With the rows B of the port velocities and the matrix of the masses and joints of the consistent start,
  *
- *   | M  G^T | | a |   | f - c + B^T effort |
+ *   | M  G^T | | a |   | f - c + B^T wrench |
  *   | G   0  | | l | = | -(dG/dt) v         |      rate of the ports: B a + (dB/dt) v
  *
- * one solution gives the rate without efforts, one per port velocity a column of the inverse effective mass. The
+ * one solution gives the rate without wrenches, one per port velocity a column of the inverse effective mass. The
  * matrix has factors of its own, so that those of the step stay as they are.
  *
  * The model of a step is one correction of Newton's method from the integrator's prediction, and one solution per port
@@ -18,7 +18,7 @@
 #include "smooth/internal.h"
 
 /* As at the start: keeps the matrix regular where joints are redundant. */
-static const double redundant_compliance = 1e-9;
+static const double REDUNDANT_COMPLIANCE = 1e-9;
 
 struct smooth_interface {
     yk_sparse *matrix;
@@ -31,7 +31,7 @@ struct smooth_interface {
 
 int yk_smooth_port_size(const port_model *port)
 {
-    if (port->causality != YK_TAKES_EFFORT) return 0;
+    if (port->causality != YK_TAKES_WRENCH) return 0;
     return port->def.kind == YK_PORT_SCALAR ? 1 : 6;
 }
 
@@ -99,15 +99,16 @@ static yk_status create_interface(yk_smooth *smooth)
     made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
     made->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *made->right);
     made->begin = yk_allocate(context, (size_t)model->def.port_count, sizeof *made->begin);
-    yk_sparse_entry *entries = yk_allocate(context, solver->place_count, sizeof *entries);
-    int *place = yk_allocate(context, solver->place_count, sizeof *place);
-    yk_status status = made->rows && made->right && made->begin && entries && place ? YK_OK : YK_ERROR_MEMORY;
+    yk_sparse_entry *entries = yk_allocate(context, solver->entry_count, sizeof *entries);
+    int *entry_index = yk_allocate(context, solver->entry_count, sizeof *entry_index);
+    yk_status status = made->rows && made->right && made->begin && entries && entry_index ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) {
         yk_smooth_pattern(model, &smooth->work, entries);
-        status = yk_sparse_create(context, model->unknown_count, entries, solver->place_count, place, &made->matrix);
+        status =
+            yk_sparse_create(context, model->unknown_count, entries, solver->entry_count, entry_index, &made->matrix);
     }
     yk_release(context, entries);
-    yk_release(context, place);
+    yk_release(context, entry_index);
     return status;
 }
 
@@ -146,9 +147,9 @@ static yk_status factor(yk_smooth *smooth)
     yk_smooth_workspace *work = &smooth->work;
     double compliance = work->compliance, loss = work->loss, potential = work->potential;
     double supply = work->supply, port_supply = work->port_supply;
-    const yk_signal *inputs = work->inputs;
+    const yk_input *inputs = work->inputs;
     work->inputs = NULL;
-    work->compliance = smooth->state.clock->redundant != 0 ? redundant_compliance : 0;
+    work->compliance = smooth->state.clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
     yk_smooth_assemble(&smooth->model, work, &smooth->solver, LEVEL_ACCELERATION);
     work->inputs = inputs;
     work->compliance = compliance, work->loss = loss, work->potential = potential;
@@ -168,8 +169,8 @@ void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *wor
 {
     for (int side = 0; side < 2; side++) {
         if (row->frame[side] < 0) continue;
-        yk_effort effort = {row->linear[side], row->angular[side]};
-        yk_smooth_push_frame(model, work, row->frame[side], 1 / model->mass_scale, &effort, right);
+        yk_wrench wrench = {row->linear[side], row->angular[side]};
+        yk_smooth_push_frame(model, work, row->frame[side], 1 / model->mass_scale, &wrench, right);
     }
 }
 
@@ -246,7 +247,7 @@ static double *put(double *to, yk_vec3 v)
 static void read_ports(yk_smooth *smooth, double *velocity, double *displacement)
 {
     const yk_smooth_model *model = &smooth->model;
-    yk_smooth_show_places(model, &smooth->work);
+    yk_smooth_show_attachments(model, &smooth->work);
     for (int i = 0; i < model->def.port_count; i++) {
         const yk_motion *from = &smooth->interface->begin[i].motion;
         int size = yk_smooth_port_size(&model->ports[i]);
@@ -298,7 +299,7 @@ static yk_status model_by_newton(yk_smooth *smooth, double t, double h, yk_step_
             out->mobility[i * n + j] = rate * rate_of(model, work, &interface->rows[i], interface->right, false);
     }
 
-    /* The step itself, with the efforts of the inputs. */
+    /* The step itself, with the wrenches of the inputs. */
     solve(smooth, work->right);
     model->integrator->update(model, state, work);
     read_ports(smooth, out->velocity, out->displacement);
@@ -322,7 +323,7 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
     int n = interface->row_count;
     read_ports(smooth, out->velocity, out->displacement);
     yk_smooth_move_along(model, state, work, 0.5 * h);
-    work->compliance = state->clock->redundant != 0 ? redundant_compliance : 0;
+    work->compliance = state->clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
     yk_smooth_assemble(model, work, &smooth->solver, LEVEL_ACCELERATION);
     yk_status status = factor_own(smooth);
     if (status != YK_OK) return status;
@@ -347,7 +348,7 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
         for (i = 0; i < n; i++)
             out->mobility[i * n + j] = h * rate_of(model, work, &interface->rows[i], interface->right, false);
     }
-    /* Many implicit steps take an effort half of one of them later than its middle. */
+    /* Many implicit steps take a wrench half of one of them later than its middle. */
     out->lead = 0.5;
     out->sample = 0.5;
     if (model->integrator->open) out->sample += 0.5 / out->steps;

@@ -92,17 +92,17 @@ yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status);
 int yk_smooth_channels(const yk_smooth_model *model, const yk_channel **list);
 void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values);
 
-/* interface.c: a velocity of a port that takes efforts: coefficients of the velocities of one or two frames, and its rate at
+/* interface.c: a velocity of a port that takes wrenches: coefficients of the velocities of one or two frames, and its rate at
  * constant velocities. */
 typedef struct port_row {
     int frame[2]; /* -1: none */
     yk_vec3 linear[2], angular[2];
     double bias;
 } port_row;
-/* Six velocities of a marker, one of a distance; none where no effort is taken. */
+/* Six velocities of a marker, one of a distance; none where no wrench is taken. */
 int yk_smooth_port_size(const port_model *port);
 void yk_smooth_port_rows(const yk_smooth_model *model, const yk_smooth_workspace *work, port_row *rows);
-/* Adds a unit effort along the row, over the typical mass, to the equations of the nodes. */
+/* Adds a unit wrench along the row, over the typical mass, to the equations of the nodes. */
 void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_row *row, double *right);
 /* See yk_interface_model. */
 yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out);

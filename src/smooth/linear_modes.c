@@ -29,8 +29,8 @@ typedef struct problem {
     int dimension; /* of the operator: n, or 2 n with damping */
     double shift;  /* z */
     yk_sparse *matrix;
-    int *place;    /* of the entries in the matrix */
-    double *right; /* of the constrained system */
+    int *entry_index; /* of the entries in the matrix */
+    double *right;    /* of the constrained system */
     uint64_t seed;
 } problem;
 
@@ -108,9 +108,9 @@ static size_t put_entries(yk_sparse_entry *entries, size_t at, const yk_linear_m
     return at;
 }
 
-static size_t add_values(double *values, const int *place, size_t at, const yk_linear_matrix *a, double factor)
+static size_t add_values(double *values, const int *entry_index, size_t at, const yk_linear_matrix *a, double factor)
 {
-    for (size_t k = 0; k < a->count; k++) values[place[at++]] += factor * a->entries[k].value;
+    for (size_t k = 0; k < a->count; k++) values[entry_index[at++]] += factor * a->entries[k].value;
     return at;
 }
 
@@ -118,19 +118,19 @@ static size_t add_values(double *values, const int *place, size_t at, const yk_l
  * small against 1/|P| that independent rows hold to rounding. */
 static void fill_matrix(problem *p)
 {
-    const int *place = p->place;
+    const int *entry_index = p->entry_index;
     const yk_linear_system *system = p->system;
     double *values = yk_sparse_values(p->matrix);
     memset(values, 0, yk_sparse_nonzeros(p->matrix) * sizeof *values);
-    size_t at = add_values(values, place, 0, &system->mass, p->shift * p->shift);
-    at = add_values(values, place, at, &system->damping, p->shift);
-    at = add_values(values, place, at, &system->stiffness, 1);
+    size_t at = add_values(values, entry_index, 0, &system->mass, p->shift * p->shift);
+    at = add_values(values, entry_index, at, &system->damping, p->shift);
+    at = add_values(values, entry_index, at, &system->stiffness, 1);
     double size = largest(&system->stiffness) + p->shift * p->shift * largest(&system->mass);
     double gradient = largest(&system->constraint);
     double scale = gradient > 0 ? size / gradient : 1; /* multipliers are scaled for a balanced matrix */
-    at = add_values(values, place, at, &system->constraint, scale);
-    at = add_values(values, place, at, &system->constraint, scale);
-    for (int i = 0; i < system->constraints; i++) values[place[at++]] -= 1e-12 * size;
+    at = add_values(values, entry_index, at, &system->constraint, scale);
+    at = add_values(values, entry_index, at, &system->constraint, scale);
+    for (int i = 0; i < system->constraints; i++) values[entry_index[at++]] -= 1e-12 * size;
 }
 
 static yk_status factor(problem *p)
@@ -151,8 +151,8 @@ static yk_status create_matrix(problem *p)
     size_t count = system->mass.count + system->damping.count + system->stiffness.count + 2 * system->constraint.count +
                    (size_t)system->constraints;
     yk_sparse_entry *entries = yk_allocate(p->context, count, sizeof *entries);
-    p->place = yk_allocate(p->context, count, sizeof *p->place);
-    if (!entries || !p->place) {
+    p->entry_index = yk_allocate(p->context, count, sizeof *p->entry_index);
+    if (!entries || !p->entry_index) {
         yk_release(p->context, entries);
         return YK_ERROR_MEMORY;
     }
@@ -163,7 +163,8 @@ static yk_status create_matrix(problem *p)
     at = put_entries(entries, transposed, &system->constraint, p->n);
     for (size_t k = transposed; k < at; k++) entries[k] = (yk_sparse_entry){entries[k].column, entries[k].row};
     for (int i = 0; i < system->constraints; i++) entries[at++] = (yk_sparse_entry){p->n + i, p->n + i};
-    yk_status status = yk_sparse_create(p->context, p->n + system->constraints, entries, count, p->place, &p->matrix);
+    yk_status status =
+        yk_sparse_create(p->context, p->n + system->constraints, entries, count, p->entry_index, &p->matrix);
     yk_release(p->context, entries);
     return status;
 }
@@ -550,7 +551,7 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
                 "modes: %d of %d modes converged in a space of %d; ask for fewer or set a larger space",
                 (*modes)->count, options->count, (*modes)->subspace);
     yk_sparse_destroy(p.matrix);
-    yk_release(context, p.place);
+    yk_release(context, p.entry_index);
     yk_release(context, scratch);
     yk_release(context, p.right);
     if (status < 0) {

@@ -9,14 +9,14 @@
 
 #include "smooth/assemble.h"
 
-static const int refinements = 6;
+static const int REFINEMENTS = 6;
 
 /* The node that an end of a joint or force moves with: the floating frame of a modal body; -1 where there is none, or only
  * coordinates, which are eliminated first. */
 static int graph_node(const yk_smooth_model *model, int frame)
 {
     const node_model *node = &model->nodes[frame];
-    if (node->place >= 0) return model->flexibles[model->places[node->place].flexible].node;
+    if (node->attachment >= 0) return model->flexibles[model->attachments[node->attachment].flexible].node;
     return node->unknown < 0 ? -1 : frame;
 }
 
@@ -135,16 +135,16 @@ yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_worksp
     if (status != YK_OK) return status;
 
     /* The pattern is recorded by a pass of assembly. */
-    solver->place_count = yk_smooth_pattern(model, work, NULL);
-    yk_sparse_entry *entries = yk_allocate(context, solver->place_count, sizeof *entries);
+    solver->entry_count = yk_smooth_pattern(model, work, NULL);
+    yk_sparse_entry *entries = yk_allocate(context, solver->entry_count, sizeof *entries);
     int *order = yk_allocate(context, (size_t)model->unknown_count, sizeof *order);
-    solver->place = yk_allocate(context, solver->place_count, sizeof *solver->place);
-    if (!entries || !order || !solver->place) status = YK_ERROR_MEMORY;
+    solver->entry_index = yk_allocate(context, solver->entry_count, sizeof *solver->entry_index);
+    if (!entries || !order || !solver->entry_index) status = YK_ERROR_MEMORY;
     if (status == YK_OK) status = elimination_order(model, order);
     if (status == YK_OK) {
         yk_smooth_pattern(model, work, entries);
-        status = yk_sparse_create_ordered(context, model->unknown_count, entries, solver->place_count, solver->place,
-                                          order, &solver->matrix);
+        status = yk_sparse_create_ordered(context, model->unknown_count, entries, solver->entry_count,
+                                          solver->entry_index, order, &solver->matrix);
     }
     yk_release(context, entries);
     yk_release(context, order);
@@ -165,7 +165,7 @@ yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_worksp
 void yk_linear_solver_release(const yk_smooth_model *model, yk_linear_solver *solver)
 {
     yk_sparse_destroy(solver->matrix);
-    yk_release(model->context, solver->place);
+    yk_release(model->context, solver->entry_index);
     yk_release(model->context, solver->entry_scale);
     yk_release(model->context, solver->carried);
     *solver = (yk_linear_solver){0};
@@ -215,7 +215,7 @@ void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *
     memset(solution, 0, (size_t)n * sizeof *solution);
     memcpy(residual, b, (size_t)n * sizeof *b);
 
-    for (int k = 0; k < refinements; k++) {
+    for (int k = 0; k < REFINEMENTS; k++) {
         yk_sparse_solve(solver->matrix, residual);
         for (int i = 0; i < n; i++) solution[i] += residual[i];
 

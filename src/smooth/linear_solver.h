@@ -10,15 +10,15 @@
 typedef struct carried_vectors {
     int first, vectors;
     int node; /* whose rotation carries them; -1: the section of a rod, by r_y and r_z from coordinate `section` on */
-    int section;  /* as an unknown */
-    yk_mat3 then; /* axes when the factors were made */
-    yk_mat3 turn; /* since; work space of a solution */
+    int section;      /* as an unknown */
+    yk_mat3 then;     /* axes when the factors were made */
+    yk_mat3 rotation; /* since; work space of a solution */
 } carried_vectors;
 
 typedef struct yk_linear_solver {
     yk_sparse *matrix;
-    int *place; /* entry k of a pass of assembly is added at values[place[k]] */
-    size_t place_count;
+    int *entry_index; /* entry k of a pass of assembly is added at values[entry_index[k]] */
+    size_t entry_count;
     double *entry_scale; /* of each entry of the matrix: the scales of its row and its column */
     carried_vectors *carried;
     int carried_count;

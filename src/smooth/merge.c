@@ -12,7 +12,7 @@ static const yk_smooth_def *def_of(const yk_subsystem *part)
 
 /* Where the nodes and ports of each part begin in the whole. */
 typedef struct totals {
-    int nodes, bodies, joints, forces, beams, flexibles, places, shapes, ports, channels;
+    int nodes, bodies, joints, forces, beams, flexibles, attachments, shapes, ports, channels;
 } totals;
 
 static totals totals_before(yk_subsystem *const *parts, int part)
@@ -26,7 +26,7 @@ static totals totals_before(yk_subsystem *const *parts, int part)
         sum.forces += def->force_count;
         sum.beams += def->beam_count;
         sum.flexibles += def->flexible_count;
-        sum.places += def->place_count;
+        sum.attachments += def->attachment_count;
         sum.shapes += def->shape_count;
         sum.ports += def->port_count;
         sum.channels += ((const yk_smooth *)parts[i])->model.channel_count;
@@ -34,17 +34,17 @@ static totals totals_before(yk_subsystem *const *parts, int part)
     return sum;
 }
 
-/* Nodes of all parts come first, then the places of flexible bodies. */
+/* Nodes of all parts come first, then the attachments of flexible bodies. */
 typedef struct shift {
-    int own;    /* nodes of the part */
-    int nodes;  /* of the parts before */
-    int places; /* nodes of all other parts but those before, and places before: what an index of a place moves by */
+    int own;         /* nodes of the part */
+    int nodes;       /* of the parts before */
+    int attachments; /* nodes of all other parts but those before, and places before: what an index of a place moves by */
 } shift;
 
 static int shifted(int node, const shift *by)
 {
     if (node == YK_SMOOTH_GROUND) return node;
-    return node + (node < by->own ? by->nodes : by->places);
+    return node + (node < by->own ? by->nodes : by->attachments);
 }
 
 typedef struct arrays {
@@ -54,7 +54,7 @@ typedef struct arrays {
     yk_smooth_force_def *forces;
     yk_smooth_beam_def *beams;
     yk_smooth_flexible_def *flexibles;
-    yk_smooth_place_def *places;
+    yk_smooth_attachment_def *attachments;
     yk_smooth_shape_def *shapes;
     yk_smooth_port_def *ports;
     char *names; /* of the connecting joints */
@@ -64,7 +64,7 @@ enum { NAME_LENGTH = 96 };
 
 static void copy_part(const yk_smooth_def *def, const totals *at, int all_nodes, arrays *to)
 {
-    const shift by = {def->node_count, at->nodes, all_nodes - def->node_count + at->places};
+    const shift by = {def->node_count, at->nodes, all_nodes - def->node_count + at->attachments};
     for (int i = 0; i < def->node_count; i++) to->nodes[at->nodes + i] = def->nodes[i];
     for (int i = 0; i < def->body_count; i++) {
         to->bodies[at->bodies + i] = def->bodies[i];
@@ -82,9 +82,9 @@ static void copy_part(const yk_smooth_def *def, const totals *at, int all_nodes,
         to->flexibles[at->flexibles + i] = def->flexibles[i];
         to->flexibles[at->flexibles + i].node = shifted(def->flexibles[i].node, &by);
     }
-    for (int i = 0; i < def->place_count; i++) {
-        to->places[at->places + i] = def->places[i];
-        to->places[at->places + i].flexible += at->flexibles;
+    for (int i = 0; i < def->attachment_count; i++) {
+        to->attachments[at->attachments + i] = def->attachments[i];
+        to->attachments[at->attachments + i].flexible += at->flexibles;
     }
     for (int i = 0; i < def->joint_count; i++) to->joints[at->joints + i] = def->joints[i];
     for (int i = 0; i < def->force_count; i++) {
@@ -104,17 +104,17 @@ static void copy_part(const yk_smooth_def *def, const totals *at, int all_nodes,
 }
 
 /* The part that was copied, from its own units and axes to those of the whole. */
-static void place_part(const yk_smooth_def *def, const totals *at, const yk_placement *placement, arrays *to)
+static void place_part(const yk_smooth_def *def, const totals *at, const yk_transform *transform, arrays *to)
 {
-    for (int i = 0; i < def->node_count; i++) yk_smooth_convert_node(placement, &to->nodes[at->nodes + i]);
-    for (int i = 0; i < def->body_count; i++) yk_smooth_convert_body(placement, &to->bodies[at->bodies + i]);
-    for (int i = 0; i < def->joint_count; i++) yk_smooth_convert_joint(placement, &to->joints[at->joints + i]);
-    for (int i = 0; i < def->force_count; i++) yk_smooth_convert_force(placement, &to->forces[at->forces + i]);
-    for (int i = 0; i < def->beam_count; i++) yk_smooth_convert_beam(placement, &to->beams[at->beams + i]);
+    for (int i = 0; i < def->node_count; i++) yk_smooth_convert_node(transform, &to->nodes[at->nodes + i]);
+    for (int i = 0; i < def->body_count; i++) yk_smooth_convert_body(transform, &to->bodies[at->bodies + i]);
+    for (int i = 0; i < def->joint_count; i++) yk_smooth_convert_joint(transform, &to->joints[at->joints + i]);
+    for (int i = 0; i < def->force_count; i++) yk_smooth_convert_force(transform, &to->forces[at->forces + i]);
+    for (int i = 0; i < def->beam_count; i++) yk_smooth_convert_beam(transform, &to->beams[at->beams + i]);
     for (int i = 0; i < def->flexible_count; i++)
-        yk_smooth_convert_flexible(placement, &to->flexibles[at->flexibles + i]);
-    for (int i = 0; i < def->shape_count; i++) yk_smooth_convert_shape(placement, &to->shapes[at->shapes + i]);
-    for (int i = 0; i < def->port_count; i++) yk_smooth_convert_port(placement, &to->ports[at->ports + i]);
+        yk_smooth_convert_flexible(transform, &to->flexibles[at->flexibles + i]);
+    for (int i = 0; i < def->shape_count; i++) yk_smooth_convert_shape(transform, &to->shapes[at->shapes + i]);
+    for (int i = 0; i < def->port_count; i++) yk_smooth_convert_port(transform, &to->ports[at->ports + i]);
 }
 
 /* A relative motion that an interface prescribes, as the drive of a joint. */
@@ -191,12 +191,12 @@ static yk_status allocate_arrays(yk_context *context, const totals *sum, int int
     to->forces = yk_allocate(context, (size_t)sum->forces, sizeof *to->forces);
     to->beams = yk_allocate(context, (size_t)sum->beams, sizeof *to->beams);
     to->flexibles = yk_allocate(context, (size_t)sum->flexibles, sizeof *to->flexibles);
-    to->places = yk_allocate(context, (size_t)sum->places, sizeof *to->places);
+    to->attachments = yk_allocate(context, (size_t)sum->attachments, sizeof *to->attachments);
     to->shapes = yk_allocate(context, (size_t)sum->shapes, sizeof *to->shapes);
     to->ports = yk_allocate(context, (size_t)sum->ports, sizeof *to->ports);
     to->names = yk_allocate(context, (size_t)joint_count * NAME_LENGTH, 1);
-    bool complete = to->nodes && to->bodies && to->joints && to->forces && to->beams && to->flexibles && to->places &&
-                    to->shapes && to->ports && to->names;
+    bool complete = to->nodes && to->bodies && to->joints && to->forces && to->beams && to->flexibles &&
+                    to->attachments && to->shapes && to->ports && to->names;
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -208,7 +208,7 @@ static void release_arrays(yk_context *context, arrays *to)
     yk_release(context, to->forces);
     yk_release(context, to->beams);
     yk_release(context, to->flexibles);
-    yk_release(context, to->places);
+    yk_release(context, to->attachments);
     yk_release(context, to->shapes);
     yk_release(context, to->ports);
     yk_release(context, to->names);
@@ -217,7 +217,7 @@ static void release_arrays(yk_context *context, arrays *to)
 static yk_vec3 gravity_of(const yk_merge_def *merge, int part)
 {
     yk_vec3 gravity = def_of(merge->parts[part])->gravity;
-    return merge->placements ? yk_smooth_convert_gravity(&merge->placements[part], gravity) : gravity;
+    return merge->transforms ? yk_smooth_convert_gravity(&merge->transforms[part], gravity) : gravity;
 }
 
 /* The whole has one gravity, one artificial damping and one way to begin. */
@@ -240,7 +240,7 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
                            "'%s' and '%s' have different damping or static_start and cannot be merged: give both the "
                            "same, or choose the scheme tight or index1",
                            first->name, def->name);
-        const yk_placement *at = merge->placements ? &merge->placements[i] : NULL;
+        const yk_transform *at = merge->transforms ? &merge->transforms[i] : NULL;
         if (at && def->flexible_count > 0 && (at->length != 1 || at->mass != 1))
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "'%s' has flexible bodies in other units than '%s' and cannot be merged with it: give both "
@@ -315,7 +315,7 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         const yk_smooth_def *part = def_of(parts[i]);
         totals at = totals_before(parts, i);
         copy_part(part, &at, sum.nodes, &to);
-        if (merge->placements) place_part(part, &at, &merge->placements[i], &to);
+        if (merge->transforms) place_part(part, &at, &merge->transforms[i], &to);
         for (int k = 0; k < part->node_count; k++) to.nodes[at.nodes + k].part = i;
         for (int k = 0; k < part->flexible_count; k++) to.flexibles[at.flexibles + k].part = i;
     }
@@ -338,7 +338,7 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         def.forces = to.forces, def.force_count = sum.forces;
         def.beams = to.beams, def.beam_count = sum.beams;
         def.flexibles = to.flexibles, def.flexible_count = sum.flexibles;
-        def.places = to.places, def.place_count = sum.places;
+        def.attachments = to.attachments, def.attachment_count = sum.attachments;
         def.shapes = to.shapes, def.shape_count = sum.shapes;
         def.ports = to.ports, def.port_count = sum.ports;
         yk_smooth *whole = NULL;

@@ -9,14 +9,14 @@
 #ifndef YK_SMOOTH_MODEL_H
 #define YK_SMOOTH_MODEL_H
 
-#include "smooth/place_part.h"
 #include "smooth/smooth.h"
+#include "smooth/transform_part.h"
 
 typedef struct node_model {
     const char *name;
     yk_inertia inertia;
-    int unknown; /* first of six; -1: ground, prescribed, or a place of a flexible body */
-    int place;   /* of a flexible body: index of places; else -1 */
+    int unknown;    /* first of six; -1: ground, prescribed, or a place of a flexible body */
+    int attachment; /* of a flexible body: index of places; else -1 */
     bool massive, eccentric;
     bool keep; /* heavy in the assembly of positions and velocities */
 } node_model;
@@ -58,16 +58,16 @@ typedef struct flexible_model {
     int coordinate; /* first */
 } flexible_model;
 
-enum { PLACE_MOVES = 1, PLACE_TURNS = 2 };
+enum { ATTACHMENT_MOVES = 1, ATTACHMENT_ROTATIONS = 2 };
 
 /* A place of a flexible body. Its frame follows the coordinates, so nothing is solved for it. */
-typedef struct place_model {
-    int flexible, place;
+typedef struct attachment_model {
+    int flexible, attachment;
     int frame;
     int count;
     int *column;          /* unknowns that move it */
     unsigned char *moves; /* per column: PLACE_MOVES, PLACE_TURNS as far as it can by structure */
-} place_model;
+} attachment_model;
 
 typedef struct port_model {
     yk_smooth_port_def def;
@@ -96,27 +96,27 @@ typedef struct yk_smooth_model {
     yk_smooth_quantity *quantities; /* of the channels */
     char *channel_names;
     int channel_count;
-    int place_channel; /* first channel of the places of flexible bodies, and of these bodies after them */
+    int attachment_channel; /* first channel of the places of flexible bodies, and of these bodies after them */
 
     /* Of a merged model: channels of the first part, the second, ..; then of what joins them. Where parts have units or axes
      * of their own also their placements, and the first channel behind each; NULL: all are as the whole. */
     int *channel_order;
-    yk_placement *part_placements;
+    yk_transform *part_transforms;
     int *part_channels;
 
     /* From start on. */
-    node_model *nodes; /* of all frames */
-    int node_count;    /* free nodes */
-    int frame_count;   /* all */
-    int place_first;   /* frame of the first place */
+    node_model *nodes;    /* of all frames */
+    int node_count;       /* free nodes */
+    int frame_count;      /* all */
+    int attachment_first; /* frame of the first place */
     joint_model *joints;
     int joint_count;
     force_model *forces;
     beam_model *beams;
     flexible_model *flexibles;
-    place_model *places;
-    int *place_columns;
-    unsigned char *place_moves;
+    attachment_model *attachments;
+    int *attachment_columns;
+    unsigned char *attachment_moves;
 
     int row_count;
     int coordinate_count, coordinate_first;
@@ -127,8 +127,8 @@ typedef struct yk_smooth_model {
     double mass_scale, length_scale;
     double gyration; /* typical radius of gyration: scales rotations in the matrix */
     double *unknown_scale;
-    double *reach; /* per coordinate: largest displacement of the body per unit of it (m) */
-    double *share; /* and what corrections of it are measured by: see yk_smooth_share */
+    double *reach;    /* per coordinate: largest displacement of the body per unit of it (m) */
+    double *fraction; /* and what corrections of it are measured by: see yk_smooth_share */
 } yk_smooth_model;
 
 /* compile.c: from the def and the connections of the ports. Release leaves what creation made. */
@@ -137,13 +137,13 @@ void yk_smooth_model_release(yk_smooth_model *model);
 yk_joint yk_smooth_joint_of_def(const yk_smooth_joint_def *joint);
 yk_joint yk_smooth_joint_of_port(const port_model *port);
 
-/* flexible_place.c */
+/* flexible_attachment.c */
 yk_status yk_smooth_compile_flexibles(yk_smooth_model *model);
 void yk_smooth_release_flexibles(yk_smooth_model *model);
 int yk_smooth_coordinates_of(const yk_smooth_def *def);
 /* Doubles that a body needs in the workspace, and a place of it. */
 size_t yk_smooth_flexible_words(const yk_flexible *body);
-size_t yk_smooth_place_words(const yk_flexible *body, const place_model *place);
+size_t yk_smooth_attachment_words(const yk_flexible *body, const attachment_model *attachment);
 /* The frame of a node in the def. */
 int yk_smooth_frame_of(const yk_smooth_model *model, int node);
 
@@ -158,7 +158,7 @@ int yk_smooth_part_count(const yk_smooth_model *model);
 const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer, size_t capacity);
 
 /* Whether an unknown is a rotation, counted in radians; the others are lengths, or what modes count in. */
-static inline bool yk_smooth_turns(const yk_smooth_model *model, int unknown)
+static inline bool yk_smooth_is_rotation(const yk_smooth_model *model, int unknown)
 {
     return unknown < model->coordinate_first && unknown % 6 >= 3;
 }
@@ -172,9 +172,9 @@ static inline double yk_smooth_arm(const yk_smooth_model *model, int unknown)
 
 /* What a change of an unknown by one is of the model's size: displacements by the length scale, rotations in radians, and so
  * the gradients of rods, which turn and stretch; amplitudes by what they displace. */
-static inline double yk_smooth_share(const yk_smooth_model *model, int unknown)
+static inline double yk_smooth_relative_size(const yk_smooth_model *model, int unknown)
 {
-    if (unknown >= model->coordinate_first) return model->share[unknown - model->coordinate_first];
+    if (unknown >= model->coordinate_first) return model->fraction[unknown - model->coordinate_first];
     return unknown % 6 >= 3 ? 1 : 1 / model->length_scale;
 }
 

@@ -11,9 +11,9 @@
 #include "smooth/internal.h"
 #include "smooth/linear_modes.h"
 
-static const double small_weight = 1e-100, large_weight = 1e100;
+static const double SMALL_WEIGHT = 1e-100, LARGE_WEIGHT = 1e100;
 /* Rates (1/s) that are none, where nothing holds the model and there is no rounding to compare with. */
-static const double no_rate = 1e-50;
+static const double NO_RATE = 1e-50;
 
 /* Values of all entries at one weight, in true units: without the scale of masses. */
 typedef struct pencil {
@@ -135,14 +135,14 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     double c = work->c, damping = work->damping;
     work->damping = 0; /* the artificial damping of the start is no part of the model */
     work->compliance = 0;
-    work->turn_share = YK_TURN_IN_FIXED_AXES;
+    work->rotation_weight = YK_ROTATION_IN_FIXED_AXES;
     yk_smooth_trial_from_state(model, &smooth->state, work);
-    assemble_at(model, work, solver, large_weight, model->mass_scale / (large_weight * large_weight), p->stiffness);
-    assemble_at(model, work, solver, small_weight, model->mass_scale, p->mass);
+    assemble_at(model, work, solver, LARGE_WEIGHT, model->mass_scale / (LARGE_WEIGHT * LARGE_WEIGHT), p->stiffness);
+    assemble_at(model, work, solver, SMALL_WEIGHT, model->mass_scale, p->mass);
     yk_status status = read_damping(model, work, solver, p);
     work->c = c;
     work->damping = damping;
-    work->turn_share = YK_TURN_OF_STEP;
+    work->rotation_weight = YK_ROTATION_OF_STEP;
     solver->match = false; /* the values that were factored are gone */
     if (status != YK_OK) return status;
     return fill_system(model, solver, p, system);
@@ -197,7 +197,7 @@ static double total_mass(const yk_smooth_model *model)
 /* Displacement and rotation of nodes and places from the unknowns. */
 static void copy_shape(const yk_smooth_model *model, const yk_smooth_workspace *work, const double *from, double *to)
 {
-    for (int i = 0; i < model->node_count + model->def.place_count; i++) {
+    for (int i = 0; i < model->node_count + model->def.attachment_count; i++) {
         yk_vec3 linear, angular;
         yk_smooth_pull_frame(model, work, yk_smooth_frame_of(model, i), from, &linear, &angular);
         memcpy(to + 6 * i, &linear, sizeof linear);
@@ -213,7 +213,7 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
     *modes = made;
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
-    made->node_count = model->node_count + model->def.place_count;
+    made->node_count = model->node_count + model->def.attachment_count;
     size_t length = 6 * (size_t)made->node_count, numbers = 2 * (size_t)linear->count * length;
     made->mode = yk_allocate(context, (size_t)linear->count + 1, sizeof *made->mode);
     made->shape = yk_allocate(context, numbers + 1, sizeof *made->shape);
@@ -235,7 +235,7 @@ static void describe(const yk_smooth_model *model, const yk_linear_system *syste
                           .omega = linear->imaginary[i],
                           .frequency = linear->imaginary[i] / (2 * YK_PI),
                           .damping = linear->real[i] != 0 ? -linear->real[i] / size : 0,
-                          .free_motion = size < fmax(linear->floor[i], no_rate),
+                          .free_motion = size < fmax(linear->floor[i], NO_RATE),
                           .residual = linear->residual[i]};
         participation(model, system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true),
                       total, mode->mass);

@@ -21,7 +21,7 @@ typedef struct yk_mode {
     double damping;   /* -growth / |s|: 1 and above: no oscillation */
     bool free_motion; /* |s| is zero within rounding: a mechanism or a free body moves without resistance */
     double residual;  /* relative */
-    double mass[3];   /* share of the model's mass that takes part along x, y, z: effective modal mass / total mass */
+    double mass[3]; /* fraction of the model's mass that takes part along x, y, z: effective modal mass / total mass */
 } yk_mode;
 
 typedef struct yk_modes {

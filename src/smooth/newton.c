@@ -17,19 +17,19 @@
 
 #include "smooth/internal.h"
 
-/* Below this share of the coordinates corrections are rounding and do not get smaller. */
-static const double rounding_share = 2e-15;
-static const double slow_rate = 0.3;
-static const double safety = 2;
-static const int kept_iterations = 2;
+/* Below this fraction of the coordinates corrections are rounding and do not get smaller. */
+static const double ROUNDING_FRACTION = 2e-15;
+static const double SLOW_RATE = 0.3;
+static const double SAFETY = 2;
+static const int KEPT_ITERATIONS = 2;
 /* New factors of a rod in absolute coordinates cost as much as some more iterations. */
-static const int kept_with_rods = 3;
+static const int KEPT_WITH_RODS = 3;
 /* Corrections below this many roundings tell nothing of how factors contract ... */
-static const double unseen = 100;
+static const double UNSEEN = 100;
 /* ... and these must not be older than this rotation (rad), which is their contraction. */
-static const double unseen_turn = 2e-3;
+static const double UNSEEN_ROTATION = 2e-3;
 /* A contraction is measured at least once in so many steps. */
-static const double measure_every = 16;
+static const double MEASURE_EVERY = 16;
 
 void yk_smooth_remember_factors(yk_smooth *smooth, assembly_level level)
 {
@@ -93,19 +93,19 @@ yk_status yk_smooth_restore_factors(yk_smooth *smooth)
 
 static double rounding_of(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
-    return rounding_share * fmax(1, work->extent / model->length_scale);
+    return ROUNDING_FRACTION * fmax(1, work->extent / model->length_scale);
 }
 
 static double tolerance(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work)
 {
     const yk_smooth_options *options = &model->def.options;
     /* Where joints are redundant, mechanisms pass through positions in which they could change their mode of motion. */
-    double share = options->newton_relative * (state->clock->redundant != 0 ? 0.01 : 1);
-    double wanted = fmin(share * work->first_correction, options->newton_absolute);
+    double fraction = options->newton_relative * (state->clock->redundant != 0 ? 0.01 : 1);
+    double wanted = fmin(fraction * work->first_correction, options->newton_absolute);
     return fmax(wanted, rounding_of(model, work));
 }
 
-/* What the next correction would be, as a share of this one. Measured from the second correction on; before, what
+/* What the next correction would be, as a fraction of this one. Measured from the second correction on; before, what
  * earlier steps showed: the error of kept factors grows with their age, that of fresh ones is of higher order. 1 where
  * nothing is known. */
 static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, double correction, bool *measured)
@@ -118,8 +118,8 @@ static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, dou
     }
     if (work->iteration == 1) {
         bool jump = correction > 8 * clock->correction;
-        if (jump || clock->unmeasured >= measure_every) return 1;
-        double rate = work->refreshed ? safety * clock->fresh_rate : safety * clock->age * clock->rate;
+        if (jump || clock->unmeasured >= MEASURE_EVERY) return 1;
+        double rate = work->refreshed ? SAFETY * clock->fresh_rate : SAFETY * clock->age * clock->rate;
         return rate > 0 ? fmin(rate, 1) : 1;
     }
     double rate = work->last_correction > 0 ? correction / work->last_correction : 0;
@@ -127,9 +127,9 @@ static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, dou
     if (work->iteration == 2 && !work->iterated) {
         clock->unmeasured = 0;
         if (work->refreshed) {
-            clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, rounding_share));
+            clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, ROUNDING_FRACTION));
         } else {
-            clock->rate = fmax(rate, rounding_share) / clock->age;
+            clock->rate = fmax(rate, ROUNDING_FRACTION) / clock->age;
         }
     }
     return rate;
@@ -146,7 +146,7 @@ static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state, yk
     if (rate >= 1 && work->iteration > 1 && correction < 100 * rounding) return true;
     if (rate < 1 && rate / (1 - rate) * correction <= limit) return true;
     /* Kept factors may let an error of rounding's size grow where all others shrink. */
-    if (measured && rate > slow_rate) work->refresh = true;
+    if (measured && rate > SLOW_RATE) work->refresh = true;
     return false;
 }
 
@@ -197,7 +197,7 @@ static int worst_unknown(const yk_smooth_model *model, const yk_smooth_workspace
     int worst = 0;
     double largest = -1;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = fabs(work->right[i]) * yk_smooth_share(model, i);
+        double size = fabs(work->right[i]) * yk_smooth_relative_size(model, i);
         if (size > largest) largest = size, worst = i;
     }
     return worst;
@@ -216,12 +216,12 @@ static yk_status not_converged(const yk_smooth_model *model, yk_smooth_workspace
 static int most_kept(const yk_smooth_model *model)
 {
     for (int i = 0; i < model->def.flexible_count; i++)
-        if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD) return kept_with_rods;
-    return kept_iterations;
+        if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD) return KEPT_WITH_RODS;
+    return KEPT_ITERATIONS;
 }
 
 /* How fast directions change: the largest angular velocity, or velocity by the length of the model (1/s). */
-static double turning_rate(const yk_smooth_model *model, const yk_smooth_workspace *work)
+static double rotating_rate(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
     double largest = 0, inverse = 1 / (model->length_scale * model->length_scale);
     for (int i = 0; i < model->node_count; i++) {
@@ -230,7 +230,7 @@ static double turning_rate(const yk_smooth_model *model, const yk_smooth_workspa
         largest = fmax(largest, yk_v3_norm2(frame->velocity) * inverse);
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double rate = work->coordinates[k].rate * model->share[k];
+        double rate = work->coordinates[k].rate * model->fraction[k];
         largest = fmax(largest, rate * rate);
     }
     return sqrt(largest);
@@ -258,7 +258,7 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
     clock->age += 1;
     if (work->iterated) return YK_OK;
     clock->refresh = work->iteration > most_kept(model);
-    if (model->row_count > 0 && work->first_correction < unseen * rounding_of(model, work))
-        clock->refresh = clock->refresh != 0 || clock->age * work->h * turning_rate(model, work) > unseen_turn;
+    if (model->row_count > 0 && work->first_correction < UNSEEN * rounding_of(model, work))
+        clock->refresh = clock->refresh != 0 || clock->age * work->h * rotating_rate(model, work) > UNSEEN_ROTATION;
     return YK_OK;
 }

@@ -52,23 +52,23 @@ void yk_smooth_motion(const yk_smooth *smooth, int node, yk_motion *motion)
 }
 
 /* The joint's wrench on one of its bodies, about its marker there. */
-void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side, yk_effort *effort)
+void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side, yk_wrench *wrench)
 {
     yk_drive drive = {0};
     bool driven = joint->driven;
     if (driven) drive = yk_smooth_drive(work, joint, work->t, false);
-    yk_joint_place place;
-    yk_joint_place_at(&joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame,
-                      driven ? &drive : NULL, &place);
-    yk_vec3 arm = side ? place.b.arm : place.a.arm;
-    *effort = (yk_effort){0};
+    yk_joint_kinematics kinematics;
+    yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &work->trial[joint->node[1]].frame,
+                           driven ? &drive : NULL, &kinematics);
+    yk_vec3 arm = side ? kinematics.b.arm : kinematics.a.arm;
+    *wrench = (yk_wrench){0};
     for (int r = 0; r < joint->joint.row_count; r++) {
         yk_gradient gradient;
-        yk_row_gradient(&joint->joint.row[r], &place, &gradient);
+        yk_row_gradient(&joint->joint.row[r], &kinematics, &gradient);
         double lambda = -work->lambda[joint->row + r];
         yk_vec3 torque = yk_v3_sub(gradient.torque[side], yk_v3_cross(arm, gradient.force[side]));
-        effort->force = yk_v3_axpy(lambda, gradient.force[side], effort->force);
-        effort->torque = yk_v3_axpy(lambda, torque, effort->torque);
+        wrench->force = yk_v3_axpy(lambda, gradient.force[side], wrench->force);
+        wrench->torque = yk_v3_axpy(lambda, torque, wrench->torque);
     }
 }
 
@@ -81,11 +81,11 @@ static void scalar_motion(const yk_smooth_model *model, const yk_smooth_workspac
     yk_vec3 d = yk_v3_sub(b.position, a.position), e = yk_v3_unit(d);
     yk_vec3 rate = yk_v3_sub(b.velocity, a.velocity);
     yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration);
-    double length = yk_v3_norm(d), speed = yk_v3_dot(e, rate), turning = 0;
-    if (length > 0) turning = (yk_v3_norm2(rate) - speed * speed) / length;
+    double length = yk_v3_norm(d), speed = yk_v3_dot(e, rate), rotating = 0;
+    if (length > 0) rotating = (yk_v3_norm2(rate) - speed * speed) / length;
     motion->position.x = length;
     motion->velocity.x = speed;
-    motion->acceleration.x = yk_v3_dot(e, second) + turning;
+    motion->acceleration.x = yk_v3_dot(e, second) + rotating;
     motion->orientation = yk_q_identity();
 }
 
@@ -95,32 +95,32 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
     const port_model *port = &model->ports[index];
     memset(value, 0, sizeof *value);
     if (port->def.kind == YK_PORT_SIGNAL) {
-        value->motion.position.x = work->effort[index].force.x;
+        value->motion.position.x = work->wrench[index].force.x;
         value->motion.orientation = yk_q_identity();
         return;
     }
 
-    /* A port that takes a motion shows the effort that it needs, and one that takes an effort shows that. */
-    value->effort = work->effort[index];
+    /* A port that takes a motion shows the wrench that it needs, and one that takes a wrench shows that. */
+    value->wrench = work->wrench[index];
     const joint_model *joint = port->joint >= 0 ? &model->joints[port->joint] : NULL;
     if (port->def.kind == YK_PORT_SCALAR) {
         scalar_motion(model, work, port, &value->motion);
-        if (joint) value->effort.force.x = -work->lambda[joint->row];
+        if (joint) value->wrench.force.x = -work->lambda[joint->row];
         return;
     }
     value->motion = marker_motion(model, work, port->def.node[0], &port->def.marker[0]);
-    if (joint) yk_smooth_joint_wrench(work, joint, 0, &value->effort);
+    if (joint) yk_smooth_joint_wrench(work, joint, 0, &value->wrench);
 
     /* Where merging has put joints in place of the port, their reactions. */
     for (int i = 0; i < port->merged_count; i++) {
-        yk_effort wrench;
+        yk_wrench wrench;
         yk_smooth_joint_wrench(work, &model->joints[port->merged + i], port->merged_side, &wrench);
-        value->effort.force = yk_v3_add(value->effort.force, wrench.force);
-        value->effort.torque = yk_v3_add(value->effort.torque, wrench.torque);
+        value->wrench.force = yk_v3_add(value->wrench.force, wrench.force);
+        value->wrench.torque = yk_v3_add(value->wrench.torque, wrench.torque);
     }
 }
 
-void yk_smooth_reaction(const yk_smooth *smooth, int joint, yk_effort *reaction)
+void yk_smooth_reaction(const yk_smooth *smooth, int joint, yk_wrench *reaction)
 {
     yk_smooth_joint_wrench(&smooth->work, &smooth->model.joints[joint], 1, reaction);
 }
@@ -156,7 +156,7 @@ void yk_smooth_energy(const yk_smooth *smooth, yk_energy *energy)
         if (!model->nodes[i].massive) continue;
         const yk_frame *frame = &work->trial[i].frame;
         yk_inertia_global inertia;
-        yk_inertia_turn(&model->nodes[i].inertia, &frame->rotation, &inertia);
+        yk_inertia_rotate(&model->nodes[i].inertia, &frame->rotation, &inertia);
         yk_momentum momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
         energy->kinetic += yk_inertia_kinetic(&momentum, frame->velocity, frame->angular_velocity);
         energy->potential += node_potential(model, work, i);
@@ -299,9 +299,9 @@ static size_t name_all(yk_smooth_model *model, char *store)
     }
     for (int i = 0; i < def->beam_count; i++)
         used = name_channels(model, def->beams[i].name, beam_channels, BEAM_CHANNELS, store, used);
-    model->place_channel = model->channel_count;
-    for (int i = 0; i < def->place_count; i++)
-        used = name_channels(model, def->places[i].name, node_channels, NODE_CHANNELS, store, used);
+    model->attachment_channel = model->channel_count;
+    for (int i = 0; i < def->attachment_count; i++)
+        used = name_channels(model, def->attachments[i].name, node_channels, NODE_CHANNELS, store, used);
     for (int i = 0; i < def->flexible_count; i++) used = name_flexible(model, &def->flexibles[i], store, used);
     return used;
 }
@@ -316,7 +316,7 @@ static int count_channels(const yk_smooth_def *def, int count[CHANNEL_GROUPS])
                                         JOINT_CHANNELS * def->joint_count,
                                         FORCE_CHANNELS * def->force_count,
                                         BEAM_CHANNELS * def->beam_count,
-                                        NODE_CHANNELS * def->place_count,
+                                        NODE_CHANNELS * def->attachment_count,
                                         def->flexible_count};
     int sum = 0;
     memcpy(count, counts, sizeof counts);
@@ -334,11 +334,11 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
     int *order = model->channel_order = yk_allocate(model->context, total, sizeof *order);
     yk_channel *channels = yk_allocate(model->context, total, sizeof *channels);
     yk_smooth_quantity *quantities = yk_allocate(model->context, total, sizeof *quantities);
-    if (merge->placements) {
-        model->part_placements = yk_allocate(model->context, parts, sizeof *model->part_placements);
+    if (merge->transforms) {
+        model->part_transforms = yk_allocate(model->context, parts, sizeof *model->part_transforms);
         model->part_channels = yk_allocate(model->context, parts, sizeof *model->part_channels);
     }
-    bool placed = !merge->placements || (model->part_placements && model->part_channels);
+    bool placed = !merge->transforms || (model->part_transforms && model->part_channels);
     if (!order || !channels || !quantities || !placed) {
         yk_release(model->context, channels);
         yk_release(model->context, quantities);
@@ -352,8 +352,8 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
         for (int i = 0; i < own[0]; i++) order[at++] = i;
         for (int g = 1; g < CHANNEL_GROUPS; g++)
             for (int i = 0; i < own[g]; i++) order[at++] = next[g]++;
-        if (!merge->placements) continue;
-        model->part_placements[p] = merge->placements[p];
+        if (!merge->transforms) continue;
+        model->part_transforms[p] = merge->transforms[p];
         model->part_channels[p] = at;
     }
     for (int g = 1; g < CHANNEL_GROUPS; g++)
@@ -410,13 +410,13 @@ static void read_node(const trial_node *node, int kind, double *values)
 static void read_flexible(const yk_smooth_model *model, const yk_smooth_workspace *work, int index, double *values)
 {
     const yk_smooth_def *def = &model->def;
-    if (index < NODE_CHANNELS * def->place_count) {
+    if (index < NODE_CHANNELS * def->attachment_count) {
         trial_node own;
-        const trial_node *shown = yk_smooth_shown(model, work, model->place_first + index / NODE_CHANNELS, &own);
+        const trial_node *shown = yk_smooth_shown(model, work, model->attachment_first + index / NODE_CHANNELS, &own);
         read_node(shown, index % NODE_CHANNELS, values);
         return;
     }
-    index -= NODE_CHANNELS * def->place_count;
+    index -= NODE_CHANNELS * def->attachment_count;
     int i = 0;
     for (; index > amplitudes_of(&def->flexibles[i]); i++) index -= 1 + amplitudes_of(&def->flexibles[i]);
     values[0] = index ? work->flexibles[i].value[index - 1] : yk_smooth_flexible_strain(model, work, i);
@@ -428,7 +428,7 @@ static void read_joint(const yk_smooth *smooth, int index, int kind, double *val
     enum { FORCE, TORQUE, ANGLE, ANGLE_RATE, DISPLACEMENT };
     const joint_model *joint = &smooth->model.joints[index];
     if (kind == FORCE || kind == TORQUE) {
-        yk_effort reaction;
+        yk_wrench reaction;
         yk_smooth_reaction(smooth, index, &reaction);
         put_vec3(values, kind == TORQUE ? reaction.torque : reaction.force);
         return;
@@ -449,8 +449,8 @@ static void read_channel(const yk_smooth *smooth, int channel, double *values)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
     const yk_smooth_def *def = &model->def;
-    if (channel >= model->place_channel) {
-        read_flexible(model, work, channel - model->place_channel, values);
+    if (channel >= model->attachment_channel) {
+        read_flexible(model, work, channel - model->attachment_channel, values);
         return;
     }
     if (channel == 1) {
@@ -498,12 +498,12 @@ void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values
 {
     const yk_smooth_model *model = &smooth->model;
     read_channel(smooth, model->channel_order ? model->channel_order[channel] : channel, values);
-    if (!model->part_placements) return;
+    if (!model->part_transforms) return;
 
     int part = 0;
     while (part < model->def.part_count && channel >= model->part_channels[part]) part++;
     if (part == model->def.part_count) return; /* of a joint between parts */
-    yk_smooth_quantity_of_part(&model->part_placements[part], model->quantities[channel],
+    yk_smooth_quantity_of_part(&model->part_transforms[part], model->quantities[channel],
                                model->channels[channel].components, values);
 }
 

@@ -4,13 +4,13 @@
 #include "smooth/internal.h"
 
 /* Where rows are redundant: refined away by yk_smooth_solve_refined. */
-static const double redundant_compliance = 1e-9;
-static const int projections = 10;
+static const double REDUNDANT_COMPLIANCE = 1e-9;
+static const int PROJECTIONS = 10;
 /* Kept factors: what they may leave of the right-hand side, and in how many rounds. */
-static const double kept_accuracy = 1e-14;
-static const int kept_refinements = 4;
-/* Gaps of this share of the extent are rounding. */
-static const double rounding_share = 1e-15;
+static const double KEPT_ACCURACY = 1e-14;
+static const int KEPT_REFINEMENTS = 4;
+/* Gaps of this fraction of the extent are rounding. */
+static const double ROUNDING_FRACTION = 1e-15;
 
 static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
@@ -39,7 +39,7 @@ void yk_smooth_rates_open(yk_smooth *smooth)
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     work->c = 0;
-    work->compliance = state->clock->redundant != 0 ? redundant_compliance : 0;
+    work->compliance = state->clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
     /* relaxations go on with theirs */
     if (state->factor->level != LEVEL_ACCELERATION) smooth->solver.match = false;
 }
@@ -77,8 +77,8 @@ static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *w
     int n = model->unknown_count;
     double *solution = work->work_vector, *residual = work->work_vector + n, *b = work->right;
     for (int i = 0; i < n; i++) residual[i] = b[i] * model->unknown_scale[i], solution[i] = 0;
-    double wanted = kept_accuracy * largest(n, residual), last = INFINITY;
-    for (int k = 0; k < kept_refinements; k++) {
+    double wanted = KEPT_ACCURACY * largest(n, residual), last = INFINITY;
+    for (int k = 0; k < KEPT_REFINEMENTS; k++) {
         yk_sparse_solve(solver->matrix, residual);
         for (int i = 0; i < n; i++) solution[i] += residual[i];
         yk_sparse_multiply(solver->matrix, solution, residual);
@@ -157,10 +157,10 @@ yk_status yk_smooth_project_positions(const yk_smooth_model *model, yk_smooth_wo
                                       const yk_linear_solver *solver)
 {
     double last = INFINITY;
-    for (int k = 0; k < projections; k++) {
+    for (int k = 0; k < PROJECTIONS; k++) {
         yk_smooth_assemble(model, work, NULL, LEVEL_POSITION);
         double gap = largest_gap(model, work);
-        if (gap <= rounding_share * fmax(model->length_scale, work->extent)) return YK_OK;
+        if (gap <= ROUNDING_FRACTION * fmax(model->length_scale, work->extent)) return YK_OK;
         /* Rounding ends the decrease; anything larger is a step that went astray. */
         if (!(gap < 0.5 * last)) return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
         last = gap;

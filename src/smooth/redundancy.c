@@ -16,8 +16,8 @@
 
 enum { NULL_VECTORS_MAX = 256, INVERSE_ITERATIONS_LEAST = 3, INVERSE_ITERATIONS_MOST = 60 };
 
-/* A vector with |G^T y| below this share of |y| counts as annihilated. */
-static const double null_share = 1e-6;
+/* A vector with |G^T y| below this fraction of |y| counts as annihilated. */
+static const double NULL_FRACTION = 1e-6;
 
 static double random_number(uint64_t *seed)
 {
@@ -37,8 +37,8 @@ static bool orthonormalise(int m, const double *basis, int count, double *y)
 {
     for (int round = 0; round < 2; round++)
         for (int k = 0; k < count; k++) {
-            double share = dot(m, basis + (size_t)k * (size_t)m, y);
-            for (int i = 0; i < m; i++) y[i] -= share * basis[(size_t)k * (size_t)m + (size_t)i];
+            double fraction = dot(m, basis + (size_t)k * (size_t)m, y);
+            for (int i = 0; i < m; i++) y[i] -= fraction * basis[(size_t)k * (size_t)m + (size_t)i];
         }
     double norm = sqrt(dot(m, y, y));
     if (!(norm > 1e-100)) return false;
@@ -76,7 +76,7 @@ static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *
         if (!orthonormalise(m, basis, count, y)) return false;
         if (k < INVERSE_ITERATIONS_LEAST) continue;
         double now = image_size(model, work, solver, y);
-        if (now < null_share) return true;
+        if (now < NULL_FRACTION) return true;
         if (!(now < 0.95 * size)) return false;
         size = now;
     }
@@ -89,11 +89,11 @@ static yk_status report_redundant(const yk_smooth_model *model, const double *ba
     int named = 0, involved = 0;
     for (int j = 0; j < model->joint_count; j++) {
         const joint_model *joint = &model->joints[j];
-        double share = 0;
+        double fraction = 0;
         for (int k = 0; k < count; k++)
             for (int r = 0; r < joint->joint.row_count; r++)
-                share = fmax(share, fabs(basis[(size_t)k * (size_t)model->row_count + (size_t)(joint->row + r)]));
-        if (share < 1e-4) continue;
+                fraction = fmax(fraction, fabs(basis[(size_t)k * (size_t)model->row_count + (size_t)(joint->row + r)]));
+        if (fraction < 1e-4) continue;
         involved++;
         if (named++ < 12) yk_text_add(model->context, &names, "%s'%s'", named > 1 ? ", " : "", joint->name);
     }

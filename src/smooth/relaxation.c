@@ -33,12 +33,12 @@ struct relaxation {
     double speed;
 };
 
-static const int newton_iterations = 12;
-static const double slow_rate = 0.2;
+static const int NEWTON_ITERATIONS = 12;
+static const double SLOW_RATE = 0.2;
 /* What may be left of the change that a relaxation makes in its part: sweeps follow that need not be perfect. */
-static const double inner_share = 0.03;
+static const double INNER_FRACTION = 0.03;
 /* Relaxations between two that measure the contraction of their iteration; the others trust it. */
-static const double measure_every = 32;
+static const double MEASURE_EVERY = 32;
 
 void yk_smooth_release_relaxation(yk_smooth *smooth)
 {
@@ -188,9 +188,9 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
         frame->velocity = yk_v3_axpy(speed, axis, frame->velocity);
         return;
     }
-    yk_turn step = yk_turn_of(yk_v3_scale(h, frame->angular_velocity));
-    yk_turn turn = yk_turn_of(yk_v3_scale(move, yk_turn_tangent(&step, axis)));
-    frame->rotation = yk_m3_mul(yk_q_matrix(turn.rotation), frame->rotation);
+    yk_rotation step = yk_rotation_of(yk_v3_scale(h, frame->angular_velocity));
+    yk_rotation rotation = yk_rotation_of(yk_v3_scale(move, yk_rotation_tangent(&step, axis)));
+    frame->rotation = yk_m3_mul(yk_q_matrix(rotation.quaternion), frame->rotation);
     frame->angular_velocity = yk_v3_axpy(speed, axis, frame->angular_velocity);
 }
 
@@ -221,7 +221,7 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     yk_smooth_workspace *work = &smooth->work;
     int n = part->count;
     double *jacobian = part->jacobian, *base = jacobian + (size_t)n * (size_t)n, *rates = base + n, largest = 1;
-    const yk_signal *inputs = work->inputs;
+    const yk_input *inputs = work->inputs;
     work->inputs = work->own_inputs;
     yk_status status = yk_smooth_renew_rates(smooth);
     if (status == YK_OK) status = yk_smooth_solve_rates(smooth);
@@ -316,14 +316,14 @@ static double typical_speed(const yk_smooth_model *model, const yk_smooth_state 
     return speed;
 }
 
-/* A change of accelerations as a share of the typical velocity. */
+/* A change of accelerations as a fraction of the typical velocity. */
 static double change_of(const yk_smooth *smooth, const part_model *part, const double *step)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     double largest = 0, factor = smooth->work.h * m.velocity / smooth->relaxation->speed;
     for (int i = 0; i < part->count; i++) {
-        double size = fabs(step[i]) * yk_smooth_share(model, part->unknown[i]) * model->length_scale;
+        double size = fabs(step[i]) * yk_smooth_relative_size(model, part->unknown[i]) * model->length_scale;
         if (size > largest || isnan(size)) largest = size;
     }
     return factor * largest;
@@ -368,7 +368,7 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
     double limit = rounding_of(smooth);
     double last = INFINITY;
     *change = 0;
-    for (int k = 0; k < newton_iterations; k++) {
+    for (int k = 0; k < NEWTON_ITERATIONS; k++) {
         yk_status status = prepare(smooth, index);
         if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
             return diverged(model, work); /* an iterate went astray */
@@ -380,10 +380,10 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
         put_accelerations(model, state, work, part, part->acceleration);
         *change = fmax(*change, step);
         if (k == 1 && last > 1e4 * limit) kept->rate = rate, kept->trusted = 0;
-        if (k > 0 && rate > slow_rate && step > 1e3 * limit) kept->stale = 1;
-        bool trusting = k == 0 && kept->trusted++ < measure_every;
+        if (k > 0 && rate > SLOW_RATE && step > 1e3 * limit) kept->stale = 1;
+        bool trusting = k == 0 && kept->trusted++ < MEASURE_EVERY;
         double contraction = k > 0 ? rate : trusting ? kept->rate : 1;
-        if (step <= limit || (contraction < 1 && contraction / (1 - contraction) * step <= inner_share * *change))
+        if (step <= limit || (contraction < 1 && contraction / (1 - contraction) * step <= INNER_FRACTION * *change))
             return YK_OK;
         last = step;
     }

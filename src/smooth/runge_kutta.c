@@ -84,8 +84,8 @@ void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *wor
         trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         node->frame.position = take(value + u);
-        node->turn = yk_turn_of(take(value + u + 3));
-        node->orientation = yk_q_unit(yk_q_mul(node->turn.rotation, w->orientation[i]));
+        node->rotation = yk_rotation_of(take(value + u + 3));
+        node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, w->orientation[i]));
         node->frame.rotation = yk_q_matrix(node->orientation);
         node->frame.velocity = take(rate + u);
         node->frame.angular_velocity = take(rate + u + 3);
@@ -104,7 +104,7 @@ static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, 
         const trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         put(slope + u, node->frame.velocity);
-        put(slope + u + 3, yk_turn_tangent_inverse(&node->turn, node->frame.angular_velocity));
+        put(slope + u + 3, yk_rotation_tangent_inverse(&node->rotation, node->frame.angular_velocity));
         put(second + u, node->acceleration);
         put(second + u + 3, node->angular_acceleration);
     }
@@ -179,9 +179,9 @@ static double typical_speed(const yk_smooth_model *model, const workspace *w)
 }
 
 /* The estimate of order 8 made of those of orders 5 and 3 is smaller than the errors that pendulums and tops show. */
-static const double caution = 20;
+static const double CAUTION = 20;
 /* Estimates below this may be rounding. */
-static const double noise = 2e-12;
+static const double NOISE = 2e-12;
 
 /* Estimated error relative to the tolerance: positions by the length scale, rates by the typical speed. */
 static double error_of(const yk_smooth_model *model, const workspace *w, double tolerance)
@@ -196,7 +196,7 @@ static double error_of(const yk_smooth_model *model, const workspace *w, double 
             third = e3 > third || isnan(e3) ? e3 : third;
         }
     double norm = sqrt(fifth * fifth + 0.01 * third * third);
-    return norm > 0 ? caution * fifth * fifth / norm / tolerance : fifth;
+    return norm > 0 ? CAUTION * fifth * fifth / norm / tolerance : fifth;
 }
 
 /* The end of the stages brought onto the constraints, with its accelerations. */
@@ -215,7 +215,7 @@ static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work,
     begin_from_trial(model, work, w);
     size_t sums = w->n - SUMS;
     memcpy(w->begin + sums, w->value + sums, SUMS * sizeof *w->begin);
-    for (int i = 0; i < model->node_count; i++) work->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
+    for (int i = 0; i < model->node_count; i++) work->trial[i].rotation = yk_rotation_of(yk_v3(0, 0, 0));
     read_slope(model, work, w, w->slope[0]);
     return isfinite(w->slope[0][sums]) ? YK_OK : YK_ERROR_DIVERGED;
 }
@@ -243,7 +243,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
     clock_state *clock = smooth->state.clock;
     /* The estimate cannot see below rounding. */
     double wanted = model->def.options.error_tolerance;
-    double tolerance = fmax(wanted, caution * 1e-15 * fmax(1, work->extent / model->length_scale));
+    double tolerance = fmax(wanted, CAUTION * 1e-15 * fmax(1, work->extent / model->length_scale));
     double done = 0, size = wanted > 0 && work->size > 0 ? work->size : h;
     double failed = INFINITY, failed_size = h;
     while (done < h) {
@@ -251,7 +251,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
         yk_status status = stages(model, work, solver, w, t, done, used);
         double error = status == YK_OK && wanted > 0 ? error_of(model, w, tolerance) : 0;
         /* What hardly falls with the step is rounding, and cannot be made smaller. */
-        if (error > 1 && error * tolerance < noise && error > failed * pow(used / failed_size, 4)) error = 1;
+        if (error > 1 && error * tolerance < NOISE && error > failed * pow(used / failed_size, 4)) error = 1;
         failed = error, failed_size = used;
         if (status == YK_OK && isfinite(error) && error <= 1) {
             if (work->varying) status = yk_runge_kutta_vary(smooth, w, t, done, used);
@@ -288,7 +288,7 @@ static yk_status travel_from_state(yk_smooth *smooth, double t, double h)
     work->drive_step = 0.25 * h;
     begin_from_trial(model, work, &w);
     memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
-    for (int i = 0; i < model->node_count; i++) work->trial[i].turn = yk_turn_of(yk_v3(0, 0, 0));
+    for (int i = 0; i < model->node_count; i++) work->trial[i].rotation = yk_rotation_of(yk_v3(0, 0, 0));
     yk_runge_kutta_move_to(model, work, t, 0);
     yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
     if (status != YK_OK) return status;
@@ -360,5 +360,5 @@ const integrator yk_smooth_runge_kutta = {.begin = begin,
                                           .iterate = iterate,
                                           .predict = yk_smooth_predict_taylor,
                                           .scratch_words = scratch_words,
-                                          .input_degree = YK_SIGNAL_DEGREE_MAX,
+                                          .input_degree = YK_INPUT_DEGREE_MAX,
                                           .vary = vary};

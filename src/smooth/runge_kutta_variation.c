@@ -17,11 +17,11 @@ static double *slope_of(const variation *v, int column, int stage)
     return v->slope + ((size_t)column * STAGES + (size_t)stage) * v->n;
 }
 
-static void displace_to(yk_smooth *smooth, const yk_runge_kutta_workspace *w, const double *value, double share)
+static void displace_to(yk_smooth *smooth, const yk_runge_kutta_workspace *w, const double *value, double fraction)
 {
     variation *v = smooth->variation;
     /* The vector of the integration also carries work and losses; they move nothing. */
-    for (size_t i = 0; i < v->n; i++) w->moved[i] = value[i] + share * v->direction[i];
+    for (size_t i = 0; i < v->n; i++) w->moved[i] = value[i] + fraction * v->direction[i];
     yk_runge_kutta_place(&smooth->model, &smooth->work, w, w->moved);
 }
 
@@ -39,11 +39,11 @@ static void residual(yk_smooth *smooth, double *to)
 }
 
 /* Rates of phi at the trial. */
-static void add_turning(const yk_smooth_model *model, const yk_smooth_workspace *work, double factor, double *to)
+static void add_rotating(const yk_smooth_model *model, const yk_smooth_workspace *work, double factor, double *to)
 {
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
-        yk_vec3 rate = yk_turn_tangent_inverse(&node->turn, node->frame.angular_velocity);
+        yk_vec3 rate = yk_rotation_tangent_inverse(&node->rotation, node->frame.angular_velocity);
         double *at = to + model->nodes[i].unknown + 3;
         at[0] += factor * rate.x, at[1] += factor * rate.y, at[2] += factor * rate.z;
     }
@@ -59,20 +59,20 @@ static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
     int n = model->motion_count;
     memset(v->plus, 0, (size_t)model->unknown_count * sizeof *v->plus);
     memcpy(slope, v->direction + n, (size_t)n * sizeof *slope);
-    double share = yk_variation_share(model, work, v->direction);
-    if (share > 0) {
+    double fraction = yk_variation_relative_size(model, work, v->direction);
+    if (fraction > 0) {
         for (int i = 0; i < model->node_count; i++) memset(slope + model->nodes[i].unknown + 3, 0, 3 * sizeof *slope);
-        displace_to(smooth, w, value, share);
-        add_turning(model, work, 0.5 / share, slope);
+        displace_to(smooth, w, value, fraction);
+        add_rotating(model, work, 0.5 / fraction, slope);
         residual(smooth, v->plus);
-        displace_to(smooth, w, value, -share);
-        add_turning(model, work, -0.5 / share, slope);
+        displace_to(smooth, w, value, -fraction);
+        add_rotating(model, work, -0.5 / fraction, slope);
         residual(smooth, v->minus);
-        for (int i = 0; i < model->unknown_count; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / share);
+        for (int i = 0; i < model->unknown_count; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
     }
-    if (model->def.flexible_count) { /* places were displaced, and efforts act at them where they are */
+    if (model->def.flexible_count) { /* places were displaced, and wrenches act at them where they are */
         displace_to(smooth, w, value, 0);
-        yk_smooth_place_flexibles(model, work, PLACE_MAPS);
+        yk_smooth_place_flexibles(model, work, ATTACHMENT_MAPS);
     }
     memset(v->minus, 0, (size_t)model->unknown_count * sizeof *v->minus);
     yk_smooth_push(model, work, &v->rows[v->row[column]], v->minus);
@@ -83,7 +83,7 @@ static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
     for (int i = 0; i < n; i++) slope[n + i] = v->plus[i] * model->unknown_scale[i];
 }
 
-/* Accelerations and multipliers of the stage, as the matrix multiplies them, and the directions of the efforts. */
+/* Accelerations and multipliers of the stage, as the matrix multiplies them, and the directions of the wrenches. */
 static void keep_base(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -107,8 +107,8 @@ static void change_chart(const yk_smooth_model *model, const double *value, doub
 {
     for (int i = 0; i < model->node_count; i++) {
         int u = model->nodes[i].unknown + 3;
-        yk_turn turn = yk_turn_of(yk_v3(value[u], value[u + 1], value[u + 2]));
-        yk_vec3 changed = yk_turn_tangent(&turn, yk_v3(column[u], column[u + 1], column[u + 2]));
+        yk_rotation rotation = yk_rotation_of(yk_v3(value[u], value[u + 1], value[u + 2]));
+        yk_vec3 changed = yk_rotation_tangent(&rotation, yk_v3(column[u], column[u + 1], column[u + 2]));
         column[u] = changed.x, column[u + 1] = changed.y, column[u + 2] = changed.z;
     }
 }
@@ -153,14 +153,15 @@ static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assemb
     variation *v = smooth->variation;
     int n = model->motion_count;
     memcpy(v->direction, column, v->n * sizeof *column);
-    double share = yk_variation_share(model, work, v->direction);
-    if (share == 0) return;
+    double fraction = yk_variation_relative_size(model, work, v->direction);
+    if (fraction == 0) return;
     for (int side = 0; side < 2; side++) {
-        displace_to(smooth, w, w->begin, side ? -share : share);
+        displace_to(smooth, w, w->begin, side ? -fraction : fraction);
         yk_smooth_assemble(model, work, NULL, level);
         memcpy(side ? v->minus : v->plus, work->right, (size_t)model->unknown_count * sizeof *v->plus);
     }
-    for (int i = 0; i < model->unknown_count; i++) v->plus[i] = i < n ? 0 : (v->plus[i] - v->minus[i]) * (0.5 / share);
+    for (int i = 0; i < model->unknown_count; i++)
+        v->plus[i] = i < n ? 0 : (v->plus[i] - v->minus[i]) * (0.5 / fraction);
     yk_smooth_solve(model, solver, v->plus);
     for (int i = 0; i < n; i++) column[(level == LEVEL_VELOCITY ? n : 0) + i] += v->plus[i];
 }
@@ -178,23 +179,23 @@ void yk_runge_kutta_vary_end(yk_smooth *smooth, const yk_runge_kutta_workspace *
     yk_variation_restore(smooth);
 }
 
-static void displace_outputs(yk_smooth *smooth, int column, double share)
+static void displace_outputs(yk_smooth *smooth, int column, double fraction)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
     yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
-    displace_to(smooth, &w, w.begin, share);
+    displace_to(smooth, &w, w.begin, fraction);
     const double *change = slope_of(v, column, 0) + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
         const double *a = change + model->nodes[i].unknown;
         trial_node *node = &work->trial[i];
-        node->acceleration = yk_v3_axpy(share, yk_v3(a[0], a[1], a[2]), v->trial[i].acceleration);
-        node->angular_acceleration = yk_v3_axpy(share, yk_v3(a[3], a[4], a[5]), v->trial[i].angular_acceleration);
+        node->acceleration = yk_v3_axpy(fraction, yk_v3(a[0], a[1], a[2]), v->trial[i].acceleration);
+        node->angular_acceleration = yk_v3_axpy(fraction, yk_v3(a[3], a[4], a[5]), v->trial[i].angular_acceleration);
     }
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k].acceleration =
-            v->coordinates[k].acceleration + share * change[model->coordinate_first + k];
+            v->coordinates[k].acceleration + fraction * change[model->coordinate_first + k];
 }
 
 /* Derivatives of the port motions at the end of the whole, whose accelerations are in the trial. */
@@ -210,9 +211,9 @@ yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h)
     keep_base(smooth);
     for (int c = 0; c < v->columns; c++) {
         memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
-        double share = yk_variation_share(model, work, v->direction);
+        double fraction = yk_variation_relative_size(model, work, v->direction);
         slope_along(smooth, &w, w.begin, c, h, slope_of(v, c, 0));
-        yk_variation_read(smooth, c, share, displace_outputs);
+        yk_variation_read(smooth, c, fraction, displace_outputs);
     }
     yk_variation_restore(smooth);
     return YK_OK;

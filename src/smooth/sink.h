@@ -9,7 +9,7 @@ typedef enum sink_mode { SINK_NONE, SINK_RECORD, SINK_ADD } sink_mode;
 
 typedef struct sink {
     yk_sparse_entry *entries;
-    const int *place;
+    const int *entry_index;
     double *values;
     size_t cursor;
 } sink;
@@ -19,7 +19,7 @@ static inline void put(sink *to, sink_mode mode, int row, int column, double val
     if (mode == SINK_RECORD) {
         if (to->entries) to->entries[to->cursor] = (yk_sparse_entry){row, column};
     } else {
-        to->values[to->place[to->cursor]] += value;
+        to->values[to->entry_index[to->cursor]] += value;
     }
     to->cursor++;
 }

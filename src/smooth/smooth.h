@@ -107,19 +107,19 @@ typedef struct yk_smooth_flexible_def {
     int part;                      /* of a merged model: which one it came from */
 } yk_smooth_flexible_def;
 
-/* A place of a flexible body as a frame: wherever a node is named in joints, forces, ports and shapes, node_count + i stands
- * for place i of this list. */
-typedef struct yk_smooth_place_def {
+/* An attachment of a flexible body as a frame: wherever a node is named in joints, forces, ports and shapes, node_count + i stands
+ * for attachment i of this list. */
+typedef struct yk_smooth_attachment_def {
     const char *name;
     int flexible;
-    int place; /* of the body */
-} yk_smooth_place_def;
+    int attachment; /* of the body */
+} yk_smooth_attachment_def;
 
 /* Something to draw, fixed to a node. */
 typedef struct yk_smooth_shape_def {
     int node;
     yk_shape_kind kind;
-    yk_marker place;
+    yk_marker marker;
     yk_vec3 size;
 } yk_smooth_shape_def;
 
@@ -148,7 +148,7 @@ typedef enum yk_smooth_form {
 typedef struct yk_smooth_options {
     yk_smooth_integrator integrator;
     double rho_inf;         /* asymptotic spectral radius, 0 to 1 */
-    double newton_relative; /* iterations stop when what remains is this share of the step's truncation error */
+    double newton_relative; /* iterations stop when what remains is this fraction of the step's truncation error */
     double newton_absolute; /* and below this change of position (m) and rotation (rad) */
     int newton_iterations;  /* at most, per step */
     double assembly;        /* positions are assembled to this gap (m, rad) */
@@ -173,12 +173,12 @@ typedef struct yk_smooth_def {
     const yk_smooth_force_def *forces;
     const yk_smooth_beam_def *beams;
     const yk_smooth_flexible_def *flexibles;
-    const yk_smooth_place_def *places;
+    const yk_smooth_attachment_def *attachments;
     const yk_smooth_shape_def *shapes;
     const yk_smooth_port_def *ports;
     int part_count; /* of a merged model: how many it was merged from; 0: it is one */
     int node_count, body_count, joint_count, force_count, beam_count, shape_count, port_count;
-    int flexible_count, place_count;
+    int flexible_count, attachment_count;
 } yk_smooth_def;
 
 /* Since start. */
@@ -204,8 +204,8 @@ yk_smooth_beam_def yk_smooth_beam_default(void);
 yk_smooth_flexible_def yk_smooth_flexible_default(void);
 yk_smooth_port_def yk_smooth_port_default(void);
 
-/* Where a node, or a place of a flexible body, is at the start as the def has it. */
-yk_smooth_node_def yk_smooth_place_of(const yk_smooth_def *def, int node);
+/* Where a node, or an attachment of a flexible body, is at the start as the def has it. */
+yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_def *def, int node);
 
 /* A beam as an element: the reference shape is that of the nodes as they are defined. */
 yk_beam_def yk_smooth_beam_shape(const yk_smooth_def *def, const yk_smooth_beam_def *beam);
@@ -227,7 +227,7 @@ void yk_smooth_destroy(yk_smooth *model);
 void yk_smooth_motion(const yk_smooth *model, int node, yk_motion *motion);
 void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker, yk_motion *motion);
 /* On the second body, at its marker, in global axes. */
-void yk_smooth_reaction(const yk_smooth *model, int joint, yk_effort *reaction);
+void yk_smooth_reaction(const yk_smooth *model, int joint, yk_wrench *reaction);
 /* Strains and resultants at the two evaluation points, loads on the nodes. */
 void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads);
 /* Amplitudes of a modal body, or coordinates of a rod. */

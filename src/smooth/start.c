@@ -9,10 +9,10 @@
 #include "math/so3.h"
 #include "smooth/internal.h"
 
-static const double start_compliance = 1e-9;
-/* A massless node takes this share of the typical mass. */
-static const double start_idle_mass = 1e-6;
-static const int assembly_iterations = 100;
+static const double START_COMPLIANCE = 1e-9;
+/* A massless node takes this fraction of the typical mass. */
+static const double START_IDLE_MASS = 1e-6;
+static const int ASSEMBLY_ITERATIONS = 100;
 
 static void initial_state(yk_smooth *smooth, double t, double h)
 {
@@ -35,7 +35,7 @@ static void initial_state(yk_smooth *smooth, double t, double h)
     clock_state *clock = state->clock;
     clock->t = t;
     clock->h = h;
-    for (int i = 0; i < model->def.port_count; i++) work->effort[i] = (yk_effort){0};
+    for (int i = 0; i < model->def.port_count; i++) work->wrench[i] = (yk_wrench){0};
     for (int i = model->node_count; i < model->frame_count; i++) work->trial[i].frame = yk_frame_ground();
     yk_smooth_keep_inputs(model, state, work);
     smooth->solver.match = false;
@@ -69,22 +69,22 @@ double yk_smooth_largest_change(const yk_smooth_model *model, const yk_smooth_wo
 {
     double largest = 0;
     for (int i = 0; i < model->motion_count; i++)
-        largest = fmax(largest, fabs(work->right[i]) * yk_smooth_share(model, i));
+        largest = fmax(largest, fabs(work->right[i]) * yk_smooth_relative_size(model, i));
     return largest;
 }
 
-void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double share)
+void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction)
 {
     for (int i = 0; i < model->node_count; i++) {
         const double *change = &work->right[model->nodes[i].unknown];
         trial_node *node = &work->trial[i];
-        node->frame.position = yk_v3_axpy(share, yk_v3(change[0], change[1], change[2]), node->frame.position);
-        yk_turn turn = yk_turn_of(yk_v3_scale(share, yk_v3(change[3], change[4], change[5])));
-        node->orientation = yk_q_unit(yk_q_mul(turn.rotation, node->orientation));
+        node->frame.position = yk_v3_axpy(fraction, yk_v3(change[0], change[1], change[2]), node->frame.position);
+        yk_rotation rotation = yk_rotation_of(yk_v3_scale(fraction, yk_v3(change[3], change[4], change[5])));
+        node->orientation = yk_q_unit(yk_q_mul(rotation.quaternion, node->orientation));
         node->frame.rotation = yk_q_matrix(node->orientation);
     }
     for (int k = 0; k < model->coordinate_count; k++)
-        work->coordinates[k].value += share * work->right[model->coordinate_first + k];
+        work->coordinates[k].value += fraction * work->right[model->coordinate_first + k];
 }
 
 /* Gauss-Newton with steps of at most half a length scale or half a radian. */
@@ -92,7 +92,7 @@ static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_work
 {
     double gap = 0, limit = model->def.options.assembly * fmax(1, model->length_scale);
     int worst = 0;
-    for (int k = 0; k < assembly_iterations; k++) {
+    for (int k = 0; k < ASSEMBLY_ITERATIONS; k++) {
         yk_smooth_assemble(model, work, solver, LEVEL_POSITION);
         worst = worst_row(model, work->right, &gap);
         if (gap == 0) return YK_OK;
@@ -170,7 +170,7 @@ static void momenta_from(const yk_smooth_model *model, yk_smooth_workspace *work
     trial_node *node = &work->trial[i];
     yk_inertia_global inertia;
     yk_vec3 force, torque;
-    yk_inertia_turn(&model->nodes[i].inertia, &node->frame.rotation, &inertia);
+    yk_inertia_rotate(&model->nodes[i].inertia, &node->frame.rotation, &inertia);
     yk_inertia_bias(&inertia, &node->frame, &force, &torque);
     node->momentum = yk_inertia_momentum(&inertia, node->frame.velocity, node->frame.angular_velocity);
     yk_momentum change = yk_inertia_momentum(&inertia, node->acceleration, node->angular_acceleration);
@@ -225,8 +225,8 @@ yk_status yk_smooth_begin(yk_smooth *smooth)
     yk_linear_solver *solver = &smooth->solver;
     work->c = 0;
     work->damping = yk_smooth_damping_at(model, work->t);
-    work->compliance = start_compliance;
-    work->idle_mass = start_idle_mass;
+    work->compliance = START_COMPLIANCE;
+    work->idle_mass = START_IDLE_MASS;
     solver->match = false;
     yk_status status = project_velocities(model, work, solver);
     if (status != YK_OK) return status;
@@ -268,8 +268,8 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     yk_smooth_input_frames(model, work);
     work->c = 0;
     work->damping = 0;
-    work->compliance = start_compliance;
-    work->idle_mass = start_idle_mass;
+    work->compliance = START_COMPLIANCE;
+    work->idle_mass = START_IDLE_MASS;
     yk_status status = assemble_positions(model, work, &smooth->solver);
     if (status != YK_OK) return status;
     status = yk_smooth_begin(smooth);

@@ -14,7 +14,7 @@ static image_size image_size_of(const yk_smooth_model *model)
     const yk_smooth_def *def = &model->def;
     image_size size = {.nodes = (size_t)def->node_count, .ports = (size_t)def->port_count};
     size.coordinates = (size_t)yk_smooth_coordinates_of(def);
-    size.frames = size.nodes + 1 + (size_t)def->place_count;
+    size.frames = size.nodes + 1 + (size_t)def->attachment_count;
     for (int i = 0; i < def->joint_count; i++) size.rows += (size_t)yk_smooth_joint_of_def(&def->joints[i]).row_count;
     for (int i = 0; i < def->port_count; i++) {
         const port_model *port = &model->ports[i];
@@ -28,10 +28,10 @@ static image_size image_size_of(const yk_smooth_model *model)
     size_t word = sizeof(double);
     size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows + size.method +
                       2 * size.coordinates * sizeof(coordinate_state) / word + size.coordinates;
-    size_t placement = size.frames * sizeof(yk_frame) / word + size.coordinates * sizeof(coordinate_reference) / word;
-    size.part = sizeof(part_state) / word + placement;
-    size.words = size.continuous + size.ports * sizeof(yk_effort) / word + size.frames * sizeof(yk_frame) / word +
-                 (size_t)yk_smooth_part_count(model) * size.part + placement + size.rows +
+    size_t transform = size.frames * sizeof(yk_frame) / word + size.coordinates * sizeof(coordinate_reference) / word;
+    size.part = sizeof(part_state) / word + transform;
+    size.words = size.continuous + size.ports * sizeof(yk_wrench) / word + size.frames * sizeof(yk_frame) / word +
+                 (size_t)yk_smooth_part_count(model) * size.part + transform + size.rows +
                  (sizeof(factor_state) + sizeof(clock_state)) / word;
     return size;
 }
@@ -58,9 +58,9 @@ yk_status yk_smooth_state_create(const yk_smooth_model *model, yk_smooth_state *
     state->before = (node_state *)at, at += node_words;
     state->coordinate_now = (coordinate_state *)at, at += coordinate_words;
     state->coordinate_before = (coordinate_state *)at, at += coordinate_words;
-    state->turn = (yk_vec3 *)at, at += 3 * size.nodes;
+    state->rotation = (yk_vec3 *)at, at += 3 * size.nodes;
     state->older_move = (yk_vec3 *)at, at += 3 * size.nodes;
-    state->older_turn = (yk_vec3 *)at, at += 3 * size.nodes;
+    state->older_rotation = (yk_vec3 *)at, at += 3 * size.nodes;
     state->older_change = at, at += size.coordinates;
     state->lambda = at, at += size.rows;
     state->lambda_before = at, at += size.rows;
@@ -68,7 +68,7 @@ yk_status yk_smooth_state_create(const yk_smooth_model *model, yk_smooth_state *
 
     /* Inputs, and what factors and Jacobians belong to: from `reference` to `clock`, those of the matrix. */
     size_t frame_words = size.frames * sizeof(yk_frame) / word;
-    state->effort = (yk_effort *)at, at += size.ports * sizeof(yk_effort) / word;
+    state->wrench = (yk_wrench *)at, at += size.ports * sizeof(yk_wrench) / word;
     state->driven = (yk_frame *)at, at += frame_words;
     state->parts = at, at += (size_t)yk_smooth_part_count(model) * size.part;
     state->reference = (yk_frame *)at, at += frame_words;

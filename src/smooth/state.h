@@ -71,13 +71,13 @@ typedef struct yk_smooth_state {
 
     node_state *now, *before;
     coordinate_state *coordinate_now, *coordinate_before;
-    yk_vec3 *turn;                    /* rotation from before to now */
-    yk_vec3 *older_move, *older_turn; /* the same one step earlier, for the local error */
-    double *older_change;             /* and of each coordinate */
-    double *lambda;                   /* multipliers of now */
+    yk_vec3 *rotation;                    /* rotation from before to now */
+    yk_vec3 *older_move, *older_rotation; /* the same one step earlier, for the local error */
+    double *older_change;                 /* and of each coordinate */
+    double *lambda;                       /* multipliers of now */
     double *lambda_before;
     double *method;    /* accelerations of an integrator's own, one per unknown of motion */
-    yk_effort *effort; /* that each port took */
+    yk_wrench *wrench; /* that each port took */
     yk_frame *driven;  /* prescribed frames */
 
     double *parts; /* part_words each, beginning with a part_state; where parts can be relaxed */

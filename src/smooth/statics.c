@@ -8,15 +8,15 @@
 /* In units of the time in which the loads at work would carry a typical mass over the model's length. Beyond the last
  * step the masses matter no more for anything that a spring or a weight holds; larger ones would drown in rounding what
  * nothing holds, as the spin of a link about its own axis. */
-static const double first_step = 0.03, last_step = 100;
-/* Loads below this share of the largest that was met are no measure. */
-static const double least_load = 1e-6;
-static const int most_iterations = 2000;
-/* Unbalanced loads and gaps as a share of the largest load and of the length scale. */
-static const double balance = 1e-10;
+static const double FIRST_STEP = 0.03, LAST_STEP = 100;
+/* Loads below this fraction of the largest that was met are no measure. */
+static const double LEAST_LOAD = 1e-6;
+static const int MOST_ITERATIONS = 2000;
+/* Unbalanced loads and gaps as a fraction of the largest load and of the length scale. */
+static const double BALANCE = 1e-10;
 /* Stiff parts leave more than that by rounding, and where there is no load that is all: then corrections of this size (by
  * the length scale, rad) end the search. */
-static const double settled = 1e-11;
+static const double SETTLED = 1e-11;
 
 static void come_to_rest(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
@@ -45,7 +45,7 @@ static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace 
     double scale = model->mass_scale / (work->c * work->c), force = 0, gap = 0;
     *worst = 0;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = scale * fabs(work->right[i]) / (yk_smooth_share(model, i) * model->length_scale);
+        double size = scale * fabs(work->right[i]) / (yk_smooth_relative_size(model, i) * model->length_scale);
         if (size > force) force = size, *worst = i;
     }
     for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(work->right[i]));
@@ -73,9 +73,9 @@ static yk_status relax(const yk_smooth_model *model, yk_smooth_workspace *work, 
     if (!isfinite(*change))
         return yk_fail(model->context, YK_ERROR_DIVERGED, "%s: the search for static equilibrium diverged",
                        model->def.name);
-    double share = *change > 0.2 ? 0.2 / *change : 1;
-    yk_smooth_move_nodes(model, work, share);
-    double scale = share * model->mass_scale / (work->c * work->c);
+    double fraction = *change > 0.2 ? 0.2 / *change : 1;
+    yk_smooth_move_nodes(model, work, fraction);
+    double scale = fraction * model->mass_scale / (work->c * work->c);
     for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * work->right[model->motion_count + r];
     return YK_OK;
 }
@@ -91,15 +91,15 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
     work->c = 1;
     solver->match = false;
     work->compliance = smooth->state.clock->redundant != 0 ? 1e-11 : 0;
-    for (int k = 0; k < most_iterations; k++) {
+    for (int k = 0; k < MOST_ITERATIONS; k++) {
         yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
         left = imbalance(model, work, &worst, &load);
         largest = fmax(largest, load);
-        double most = last_step * time_of(model, fmax(load, least_load * largest));
-        if (left < balance && change < 1e-4) return YK_OK;
-        if (change < settled && work->c >= 0.3 * most) return YK_OK;
+        double most = LAST_STEP * time_of(model, fmax(load, LEAST_LOAD * largest));
+        if (left < BALANCE && change < 1e-4) return YK_OK;
+        if (change < SETTLED && work->c >= 0.3 * most) return YK_OK;
         if (k == 0) { /* the first assembly was to weigh the loads */
-            work->c = first_step * time_of(model, load);
+            work->c = FIRST_STEP * time_of(model, load);
             smallest = 0.1 * work->c;
             yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
         }
@@ -114,5 +114,5 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
     return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
                    "%s: no static equilibrium was found in %d iterations: %.3g of the loads at %s are not in balance; "
                    "start closer, or let damping bring it to rest",
-                   model->def.name, most_iterations, left, yk_smooth_owner(model, worst, owner, sizeof owner));
+                   model->def.name, MOST_ITERATIONS, left, yk_smooth_owner(model, worst, owner, sizeof owner));
 }

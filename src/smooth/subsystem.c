@@ -50,7 +50,7 @@ static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *positio
     if (port < 0 || port >= model->def.port_count || model->port_list[port].kind != YK_PORT_MARKER)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d", model->def.name, port);
     yk_marker *marker = &model->ports[port].def.marker[0];
-    yk_smooth_node_def body = yk_smooth_place_of(&model->def, model->ports[port].def.node[0]);
+    yk_smooth_node_def body = yk_smooth_start_pose(&model->def, model->ports[port].def.node[0]);
     if (position) marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
     if (orientation) marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
     yk_smooth_port_def *defs = (yk_smooth_port_def *)(uintptr_t)model->def.ports;
@@ -60,13 +60,13 @@ static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *positio
 }
 
 /* At a start without inputs a motion port keeps the motion of the def. */
-static void own_motion(const yk_smooth_model *model, const port_model *port, yk_signal *signal)
+static void own_motion(const yk_smooth_model *model, const port_model *port, yk_input *signal)
 {
-    yk_smooth_node_def a = yk_smooth_place_of(&model->def, port->def.node[0]),
-                       b = yk_smooth_place_of(&model->def, port->def.node[1]);
+    yk_smooth_node_def a = yk_smooth_start_pose(&model->def, port->def.node[0]),
+                       b = yk_smooth_start_pose(&model->def, port->def.node[1]);
     yk_vec3 arm = yk_q_rotate(a.orientation, port->def.marker[0].offset);
     yk_vec3 at = yk_v3_add(a.position, arm);
-    *signal = (yk_signal){.degree = 1, .orientation = yk_q_identity()};
+    *signal = (yk_input){.degree = 1, .orientation = yk_q_identity()};
     if (port->def.kind == YK_PORT_SCALAR) {
         yk_vec3 end = yk_v3_add(b.position, yk_q_rotate(b.orientation, port->def.marker[1].offset));
         signal->linear[0].x = yk_v3_norm(yk_v3_sub(end, at));
@@ -81,13 +81,13 @@ static void own_motion(const yk_smooth_model *model, const port_model *port, yk_
 static void own_inputs(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     for (int i = 0; i < model->def.port_count; i++) {
-        work->own_inputs[i] = (yk_signal){.orientation = yk_q_identity()};
+        work->own_inputs[i] = (yk_input){.orientation = yk_q_identity()};
         if (model->ports[i].causality == YK_TAKES_MOTION) own_motion(model, &model->ports[i], &work->own_inputs[i]);
     }
     work->inputs = work->own_inputs;
 }
 
-static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     yk_smooth *smooth = model_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -111,7 +111,7 @@ static yk_status not_started(const yk_smooth_model *model)
     return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: start comes before step", model->def.name);
 }
 
-static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     yk_smooth *smooth = model_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -128,7 +128,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *i
     return status >= 0 ? yk_smooth_watch(smooth, status) : status;
 }
 
-static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
+static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
                                   double *matrix)
 {
     yk_smooth *smooth = model_of(self);
@@ -140,7 +140,7 @@ static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const 
     return status;
 }
 
-static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_iteration *report)
+static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_iteration *report)
 {
     yk_smooth *smooth = model_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -148,7 +148,7 @@ static yk_status iterate(yk_subsystem *self, double t, double h, const yk_signal
     if (!smooth->started) return not_started(model);
     work->inputs = inputs;
     yk_status status = model->integrator->iterate(smooth, t, h, report);
-    yk_smooth_show_places(model, work);
+    yk_smooth_show_attachments(model, work);
     work->inputs = NULL;
     return status;
 }
@@ -205,8 +205,9 @@ static void predict_place(const trial_node *now, double h, trial_node *node)
     node->frame.position = yk_v3_axpy(h, yk_v3_axpy(0.5 * h, now->acceleration, frame->velocity), frame->position);
     node->frame.velocity = yk_v3_axpy(h, now->acceleration, frame->velocity);
     node->frame.angular_velocity = yk_v3_axpy(h, now->angular_acceleration, frame->angular_velocity);
-    yk_turn turn = yk_turn_of(yk_v3_scale(h, yk_v3_axpy(0.5 * h, now->angular_acceleration, frame->angular_velocity)));
-    node->orientation = yk_q_unit(yk_q_mul(turn.rotation, now->orientation));
+    yk_rotation rotation =
+        yk_rotation_of(yk_v3_scale(h, yk_v3_axpy(0.5 * h, now->angular_acceleration, frame->angular_velocity)));
+    node->orientation = yk_q_unit(yk_q_mul(rotation.quaternion, now->orientation));
     node->frame.rotation = yk_q_matrix(node->orientation);
 }
 
@@ -223,7 +224,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
         node[side] = work->trial[i];
         if (i < model->node_count) {
             model->integrator->predict(model, &smooth->state, i, h, &node[side]);
-        } else if (model->nodes[i].place >= 0) {
+        } else if (model->nodes[i].attachment >= 0) {
             trial_node own;
             predict_place(yk_smooth_shown(model, work, i, &own), h, &node[side]);
         }
@@ -280,7 +281,7 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
     for (int i = 0; i < count && i < capacity; i++) {
         const yk_smooth_shape_def *shape = &model->def.shapes[i];
         yk_motion motion;
-        yk_smooth_marker_motion(smooth, shape->node, &shape->place, &motion);
+        yk_smooth_marker_motion(smooth, shape->node, &shape->marker, &motion);
         list[i] = (yk_shape){
             .kind = shape->kind, .position = motion.position, .orientation = motion.orientation, .size = shape->size};
     }
@@ -290,7 +291,7 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
 }
 
 /* At the level of accelerations the size of the step does not matter, and prescribed motions go on as they were. */
-static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_signal *inputs,
+static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                  yk_interface_model *result)
 {
     yk_smooth *smooth = model_of(self);
@@ -300,11 +301,11 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
     if (!smooth->started) return not_started(model);
     for (int i = 0; inputs && i < model->def.port_count; i++)
         if (model->ports[i].causality == YK_TAKES_SIGNAL)
-            smooth->work.effort[i].force.x = yk_signal_scalar(&inputs[i], 0);
+            smooth->work.wrench[i].force.x = yk_input_scalar(&inputs[i], 0);
     return yk_smooth_interface_model(smooth, result);
 }
 
-static yk_status step_model(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_step_model *result)
+static yk_status step_model(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_step_model *result)
 {
     yk_smooth *smooth = model_of(self);
     yk_smooth_workspace *work = &smooth->work;
@@ -315,7 +316,7 @@ static yk_status step_model(yk_subsystem *self, double t, double h, const yk_sig
     return status;
 }
 
-static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_signal *inputs, double *change)
+static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_input *inputs, double *change)
 {
     yk_smooth *smooth = model_of(self);
     yk_smooth_workspace *work = &smooth->work;

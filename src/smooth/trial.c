@@ -12,7 +12,7 @@ void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *w
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
         if (port->driver < 0) continue;
-        yk_motion motion = yk_signal_motion(&work->inputs[i], YK_PORT_MARKER, work->input_time);
+        yk_motion motion = yk_input_motion(&work->inputs[i], YK_PORT_MARKER, work->input_time);
         trial_node *node = &work->trial[port->driver];
         node->frame = (yk_frame){.position = motion.position,
                                  .rotation = yk_q_matrix(yk_q_unit(motion.orientation)),
@@ -40,8 +40,8 @@ static double drive_power(const yk_smooth_workspace *work, const joint_model *jo
     if (driven) drive = yk_smooth_drive(work, joint, work->t, false);
     yk_frame still = work->trial[joint->node[1]].frame;
     if (joint->port >= 0 && !driven) still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
-    yk_joint_place where;
-    yk_joint_place_at(&joint->joint, &work->trial[joint->node[0]].frame, &still, driven ? &drive : NULL, &where);
+    yk_joint_kinematics where;
+    yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &still, driven ? &drive : NULL, &where);
     double power = 0;
     for (int r = 0; r < joint->joint.row_count; r++) {
         const yk_row *row = &joint->joint.row[r];
@@ -57,7 +57,7 @@ void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *w
     bool placed = model->def.flexible_count == 0;
     for (int i = 0; i < model->joint_count; i++) {
         if (!model->joints[i].driven && model->joints[i].port < 0) continue;
-        if (!placed) yk_smooth_place_flexibles(model, work, PLACE_FRAMES);
+        if (!placed) yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
         placed = true;
         double power = drive_power(work, &model->joints[i]);
         work->supply += power;
@@ -65,7 +65,7 @@ void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *w
     }
 }
 
-void yk_smooth_account(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
+void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
 {
     clock_state *clock = state->clock;
     yk_smooth_drive_powers(model, work);
@@ -80,14 +80,14 @@ void yk_smooth_account(const yk_smooth_model *model, yk_smooth_state *state, yk_
 
 void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state, const yk_smooth_workspace *work)
 {
-    for (int i = 0; i < model->def.port_count; i++) state->effort[i] = work->effort[i];
+    for (int i = 0; i < model->def.port_count; i++) state->wrench[i] = work->wrench[i];
     for (int i = model->node_count; i < model->frame_count; i++) state->driven[i] = work->trial[i].frame;
 }
 
 /* Nodes, coordinates, multipliers and inputs of the trial become the accepted state; what it was before is lost. */
 void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
 {
-    yk_smooth_show_places(model, work);
+    yk_smooth_show_attachments(model, work);
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
         state->now[i] = (node_state){.position = node->frame.position,
@@ -143,9 +143,9 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
                                                   .acceleration = now->acceleration};
     }
     memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
-    for (int i = 0; i < model->def.port_count; i++) work->effort[i] = state->effort[i];
+    for (int i = 0; i < model->def.port_count; i++) work->wrench[i] = state->wrench[i];
     for (int i = model->node_count; i < model->frame_count; i++) work->trial[i].frame = state->driven[i];
-    yk_smooth_show_places(model, work);
+    yk_smooth_show_attachments(model, work);
     work->t = state->clock->t;
     work->open = work->relaxing = false;
 }

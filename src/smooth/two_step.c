@@ -20,10 +20,10 @@ static yk_two_step method_for(const yk_smooth_model *model, const yk_smooth_stat
 static void place(const node_state *now, double c, trial_node *node)
 {
     node->frame.position = yk_v3_axpy(c, node->frame.velocity, node->position_past);
-    node->turn = yk_turn_of(yk_v3_axpy(c, node->phi_rate, node->phi_past));
-    node->orientation = yk_q_unit(yk_q_mul(node->turn.rotation, now->orientation));
+    node->rotation = yk_rotation_of(yk_v3_axpy(c, node->phi_rate, node->phi_past));
+    node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, now->orientation));
     node->frame.rotation = yk_q_matrix(node->orientation);
-    node->frame.angular_velocity = yk_turn_tangent(&node->turn, node->phi_rate);
+    node->frame.angular_velocity = yk_rotation_tangent(&node->rotation, node->phi_rate);
 }
 
 /* What is known of position and rotation at the end of the step, and the rate of phi one step back. */
@@ -35,9 +35,9 @@ static yk_vec3 place_past(const yk_smooth_state *state, const yk_two_step *m, in
         node->phi_past = yk_v3_scale(m->b1 * h, now->angular_velocity);
         return now->angular_velocity;
     }
-    yk_vec3 last = yk_v3_neg(state->turn[i]);
-    yk_turn back = yk_turn_of(last);
-    yk_vec3 phi_rate = yk_turn_tangent_inverse(&back, before->angular_velocity);
+    yk_vec3 last = yk_v3_neg(state->rotation[i]);
+    yk_rotation back = yk_rotation_of(last);
+    yk_vec3 phi_rate = yk_rotation_tangent_inverse(&back, before->angular_velocity);
     yk_vec3 move = yk_v3_sub(now->position, before->position);
     node->position_past = yk_v3_add(yk_v3_axpy(-m->a2, move, now->position),
                                     combine(m->b1 * h, now->velocity, m->b2 * h, before->velocity));
@@ -66,8 +66,8 @@ static void guess(const yk_smooth_model *model, const yk_smooth_state *state, in
     if (!(yk_v3_norm2(spin_change) < limit * limit)) spin_change = yk_v3(0, 0, 0);
     node->frame.velocity = yk_v3_add(now->velocity, change);
     yk_vec3 spin = yk_v3_add(now->angular_velocity, spin_change);
-    yk_turn turn = yk_turn_of(yk_v3_axpy(c, spin, node->phi_past));
-    node->phi_rate = yk_turn_tangent_inverse(&turn, spin);
+    yk_rotation rotation = yk_rotation_of(yk_v3_axpy(c, spin, node->phi_past));
+    node->phi_rate = yk_rotation_tangent_inverse(&rotation, spin);
 }
 
 /* The rate at the end of a step `ratio` times as long as the last, from the cubic through both ends of the last:
@@ -91,9 +91,9 @@ static void predict_node(const yk_smooth_model *model, const yk_smooth_state *st
     } else {
         double ratio = h / clock->h, inverse = 1 / clock->h;
         yk_vec3 move = yk_v3_scale(inverse, yk_v3_sub(now->position, before->position));
-        yk_vec3 turn = yk_v3_scale(inverse, state->turn[i]);
+        yk_vec3 rotation = yk_v3_scale(inverse, state->rotation[i]);
         node->frame.velocity = hermite_rate(ratio, move, now->velocity, before->velocity);
-        node->phi_rate = hermite_rate(ratio, turn, now->angular_velocity, phi_rate_before);
+        node->phi_rate = hermite_rate(ratio, rotation, now->angular_velocity, phi_rate_before);
     }
     place(now, method.b0 * h, node);
     node->acceleration = now->acceleration;
@@ -177,18 +177,18 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         const double *change = &work->right[model->nodes[i].unknown];
-        yk_vec3 move = {change[0], change[1], change[2]}, turn = {change[3], change[4], change[5]};
+        yk_vec3 move = {change[0], change[1], change[2]}, rotation = {change[3], change[4], change[5]};
         node->frame.velocity = yk_v3_axpy(inverse, move, node->frame.velocity);
-        node->phi_rate = yk_v3_axpy(inverse, yk_turn_tangent_inverse(&node->turn, turn), node->phi_rate);
+        node->phi_rate = yk_v3_axpy(inverse, yk_rotation_tangent_inverse(&node->rotation, rotation), node->phi_rate);
         place(&state->now[i], work->c, node);
-        double size = fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(turn));
+        double size = fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(rotation));
         largest = size > largest || isnan(size) ? size : largest;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double move = work->right[model->coordinate_first + k], share = move * model->share[k];
+        double move = work->right[model->coordinate_first + k], fraction = move * model->fraction[k];
         work->coordinates[k].rate += inverse * move;
         work->coordinates[k].value = work->coordinates[k].value_past + work->c * work->coordinates[k].rate;
-        largest = share * share > largest || isnan(share) ? share * share : largest;
+        largest = fraction * fraction > largest || isnan(fraction) ? fraction * fraction : largest;
     }
     double scale = model->mass_scale * inverse * inverse;
     const double *change = &work->right[model->motion_count];
@@ -227,14 +227,14 @@ static void accelerations(const yk_smooth_model *model, const yk_smooth_state *s
 static void close_trial(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
 {
     yk_smooth_inertias(model, work, true);
-    yk_smooth_account(model, state, work);
+    yk_smooth_balance_energy(model, state, work);
     accelerations(model, state, work);
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
         state->older_move[i] = yk_v3_sub(now->position, state->before[i].position);
-        state->older_turn[i] = state->turn[i];
+        state->older_rotation[i] = state->rotation[i];
         state->before[i] = *now;
-        state->turn[i] = work->trial[i].turn.phi;
+        state->rotation[i] = work->trial[i].rotation.phi;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
         coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
@@ -255,9 +255,9 @@ static void close_trial(const yk_smooth_model *model, yk_smooth_state *state, yk
 }
 
 /* Smallest share of a step that is tried before the step is given up. */
-static const double smallest_share = 1e-4;
+static const double SMALLEST_FRACTION = 1e-4;
 /* The same under error control, where the whole may be a thousand steps. */
-static const double smallest_controlled = 1e-9;
+static const double SMALLEST_CONTROLLED = 1e-9;
 
 /* Third derivative from the moves of three steps, by divided differences. */
 static double third_of(const double h[3], double last, double middle, double first)
@@ -311,7 +311,7 @@ static double local_error(const yk_smooth_model *model, const yk_smooth_state *s
         } else {
             jerk = third_derivative(sizes, yk_v3_sub(node->frame.position, now->position),
                                     yk_v3_sub(now->position, before->position), state->older_move[i]);
-            swing = third_derivative(sizes, node->turn.phi, state->turn[i], state->older_turn[i]);
+            swing = third_derivative(sizes, node->rotation.phi, state->rotation[i], state->older_rotation[i]);
         }
         largest = fmax(largest, fmax(yk_v3_norm(jerk) / model->length_scale, yk_v3_norm(swing)));
     }
@@ -416,7 +416,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
             continue;
         }
         size = used * (status != YK_OK ? 0.25 : growth(model, state, work, false));
-        if (size < (controlled ? smallest_controlled : smallest_share) * h)
+        if (size < (controlled ? SMALLEST_CONTROLLED : SMALLEST_FRACTION) * h)
             return status != YK_OK ? status : tolerance_not_met(model, t + done);
     }
     clock->t = t + h;

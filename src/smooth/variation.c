@@ -9,15 +9,15 @@
 
 enum { MARKER_MOTIONS = 18, SCALAR_MOTIONS = 3 };
 
-static const double displaced = 1e-5;
+static const double DISPLACED = 1e-5;
 
 void yk_smooth_release_variation(yk_smooth *smooth)
 {
     variation *v = smooth->variation;
     if (!v) return;
     yk_context *context = smooth->model.context;
-    void *const blocks[] = {v->row,    v->power,       v->begin, v->end,       v->slope,  v->direction, v->rate,
-                            v->base,   v->plus,        v->minus, v->output[0], v->turned, v->rows,      v->trial,
+    void *const blocks[] = {v->row,    v->power,       v->begin, v->end,       v->slope,   v->direction, v->rate,
+                            v->base,   v->plus,        v->minus, v->output[0], v->rotated, v->rows,      v->trial,
                             v->lambda, v->coordinates, v->mark,  v->image,     v->sizes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(context, blocks[i]);
     yk_release(context, v);
@@ -66,7 +66,7 @@ static yk_status create(yk_smooth *smooth, int degree)
     v->plus = yk_allocate(context, unknowns, word);
     v->minus = yk_allocate(context, unknowns, word);
     v->output[0] = yk_allocate(context, 2 * (size_t)v->outputs, word);
-    v->turned = yk_allocate(context, (size_t)model->def.port_count, sizeof *v->turned);
+    v->rotated = yk_allocate(context, (size_t)model->def.port_count, sizeof *v->rotated);
     v->rows = yk_allocate(context, (size_t)v->port_rows, sizeof *v->rows);
     v->trial = yk_allocate(context, (size_t)model->frame_count, sizeof *v->trial);
     v->coordinates = yk_allocate(context, (size_t)model->coordinate_count, sizeof *v->coordinates);
@@ -75,7 +75,7 @@ static yk_status create(yk_smooth *smooth, int degree)
     v->image = yk_allocate(context, state->words, word);
     v->sizes = yk_allocate(context, YK_TWO_STEP_REPEATS_MAX, word);
     bool complete = v->row && v->power && v->begin && v->end && v->slope && v->direction && v->rate && v->base &&
-                    v->plus && v->minus && v->output[0] && v->turned && v->rows && v->trial && v->coordinates &&
+                    v->plus && v->minus && v->output[0] && v->rotated && v->rows && v->trial && v->coordinates &&
                     v->lambda && v->mark && v->image && v->sizes;
     if (!complete) {
         yk_smooth_release_variation(smooth);
@@ -108,18 +108,19 @@ void yk_variation_restore(yk_smooth *smooth)
     memcpy(work->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
     work->supply = v->supply, work->port_supply = v->port_supply;
     work->loss = v->loss, work->potential = v->potential;
-    if (model->def.flexible_count) yk_smooth_place_flexibles(model, work, PLACE_MAPS);
+    if (model->def.flexible_count) yk_smooth_place_flexibles(model, work, ATTACHMENT_MAPS);
 }
 
-double yk_variation_share(const yk_smooth_model *model, const yk_smooth_workspace *work, const double *direction)
+double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                  const double *direction)
 {
     double largest = 0;
     for (int level = 0; level < 2; level++)
         for (int i = 0; i < model->motion_count; i++) {
             double size = fabs(direction[level * model->motion_count + i]) * (level ? work->h : 1);
-            largest = fmax(largest, size * yk_smooth_share(model, i));
+            largest = fmax(largest, size * yk_smooth_relative_size(model, i));
         }
-    return largest > 0 ? displaced / largest : 0;
+    return largest > 0 ? DISPLACED / largest : 0;
 }
 
 static double *put(double *to, yk_vec3 v)
@@ -142,9 +143,9 @@ static void read_motions(const yk_smooth *smooth, variation *v, bool first, doub
             *to++ = m->position.x, *to++ = m->velocity.x, *to++ = m->acceleration.x;
             continue;
         }
-        if (first) v->turned[p] = m->orientation;
+        if (first) v->rotated[p] = m->orientation;
         to = put(to, m->position);
-        to = put(to, yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(v->turned[p]))));
+        to = put(to, yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(v->rotated[p]))));
         to = put(to, m->velocity);
         to = put(to, m->angular_velocity);
         to = put(to, m->acceleration);
@@ -154,36 +155,36 @@ static void read_motions(const yk_smooth *smooth, variation *v, bool first, doub
 
 void yk_variation_read_side(yk_smooth *smooth, int side)
 {
-    yk_smooth_show_places(&smooth->model, &smooth->work);
+    yk_smooth_show_attachments(&smooth->model, &smooth->work);
     read_motions(smooth, smooth->variation, side == 0, smooth->variation->output[side]);
 }
 
-void yk_variation_write(yk_smooth *smooth, int column, double share)
+void yk_variation_write(yk_smooth *smooth, int column, double fraction)
 {
     const variation *v = smooth->variation;
     for (int i = 0; i < v->outputs; i++) {
-        double change = share > 0 ? (v->output[1][i] - v->output[0][i]) / (2 * share) : 0;
+        double change = fraction > 0 ? (v->output[1][i] - v->output[0][i]) / (2 * fraction) : 0;
         v->matrix[(size_t)i * (size_t)v->columns + (size_t)column] = change;
     }
 }
 
-void yk_variation_read(yk_smooth *smooth, int column, double share, displacement displace)
+void yk_variation_read(yk_smooth *smooth, int column, double fraction, displacement displace)
 {
     for (int side = 0; side < 2; side++) {
-        displace(smooth, column, side ? share : -share);
+        displace(smooth, column, side ? fraction : -fraction);
         yk_variation_read_side(smooth, side);
     }
-    yk_variation_write(smooth, column, share);
+    yk_variation_write(smooth, column, fraction);
 }
 
 yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int degree, double *matrix)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
-    if (degree < 0 || degree > YK_SIGNAL_DEGREE_MAX)
+    if (degree < 0 || degree > YK_INPUT_DEGREE_MAX)
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                       "%s: sensitivities to efforts of degree %d: 0 to %d are known", model->def.name, degree,
-                       YK_SIGNAL_DEGREE_MAX);
+                       "%s: sensitivities to wrenches of degree %d: 0 to %d are known", model->def.name, degree,
+                       YK_INPUT_DEGREE_MAX);
     if (smooth->variation && smooth->variation->degree != degree) yk_smooth_release_variation(smooth);
     yk_status status = smooth->variation ? YK_OK : create(smooth, degree);
     if (status != YK_OK) return status;
@@ -191,6 +192,6 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int 
     work->varying = true;
     status = model->integrator->vary(smooth, t, h);
     work->varying = false;
-    yk_smooth_show_places(model, work);
+    yk_smooth_show_attachments(model, work);
     return status;
 }

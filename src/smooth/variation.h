@@ -1,7 +1,7 @@
-/* How the motion of the ports at the end of a step depends on the efforts that act on them: the columns of
+/* How the motion of the ports at the end of a step depends on the wrenches that act on them: the columns of
  * step_sensitivity.
  *
- * A column is one coefficient of one component of one port's effort. Derivatives along it are those of the equations of
+ * A column is one coefficient of one component of one port's wrench. Derivatives along it are those of the equations of
  * the integrator itself, solved with its own factors. What the equations change by under a displacement is the central
  * difference of their assembled residual along the column's own direction, so no element needs a second derivative of
  * anything; with displacements of 1e-5 of the model's size it holds nine digits. */
@@ -11,7 +11,7 @@
 #include "smooth/internal.h"
 
 struct variation {
-    int columns, port_rows, outputs; /* derivatives, components of efforts, components of motions */
+    int columns, port_rows, outputs; /* derivatives, components of wrenches, components of motions */
     int degree;
     int *row, *power; /* of each column: its component and its power of time */
     size_t n;         /* of a direction: changes of positions, then of their rates, in the order of the unknowns */
@@ -21,7 +21,7 @@ struct variation {
     double *direction, *rate;
     double *base, *plus, *minus; /* as long as the unknowns */
     double *output[2];
-    yk_quat *turned;
+    yk_quat *rotated;
     port_row *rows;
     double *matrix;       /* of the caller */
     double *mark, *image; /* two images of the state */
@@ -34,16 +34,17 @@ struct variation {
     double supply, port_supply, loss, potential;
 };
 
-/* Moves the trial by a share of what a column changes. */
-typedef void (*displacement)(yk_smooth *model, int column, double share);
+/* Moves the trial by a fraction of what a column changes. */
+typedef void (*displacement)(yk_smooth *model, int column, double fraction);
 
 /* The share at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
-double yk_variation_share(const yk_smooth_model *model, const yk_smooth_workspace *work, const double *direction);
+double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                  const double *direction);
 /* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1); a column from both. */
 void yk_variation_read_side(yk_smooth *smooth, int side);
-void yk_variation_write(yk_smooth *smooth, int column, double share);
+void yk_variation_write(yk_smooth *smooth, int column, double fraction);
 /* All three. */
-void yk_variation_read(yk_smooth *smooth, int column, double share, displacement displace);
+void yk_variation_read(yk_smooth *smooth, int column, double fraction, displacement displace);
 void yk_variation_keep(yk_smooth *smooth);
 void yk_variation_restore(yk_smooth *smooth);
 

@@ -20,20 +20,20 @@
 #include "smooth/ffrf_shape.h"
 #include "smooth/internal.h"
 
-/* Softening that is missed, as a share of the stiffness. */
-static const double softening_limit = 0.05;
-/* Local error as a share of the deformation; of the length of a rod whose coordinates hold its whole motion. */
-static const double vibration_limit = 0.03, motion_limit = 1e-3;
-/* Deformations below this share of the length do not matter. */
-static const double visible = 1e-5;
-/* Deformation as a share of the length: beyond small, and beyond sense. */
-static const double much = 0.075, absurd = 3;
-/* Deflection that is missed, by the square of that share; frequency, by the share of kinetic energy that is left out. */
-static const double missed_deflection = 0.9, missed_frequency = 0.4;
+/* Softening that is missed, as a fraction of the stiffness. */
+static const double SOFTENING_LIMIT = 0.05;
+/* Local error as a fraction of the deformation; of the length of a rod whose coordinates hold its whole motion. */
+static const double VIBRATION_LIMIT = 0.03, MOTION_LIMIT = 1e-3;
+/* Deformations below this fraction of the length do not matter. */
+static const double VISIBLE = 1e-5;
+/* Deformation as a fraction of the length: beyond small, and beyond sense. */
+static const double MUCH = 0.075, ABSURD = 3;
+/* Deflection that is missed, by the square of that share; frequency, by the fraction of kinetic energy that is left out. */
+static const double MISSED_DEFLECTION = 0.9, MISSED_FREQUENCY = 0.4;
 /* Error of the frequency that is told of. */
-static const double frequency_limit = 1e-3;
-/* Below this share of the length nothing is left out that matters. */
-static const double small = 0.01;
+static const double FREQUENCY_LIMIT = 1e-3;
+/* Below this fraction of the length nothing is left out that matters. */
+static const double SMALL = 0.01;
 /* Steps that are looked at together; half of them must be too long. */
 enum { WINDOW = 20 };
 /* Failures of Newton's method before they are told of, and one in five steps. */
@@ -80,7 +80,7 @@ void yk_smooth_watch_reset(yk_smooth *smooth)
 static bool stiffens(const yk_flexible *body)
 {
     bool bends = body->modal.curve_count > 0;
-    for (int k = 0; k < body->places; k++) bends |= body->nodes[k].bend_count > 0;
+    for (int k = 0; k < body->attachments; k++) bends |= body->nodes[k].bend_count > 0;
     return bends;
 }
 
@@ -94,7 +94,7 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
     double rest = body->slowest * body->slowest * of->body->length;
     yk_mat3 tensor = yk_ffrf_tensor(&body->second);
     double load = sqrt(yk_v3_norm2(w) * fmax(0, yk_v3_dot(w, yk_m3_apply(tensor, w))) / body->mass);
-    if (!(load > softening_limit * rest) || stiffens(of->body)) return;
+    if (!(load > SOFTENING_LIMIT * rest) || stiffens(of->body)) return;
     seen->warned_spin = true;
     yk_log(
         model->context, YK_LOG_WARNING,
@@ -128,10 +128,10 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
     bool settled = !model->integrator->settles || clock->unchanged >= 3;
     if (seen->warned_steps || clock->steps < 4 || !settled) return;
     measure_step(model, state, of, &error, &size);
-    if (modal && size < visible * length) return;
+    if (modal && size < VISIBLE * length) return;
     seen->largest = fmax(seen->largest, size);
     seen->steps_seen++;
-    seen->steps_coarse += error > (modal ? vibration_limit * seen->largest : motion_limit * length);
+    seen->steps_coarse += error > (modal ? VIBRATION_LIMIT * seen->largest : MOTION_LIMIT * length);
     if (seen->steps_seen < WINDOW) return;
     int coarse = seen->steps_coarse;
     seen->steps_seen = seen->steps_coarse = 0;
@@ -141,7 +141,7 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
         model->context, YK_LOG_WARNING,
         "%s: steps of %.3g s are too long for the motion of flexible body '%s': of the last %d at t = %.6g s, %d had a "
         "local error beyond %g %% of its %s; take smaller steps, or an 'error_tolerance' of the integrator two-step",
-        model->def.name, clock->h, of->name, WINDOW, clock->t, coarse, 100 * (modal ? vibration_limit : motion_limit),
+        model->def.name, clock->h, of->name, WINDOW, clock->t, coarse, 100 * (modal ? VIBRATION_LIMIT : MOTION_LIMIT),
         modal ? "deformation" : "length");
 }
 
@@ -162,11 +162,11 @@ static void watch_cuts(yk_smooth *smooth)
 /* Kinetic energy of the mean velocity at which second-order shapes draw the body in, and of its deformation. A rod is drawn in
  * linearly along its length, where the square of the velocity has 4/3 of the mean's. */
 static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
-                          flexible_watch *seen, double share)
+                          flexible_watch *seen, double fraction)
 {
     const yk_ffrf *body = &of->body->modal;
     const coordinate_state *now = &state->coordinate_now[of->coordinate];
-    if (seen->warned_inertia || share < small || body->curve_count == 0) return;
+    if (seen->warned_inertia || fraction < SMALL || body->curve_count == 0) return;
     yk_vec3 moment = {0, 0, 0};
     double twice = 0;
     int modes = of->body->coordinates;
@@ -177,15 +177,15 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
     seen->drawn = fmax(seen->drawn, 0.5 * 4.0 / 3 * yk_v3_norm2(moment) / body->mass);
     seen->vibrating = fmax(seen->vibrating, 0.5 * twice);
 
-    double missed = missed_frequency * seen->drawn;
-    if (!(missed > frequency_limit * seen->vibrating)) return;
+    double missed = MISSED_FREQUENCY * seen->drawn;
+    if (!(missed > FREQUENCY_LIMIT * seen->vibrating)) return;
     seen->warned_inertia = true;
     yk_log(
         model->context, YK_LOG_WARNING,
         "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s, and its bending draws it in so fast that "
         "what shapes in small deformation leave out changes its frequency by about %.2g %%, and its motion near a "
         "resonance by far more: use beams, or type ancf with a dozen elements",
-        model->def.name, of->name, share, state->clock->t, 100 * missed / seen->vibrating);
+        model->def.name, of->name, fraction, state->clock->t, 100 * missed / seen->vibrating);
 }
 
 static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
@@ -196,21 +196,21 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
         double move = model->reach[k] * state->coordinate_now[k].value;
         square += move * move;
     }
-    double share = sqrt(square) / of->body->length;
-    if (!(share < absurd))
+    double fraction = sqrt(square) / of->body->length;
+    if (!(fraction < ABSURD))
         return yk_fail(model->context, YK_ERROR_DIVERGED,
                        "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, which its shapes cannot "
                        "tell: use beams, or type ancf with a dozen elements",
-                       model->def.name, of->name, share, state->clock->t);
-    watch_inertia(model, state, of, seen, share);
-    if (share < much || seen->warned_size) return YK_OK;
+                       model->def.name, of->name, fraction, state->clock->t);
+    watch_inertia(model, state, of, seen, fraction);
+    if (fraction < MUCH || seen->warned_size) return YK_OK;
     seen->warned_size = true;
     yk_log(
         model->context, YK_LOG_WARNING,
         "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s: shapes are for small deformation, and its "
         "deflections are off by about %.2g %% there, growing with the square; use beams, or type ancf with a dozen "
         "elements",
-        model->def.name, of->name, share, state->clock->t, 100 * missed_deflection * share * share);
+        model->def.name, of->name, fraction, state->clock->t, 100 * MISSED_DEFLECTION * fraction * fraction);
     return YK_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Memory of a step. Inputs of the model's own and the efforts of the ports live as long as the model, as callers may ask for
+/* Memory of a step. Inputs of the model's own and the wrenches of the ports live as long as the model, as callers may ask for
  * them before start. */
 #include "smooth/workspace.h"
 
@@ -8,15 +8,17 @@
 static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     const yk_smooth_def *def = &model->def;
-    size_t bodies = (size_t)def->flexible_count, places = (size_t)def->place_count, words = 0;
+    size_t bodies = (size_t)def->flexible_count, attachments = (size_t)def->attachment_count, words = 0;
     for (int i = 0; i < def->flexible_count; i++) words += yk_smooth_flexible_words(model->flexibles[i].body);
-    for (int i = 0; i < def->place_count; i++)
-        words += yk_smooth_place_words(model->flexibles[model->places[i].flexible].body, &model->places[i]);
+    for (int i = 0; i < def->attachment_count; i++)
+        words +=
+            yk_smooth_attachment_words(model->flexibles[model->attachments[i].flexible].body, &model->attachments[i]);
     work->flexibles = yk_allocate(model->context, bodies, sizeof *work->flexibles);
     work->flexible_loads = yk_allocate(model->context, bodies, sizeof *work->flexible_loads);
-    work->places = yk_allocate(model->context, places, sizeof *work->places);
+    work->attachments = yk_allocate(model->context, attachments, sizeof *work->attachments);
     work->flexible_store = yk_allocate(model->context, words, sizeof *work->flexible_store);
-    if (!work->flexibles || !work->flexible_loads || !work->places || !work->flexible_store) return YK_ERROR_MEMORY;
+    if (!work->flexibles || !work->flexible_loads || !work->attachments || !work->flexible_store)
+        return YK_ERROR_MEMORY;
 
     double *at = work->flexible_store;
     for (int i = 0; i < def->flexible_count; i++) {
@@ -29,10 +31,11 @@ static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_worksp
                                               .loads = &work->flexible_loads[i]};
         at += yk_smooth_flexible_words(body);
     }
-    for (int i = 0; i < def->place_count; i++) {
-        const place_model *place = &model->places[i];
-        work->places[i] = (place_trial){.jacobian = at, .pose = {.pull = (yk_vec3 *)(at + 6 * place->count)}};
-        at += yk_smooth_place_words(model->flexibles[place->flexible].body, place);
+    for (int i = 0; i < def->attachment_count; i++) {
+        const attachment_model *attachment = &model->attachments[i];
+        work->attachments[i] =
+            (attachment_trial){.jacobian = at, .pose = {.pull = (yk_vec3 *)(at + 6 * attachment->count)}};
+        at += yk_smooth_attachment_words(model->flexibles[attachment->flexible].body, attachment);
     }
     return YK_OK;
 }
@@ -73,6 +76,6 @@ void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspa
     yk_release(context, work->scratch), work->scratch = NULL;
     yk_release(context, work->flexibles), work->flexibles = NULL;
     yk_release(context, work->flexible_loads), work->flexible_loads = NULL;
-    yk_release(context, work->places), work->places = NULL;
+    yk_release(context, work->attachments), work->attachments = NULL;
     yk_release(context, work->flexible_store), work->flexible_store = NULL;
 }

@@ -5,15 +5,15 @@
 #define YK_SMOOTH_WORKSPACE_H
 
 #include "math/two_step.h"
+#include "smooth/rotation.h"
 #include "smooth/state.h"
-#include "smooth/turn.h"
 
 /* A node in the step that is being solved. */
 typedef struct trial_node {
     yk_frame frame;
     yk_quat orientation;
     yk_vec3 phi_rate;
-    yk_turn turn;
+    yk_rotation rotation;
     yk_vec3 position_past, phi_past;
     yk_momentum momentum_past;
     yk_momentum momentum, momentum_rate;
@@ -38,11 +38,11 @@ typedef struct flexible_trial {
 
 /* A place of a flexible body in the step: `jacobian` (6 x count, by rows) maps changes of its unknowns to its displacement
  * and rotation. */
-typedef struct place_trial {
+typedef struct attachment_trial {
     double *jacobian;
     yk_ffrf_pose pose;
-    yk_effort port; /* what ports exert on it, apart from its load */
-} place_trial;
+    yk_wrench port; /* what ports exert on it, apart from its load */
+} attachment_trial;
 
 typedef struct yk_smooth_workspace {
     const yk_smooth *owner; /* that functions of the user are handed */
@@ -54,28 +54,28 @@ typedef struct yk_smooth_workspace {
     trial_coordinate *coordinates;
     double *lambda;
     flexible_trial *flexibles;
-    place_trial *places;
+    attachment_trial *attachments;
     double *flexible_store;
     yk_ffrf_loads *flexible_loads;
 
     /* Inputs of the step. */
-    const yk_signal *inputs;
-    yk_signal *own_inputs; /* when the caller gives none */
-    double input_time;     /* local time of inputs at which the trial ends */
-    yk_effort *effort;     /* that each port takes, at the end of the trial; force.x of a signal port: the signal */
-    int first_channel;     /* that the function knows which is being evaluated */
+    const yk_input *inputs;
+    yk_input *own_inputs; /* when the caller gives none */
+    double input_time;    /* local time of inputs at which the trial ends */
+    yk_wrench *wrench;    /* that each port takes, at the end of the trial; force.x of a signal port: the signal */
+    int first_channel;    /* that the function knows which is being evaluated */
 
     /* What the equations are: chosen by the start or the integrator, read by assembly. */
-    double damping;       /* artificial, at the end of the step */
-    double compliance;    /* e of the matrix */
-    double turn_share;    /* YK_TURN_OF_STEP, but where the matrix is read for modes */
-    double drive_step;    /* for derivatives of drives by time; 0: that of the start */
-    double stabilisation; /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
+    double damping;         /* artificial, at the end of the step */
+    double compliance;      /* e of the matrix */
+    double rotation_weight; /* YK_TURN_OF_STEP, but where the matrix is read for modes */
+    double drive_step;      /* for derivatives of drives by time; 0: that of the start */
+    double stabilisation;   /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
     double row_weight, velocity_row_weight;
-    double idle_mass; /* of massless nodes, as a share of the typical mass; zero but for the start */
+    double idle_mass; /* of massless nodes, as a fraction of the typical mass; zero but for the start */
 
     /* What assembly leaves. */
-    yk_effort *load; /* per frame: applied forces */
+    yk_wrench *load; /* per frame: applied forces */
     double *right;   /* right-hand side and solution */
     double *work_vector;
     double supply, port_supply, loss, potential;
@@ -110,23 +110,23 @@ void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *w
 /* Adds the power of prescribed motions to work->supply. */
 void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Work and losses of the step that closes, by the trapezoidal rule over the powers at its ends. */
-void yk_smooth_account(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work);
+void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work);
 /* What ports took and prescribed, to the state. */
 void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state, const yk_smooth_workspace *work);
 void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work);
 void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work);
 
-/* flexible_place.c: where the places of flexible bodies are. Frames of all places at the trial; and what passes loads on from
+/* flexible_attachment.c: where the places of flexible bodies are. Frames of all places at the trial; and what passes loads on from
  * them; and maps to them from the unknowns; and in the frames' accelerations what they have where those of the unknowns are
  * zero. */
-enum { PLACE_FRAMES = 0, PLACE_LOADS = 1, PLACE_MAPS = 2, PLACE_BIASES = 4 };
+enum { ATTACHMENT_FRAMES = 0, ATTACHMENT_LOADS = 1, ATTACHMENT_MAPS = 2, ATTACHMENT_BIASES = 4 };
 void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work, unsigned what);
 /* The trial's coordinates side by side, where the bodies read them. */
 void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* The same where there are places at all, for outputs. */
-void yk_smooth_show_places(const yk_smooth_model *model, yk_smooth_workspace *work);
+void yk_smooth_show_attachments(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Accelerations of the places, as those of the trial make them. */
-void yk_smooth_accelerate_places(const yk_smooth_model *model, yk_smooth_workspace *work);
+void yk_smooth_accelerate_attachments(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* A frame with its acceleration and orientation: the trial's, or in `own` for a place, when places have been shown. */
 const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
                                   trial_node *own);
@@ -136,7 +136,7 @@ int yk_smooth_outline(const yk_smooth_model *model, int flexible);
 yk_vec3 yk_smooth_outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, int point);
 /* A wrench on a frame, times scale, on the unknowns that move it; and the motion of a frame by changes of unknowns. */
 void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame, double scale,
-                          const yk_effort *effort, double *right);
+                          const yk_wrench *wrench, double *right);
 void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
                           const double *change, yk_vec3 *linear, yk_vec3 *angular);
 
@@ -152,14 +152,14 @@ double yk_smooth_flexible_strain(const yk_smooth_model *model, const yk_smooth_w
  * iterate before it: a predicted motion has strain rates of high modes that the step does not. */
 double yk_smooth_beam_loss(const yk_smooth_model *model, const yk_smooth_workspace *work);
 void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_motion *motion);
-void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side, yk_effort *effort);
+void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side, yk_wrench *wrench);
 /* What a port shows at the trial. */
 void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspace *work, int port,
                            yk_port_value *value);
 
-/* start.c: changes in work->right, times share, to the positions of the trial; and the largest of them as a share of the
+/* start.c: changes in work->right, times share, to the positions of the trial; and the largest of them as a fraction of the
  * model's size. */
-void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double share);
+void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction);
 double yk_smooth_largest_change(const yk_smooth_model *model, const yk_smooth_workspace *work);
 /* Momenta of all nodes and coordinates, and their rates from the trial's accelerations. */
 void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work);

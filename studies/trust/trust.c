@@ -59,8 +59,8 @@ static const variant variants[] = {
     {"explicit-jacobi", {"coupling={scheme: explicit, order: jacobi}"}},
     {"loose", {"coupling={scheme: loose}"}},
     {"tight", {"coupling={scheme: tight}"}},
-    {"tight-plain", {"coupling={scheme: tight, relaxation: none}"}},
-    {"tight-aitken", {"coupling={scheme: tight, relaxation: aitken}"}},
+    {"tight-plain", {"coupling={scheme: tight, acceleration: none}"}},
+    {"tight-aitken", {"coupling={scheme: tight, acceleration: aitken}"}},
     {"index1", {"coupling={scheme: index1}"}},
     {"index1-degree-1", {"coupling={scheme: index1, degree: 1}"}},
     {"rim", {"coupling={scheme: rim}"}},
@@ -72,7 +72,7 @@ enum { VARIANT_COUNT = sizeof variants / sizeof *variants };
 /* What may serve as the truth, best first. */
 static const variant references[] = {
     {"monolithic", {"coupling={scheme: monolithic}"}},
-    {"tight", {"coupling={scheme: tight, relaxation: quasi-newton, iterations: 60, tolerance: 0, relative_tolerance: 1e-9}"}},
+    {"tight", {"coupling={scheme: tight, acceleration: quasi-newton, iterations: 60, tolerance: 0, relative_tolerance: 1e-9}"}},
     {"index1", {"coupling={scheme: index1, tolerance: 0, relative_tolerance: 1e-9}"}},
 };
 enum { REFERENCE_COUNT = sizeof references / sizeof *references };
@@ -372,7 +372,7 @@ static bool find_reference(work *w)
     return false;
 }
 
-static bool is_told(const outcome *o, char *said, size_t size)
+static bool is_reported(const outcome *o, char *said, size_t size)
 {
     snprintf(said, size, "%.190s", o->status < 0 ? o->message : "");
     if (o->status < 0) return true;
@@ -407,7 +407,7 @@ static void judge_runs(work *w)
                 r.error = NAN;
                 snprintf(r.said, sizeof r.said, "refused: %.180s", o.message);
             } else {
-                bool told = is_told(&o, r.said, sizeof r.said);
+                bool reported = is_reported(&o, r.said, sizeof r.said);
                 r.error = o.status < 0 ? INFINITY : distance(o.record, w->fine.record);
                 bool coarse = w->coarse_errors[i] > TOO_COARSE && r.error < 10;
                 if (o.status == YK_INTERRUPTED) {
@@ -416,9 +416,9 @@ static void judge_runs(work *w)
                 } else if (coarse || (r.error > GOOD && r.error < WRONG)) {
                     r.judgement = NOT_COUNTED;
                 } else if (r.error <= GOOD) {
-                    r.judgement = told ? FALSE_ALARM : RIGHT;
+                    r.judgement = reported ? FALSE_ALARM : RIGHT;
                 } else {
-                    r.judgement = told ? RIGHT : MISS;
+                    r.judgement = reported ? RIGHT : MISS;
                 }
             }
             release(&o);
@@ -466,13 +466,13 @@ static void judge_stability(work *w)
             r.judgement = BROKEN;
             snprintf(r.said, sizeof r.said, "%.190s", o.context ? yk_last_message(o.context) : "");
         } else {
-            bool blamed = yk_verdict_unstable(verdict.verdict);
+            bool source = yk_verdict_unstable(verdict.verdict);
             bool model = verdict.verdict == YK_VERDICT_MODEL;
             r.judgement = RIGHT;
-            if (away && !blamed) r.judgement = MISS;
-            if (stays && blamed) r.judgement = FALSE_ALARM;
+            if (away && !source) r.judgement = MISS;
+            if (stays && source) r.judgement = FALSE_ALARM;
             if (stays && model && w->c->motion == MOTION_LINEAR) r.judgement = FALSE_ALARM;
-            if (stays && !model && w->c->motion == MOTION_GROWS && !blamed) r.judgement = MISS;
+            if (stays && !model && w->c->motion == MOTION_GROWS && !source) r.judgement = MISS;
             if (verdict.verdict == YK_VERDICT_UNDECIDED) r.judgement = UNDECIDED;
             snprintf(r.said, sizeof r.said, "%s, radius %.6g, %s; %.120s", words[verdict.verdict], verdict.radius,
                      away ? "ran away" : "stayed", verdict.reason);
@@ -533,7 +533,7 @@ static void judge_error(work *w)
         } else {
             double claimed = 0;
             for (int i = 0; i < bars->count; i++)
-                if (!bars->signals[i].exempt) claimed = fmax(claimed, bars->signals[i].relative);
+                if (!bars->channels[i].exempt) claimed = fmax(claimed, bars->channels[i].relative);
             if (!bars->known) claimed = INFINITY;
             bool lost = claimed > 0.5 && r.error > 0.1; /* both say that nothing is known */
             r.judgement = RIGHT;

@@ -108,7 +108,7 @@ static void missing_capabilities_are_named(void **state)
  * whose truth is the closed form. */
 static void the_choice_holds_to_the_end(void **state)
 {
-    static const char *const sets[] = {"time.end=2", "parameters.right_mass=0.5", "record.signals=[joint.position]"};
+    static const char *const sets[] = {"time.end=2", "parameters.right_mass=0.5", "record.channels=[joint.position]"};
     yk_advise_def def = question(oscillator, sets, 3);
     def.seconds = 20, def.tolerance = 0.02;
     yk_advice *a = malloc(sizeof *a);

@@ -27,9 +27,9 @@ static yk_status converge(yk_context *context, const yk_converge_def *def, yk_co
 static void errors_against_the_exact_course_are_those_of_the_paper(void **state)
 {
     const double steps[] = {1e-3, 1e-4, 1e-5};
-    const char *const signal = "left.mass.position";
+    const char *const channel = "left.mass.position";
     yk_converge_def def = study(steps, 3);
-    def.signals = &signal, def.signal_count = 1, def.exact = "v0/omega*sin(omega*t)";
+    def.channels = &channel, def.channel_count = 1, def.exact = "v0/omega*sin(omega*t)";
     yk_convergence_row rows[3];
     yk_convergence_report report;
     assert_int_equal(converge(*state, &def, rows, &report), YK_OK);
@@ -103,8 +103,8 @@ static void mistakes_are_refused(void **state)
     def = study(good, 1);
     def.exact = "sin(t";
     assert_int_equal(converge(*state, &def, rows, &report), YK_ERROR_ARGUMENT);
-    const char *const signal = "left.mass.position";
-    def.signals = &signal, def.signal_count = 1;
+    const char *const channel = "left.mass.position";
+    def.channels = &channel, def.channel_count = 1;
     assert_int_equal(converge(*state, &def, rows, &report), YK_ERROR_INPUT);
 }
 

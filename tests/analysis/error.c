@@ -14,7 +14,7 @@ enum { ROWS = 400 };
 
 /* Bars of the runs made by `value` with steps h, h/2, h/4; tells how often and how far they hold. */
 typedef struct outcome {
-    yk_signal_error error;
+    yk_channel_error error;
     double covered; /* part of the samples whose error lies inside the bar */
     double ratio;   /* largest bar by largest error */
 } outcome;
@@ -108,7 +108,7 @@ static double chaos(double t, double h)
     return x;
 }
 
-static void chaos_is_told_with_its_time(void **state)
+static void chaos_is_reported_with_its_time(void **state)
 {
     (void)state;
     outcome o = judge(chaos, 0.01, 3);
@@ -193,7 +193,7 @@ static void the_oscillator_lies_inside_its_bars(void **state)
                                               {"coupling.scheme=monolithic", "time.step=2e-4"}};
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
         const char *const sets[] = {variants[v][0], variants[v][1], "parameters.right_mass=0.3",
-                                    "coupling.relaxation=aitken"};
+                                    "coupling.acceleration=aitken"};
         loaded l = load(*state, oscillator, sets, 4, 0);
         yk_record *record;
         assert_int_equal(yk_record_create(*state, &record), YK_OK);
@@ -208,7 +208,7 @@ static void the_oscillator_lies_inside_its_bars(void **state)
             assert_true(error <= report->bars[0][i]);
             largest = fmax(largest, error);
         }
-        assert_true(report->signals[channel].largest < 2.5 * largest);
+        assert_true(report->channels[channel].largest < 2.5 * largest);
         yk_error_report_destroy(*state, report);
         yk_record_destroy(record);
         unload(&l);
@@ -240,16 +240,17 @@ static void bars_go_to_the_record(void **state)
     yk_error_report *report = estimate(*state, &l, record);
     assert_int_equal(yk_error_record(*state, record, report, yk_record_recorder(copy)), YK_OK);
     assert_int_equal(yk_record_get_header(copy)->channel_count, 2 * yk_record_get_header(record)->channel_count);
-    int bar = yk_record_find(copy, "error.left.mass.velocity"), signal = yk_record_find(copy, "left.mass.velocity");
-    assert_true(bar >= 0 && signal >= 0);
+    int bar = yk_record_find(copy, "error.left.mass.velocity"), channel = yk_record_find(copy, "left.mass.velocity");
+    assert_true(bar >= 0 && channel >= 0);
     size_t last = yk_record_rows(copy) - 1;
     assert_true(last + 1 == yk_record_rows(record));
-    assert_true(yk_record_column(copy, bar, 0)[last] == report->signals[1].largest);
-    bool told = false;
+    assert_true(yk_record_column(copy, bar, 0)[last] == report->channels[1].largest);
+    bool reported = false;
     const yk_record_summary *summary = yk_record_get_summary(copy);
     for (int i = 0; i < summary->count; i++)
-        told = told || (strcmp(summary->values[i].name, "error") == 0 && summary->values[i].value == report->error);
-    assert_true(told);
+        reported =
+            reported || (strcmp(summary->values[i].name, "error") == 0 && summary->values[i].value == report->error);
+    assert_true(reported);
     yk_error_report_destroy(*state, report);
     yk_record_destroy(record);
     yk_record_destroy(copy);
@@ -262,7 +263,7 @@ int main(void)
         cmocka_unit_test(orders_are_measured_and_bars_hold),
         cmocka_unit_test(two_runs_take_order_one),
         cmocka_unit_test(a_jump_counts_by_its_mean),
-        cmocka_unit_test(chaos_is_told_with_its_time),
+        cmocka_unit_test(chaos_is_reported_with_its_time),
         cmocka_unit_test(rounding_is_no_error),
         cmocka_unit_test(refinement_divides_all_steps),
         cmocka_unit_test(the_oscillator_lies_inside_its_bars),

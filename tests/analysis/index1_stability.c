@@ -67,7 +67,7 @@ static int unstable_points(int degree, double range, const ratios *r, bool edge)
     return count;
 }
 
-static void cubic_efforts_are_stable_on_the_grids_of_the_paper(void **state)
+static void cubic_wrenches_are_stable_on_the_grids_of_the_paper(void **state)
 {
     (void)state;
     for (int i = 0; i < SETS; i++) {
@@ -77,7 +77,7 @@ static void cubic_efforts_are_stable_on_the_grids_of_the_paper(void **state)
 }
 
 /* Near the imaginary axis, and only where the frequencies differ. */
-static void quadratic_efforts_are_unstable_with_a_frequency_ratio(void **state)
+static void quadratic_wrenches_are_unstable_with_a_frequency_ratio(void **state)
 {
     (void)state;
     for (int i = 0; i < SETS; i++) {
@@ -89,7 +89,7 @@ static void quadratic_efforts_are_unstable_with_a_frequency_ratio(void **state)
 }
 
 /* Radii of the recurrence in 60 digits. The last is a tongue that the paper's grid misses: without damping, a step of
- * almost 126 periods of mass 1 is unstable with cubic efforts too. */
+ * almost 126 periods of mass 1 is unstable with cubic wrenches too. */
 static void radii_are_those_of_the_recurrence(void **state)
 {
     (void)state;
@@ -102,8 +102,8 @@ static void radii_are_those_of_the_recurrence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cubic_efforts_are_stable_on_the_grids_of_the_paper),
-        cmocka_unit_test(quadratic_efforts_are_unstable_with_a_frequency_ratio),
+        cmocka_unit_test(cubic_wrenches_are_stable_on_the_grids_of_the_paper),
+        cmocka_unit_test(quadratic_wrenches_are_unstable_with_a_frequency_ratio),
         cmocka_unit_test(radii_are_those_of_the_recurrence),
     };
     return cmocka_run_group_tests_name("stability of index1", tests, open_context, close_context);

@@ -37,7 +37,7 @@ static yk_run_report *ask(yk_context *context, const char *text, const char *con
     return report;
 }
 
-static double told_limit(const yk_run_report *report)
+static double reported_limit(const yk_run_report *report)
 {
     if (report->finding_count == 0) return INFINITY;
     const char *at = strstr(report->findings[0].text, "bears up to ");
@@ -75,7 +75,7 @@ static void limits_are_those_of_the_integrators(void **state)
         const char *const overrides[] = {a, b, order, inputs, NULL};
         yk_run_report *report = ask(*state, two_masses, overrides, NULL);
         assert_relative(report->mass_ratio, 3.0, 1e-3);
-        assert_relative(told_limit(report), known[i].limit, 0.02);
+        assert_relative(reported_limit(report), known[i].limit, 0.02);
         assert_non_null(strstr(report->findings[0].text, "at every step"));
         for (int k = 0; k < report->findings[0].remedy_count; k++)
             assert_null(strstr(report->findings[0].remedies[k].text, "time.step"));
@@ -84,14 +84,14 @@ static void limits_are_those_of_the_integrators(void **state)
 }
 
 /* Below the limit nothing is said, nor where the scheme has none. */
-static void what_is_borne_is_not_told(void **state)
+static void what_is_borne_is_not_reported(void **state)
 {
     static const char *const sound[][4] = {
         {"subsystems.b.integrator=semi-implicit", "parameters.m=1.6", NULL},
         {"coupling.exchange=auto", NULL},
         {"coupling.scheme=tight", NULL},
         {"coupling.scheme=tight", "parameters.m=1000", NULL},
-        {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.m=0.3", NULL},
+        {"coupling.scheme=tight", "coupling.acceleration=none", "parameters.m=0.3", NULL},
     };
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
         yk_run_report *report = ask(*state, two_masses, sound[i], NULL);
@@ -103,16 +103,16 @@ static void what_is_borne_is_not_told(void **state)
 
 static void plain_iterations_have_a_limit(void **state)
 {
-    const char *const overrides[] = {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.m=20", NULL};
+    const char *const overrides[] = {"coupling.scheme=tight", "coupling.acceleration=none", "parameters.m=20", NULL};
     yk_run_report *report = ask(*state, two_masses, overrides, NULL);
     assert_int_equal(report->finding_count, 1);
     assert_non_null(strstr(report->findings[0].text, "the iterations of the coupling do not converge"));
-    assert_string_equal(report->findings[0].remedies[0].overrides[1], "coupling.relaxation=quasi-newton");
+    assert_string_equal(report->findings[0].remedies[0].overrides[1], "coupling.acceleration=quasi-newton");
     free(report);
 }
 
 /* A stiff spring beside a small mass: in steps that do not resolve it it is like a heavy one. */
-static void springs_are_told_from_masses(void **state)
+static void springs_are_distinguished_from_masses(void **state)
 {
     const char *const overrides[] = {"parameters.m=0.3", "parameters.k=1e8", "subsystems.b.integrator=semi-implicit",
                                      NULL};
@@ -255,7 +255,7 @@ static void clamped_chains_have_no_algebraic_loop(void **state)
     }
 }
 
-/* A damper without mass, v = F / c: the effort side of an interface with a mass. */
+/* A damper without mass, v = F / c: the wrench side of an interface with a mass. */
 typedef struct damper {
     yk_subsystem base;
     double state[2]; /* position, velocity */
@@ -264,7 +264,7 @@ typedef struct damper {
 static int damper_ports(const yk_subsystem *self, const yk_port **list)
 {
     (void)self;
-    static const yk_port port = {"end", YK_PORT_SCALAR, YK_TAKES_EFFORT};
+    static const yk_port port = {"end", YK_PORT_SCALAR, YK_TAKES_WRENCH};
     *list = &port;
     return 1;
 }
@@ -275,7 +275,7 @@ static yk_status damper_connect(yk_subsystem *self, int port, yk_causality causa
     return YK_OK;
 }
 
-static yk_status damper_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status damper_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t;
     damper *d = (damper *)self;
@@ -284,7 +284,7 @@ static yk_status damper_step(yk_subsystem *self, double t, double h, const yk_si
     return YK_OK;
 }
 
-static yk_status damper_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status damper_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t, (void)h;
     damper *d = (damper *)self;
@@ -387,9 +387,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_those_of_the_integrators),
-        cmocka_unit_test(what_is_borne_is_not_told),
+        cmocka_unit_test(what_is_borne_is_not_reported),
         cmocka_unit_test(plain_iterations_have_a_limit),
-        cmocka_unit_test(springs_are_told_from_masses),
+        cmocka_unit_test(springs_are_distinguished_from_masses),
         cmocka_unit_test(ratios_of_rigid_bodies_are_those_of_their_markers),
         cmocka_unit_test(partners_behind_other_interfaces_count),
         cmocka_unit_test(clamped_chains_have_no_algebraic_loop),

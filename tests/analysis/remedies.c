@@ -16,7 +16,7 @@ static const char masses[] = "time: {end: 1, step: 2e-3}\n"
                              "interfaces:\n"
                              "  joint: {between: [left.mass, right.mass]}\n"
                              "coupling: {scheme: explicit}\n"
-                             "record: {every: 5, signals: [left.mass.position, right.mass.position]}\n";
+                             "record: {every: 5, channels: [left.mass.position, right.mass.position]}\n";
 
 /* Two rods of a pendulum, each a multibody model of its own. */
 static const char pendulum[] = "time: {end: 0.8, step: 2e-3}\n"
@@ -35,7 +35,7 @@ static const char pendulum[] = "time: {end: 0.8, step: 2e-3}\n"
                                "interfaces:\n"
                                "  elbow: {between: [upper.end, lower.end], joint: spherical}\n"
                                "coupling: {scheme: explicit}\n"
-                               "record: {every: 5, signals: [upper.end.position, lower.end.position]}\n";
+                               "record: {every: 5, channels: [upper.end.position, lower.end.position]}\n";
 
 /* A microgram: forces of 1e-7 N, below the tolerance of the iterations. */
 static const char micro[] = "time: {end: 1, step: 2e-3}\n"
@@ -45,7 +45,7 @@ static const char micro[] = "time: {end: 1, step: 2e-3}\n"
                             "interfaces:\n"
                             "  joint: {between: [left.mass, right.mass]}\n"
                             "coupling: {scheme: tight}\n"
-                            "record: {every: 5, signals: [left.mass.position, right.mass.position]}\n";
+                            "record: {every: 5, channels: [left.mass.position, right.mass.position]}\n";
 
 typedef struct raised {
     const char *model;
@@ -57,13 +57,13 @@ static const raised cases[] = {
     {masses, YK_FINDING_ENERGY, {"coupling.inputs=original"}},
     {masses, YK_FINDING_ENERGY, {"coupling.order=jacobi", "coupling.exchange=motion"}},
     {masses, YK_FINDING_ENERGY, {"coupling.scheme=loose", "coupling.exchange=motion"}},
-    {masses, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.relaxation=none"}},
+    {masses, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.acceleration=none"}},
     {masses, YK_FINDING_FAILED, {"time.end=10", "coupling.inputs=original"}},
     {micro, YK_FINDING_ENERGY, {"coupling.scheme=tight"}},
-    {micro, YK_FINDING_ENERGY, {"coupling.relaxation=aitken", "time.step=5e-3"}},
+    {micro, YK_FINDING_ENERGY, {"coupling.acceleration=aitken", "time.step=5e-3"}},
     {pendulum, YK_FINDING_ENERGY, {"coupling.scheme=loose", "coupling.exchange=motion"}},
     {pendulum, YK_FINDING_ENERGY, {"coupling.order=jacobi", "coupling.exchange=motion"}},
-    {pendulum, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.relaxation=none"}},
+    {pendulum, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.acceleration=none"}},
     {pendulum, YK_FINDING_FAILED, {"coupling.scheme=explicit", "coupling.exchange=motion"}},
     {masses,
      YK_FINDING_MASS_RATIO,

@@ -12,12 +12,12 @@ typedef struct question {
     const char *overrides[OVERRIDES_MAX];
 } question;
 
-static yk_scenario *load(yk_context *context, const question *q, bool precise)
+static yk_scenario *load(yk_context *context, const question *q, bool to_rounding)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, q->model);
     yk_scenario_def def = yk_scenario_default();
-    def.path = path, def.overrides = q->overrides, def.precise = precise;
+    def.path = path, def.overrides = q->overrides, def.to_rounding = to_rounding;
     while (def.override_count < OVERRIDES_MAX && q->overrides[def.override_count]) def.override_count++;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
@@ -57,7 +57,8 @@ static double run_creates(yk_context *context, const question *q)
 static void the_two_mass_scenario_has_the_radius_of_the_closed_forms(void **state)
 {
     static const char *const words[] = {"original", "index-1", "index-2", "index-3"};
-    const yk_inputs inputs[] = {YK_INPUTS_ORIGINAL, YK_INPUTS_INDEX_1, YK_INPUTS_INDEX_2, YK_INPUTS_INDEX_3};
+    const yk_explicit_inputs inputs[] = {YK_EXPLICIT_INPUTS_ORIGINAL, YK_EXPLICIT_INPUTS_INDEX_1,
+                                         YK_EXPLICIT_INPUTS_INDEX_2, YK_EXPLICIT_INPUTS_INDEX_3};
     const double steps[] = {1e-4, 1e-3, 2e-2}, masses[] = {0.3, 1, 2};
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 9; j++) {
@@ -92,7 +93,7 @@ static void orders_and_schemes_are_covered_without_knowing_them(void **state)
     model.rho_inf = 0.56, model.omega_h = sqrt(5000) * 1e-3, model.scheme.kind = YK_SCHEME_TIGHT;
     assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
     question tight = {"two-mass-oscillator",
-                      {"time.step=1e-3", "coupling.scheme=tight", "coupling.relaxation=aitken",
+                      {"time.step=1e-3", "coupling.scheme=tight", "coupling.acceleration=aitken",
                        "coupling.tolerance=1e-12", "coupling.iterations=100"}};
     assert_near(ask(*state, &tight, false).radius, expected, 1e-6);
     model.scheme.kind = YK_SCHEME_MONOLITHIC;
@@ -156,8 +157,8 @@ static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
     for (int i = 0; i < 4; i++)
         for (int light = 0; light < 2; light++) {
             question q = {"shaken-damper",
-                          {words[i], light ? "parameters.share=0.3" : "parameters.share=0.55", "parameters.count=12",
-                           "coupling.scheme=explicit", "time.end=0.1"}};
+                          {words[i], light ? "parameters.fraction=0.3" : "parameters.fraction=0.55",
+                           "parameters.count=12", "coupling.scheme=explicit", "time.end=0.1"}};
             bool unstable = !light && i != 1;
             yk_stability_report r = ask(*state, &q, false);
             double created = run_creates(*state, &q);
@@ -178,7 +179,7 @@ static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
                  {"manipulator", "time.step=2e-2", "coupling.extrapolation=hold", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         question q = {cases[i].model,
-                      {"coupling.scheme=rim", "coupling.order=jacobi", "coupling.efforts=last", cases[i].step,
+                      {"coupling.scheme=rim", "coupling.order=jacobi", "coupling.wrenches=last", cases[i].step,
                        cases[i].extrapolation}};
         yk_verdict verdict = ask(*state, &q, false).verdict;
         assert_int_equal(verdict == YK_VERDICT_COUPLING || verdict == YK_VERDICT_FAILED, cases[i].unstable);

@@ -139,8 +139,9 @@ static double random_between(unsigned *seed, double low, double high)
 static void radius_agrees_with_the_recurrence_equations(void **state)
 {
     (void)state;
-    const yk_inputs inputs[] = {YK_INPUTS_ORIGINAL, YK_INPUTS_INDEX_1,   YK_INPUTS_INDEX_2,
-                                YK_INPUTS_INDEX_3,  {true, 0.2, 0.2, 1}, {true, 7, 0.3, 0.05}};
+    const yk_explicit_inputs inputs[] = {YK_EXPLICIT_INPUTS_ORIGINAL, YK_EXPLICIT_INPUTS_INDEX_1,
+                                         YK_EXPLICIT_INPUTS_INDEX_2,  YK_EXPLICIT_INPUTS_INDEX_3,
+                                         {true, 0.2, 0.2, 1},         {true, 7, 0.3, 0.05}};
     unsigned seed = 5;
     for (int trial = 0; trial < 300; trial++) {
         yk_two_mass p = yk_two_mass_default();
@@ -167,15 +168,15 @@ static void printed_numbers_are_reproduced(void **state)
     const struct {
         yk_scheme_kind kind;
         int iterations;
-        yk_inputs inputs;
+        yk_explicit_inputs inputs;
         double rho_inf, omega_h, radius, unit;
     } rows[] = {
-        {YK_SCHEME_EXPLICIT, 0, YK_INPUTS_ORIGINAL, 0.56, sqrt(5000) * 1e-3, 1.105324, 1e-6},
-        {YK_SCHEME_EXPLICIT, 0, YK_INPUTS_INDEX_1, 0.56, sqrt(5000) * 1e-3, 0.999379, 1e-6},
-        {YK_SCHEME_EXPLICIT, 0, YK_INPUTS_INDEX_2, 0.56, sqrt(5000) * 1e-3, 0.999379, 1e-6},
-        {YK_SCHEME_EXPLICIT, 0, YK_INPUTS_INDEX_3, 0.56, sqrt(5000) * 1e-3, 0.999376, 1e-6},
-        {YK_SCHEME_TIGHT, 0, YK_INPUTS_ORIGINAL, 0.6, 1e-3, 1.006416, 1e-6},
-        {YK_SCHEME_TIGHT, 100, YK_INPUTS_ORIGINAL, 0.6, 1e-3, 0.99999988, 1e-8},
+        {YK_SCHEME_EXPLICIT, 0, YK_EXPLICIT_INPUTS_ORIGINAL, 0.56, sqrt(5000) * 1e-3, 1.105324, 1e-6},
+        {YK_SCHEME_EXPLICIT, 0, YK_EXPLICIT_INPUTS_INDEX_1, 0.56, sqrt(5000) * 1e-3, 0.999379, 1e-6},
+        {YK_SCHEME_EXPLICIT, 0, YK_EXPLICIT_INPUTS_INDEX_2, 0.56, sqrt(5000) * 1e-3, 0.999379, 1e-6},
+        {YK_SCHEME_EXPLICIT, 0, YK_EXPLICIT_INPUTS_INDEX_3, 0.56, sqrt(5000) * 1e-3, 0.999376, 1e-6},
+        {YK_SCHEME_TIGHT, 0, YK_EXPLICIT_INPUTS_ORIGINAL, 0.6, 1e-3, 1.006416, 1e-6},
+        {YK_SCHEME_TIGHT, 100, YK_EXPLICIT_INPUTS_ORIGINAL, 0.6, 1e-3, 0.99999988, 1e-8},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         yk_two_mass p = yk_two_mass_default();
@@ -187,41 +188,43 @@ static void printed_numbers_are_reproduced(void **state)
     }
 }
 
-static double share(yk_two_mass p)
+static double fraction(yk_two_mass p)
 {
     yk_map_axis x = {"rho-inf", 0, 1, 51, false}, y = {"omega-h", 0.2, 10, 50, false};
     double *radii = malloc(51 * 50 * sizeof *radii);
     assert_int_equal(yk_two_mass_map(context, &p, &x, &y, radii, NULL, NULL), YK_OK);
-    double stable = yk_stable_share(radii, 51 * 50);
+    double stable = yk_stable_fraction(radii, 51 * 50);
     free(radii);
     return stable;
 }
 
 /* The table's shares were rounded to four digits and then to three. */
-static const double SHARE_ROUNDING = 0.0005 + 0.00005;
+static const double FRACTION_ROUNDING = 0.0005 + 0.00005;
 
-static void stable_shares_are_reproduced(void **state)
+static void stable_fractions_are_reproduced(void **state)
 {
     (void)state;
     const struct {
-        yk_inputs inputs;
-        double mass_ratio, share;
+        yk_explicit_inputs inputs;
+        double mass_ratio, fraction;
     } explicit_rows[] = {
-        {YK_INPUTS_ORIGINAL, 1, 0.388},  {YK_INPUTS_INDEX_1, 1, 0.882},    {YK_INPUTS_INDEX_2, 1, 0.530},
-        {YK_INPUTS_INDEX_3, 1, 0.564},   {{true, 0.2, 0.2, 1}, 1, 1.000},  {{true, 20, 20, 1}, 1, 0.588},
-        {{true, 200, 200, 1}, 1, 0.537}, {YK_INPUTS_ORIGINAL, 0.5, 0.746}, {YK_INPUTS_INDEX_1, 0.5, 0.941},
-        {YK_INPUTS_ORIGINAL, 2, 0.207},  {YK_INPUTS_INDEX_1, 2, 0.653},
+        {YK_EXPLICIT_INPUTS_ORIGINAL, 1, 0.388},  {YK_EXPLICIT_INPUTS_INDEX_1, 1, 0.882},
+        {YK_EXPLICIT_INPUTS_INDEX_2, 1, 0.530},   {YK_EXPLICIT_INPUTS_INDEX_3, 1, 0.564},
+        {{true, 0.2, 0.2, 1}, 1, 1.000},          {{true, 20, 20, 1}, 1, 0.588},
+        {{true, 200, 200, 1}, 1, 0.537},          {YK_EXPLICIT_INPUTS_ORIGINAL, 0.5, 0.746},
+        {YK_EXPLICIT_INPUTS_INDEX_1, 0.5, 0.941}, {YK_EXPLICIT_INPUTS_ORIGINAL, 2, 0.207},
+        {YK_EXPLICIT_INPUTS_INDEX_1, 2, 0.653},
     };
     for (size_t i = 0; i < sizeof explicit_rows / sizeof *explicit_rows; i++) {
         yk_two_mass p = yk_two_mass_default();
         p.scheme.inputs = explicit_rows[i].inputs, p.mass_ratio = explicit_rows[i].mass_ratio;
-        assert_near(share(p), explicit_rows[i].share, SHARE_ROUNDING);
+        assert_near(fraction(p), explicit_rows[i].fraction, FRACTION_ROUNDING);
     }
     const double tight_rows[][2] = {{0, 1}, {0.1, 1}, {0.3, 0.970}, {0.5, 0.862}, {0.7, 0.685}};
     for (size_t i = 0; i < sizeof tight_rows / sizeof *tight_rows; i++) {
         yk_two_mass p = yk_two_mass_default();
         p.scheme.kind = YK_SCHEME_TIGHT, p.frequency_ratio = tight_rows[i][0];
-        assert_near(share(p), tight_rows[i][1], SHARE_ROUNDING);
+        assert_near(fraction(p), tight_rows[i][1], FRACTION_ROUNDING);
     }
 }
 
@@ -249,7 +252,7 @@ static void monolithic_reference_is_never_unstable(void **state)
 }
 
 /* Without relaxation the fixed point of the tight scheme diverges for a heavy second mass: said, not hidden. */
-/* One effort on both sides: for one implicit method the coupled masses are those of the method applied to the whole, at
+/* One wrench on both sides: for one implicit method the coupled masses are those of the method applied to the whole, at
  * any ratio of masses and any step. */
 static void forces_bear_any_ratio_of_masses(void **state)
 {
@@ -319,7 +322,7 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
     assert_int_equal(yk_oscillator_create(context, &spring, &parts[1]), YK_OK);
     static const char *const names[2] = {"mass", "spring"};
     int substeps[2] = {1, exchanges_of(omega_h)};
-    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 2,
@@ -365,7 +368,7 @@ static void iterations_that_do_not_converge_are_reported(void **state)
 {
     (void)state;
     yk_two_mass p = yk_two_mass_default();
-    p.scheme.kind = YK_SCHEME_TIGHT, p.scheme.relaxation = YK_RELAXATION_NONE;
+    p.scheme.kind = YK_SCHEME_TIGHT, p.scheme.acceleration = YK_ACCELERATION_NONE;
     p.mass_ratio = 10, p.omega_h = 0.01;
     double radius;
     assert_int_equal(yk_two_mass_radius(context, &p, &radius), YK_NOT_CONVERGED);
@@ -373,7 +376,7 @@ static void iterations_that_do_not_converge_are_reported(void **state)
     yk_map_axis x = {"mass-ratio", 10, 20, 2, false}, y = {"omega-h", 0.01, 0.1, 2, true};
     double radii[4];
     assert_int_equal(yk_two_mass_map(context, &p, &x, &y, radii, NULL, NULL), YK_OK);
-    assert_near(yk_stable_share(radii, 4), 0, 0);
+    assert_near(yk_stable_fraction(radii, 4), 0, 0);
 }
 
 static void axes_have_their_ends(void **state)
@@ -395,7 +398,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(radius_agrees_with_the_recurrence_equations),
         cmocka_unit_test(printed_numbers_are_reproduced),
-        cmocka_unit_test(stable_shares_are_reproduced),
+        cmocka_unit_test(stable_fractions_are_reproduced),
         cmocka_unit_test(monolithic_reference_is_never_unstable),
         cmocka_unit_test(forces_bear_any_ratio_of_masses),
         cmocka_unit_test(forces_between_methods_add_no_energy),

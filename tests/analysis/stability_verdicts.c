@@ -27,7 +27,7 @@ typedef struct verdict_case {
     const char *overrides; /* with spaces between them */
 } verdict_case;
 
-#define TIGHT "coupling.scheme=tight coupling.relaxation=quasi-newton coupling.tolerance=1e-9 "
+#define TIGHT "coupling.scheme=tight coupling.acceleration=quasi-newton coupling.tolerance=1e-9 "
 #define MASSES "@two-mass-oscillator"
 #define EXACT "subsystems.left.integrator=exact subsystems.right.integrator=exact "
 #define TWO_STEP "subsystems.right.integrator=two-step "
@@ -125,7 +125,7 @@ static yk_scenario *load(yk_context *context, const verdict_case *c, const char 
     assert_true(count <= OVERRIDES_MAX);
 
     yk_scenario_def def = yk_scenario_default();
-    def.path = path, def.overrides = overrides, def.override_count = count, def.precise = true;
+    def.path = path, def.overrides = overrides, def.override_count = count, def.to_rounding = true;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);

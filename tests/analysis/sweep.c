@@ -18,7 +18,7 @@ static yk_record *make_record(void)
     yk_recorder *recorder = yk_record_recorder(record);
     assert_int_equal(yk_recorder_begin(recorder, &(yk_record_header){.channels = &channel, .channel_count = 1}), YK_OK);
     for (int i = 0; i <= 4000; i++) {
-        double t = i * 1e-3, turn = 2 * acos(-1) * t, x = 2 + 3 * sin(7.3 * turn) + 0.5 * sin(31 * turn);
+        double t = i * 1e-3, rotation = 2 * acos(-1) * t, x = 2 + 3 * sin(7.3 * rotation) + 0.5 * sin(31 * rotation);
         yk_recorder_sample(recorder, t, &x);
     }
     return record;
@@ -54,9 +54,9 @@ static void measures_have_their_known_values(void **state)
 static void bad_measures_are_refused(void **state)
 {
     (void)state;
-    const char *const bad[][2] = {{"rmss(x)", "did you mean rms"},        {"rms", "write rms(signal)"},
-                                  {"rms(x", "write rms(signal)"},         {"rms(x, 2, 1)", "write rms(signal)"},
-                                  {"line(x)", "line(signal, frequency)"}, {"rms(x) y", "write rms(signal)"}};
+    const char *const bad[][2] = {{"rmss(x)", "did you mean rms"},         {"rms", "write rms(channel)"},
+                                  {"rms(x", "write rms(channel)"},         {"rms(x, 2, 1)", "write rms(channel)"},
+                                  {"line(x)", "line(channel, frequency)"}, {"rms(x) y", "write rms(channel)"}};
     yk_measure measure;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(yk_measure_parse(context, bad[i][0], &measure), YK_ERROR_ARGUMENT);

@@ -48,8 +48,8 @@ static double add_series(double factor, int period, int steps, double noise)
     for (int i = 0; i < steps; i++, size *= factor) {
         seed = seed * 1664525u + 1013904223u;
         double value = size * cos(2 * acos(-1) * i / period) + noise * (seed / 4294967296.0 - 0.5);
-        yk_effort effort = {{0, 100 + value, 0}, {0, 0, 0}};
-        if (yk_ripple_counts(&ripple)) yk_ripple_add(&ripple, &effort, i);
+        yk_wrench wrench = {{0, 100 + value, 0}, {0, 0, 0}};
+        if (yk_ripple_counts(&ripple)) yk_ripple_add(&ripple, &wrench, i);
     }
     return ripple.longest >= YK_RIPPLE_ALARM ? ripple.growth : 0;
 }
@@ -62,13 +62,13 @@ static double add_impacts(double factor, int steps)
     double size = 1;
     for (int i = 0; i < steps; i++, size *= factor) {
         seed = seed * 1664525u + 1013904223u;
-        yk_effort effort = {{0, 0, size * (seed / 4294967296.0)}, {0, 0, 0}};
-        if (yk_ripple_counts(&ripple)) yk_ripple_add(&ripple, &effort, i);
+        yk_wrench wrench = {{0, 0, size * (seed / 4294967296.0)}, {0, 0, 0}};
+        if (yk_ripple_counts(&ripple)) yk_ripple_add(&ripple, &wrench, i);
     }
     return ripple.longest >= YK_RIPPLE_ALARM ? ripple.growth : 0;
 }
 
-static void ripple_that_grows_is_told_from_motion_and_noise(void **state)
+static void ripple_that_grows_is_distinguished_from_motion_and_noise(void **state)
 {
     (void)state;
     assert_relative(add_series(1.05, 2, 200, 0), 1.05, 1e-6);
@@ -126,7 +126,7 @@ static void an_unstable_coupling_is_named_with_its_growth(void **state)
     yk_record_destroy(record);
 }
 
-static void masses_are_told(void **state)
+static void masses_are_reported(void **state)
 {
     const char *const heavy[] = {"parameters.right_mass=2.5", NULL}, *const light[] = {"parameters.right_mass=1.5",
                                                                                        NULL};
@@ -139,15 +139,16 @@ static void masses_are_told(void **state)
     assert_null(find(&r, YK_FINDING_MASS_RATIO));
 }
 
-static void iterations_that_do_not_converge_are_told(void **state)
+static void iterations_that_do_not_converge_are_reported(void **state)
 {
-    const char *const overrides[] = {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.right_mass=1.5",
+    const char *const overrides[] = {"coupling.scheme=tight", "coupling.acceleration=none", "parameters.right_mass=1.5",
                                      "coupling.iterations=5", NULL};
     yk_run_report r = run(*state, overrides, NULL);
     /* 0.9 mN of 7 N are open at the end of nearly every step: a run as good as with any tolerance. */
     assert_non_null(find(&r, YK_FINDING_NOT_CONVERGED));
     assert_false(find(&r, YK_FINDING_NOT_CONVERGED)->serious);
-    const char *const heavy[] = {"coupling.scheme=tight", "coupling.relaxation=none", "parameters.right_mass=6", NULL};
+    const char *const heavy[] = {"coupling.scheme=tight", "coupling.acceleration=none", "parameters.right_mass=6",
+                                 NULL};
     r = run(*state, heavy, NULL);
     assert_int_equal(r.findings[0].kind, YK_FINDING_MASS_RATIO);
     assert_non_null(strstr(r.findings[0].text, "iterations of the coupling do not converge"));
@@ -157,7 +158,7 @@ static void iterations_that_do_not_converge_are_told(void **state)
 }
 
 /* Inputs that only look at accelerations let position and velocity go. */
-static void drift_is_told(void **state)
+static void drift_is_reported(void **state)
 {
     const char *const overrides[] = {"coupling.inputs={alpha: 0, beta: 0, gamma: 1}", "time.end=4",
                                      "parameters.right_mass=0.2", NULL};
@@ -172,7 +173,8 @@ static void bodies_that_pass_through_the_floor_are_found(void **state)
 {
     static const char path[] = YOKE_SOURCE_DIR "/studies/trust/scenarios/drop.yaml";
     const char *const above[] = {"time.end=0.2", NULL}, *const through[] = {"time.end=0.5",
-                                                                            "record.signals=[ball.top.position]", NULL};
+                                                                            "record.channels=[ball.top.position]",
+                                                                            NULL};
     yk_run_report r = run_model(*state, path, above, NULL);
     assert_null(find(&r, YK_FINDING_PASSAGE));
 
@@ -192,13 +194,13 @@ static void bodies_that_pass_through_the_floor_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ripple_that_grows_is_told_from_motion_and_noise),
+        cmocka_unit_test(ripple_that_grows_is_distinguished_from_motion_and_noise),
         cmocka_unit_test(a_sound_run_has_no_findings),
         cmocka_unit_test(a_port_that_cannot_move_is_no_algebraic_loop),
         cmocka_unit_test(an_unstable_coupling_is_named_with_its_growth),
-        cmocka_unit_test(masses_are_told),
-        cmocka_unit_test(iterations_that_do_not_converge_are_told),
-        cmocka_unit_test(drift_is_told),
+        cmocka_unit_test(masses_are_reported),
+        cmocka_unit_test(iterations_that_do_not_converge_are_reported),
+        cmocka_unit_test(drift_is_reported),
         cmocka_unit_test(bodies_that_pass_through_the_floor_are_found),
     };
     return cmocka_run_group_tests_name("watch", tests, create_context, destroy_context);

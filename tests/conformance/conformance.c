@@ -31,7 +31,7 @@ typedef struct bed {
     yk_context *context;
     yk_subsystem *subsystem;
     int port_count;
-    yk_signal inputs[PORTS_MAX];
+    yk_input inputs[PORTS_MAX];
 } bed;
 
 static void bed_open(bed *b, const conformance_case *c)
@@ -71,7 +71,7 @@ static void drive(bed *b, double t, double h, const yk_motion *origin)
     /* (1 - cos) starts at rest, so that a prescribed motion is consistent with a subsystem at rest. */
     yk_poly_hermite(h, a * (1 - cos(w * t)), a * w * sin(w * t), a * (1 - cos(w * (t + h))), a * w * sin(w * (t + h)),
                     cubic);
-    yk_signal *input = &b->inputs[c->port];
+    yk_input *input = &b->inputs[c->port];
     input->degree = 3;
     input->orientation = origin->orientation;
     for (int i = 0; i < 4; i++) {
@@ -123,9 +123,9 @@ static void table_of_operations_is_complete(void **state)
     const yk_port *ports;
     for (int i = 0; i < ops->ports(b.subsystem, &ports); i++) {
         assert_non_null(ports[i].name);
-        unsigned power = YK_TAKES_EFFORT | YK_TAKES_MOTION, signal = YK_TAKES_SIGNAL | YK_GIVES_SIGNAL;
-        assert_in_range(ports[i].causalities, 1, power | signal);
-        assert_int_equal((ports[i].causalities & signal) != 0, ports[i].kind == YK_PORT_SIGNAL);
+        unsigned power = YK_TAKES_WRENCH | YK_TAKES_MOTION, input = YK_TAKES_SIGNAL | YK_GIVES_SIGNAL;
+        assert_in_range(ports[i].causalities, 1, power | input);
+        assert_int_equal((ports[i].causalities & input) != 0, ports[i].kind == YK_PORT_SIGNAL);
     }
     bed_close(&b);
 }
@@ -187,7 +187,7 @@ static void an_open_trial_is_discarded_by_rollback(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->iterate || !ops->state_get || c->causality != YK_TAKES_EFFORT) {
+    if (!ops->iterate || !ops->state_get || c->causality != YK_TAKES_WRENCH) {
         bed_close(&b);
         skip();
     }
@@ -235,12 +235,12 @@ static double answer(const conformance_case *c, int refine, double *balance)
     read_all(&b, values);
     const yk_port_value *v = &values[c->port + c->answer];
     yk_vec3 axis = yk_v3_unit(masked(c->constrained & 7 ? c->constrained : c->constrained >> 3, 1));
-    bool effort = c->causality == YK_TAKES_MOTION;
+    bool wrench = c->causality == YK_TAKES_MOTION;
     double result;
     if (c->constrained & 7)
-        result = yk_v3_dot(axis, effort ? v->effort.force : yk_v3_add(v->motion.position, v->motion.velocity));
+        result = yk_v3_dot(axis, wrench ? v->wrench.force : yk_v3_add(v->motion.position, v->motion.velocity));
     else
-        result = yk_v3_dot(axis, effort ? v->effort.torque : v->motion.angular_velocity);
+        result = yk_v3_dot(axis, wrench ? v->wrench.torque : v->motion.angular_velocity);
     bed_close(&b);
     return result;
 }
@@ -305,7 +305,7 @@ static void prediction_approaches_the_step(void **state)
     for (int refine = 0; refine < 2; refine++) {
         bed b;
         bed_open(&b, c);
-        if (!b.subsystem->ops->predict || c->causality != YK_TAKES_EFFORT || !(c->constrained & 7)) {
+        if (!b.subsystem->ops->predict || c->causality != YK_TAKES_WRENCH || !(c->constrained & 7)) {
             bed_close(&b);
             skip();
         }
@@ -327,7 +327,7 @@ static void prediction_approaches_the_step(void **state)
     assert_true(errors[1] < errors[0] / 3.5 || errors[0] < 1e-12 * c->scale);
 }
 
-enum { MOTIONS = 18, SCALAR_MOTIONS = 3, EFFORTS = 6, DEGREE = 3 };
+enum { MOTIONS = 18, SCALAR_MOTIONS = 3, WRENCHES = 6, DEGREE = 3 };
 
 /* The motion of the driven port as the rows of step_sensitivity, its rotation counted from `from`; returns the
  * orientation. */
@@ -336,16 +336,16 @@ static yk_quat motion_rows(const bed *b, bool scalar, const yk_quat *from, doubl
     yk_port_value value = {.motion.orientation.w = 1};
     b->subsystem->ops->output(b->subsystem, b->c->port, &value);
     const yk_motion *m = &value.motion;
-    yk_vec3 turn = from ? yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from))) : yk_v3(0, 0, 0);
-    const yk_vec3 all[] = {
-        m->position, turn, m->velocity, m->angular_velocity, m->acceleration, m->angular_acceleration};
+    yk_vec3 rotation = from ? yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from))) : yk_v3(0, 0, 0);
+    const yk_vec3 all[] = {m->position,         rotation,        m->velocity,
+                           m->angular_velocity, m->acceleration, m->angular_acceleration};
     for (int i = 0; i < 6 && !scalar; i++)
         rows[3 * i] = all[i].x, rows[3 * i + 1] = all[i].y, rows[3 * i + 2] = all[i].z;
     for (int i = 0; i < 3 && scalar; i++) rows[i] = all[2 * i].x;
     return m->orientation;
 }
 
-static double *input_component(yk_signal *input, int power, int component)
+static double *input_component(yk_input *input, int power, int component)
 {
     yk_vec3 *v = component < 3 ? &input->linear[power] : &input->angular[power];
     return component % 3 == 0 ? &v->x : component % 3 == 1 ? &v->y : &v->z;
@@ -372,7 +372,7 @@ static void difference_column(bed *b, const double *mark, double t, bool scalar,
 
 static void check_column(const double *matrix, int columns, int column, bool scalar, const double expected[MOTIONS])
 {
-    int height = scalar ? 1 : EFFORTS;
+    int height = scalar ? 1 : WRENCHES;
     for (int level = 0; level < 3; level++) {
         double scale = 0;
         for (int i = 0; i < height; i++) scale = fmax(scale, fabs(expected[level * height + i]));
@@ -389,17 +389,17 @@ static void sensitivities_are_the_derivatives_of_the_step(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->step_sensitivity || c->causality != YK_TAKES_EFFORT) {
+    if (!ops->step_sensitivity || c->causality != YK_TAKES_WRENCH) {
         bed_close(&b);
         skip();
     }
     const yk_port *ports;
     ops->ports(b.subsystem, &ports);
     bool scalar = ports[c->port].kind == YK_PORT_SCALAR;
-    int width = scalar ? 1 : EFFORTS, columns = width * (DEGREE + 1);
+    int width = scalar ? 1 : WRENCHES, columns = width * (DEGREE + 1);
     yk_motion origin;
     int steps = c->steps / 2;
-    double t = steps * c->step, matrix[MOTIONS * EFFORTS * (DEGREE + 1)], column[MOTIONS];
+    double t = steps * c->step, matrix[MOTIONS * WRENCHES * (DEGREE + 1)], column[MOTIONS];
     bed_start(&b, c->step, &origin);
     bed_steps(&b, 0, steps, c->step, &origin);
     drive(&b, t, c->step, &origin);
@@ -424,14 +424,14 @@ static void sensitivities_are_the_derivatives_of_the_step(void **state)
 }
 
 /* Twice the same bits, and a run that goes on as if nothing had been asked. */
-static void interface_models_are_told_without_a_trace(void **state)
+static void interface_models_are_reported_without_a_trace(void **state)
 {
     enum { SIZE = 6 };
     const conformance_case *c = *state;
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->interface_model || !ops->state_get || c->causality != YK_TAKES_EFFORT) {
+    if (!ops->interface_model || !ops->state_get || c->causality != YK_TAKES_WRENCH) {
         bed_close(&b);
         skip();
     }
@@ -465,7 +465,7 @@ static void interface_models_are_told_without_a_trace(void **state)
     bed_close(&b);
 }
 
-/* A free mass of the same kind begins at rest where the contract says, and under a constant effort gains the velocity
+/* A free mass of the same kind begins at rest where the contract says, and under a constant wrench gains the velocity
  * F t / m, whatever its method. */
 static void free_masses_move_as_masses_do(void **state)
 {
@@ -483,8 +483,8 @@ static void free_masses_move_as_masses_do(void **state)
         const yk_port *ports;
         assert_int_equal(mass->ops->ports(mass, &ports), 1);
         assert_int_equal(ports[0].kind, kind);
-        assert_int_equal(mass->ops->connect(mass, 0, YK_TAKES_EFFORT, YK_AXIS_X), YK_OK);
-        yk_signal input = {.linear = {{6, 0, 0}}, .orientation = {1, 0, 0, 0}};
+        assert_int_equal(mass->ops->connect(mass, 0, YK_TAKES_WRENCH, YK_AXIS_X), YK_OK);
+        yk_input input = {.linear = {{6, 0, 0}}, .orientation = {1, 0, 0, 0}};
         assert_true(mass->ops->start(mass, 0, 1e-3, &input) >= 0);
         yk_port_value value;
         mass->ops->output(mass, 0, &value);
@@ -499,24 +499,24 @@ static void free_masses_move_as_masses_do(void **state)
     if (made == 0) skip();
 }
 
-/* The model of the next step against the step: its motions for the efforts of the inputs, and their changes with these; and a
+/* The model of the next step against the step: its motions for the wrenches of the inputs, and their changes with these; and a
  * run that goes on as if nothing had been asked. */
-static void models_of_the_step_foretell_it(void **state)
+static void models_of_the_step_predict_it(void **state)
 {
     const conformance_case *c = *state;
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->step_model || c->causality != YK_TAKES_EFFORT) {
+    if (!ops->step_model || c->causality != YK_TAKES_WRENCH) {
         bed_close(&b);
         skip();
     }
     const yk_port *ports;
     ops->ports(b.subsystem, &ports);
     bool scalar = ports[c->port].kind == YK_PORT_SCALAR;
-    int size = scalar ? 1 : EFFORTS, steps = c->steps / 2;
+    int size = scalar ? 1 : WRENCHES, steps = c->steps / 2;
     double t = steps * c->step, h = c->step;
-    double velocity[EFFORTS], displacement[EFFORTS], mobility[EFFORTS * EFFORTS];
+    double velocity[WRENCHES], displacement[WRENCHES], mobility[WRENCHES * WRENCHES];
     yk_step_model model = {.size = size, .velocity = velocity, .displacement = displacement, .mobility = mobility};
     yk_motion origin;
     bed_start(&b, h, &origin);
@@ -585,8 +585,8 @@ int conformance_run(const conformance_case *cases, int count)
             cmocka_unit_test_prestate(prediction_approaches_the_step, c),
             cmocka_unit_test_prestate(stepping_allocates_nothing, c),
             cmocka_unit_test_prestate(sensitivities_are_the_derivatives_of_the_step, c),
-            cmocka_unit_test_prestate(interface_models_are_told_without_a_trace, c),
-            cmocka_unit_test_prestate(models_of_the_step_foretell_it, c),
+            cmocka_unit_test_prestate(interface_models_are_reported_without_a_trace, c),
+            cmocka_unit_test_prestate(models_of_the_step_predict_it, c),
             cmocka_unit_test_prestate(free_masses_move_as_masses_do, c),
         };
         failed += cmocka_run_group_tests_name(cases[i].name, tests, NULL, NULL);

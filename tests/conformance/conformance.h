@@ -15,13 +15,13 @@ typedef struct conformance_case {
     const void *user;
     int port;               /* the port that is driven */
     int answer;             /* the port that answers, counted from there; 0: the same */
-    yk_causality causality; /* and how: by a sine of effort, or of motion */
+    yk_causality causality; /* and how: by a sine of wrench, or of motion */
     unsigned constrained;   /* YK_AXIS mask */
     double amplitude;       /* N (and N m), or m (and rad) */
     double frequency;       /* rad/s */
     double step;            /* s; also halved and quartered */
     int steps;
-    double order; /* of motion (or effort, for motion ports) under halved steps; 0: exact; negative: not checked */
+    double order; /* of motion (or wrench, for motion ports) under halved steps; 0: exact; negative: not checked */
     double energy_order; /* of the energy balance; 0: exact to rounding; negative: not checked */
     double scale;        /* size of the outputs, for "to rounding" */
 } conformance_case;

@@ -23,7 +23,7 @@ static yk_status make_body(yk_context *context, bool modal, yk_flexible **body)
         rod.length = 0.5;
         rod.section = rubber();
         rod.damping_ratio = 0.02;
-        rod.places = ends, rod.place_count = 2;
+        rod.attachments = ends, rod.attachment_count = 2;
         return yk_flexible_rod(context, &rod, body);
     }
     yk_ancf_rod_def rod = {.length = 0.5, .elements = 2, .section = rubber()};
@@ -57,7 +57,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     }
     yk_smooth_flexible_def flexible = yk_smooth_flexible_default();
     flexible.name = "rod", flexible.body = rod, flexible.node = 1;
-    const yk_smooth_place_def places[2] = {{"near", 0, 0}, {"far", 0, modal ? 1 : 2}};
+    const yk_smooth_attachment_def attachments[2] = {{"near", 0, 0}, {"far", 0, modal ? 1 : 2}};
     int node_count = modal ? 2 : 1;
     yk_smooth_joint_def clamp = yk_smooth_joint_default();
     clamp.name = "clamp", clamp.kind = YK_JOINT_CLAMP, clamp.node[0] = 0, clamp.node[1] = node_count;
@@ -74,7 +74,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     def.joints = &clamp, def.joint_count = 1;
     def.forces = &mount, def.force_count = 1;
     def.flexibles = &flexible, def.flexible_count = 1;
-    def.places = places, def.place_count = 2;
+    def.attachments = attachments, def.attachment_count = 2;
     def.ports = ports, def.port_count = 2;
     def.options.static_start = true;
     def.options.integrator = v->integrator;
@@ -92,22 +92,22 @@ static const variant alpha_rod = {false, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_
 static const variant ode_modes = {true, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_ODE};
 static const variant ode_rod = {false, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_ODE};
 
-#define EFFORT .causality = YK_TAKES_EFFORT, .amplitude = 2, .frequency = 8
+#define WRENCH .causality = YK_TAKES_WRENCH, .amplitude = 2, .frequency = 8
 #define MOTION .causality = YK_TAKES_MOTION, .amplitude = 0.01, .frequency = 8
 #define STEPS .step = 5e-4, .steps = 50, .order = 2, .energy_order = 2, .scale = 1
 
 static const conformance_case cases[] = {
-    {"modes, force", create, &modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, EFFORT, STEPS},
+    {"modes, force", create, &modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
     {"modes, all motions", create, &modes, .port = 0, .constrained = YK_AXES_ALL, MOTION, STEPS},
     {"modes, actuator length", create, &modes, .port = 1, .constrained = YK_AXIS_X, MOTION, STEPS},
-    {"rod, force", create, &rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, EFFORT, STEPS},
-    {"rod, torque", create, &rod, .port = 0, .constrained = YK_AXIS_RZ, EFFORT, STEPS},
+    {"rod, force", create, &rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
+    {"rod, torque", create, &rod, .port = 0, .constrained = YK_AXIS_RZ, WRENCH, STEPS},
     {"rod, all motions", create, &rod, .port = 0, .constrained = YK_AXES_ALL, MOTION, STEPS},
-    {"rod, actuator force", create, &rod, .port = 1, .constrained = YK_AXIS_X, EFFORT, STEPS},
-    {"generalised-alpha, modes", create, &alpha_modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, EFFORT, STEPS},
-    {"generalised-alpha, rod", create, &alpha_rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, EFFORT, STEPS},
-    {"stabilised, modes", create, &ode_modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, EFFORT, STEPS},
-    {"stabilised, rod", create, &ode_rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, EFFORT, STEPS},
+    {"rod, actuator force", create, &rod, .port = 1, .constrained = YK_AXIS_X, WRENCH, STEPS},
+    {"generalised-alpha, modes", create, &alpha_modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
+    {"generalised-alpha, rod", create, &alpha_rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
+    {"stabilised, modes", create, &ode_modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
+    {"stabilised, rod", create, &ode_rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
 };
 
 int main(void)

@@ -75,13 +75,13 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
 #define MOTION(axes) .port = 0, .causality = YK_TAKES_MOTION, .constrained = axes, .amplitude = 0.02, .frequency = 9
 
 static const conformance_case cases[] = {
-    {"spring, effort", create, &spring, .port = 0, .causality = YK_TAKES_EFFORT, .constrained = YK_AXES_ALL,
+    {"spring, wrench", create, &spring, .port = 0, .causality = YK_TAKES_WRENCH, .constrained = YK_AXES_ALL,
      .amplitude = 0.5, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},
     {"spring, all motions", create, &spring, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 400, .order = 1,
      .energy_order = 1, .scale = 1},
     {"spring, one motion", create, &spring, MOTION(YK_AXIS_X), .step = 1e-3, .steps = 400, .order = 1,
      .energy_order = 1, .scale = 1},
-    {"actuator, force", create, &spring, .port = 1, .causality = YK_TAKES_EFFORT, .constrained = YK_AXIS_X,
+    {"actuator, force", create, &spring, .port = 1, .causality = YK_TAKES_WRENCH, .constrained = YK_AXIS_X,
      .amplitude = 3, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},
     {"actuator, length", create, &spring, .port = 1, .causality = YK_TAKES_MOTION, .constrained = YK_AXIS_X,
      .amplitude = 0.02, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},

@@ -91,11 +91,11 @@ static yk_status solve_pivot(yk_context *context)
 /* Two spheres, a floor, a general contact and a joint. */
 static yk_status fill_network(yk_network *network, yk_joint_row *row)
 {
-    yk_node *nodes = yk_network_nodes(network, 3000);
+    yk_network_node *nodes = yk_network_nodes(network, 3000);
     if (!nodes) return YK_ERROR_MEMORY;
-    for (int i = 0; i < 3000; i++) nodes[i] = yk_node_sphere(yk_v3(0, 0, -1), yk_v3(0, 0, 0), 1, 1, 2.5);
+    for (int i = 0; i < 3000; i++) nodes[i] = yk_network_sphere(yk_v3(0, 0, -1), yk_v3(0, 0, 0), 1, 1, 2.5);
     yk_status status = yk_network_radius(network, 0, 1);
-    const yk_pair pairs[] = {{0, YK_NODE_NONE, YK_PAIR_ROUND}, {1, 0, YK_PAIR_ROUND}, {2999, 1, YK_PAIR_GENERAL}};
+    const yk_pair pairs[] = {{0, YK_NETWORK_NONE, YK_PAIR_ROUND}, {1, 0, YK_PAIR_ROUND}, {2999, 1, YK_PAIR_GENERAL}};
     if (status == YK_OK) status = yk_network_plan(network, pairs, 3);
     yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5, .arm_a = {0, 0, -1}, .arm_b = {0, 0, 1}};
     for (size_t i = 0; status == YK_OK && i < 3; i++) yk_network_set(network, i, &contact);

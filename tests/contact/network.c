@@ -29,11 +29,11 @@ static yk_network *make_network(yk_context *context, yk_pool *pool, bool soft)
     return network;
 }
 
-static const double inertia = 0.4; /* of a solid sphere of radius and mass one */
+static const double INERTIA = 0.4; /* of a solid sphere of radius and mass one */
 
-static yk_node unit_sphere(yk_vec3 velocity)
+static yk_network_node unit_sphere(yk_vec3 velocity)
 {
-    return yk_node_sphere(velocity, yk_v3(0, 0, 0), 1, 1, 1 / inertia);
+    return yk_network_sphere(velocity, yk_v3(0, 0, 0), 1, 1, 1 / INERTIA);
 }
 
 /* Sphere thrown at the floor with (2, 0, -1): sticks iff vt <= 7/2 mu vn, then vt' = 5/7 vt; else vt' = vt - mu vn. */
@@ -42,9 +42,9 @@ static void oblique_impact(void **state)
     (void)state;
     yk_context *context = make_context();
     yk_network *network = make_network(context, NULL, false);
-    const yk_pair pair = {0, YK_NODE_NONE, YK_PAIR_ROUND};
+    const yk_pair pair = {0, YK_NETWORK_NONE, YK_PAIR_ROUND};
     for (int sticks = 0; sticks < 2; sticks++) {
-        yk_node *nodes = yk_network_nodes(network, 1);
+        yk_network_node *nodes = yk_network_nodes(network, 1);
         nodes[0] = unit_sphere(yk_v3(2, 0, -1));
         assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
         yk_contact contact = {.normal = {0, 0, 1}, .mu = sticks ? 0.6 : 0.5};
@@ -54,7 +54,7 @@ static void oblique_impact(void **state)
         assert_near(nodes[0].velocity.x, tangential, 1e-14);
         assert_near(nodes[0].velocity.z, 0, 1e-14);
         /* angular momentum about the contact is kept: (v - 2) + 0.4 spin = 0 */
-        assert_near(nodes[0].spin.y, (2 - tangential) / inertia, 1e-13);
+        assert_near(nodes[0].spin.y, (2 - tangential) / INERTIA, 1e-13);
         yk_vec3 impulse = yk_network_impulse(network, 0);
         assert_near(impulse.z, 1, 1e-14);
         assert_near(impulse.x, tangential - 2, 1e-14);
@@ -70,7 +70,7 @@ static void three_balls(void **state)
     yk_context *context = make_context();
     yk_network *network = make_network(context, NULL, false);
     const yk_pair pairs[] = {{0, 1, YK_PAIR_ROUND}, {2, 1, YK_PAIR_ROUND}};
-    yk_node *nodes = yk_network_nodes(network, 3);
+    yk_network_node *nodes = yk_network_nodes(network, 3);
     for (int i = 0; i < 3; i++) nodes[i] = unit_sphere(yk_v3(i == 0, 0, 0));
     assert_int_equal(yk_network_plan(network, pairs, 2), YK_OK);
     yk_contact first = {.normal = {-1, 0, 0}}, second = {.normal = {1, 0, 0}};
@@ -103,7 +103,7 @@ static cloud make_cloud(int nx, int ny, int nz)
         c.place[i] = yk_v3(2.02 * x + (z % 2) + 0.02 * next_number(&s), 2.02 * y + (z % 2) + 0.02 * next_number(&s),
                            1 + 1.42 * z + 0.02 * next_number(&s));
         if (z == 0) {
-            c.pairs[c.contacts] = (yk_pair){(int32_t)i, YK_NODE_NONE, YK_PAIR_ROUND};
+            c.pairs[c.contacts] = (yk_pair){(int32_t)i, YK_NETWORK_NONE, YK_PAIR_ROUND};
             c.data[c.contacts++] = (yk_contact){.normal = {0, 0, 1}, .mu = 0.5, .bias = c.place[i].z - 1};
         }
         size_t reach = (size_t)(2 * nx * ny);
@@ -127,9 +127,9 @@ static void free_cloud(cloud *c)
     free(c->data);
 }
 
-static yk_node *fill(yk_network *network, const cloud *c)
+static yk_network_node *fill(yk_network *network, const cloud *c)
 {
-    yk_node *nodes = yk_network_nodes(network, c->nodes);
+    yk_network_node *nodes = yk_network_nodes(network, c->nodes);
     assert_non_null(nodes);
     for (size_t i = 0; i < c->nodes; i++) nodes[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
     assert_int_equal(yk_network_plan(network, c->pairs, c->contacts), YK_OK);
@@ -139,13 +139,13 @@ static yk_node *fill(yk_network *network, const cloud *c)
 
 /* Runs 20 iterations and copies the bits of the result. */
 static void run_bits(yk_context *context, const cloud *c, yk_contact_method method, int threads, bool baseline,
-                     yk_node *result)
+                     yk_network_node *result)
 {
     yk_pool *pool = NULL;
     if (threads > 1) assert_int_equal(yk_pool_create(context, threads, &pool), YK_OK);
     yk_network *network = make_network(context, pool, false);
     network->baseline = baseline;
-    yk_node *nodes = fill(network, c);
+    yk_network_node *nodes = fill(network, c);
     solve(context, network, method, YK_FRICTION_COULOMB, 0, 20);
     memcpy(result, nodes, c->nodes * sizeof *nodes);
     yk_network_destroy(network);
@@ -157,7 +157,7 @@ static void same_bits_for_any_number_of_threads(void **state)
     (void)state;
     yk_context *context = make_context();
     cloud c = make_cloud(16, 12, 16); /* 3072 nodes: several blocks */
-    yk_node *one = calloc(c.nodes, sizeof *one), *other = calloc(c.nodes, sizeof *other);
+    yk_network_node *one = calloc(c.nodes, sizeof *one), *other = calloc(c.nodes, sizeof *other);
     const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT};
     for (int m = 0; m < 2; m++) {
         run_bits(context, &c, methods[m], 1, false, one);
@@ -181,20 +181,20 @@ static void impulses_explain_velocities(void **state)
     yk_context *context = make_context();
     cloud c = make_cloud(16, 12, 16);
     yk_network *network = make_network(context, NULL, false);
-    yk_node *nodes = fill(network, &c);
+    yk_network_node *nodes = fill(network, &c);
     solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 0, 10);
-    yk_node *sum = calloc(c.nodes, sizeof *sum);
+    yk_network_node *sum = calloc(c.nodes, sizeof *sum);
     for (size_t i = 0; i < c.nodes; i++) sum[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
     for (size_t i = 0; i < c.contacts; i++) {
-        yk_vec3 p = yk_network_impulse(network, i), turn = yk_v3_cross(c.data[i].normal, p);
-        yk_node *a = &sum[c.pairs[i].a];
+        yk_vec3 p = yk_network_impulse(network, i), rotation = yk_v3_cross(c.data[i].normal, p);
+        yk_network_node *a = &sum[c.pairs[i].a];
         assert_true(yk_v3_dot(p, c.data[i].normal) >= 0);
         a->velocity = yk_v3_add(a->velocity, p);
-        a->spin = yk_v3_axpy(-1 / inertia, turn, a->spin);
+        a->spin = yk_v3_axpy(-1 / INERTIA, rotation, a->spin);
         if (c.pairs[i].b < 0) continue;
-        yk_node *b = &sum[c.pairs[i].b];
+        yk_network_node *b = &sum[c.pairs[i].b];
         b->velocity = yk_v3_sub(b->velocity, p);
-        b->spin = yk_v3_axpy(-1 / inertia, turn, b->spin);
+        b->spin = yk_v3_axpy(-1 / INERTIA, rotation, b->spin);
     }
     for (size_t i = 0; i < c.nodes; i++) {
         assert_near(yk_v3_norm(yk_v3_sub(sum[i].velocity, nodes[i].velocity)), 0, 1e-12);
@@ -217,7 +217,7 @@ static void assembled_and_swept_agree(void **state)
         for (size_t i = 0; i < c.contacts; i++) c.data[i].mu = model == YK_FRICTION_COULOMB ? 0.1 : 0.5;
         yk_network *swept = make_network(context, NULL, false), *exact = make_network(context, NULL, false);
         yk_network *descended = make_network(context, NULL, false);
-        yk_node *a = fill(swept, &c), *b = fill(exact, &c), *d = fill(descended, &c);
+        yk_network_node *a = fill(swept, &c), *b = fill(exact, &c), *d = fill(descended, &c);
         solve(context, swept, YK_CONTACT_GAUSS_SEIDEL, (yk_friction_model)model, 1e-9, 20000);
         solve(context, exact, YK_CONTACT_ACCURATE, (yk_friction_model)model, 1e-9, 0);
         yk_contact_report report =
@@ -244,12 +244,12 @@ static void general_and_round_agree(void **state)
     yk_context *context = make_context();
     cloud c = make_cloud(4, 3, 3);
     yk_network *round = make_network(context, NULL, false), *general = make_network(context, NULL, false);
-    yk_node *a = fill(round, &c);
+    yk_network_node *a = fill(round, &c);
     solve(context, round, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-10, 20000);
-    yk_node *b = yk_network_nodes(general, c.nodes);
+    yk_network_node *b = yk_network_nodes(general, c.nodes);
     for (size_t i = 0; i < c.nodes; i++) {
         b[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
-        yk_mat3 inverse = yk_m3_diagonal(1 / inertia, 1 / inertia, 1 / inertia);
+        yk_mat3 inverse = yk_m3_diagonal(1 / INERTIA, 1 / INERTIA, 1 / INERTIA);
         assert_int_equal(yk_network_inertia(general, i, &inverse), YK_OK);
     }
     for (size_t i = 0; i < c.contacts; i++) {
@@ -281,10 +281,10 @@ static void nodes_without_mass_are_surfaces(void **state)
     yk_vec3 result[3];
     for (int form = 0; form < 3; form++) {
         yk_network *network = make_network(context, NULL, false);
-        yk_node *nodes = yk_network_nodes(network, 2);
+        yk_network_node *nodes = yk_network_nodes(network, 2);
         nodes[0] = unit_sphere(yk_v3(0, 0, -1));
-        nodes[1] = (yk_node){.velocity = {3, 0, 0.5}};
-        yk_pair pair = {0, form == 0 ? YK_NODE_NONE : 1, YK_PAIR_ROUND};
+        nodes[1] = (yk_network_node){.velocity = {3, 0, 0.5}};
+        yk_pair pair = {0, form == 0 ? YK_NETWORK_NONE : 1, YK_PAIR_ROUND};
         yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.3, .surface = {3, 0, 0.5}, .bias = -0.1};
         if (form == 2) {
             pair = (yk_pair){1, 0, YK_PAIR_ROUND};
@@ -311,10 +311,10 @@ static void softness_yields(void **state)
     yk_context *context = make_context();
     for (int kind = 0; kind < 6; kind++) { /* single, pair, general, over-relaxed single, gradient: single, general */
         yk_network *network = make_network(context, NULL, true);
-        yk_node *nodes = yk_network_nodes(network, 2);
+        yk_network_node *nodes = yk_network_nodes(network, 2);
         nodes[0] = unit_sphere(yk_v3(0, 0, -3));
-        nodes[1] = (yk_node){.inverse_mass = 1e-12, .spin_inverse_mass = 1e-12};
-        yk_pair pair = {0, kind == 1 ? 1 : YK_NODE_NONE, kind == 2 || kind == 5 ? YK_PAIR_GENERAL : YK_PAIR_ROUND};
+        nodes[1] = (yk_network_node){.inverse_mass = 1e-12, .spin_inverse_mass = 1e-12};
+        yk_pair pair = {0, kind == 1 ? 1 : YK_NETWORK_NONE, kind == 2 || kind == 5 ? YK_PAIR_GENERAL : YK_PAIR_ROUND};
         assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
         yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.3, .softness = 0.5, .arm_a = {0, 0, -1}};
         yk_network_set(network, 0, &contact);
@@ -322,7 +322,7 @@ static void softness_yields(void **state)
         options.method = kind < 4 ? YK_CONTACT_GAUSS_SEIDEL : YK_CONTACT_PROJECTED_GRADIENT;
         options.iterations = 200;
         options.tolerance = 1e-11;
-        options.relaxation = kind == 3 ? 1.3 : 1;
+        options.relaxation_factor = kind == 3 ? 1.3 : 1;
         yk_contact_report report;
         assert_int_equal(yk_network_solve(network, &options, &report), YK_OK);
         assert_near(yk_network_impulse(network, 0).z, 2, 1e-10);
@@ -337,17 +337,17 @@ static void rolling_and_spinning_friction(void **state)
     (void)state;
     yk_context *context = make_context();
     yk_network *network = make_network(context, NULL, false);
-    yk_node *nodes = yk_network_nodes(network, 1);
-    nodes[0] = yk_node_sphere(yk_v3(0, 0, -1), yk_v3(0, 0, 4), 0.5, 1, 1 / (inertia * 0.25));
+    yk_network_node *nodes = yk_network_nodes(network, 1);
+    nodes[0] = yk_network_sphere(yk_v3(0, 0, -1), yk_v3(0, 0, 4), 0.5, 1, 1 / (INERTIA * 0.25));
     assert_int_equal(yk_network_radius(network, 0, 0.5), YK_OK);
-    yk_pair pair = {0, YK_NODE_NONE, YK_PAIR_GENERAL};
+    yk_pair pair = {0, YK_NETWORK_NONE, YK_PAIR_GENERAL};
     assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
     yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5, .mu_spin = 0.1, .mu_roll = 0.05, .arm_a = {0, 0, -0.5}};
     yk_network_set(network, 0, &contact);
     solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 1e-12, 50);
     assert_near(yk_network_impulse(network, 0).z, 1, 1e-12);
     assert_near(yk_network_torque(network, 0).z, -0.1, 1e-12);
-    assert_near(nodes[0].spin.z / 0.5, 4 - 0.1 / (inertia * 0.25), 1e-11);
+    assert_near(nodes[0].spin.z / 0.5, 4 - 0.1 / (INERTIA * 0.25), 1e-11);
     yk_network_destroy(network);
     yk_context_destroy(context);
 }
@@ -358,9 +358,9 @@ static void box_friction(void **state)
     (void)state;
     yk_context *context = make_context();
     yk_network *network = make_network(context, NULL, false);
-    yk_node *nodes = yk_network_nodes(network, 1);
-    nodes[0] = (yk_node){.velocity = {3, 1, -1}, .inverse_mass = 1};
-    yk_pair pair = {0, YK_NODE_NONE, YK_PAIR_GENERAL};
+    yk_network_node *nodes = yk_network_nodes(network, 1);
+    nodes[0] = (yk_network_node){.velocity = {3, 1, -1}, .inverse_mass = 1};
+    yk_pair pair = {0, YK_NETWORK_NONE, YK_PAIR_GENERAL};
     assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
     yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5, .tangent = {1, 0, 0}};
     yk_network_set(network, 0, &contact);
@@ -379,10 +379,10 @@ static void joints_and_contacts_together(void **state)
     const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT, YK_CONTACT_ACCURATE};
     for (int m = 0; m < 3; m++) {
         yk_network *network = make_network(context, NULL, false);
-        yk_node *nodes = yk_network_nodes(network, 2);
-        nodes[0] = (yk_node){.velocity = {0, 0, -1}, .inverse_mass = 1};
-        nodes[1] = (yk_node){.velocity = {0.5, 0, -2}, .inverse_mass = 0.5};
-        yk_pair pair = {0, YK_NODE_NONE, YK_PAIR_ROUND};
+        yk_network_node *nodes = yk_network_nodes(network, 2);
+        nodes[0] = (yk_network_node){.velocity = {0, 0, -1}, .inverse_mass = 1};
+        nodes[1] = (yk_network_node){.velocity = {0.5, 0, -2}, .inverse_mass = 0.5};
+        yk_pair pair = {0, YK_NETWORK_NONE, YK_PAIR_ROUND};
         assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
         yk_contact contact = {.normal = {0, 0, 1}};
         yk_network_set(network, 0, &contact);
@@ -410,9 +410,9 @@ static void bounded_rows(void **state)
     (void)state;
     yk_context *context = make_context();
     yk_network *network = make_network(context, NULL, false);
-    yk_node *nodes = yk_network_nodes(network, 1);
-    nodes[0] = (yk_node){.inverse_mass = 1, .spin_inverse_mass = 1};
-    yk_joint_row row = {.a = 0, .b = YK_NODE_NONE, .angular_a = {0, 0, 1}, .bias = -5, .lower = -2, .upper = 2};
+    yk_network_node *nodes = yk_network_nodes(network, 1);
+    nodes[0] = (yk_network_node){.inverse_mass = 1, .spin_inverse_mass = 1};
+    yk_joint_row row = {.a = 0, .b = YK_NETWORK_NONE, .angular_a = {0, 0, 1}, .bias = -5, .lower = -2, .upper = 2};
     assert_int_equal(yk_network_plan(network, NULL, 0), YK_OK);
     assert_int_equal(yk_network_joints(network, &row, 1), YK_OK);
     solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-12, 10);
@@ -432,12 +432,12 @@ static void heavy_column(void **state)
     yk_context *context = make_context();
     enum { N = 10 };
     yk_network *network = make_network(context, NULL, false);
-    yk_node *nodes = yk_network_nodes(network, N);
+    yk_network_node *nodes = yk_network_nodes(network, N);
     yk_pair pairs[N];
     for (int i = 0; i < N; i++) {
         double mass = i == N - 1 ? 1000 : 1;
-        nodes[i] = yk_node_sphere(yk_v3(0, 0, -9.81), yk_v3(0, 0, 0), 1, 1 / mass, 1 / (inertia * mass));
-        pairs[i] = (yk_pair){i, i > 0 ? i - 1 : YK_NODE_NONE, YK_PAIR_ROUND};
+        nodes[i] = yk_network_sphere(yk_v3(0, 0, -9.81), yk_v3(0, 0, 0), 1, 1 / mass, 1 / (INERTIA * mass));
+        pairs[i] = (yk_pair){i, i > 0 ? i - 1 : YK_NETWORK_NONE, YK_PAIR_ROUND};
     }
     assert_int_equal(yk_network_plan(network, pairs, N), YK_OK);
     for (int i = 0; i < N; i++) {
@@ -459,13 +459,13 @@ static void crowded_node(void **state)
     yk_pool *pool;
     assert_int_equal(yk_pool_create(context, 2, &pool), YK_OK);
     yk_network *network = make_network(context, pool, false);
-    yk_node *nodes = yk_network_nodes(network, N + 1);
+    yk_network_node *nodes = yk_network_nodes(network, N + 1);
     yk_pair *pairs = calloc(N, sizeof *pairs);
     for (int i = 0; i < N; i++) {
         nodes[i] = unit_sphere(yk_v3(0, 0, -1));
         pairs[i] = (yk_pair){i, N, YK_PAIR_ROUND};
     }
-    nodes[N] = (yk_node){.inverse_mass = 1. / N};
+    nodes[N] = (yk_network_node){.inverse_mass = 1. / N};
     assert_int_equal(yk_network_plan(network, pairs, N), YK_OK);
     yk_contact contact = {.normal = {0, 0, 1}};
     for (size_t i = 0; i < N; i++) yk_network_set(network, i, &contact);
@@ -506,7 +506,7 @@ static void mistakes_are_refused(void **state)
     (void)state;
     yk_context *context = make_context();
     yk_network *network = make_network(context, NULL, false);
-    yk_node *nodes = yk_network_nodes(network, 2);
+    yk_network_node *nodes = yk_network_nodes(network, 2);
     nodes[0] = nodes[1] = unit_sphere(yk_v3(0, 0, 0));
     const yk_pair wrong[] = {{0, 2, YK_PAIR_ROUND}, {-1, 0, YK_PAIR_ROUND}, {1, 1, YK_PAIR_ROUND}, {0, 1, 9}};
     for (int i = 0; i < 4; i++) assert_int_equal(yk_network_plan(network, &wrong[i], 1), YK_ERROR_ARGUMENT);

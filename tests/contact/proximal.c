@@ -35,7 +35,7 @@ static void build(pile *p, int side, int layers)
         p->radius[i] = 1 + 0.02 * next_number(&s);
     }
     for (int i = 0; i < p->balls; i++) {
-        if (p->at[i].z - p->radius[i] < 0.1) touch(p, i, YK_NODE_NONE, yk_v3(0, 0, 1), p->at[i].z - p->radius[i]);
+        if (p->at[i].z - p->radius[i] < 0.1) touch(p, i, YK_NETWORK_NONE, yk_v3(0, 0, 1), p->at[i].z - p->radius[i]);
         for (int k = 0; k < i; k++) {
             yk_vec3 d = yk_v3_sub(p->at[i], p->at[k]);
             double distance = yk_v3_norm(d), gap = distance - p->radius[i] - p->radius[k];
@@ -51,11 +51,11 @@ static void assemble(yk_context *context, const pile *p, yk_contact_problem *pro
     def.contacts = (size_t)p->count;
     yk_network *network;
     assert_int_equal(yk_network_create(context, &def, &network), YK_OK);
-    yk_node *nodes = yk_network_nodes(network, (size_t)p->balls);
+    yk_network_node *nodes = yk_network_nodes(network, (size_t)p->balls);
     for (int i = 0; i < p->balls; i++) {
         double mass = p->radius[i] * p->radius[i] * p->radius[i];
-        nodes[i] = yk_node_sphere(yk_v3(0.05, 0, -1), yk_v3(0, 0, 0), p->radius[i], 1 / mass,
-                                  2.5 / (mass * p->radius[i] * p->radius[i]));
+        nodes[i] = yk_network_sphere(yk_v3(0.05, 0, -1), yk_v3(0, 0, 0), p->radius[i], 1 / mass,
+                                     2.5 / (mass * p->radius[i] * p->radius[i]));
         assert_int_equal(yk_network_radius(network, (size_t)i, p->radius[i]), YK_OK);
     }
     assert_int_equal(yk_network_plan(network, p->pairs, (size_t)p->count), YK_OK);

@@ -330,7 +330,7 @@ static void failure_is_reported(void **state)
     assert_int_equal(report.history_count, 3);
     assert_near(history[2], report.residual, 0);
     assert_true(history[2] < history[0]);
-    options.relaxation = 2.5;
+    options.relaxation_factor = 2.5;
     assert_int_equal(yk_contact_solve(context, &problem, &options, r, NULL, &report), YK_ERROR_ARGUMENT);
     yk_contact_problem_destroy(context, &problem);
     yk_context_destroy(context);

@@ -18,7 +18,7 @@ static void diverging_map(const double *x, double *hx)
     }
 }
 
-static double residual_after(yk_relaxation kind, int iterations)
+static double residual_after(yk_acceleration kind, int iterations)
 {
     yk_accelerator *a = NULL;
     assert_int_equal(yk_accelerator_create(context, kind, N, N, &a), YK_OK);
@@ -39,15 +39,15 @@ static double residual_after(yk_relaxation kind, int iterations)
 static void quasi_newton_solves_a_linear_map_in_its_dimension(void **state)
 {
     (void)state;
-    assert_true(residual_after(YK_RELAXATION_QUASI_NEWTON, N - 1) > 1e-6);
-    assert_true(residual_after(YK_RELAXATION_QUASI_NEWTON, N + 1) < 1e-9);
+    assert_true(residual_after(YK_ACCELERATION_QUASI_NEWTON, N - 1) > 1e-6);
+    assert_true(residual_after(YK_ACCELERATION_QUASI_NEWTON, N + 1) < 1e-9);
 }
 
 /* Going on after the fixed point is reached: differences vanish, nothing may become infinite. */
 static void quasi_newton_stays_at_the_fixed_point(void **state)
 {
     (void)state;
-    double residual = residual_after(YK_RELAXATION_QUASI_NEWTON, 40);
+    double residual = residual_after(YK_ACCELERATION_QUASI_NEWTON, 40);
     assert_true(isfinite(residual) && residual < 1e-9);
 }
 
@@ -55,7 +55,7 @@ static void aitken_is_the_secant_method_in_one_dimension(void **state)
 {
     (void)state;
     yk_accelerator *a = NULL;
-    assert_int_equal(yk_accelerator_create(context, YK_RELAXATION_AITKEN, 1, 1, &a), YK_OK);
+    assert_int_equal(yk_accelerator_create(context, YK_ACCELERATION_AITKEN, 1, 1, &a), YK_OK);
     yk_accelerator_restart(a);
     double x = 0, next;
     for (int l = 0; l < 3; l++) {

@@ -10,7 +10,7 @@ typedef struct body_state {
     yk_vec3 position, velocity, angular_velocity;
     yk_quat orientation;
     yk_vec3 acceleration, angular_acceleration;
-    yk_effort effort[FREE_BODY_PORTS];
+    yk_wrench wrench[FREE_BODY_PORTS];
 } body_state;
 
 typedef struct free_body {
@@ -45,12 +45,12 @@ static int ports(const yk_subsystem *self, const yk_port **list)
 static yk_status connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
 {
     (void)constrained;
-    of(self)->connected[port] = causality == YK_TAKES_EFFORT;
+    of(self)->connected[port] = causality == YK_TAKES_WRENCH;
     return YK_OK;
 }
 
 /* Newton and Euler, in global axes. */
-static void rates(const free_body *b, const body_state *s, const yk_effort *effort, body_rates *r)
+static void rates(const free_body *b, const body_state *s, const yk_wrench *wrench, body_rates *r)
 {
     *r = (body_rates){.position = s->velocity};
     yk_vec3 w = s->angular_velocity;
@@ -60,8 +60,8 @@ static void rates(const free_body *b, const body_state *s, const yk_effort *effo
     yk_vec3 force = yk_v3_scale(b->def.mass, b->def.gravity), torque = {0, 0, 0};
     for (int i = 0; i < b->def.port_count; i++) {
         yk_vec3 arm = yk_q_rotate(s->orientation, b->def.offset[i]);
-        force = yk_v3_add(force, effort[i].force);
-        torque = yk_v3_add(torque, yk_v3_add(effort[i].torque, yk_v3_cross(arm, effort[i].force)));
+        force = yk_v3_add(force, wrench[i].force);
+        torque = yk_v3_add(torque, yk_v3_add(wrench[i].torque, yk_v3_cross(arm, wrench[i].force)));
     }
     r->velocity = yk_v3_scale(1 / b->def.mass, force);
     yk_vec3 own = yk_q_rotate_back(s->orientation, w), j = b->def.inertia;
@@ -70,11 +70,11 @@ static void rates(const free_body *b, const body_state *s, const yk_effort *effo
     r->angular_velocity = yk_q_rotate(s->orientation, yk_v3(rest.x / j.x, rest.y / j.y, rest.z / j.z));
 }
 
-static void efforts_at(const free_body *b, const yk_signal *inputs, double t, yk_effort *effort)
+static void wrenches_at(const free_body *b, const yk_input *inputs, double t, yk_wrench *wrench)
 {
-    memset(effort, 0, FREE_BODY_PORTS * sizeof *effort);
+    memset(wrench, 0, FREE_BODY_PORTS * sizeof *wrench);
     for (int i = 0; inputs && i < b->def.port_count; i++)
-        if (b->connected[i]) effort[i] = yk_signal_effort(&inputs[i], t);
+        if (b->connected[i]) wrench[i] = yk_input_wrench(&inputs[i], t);
 }
 
 static body_state moved(const body_state *s, const body_rates *r, double h)
@@ -88,15 +88,15 @@ static body_state moved(const body_state *s, const body_rates *r, double h)
     return m;
 }
 
-static void settle(free_body *b, const yk_signal *inputs, double t)
+static void settle(free_body *b, const yk_input *inputs, double t)
 {
     body_rates r;
-    efforts_at(b, inputs, t, b->now.effort);
-    rates(b, &b->now, b->now.effort, &r);
+    wrenches_at(b, inputs, t, b->now.wrench);
+    rates(b, &b->now, b->now.wrench, &r);
     b->now.acceleration = r.velocity, b->now.angular_acceleration = r.angular_velocity;
 }
 
-static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t, (void)h;
     free_body *b = of(self);
@@ -108,22 +108,22 @@ static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *
     return YK_OK;
 }
 
-static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t;
     free_body *b = of(self);
     double d = h / b->def.substeps;
     for (int i = 0; i < b->def.substeps; i++) {
-        yk_effort effort[3][FREE_BODY_PORTS];
-        for (int k = 0; k < 3; k++) efforts_at(b, inputs, (i + 0.5 * k) * d, effort[k]);
+        yk_wrench wrench[3][FREE_BODY_PORTS];
+        for (int k = 0; k < 3; k++) wrenches_at(b, inputs, (i + 0.5 * k) * d, wrench[k]);
         body_rates r[4];
-        rates(b, &b->now, effort[0], &r[0]);
+        rates(b, &b->now, wrench[0], &r[0]);
         body_state s = moved(&b->now, &r[0], d / 2);
-        rates(b, &s, effort[1], &r[1]);
+        rates(b, &s, wrench[1], &r[1]);
         s = moved(&b->now, &r[1], d / 2);
-        rates(b, &s, effort[1], &r[2]);
+        rates(b, &s, wrench[1], &r[2]);
         s = moved(&b->now, &r[2], d);
-        rates(b, &s, effort[2], &r[3]);
+        rates(b, &s, wrench[2], &r[3]);
         for (int k = 0; k < 4; k++) b->now = moved(&b->now, &r[k], (k == 1 || k == 2 ? d / 3 : d / 6));
         b->now.orientation = yk_q_unit(b->now.orientation);
     }
@@ -141,10 +141,10 @@ static void output(const yk_subsystem *self, int port, yk_port_value *value)
     value->motion.velocity = yk_v3_add(s->velocity, swing);
     value->motion.acceleration =
         yk_v3_add(s->acceleration, yk_v3_add(yk_v3_cross(s->angular_acceleration, arm), yk_v3_cross(w, swing)));
-    value->motion.orientation = yk_q_mul(s->orientation, b->def.turn[port]);
+    value->motion.orientation = yk_q_mul(s->orientation, b->def.rotation[port]);
     value->motion.angular_velocity = w;
     value->motion.angular_acceleration = s->angular_acceleration;
-    value->effort = s->effort[port];
+    value->wrench = s->wrench[port];
 }
 
 static void destroy(yk_subsystem *self)
@@ -174,15 +174,15 @@ static void energy(const yk_subsystem *self, yk_energy *energy)
 {
     const free_body *b = of_const(self);
     yk_vec3 own = yk_q_rotate_back(b->now.orientation, b->now.angular_velocity), j = b->def.inertia;
-    double turning = j.x * own.x * own.x + j.y * own.y * own.y + j.z * own.z * own.z;
-    *energy = (yk_energy){.kinetic = 0.5 * (b->def.mass * yk_v3_norm2(b->now.velocity) + turning),
+    double rotating = j.x * own.x * own.x + j.y * own.y * own.y + j.z * own.z * own.z;
+    *energy = (yk_energy){.kinetic = 0.5 * (b->def.mass * yk_v3_norm2(b->now.velocity) + rotating),
                           .potential = -b->def.mass * yk_v3_dot(b->def.gravity, b->now.position)};
 }
 
 static int input_degree(const yk_subsystem *self)
 {
     (void)self;
-    return YK_SIGNAL_DEGREE_MAX;
+    return YK_INPUT_DEGREE_MAX;
 }
 
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
@@ -208,8 +208,8 @@ yk_subsystem *free_body_create(const free_body_def *def)
     if (yk_q_norm(b->def.orientation) == 0) b->def.orientation = yk_q_identity();
     for (int i = 0; i < FREE_BODY_PORTS; i++) {
         static const char *const names[FREE_BODY_PORTS] = {"first", "second", "third"};
-        if (yk_q_norm(b->def.turn[i]) == 0) b->def.turn[i] = yk_q_identity();
-        b->ports[i] = (yk_port){names[i], YK_PORT_MARKER, YK_TAKES_EFFORT};
+        if (yk_q_norm(b->def.rotation[i]) == 0) b->def.rotation[i] = yk_q_identity();
+        b->ports[i] = (yk_port){names[i], YK_PORT_MARKER, YK_TAKES_WRENCH};
     }
     return &b->base;
 }

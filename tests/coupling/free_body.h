@@ -16,8 +16,8 @@ typedef struct free_body_def {
     yk_quat orientation;
     int port_count;
     yk_vec3 offset[FREE_BODY_PORTS];
-    yk_quat turn[FREE_BODY_PORTS]; /* from marker to body; zero: none */
-    int substeps;                  /* of a macro step */
+    yk_quat rotation[FREE_BODY_PORTS]; /* from marker to body; zero: none */
+    int substeps;                      /* of a macro step */
 } free_body_def;
 
 yk_subsystem *free_body_create(const free_body_def *def);

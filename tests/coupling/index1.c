@@ -17,7 +17,7 @@ typedef struct chain {
 } chain;
 
 static const yk_interface_def joint = {
-    .name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
 static const char *const names[] = {"one", "two"};
 
 static yk_scheme_def index1(int degree)
@@ -166,7 +166,7 @@ static double low_order_error(int degree, double h)
     return largest;
 }
 
-/* Solvers that disagree in what they make of an effort within a step still agree in its impulse: no error stays when the
+/* Solvers that disagree in what they make of a wrench within a step still agree in its impulse: no error stays when the
  * step goes to zero. */
 static void solvers_of_low_order_keep_theirs(void **state)
 {
@@ -189,11 +189,11 @@ static void one_newton_step_suffices_for_linear_systems(void **state)
 static void differences_give_the_jacobian_of_the_sensitivities(void **state)
 {
     (void)state;
-    yk_scheme_def told = index1(3), measured = index1(3);
+    yk_scheme_def reported = index1(3), measured = index1(3);
     measured.index1.differences = true;
     for (int reuse = 0; reuse < 2; reuse++) {
-        told.index1.reuse = measured.index1.reuse = reuse;
-        assert_relative(largest_error(&measured, 1e-2, 1), largest_error(&told, 1e-2, 1), 1e-4);
+        reported.index1.reuse = measured.index1.reuse = reuse;
+        assert_relative(largest_error(&measured, 1e-2, 1), largest_error(&reported, 1e-2, 1), 1e-4);
     }
 }
 
@@ -231,7 +231,7 @@ static void constraints_hold_on_all_levels_without_creating_momentum_or_energy(v
         assert_near(a->motion.position.x, b->motion.position.x, 1e-13);
         assert_near(a->motion.velocity.x, b->motion.velocity.x, 1e-10);
         assert_near(a->motion.acceleration.x, b->motion.acceleration.x, 1e-7);
-        assert_true(a->effort.force.x == -b->effort.force.x);
+        assert_true(a->wrench.force.x == -b->wrench.force.x);
         assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
     }
     double energy = 0.5 * 3 * 100 * 100;
@@ -251,11 +251,11 @@ static void a_joint_without_load_is_no_trouble(void **state)
     scheme.tolerance = 0, scheme.relative_tolerance = 1e-12;
     open_pair(&c, defs, &scheme, 1e-2);
     for (int n = 0; n < 100; n++) assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
-    assert_near(mass(&c, 0)->effort.force.x, 0, 1e-8);
+    assert_near(mass(&c, 0)->wrench.force.x, 0, 1e-8);
     close_chain(&c);
 }
 
-static void start_finds_the_initial_effort(void **state)
+static void start_finds_the_initial_wrench(void **state)
 {
     (void)state;
     chain c;
@@ -263,7 +263,7 @@ static void start_finds_the_initial_effort(void **state)
     paper_masses(defs);
     yk_scheme_def scheme = index1(3);
     open_pair(&c, defs, &scheme, 1e-2);
-    assert_relative(mass(&c, 0)->effort.force.x, 1000.0 / 3, 1e-12); /* paper index1 4.1 */
+    assert_relative(mass(&c, 0)->wrench.force.x, 1000.0 / 3, 1e-12); /* paper index1 4.1 */
     close_chain(&c);
 }
 
@@ -311,12 +311,12 @@ static void stepping_allocates_nothing(void **state)
     yk_context_def counting = yk_context_default();
     counting.allocate = count_requests;
     context = yk_context_create(&counting);
-    for (int way = 0; way < 3; way++) {
+    for (int displacement = 0; displacement < 3; displacement++) {
         chain c;
         yk_oscillator_def defs[2];
         paper_masses(defs);
         yk_scheme_def scheme = index1(3);
-        scheme.index1.reuse = way == 0, scheme.index1.differences = way == 2;
+        scheme.index1.reuse = displacement == 0, scheme.index1.differences = displacement == 2;
         open_pair(&c, defs, &scheme, 1e-2);
         assert_int_equal(yk_system_step(c.system, NULL), YK_OK); /* the first factorisation takes its memory */
         requests = 0;
@@ -340,7 +340,7 @@ int main(void)
         cmocka_unit_test(a_kept_jacobian_is_computed_once),
         cmocka_unit_test(constraints_hold_on_all_levels_without_creating_momentum_or_energy),
         cmocka_unit_test(a_joint_without_load_is_no_trouble),
-        cmocka_unit_test(start_finds_the_initial_effort),
+        cmocka_unit_test(start_finds_the_initial_wrench),
         cmocka_unit_test(rollback_repeats_the_run_bit_for_bit),
         cmocka_unit_test(stepping_allocates_nothing),
     };

@@ -15,8 +15,8 @@ typedef struct bed {
     int count;
     yk_subsystem *bodies[BODIES_MAX];
     const char *names[BODIES_MAX];
-    yk_interface_def links[BODIES_MAX];
-    int link_count;
+    yk_interface_def interfaces[BODIES_MAX];
+    int interface_count;
     yk_system *system;
 } bed;
 
@@ -38,17 +38,17 @@ static int add_body(bed *b, const free_body_def *def)
     return b->count++;
 }
 
-/* Joins port a of body `from` (which takes the effort) with port b of body `to` (whose frame counts). */
+/* Joins port a of body `from` (which takes the wrench) with port b of body `to` (whose frame counts). */
 static yk_interface_def *join(bed *b, int from, int port_a, int to, int port_b, unsigned axes)
 {
-    yk_interface_def *link = &b->links[b->link_count++];
-    *link = (yk_interface_def){.name = "joint",
-                               .effort_subsystem = from,
-                               .effort_port = port_a,
-                               .motion_subsystem = to,
-                               .motion_port = port_b,
-                               .constrained = axes};
-    return link;
+    yk_interface_def *interface = &b->interfaces[b->interface_count++];
+    *interface = (yk_interface_def){.name = "joint",
+                                    .wrench_subsystem = from,
+                                    .wrench_port = port_a,
+                                    .motion_subsystem = to,
+                                    .motion_port = port_b,
+                                    .constrained = axes};
+    return interface;
 }
 
 static void open_bed(bed *b, const yk_scheme_def *scheme, double h)
@@ -56,8 +56,8 @@ static void open_bed(bed *b, const yk_scheme_def *scheme, double h)
     yk_system_def def = {.subsystems = b->bodies,
                          .names = b->names,
                          .subsystem_count = b->count,
-                         .interfaces = b->links,
-                         .interface_count = b->link_count,
+                         .interfaces = b->interfaces,
+                         .interface_count = b->interface_count,
                          .scheme = *scheme,
                          .step = h};
     yk_status status = yk_system_create(context, &def, &b->system);
@@ -208,7 +208,7 @@ static void open_top(bed *b, unsigned axes, const yk_relative_motion *drive, con
                                  .angular_velocity = spin,
                                  .port_count = 2,
                                  .offset = {yk_v3_neg(first), {0.1, 0.2, 0.1}},
-                                 .turn = {{0}, tilt},
+                                 .rotation = {{0}, tilt},
                                  .substeps = 24});
     add_body(b, &(free_body_def){.mass = 1,
                                  .inertia = {0.08, 0.05, 0.1},
@@ -218,7 +218,7 @@ static void open_top(bed *b, unsigned axes, const yk_relative_motion *drive, con
                                  .angular_velocity = spin,
                                  .port_count = 1,
                                  .offset = {yk_v3_sub(yk_v3_add(first, yk_v3(0.1, 0.2, 0.1)), second)},
-                                 .turn = {tilt},
+                                 .rotation = {tilt},
                                  .substeps = 24});
     join(b, 1, 0, 0, 0, YK_AXES_TRANSLATION);
     join(b, 2, 0, 1, 1, axes)->drive = drive;
@@ -280,8 +280,8 @@ static void swing(void *user, double t, double value[3])
 static void prescribed_motions_are_followed_with_the_same_order(void **state)
 {
     (void)state;
-    static double slide = 0.2, turn = 0.6;
-    const yk_relative_motion drive[6] = {[0] = {swing, &slide}, [5] = {swing, &turn}};
+    static double slide = 0.2, rotation = 0.6;
+    const yk_relative_motion drive[6] = {[0] = {swing, &slide}, [5] = {swing, &rotation}};
     assert_near(observed_order(YK_AXES_ALL, drive, 2, 20), 5, 0.15);
     assert_near(observed_order(YK_AXES_ALL, drive, 3, 10), 6, 0.35);
     bed b;
@@ -291,12 +291,12 @@ static void prescribed_motions_are_followed_with_the_same_order(void **state)
         run(&b, 1);
         const yk_motion *to = &yk_system_output(b.system, 2, 0)->motion,
                         *from = &yk_system_output(b.system, 1, 1)->motion;
-        yk_vec3 way = yk_q_rotate_back(from->orientation, yk_v3_sub(to->position, from->position));
+        yk_vec3 displacement = yk_q_rotate_back(from->orientation, yk_v3_sub(to->position, from->position));
         yk_vec3 angle = yk_so3_log(yk_q_mul(yk_q_conjugate(from->orientation), to->orientation));
         double phase = 1 - cos(3 * 0.01 * n);
-        assert_near(way.x, slide * phase, 1e-11);
-        assert_near(angle.z, turn * phase, 1e-11);
-        assert_near(fabs(way.y) + fabs(way.z) + fabs(angle.x) + fabs(angle.y), 0, 1e-11);
+        assert_near(displacement.x, slide * phase, 1e-11);
+        assert_near(angle.z, rotation * phase, 1e-11);
+        assert_near(fabs(displacement.y) + fabs(displacement.z) + fabs(angle.x) + fabs(angle.y), 0, 1e-11);
     }
     yk_interface_statistics s = yk_system_interface_statistics(b.system, 1);
     assert_near(s.largest.position + s.largest.rotation, 0, 1e-11); /* the prescribed motion is no gap, */
@@ -317,9 +317,9 @@ static void what_one_side_receives_the_other_gives(void **state)
             const yk_port_value *to = yk_system_output(b.system, 2, 0), *from = yk_system_output(b.system, 1, 1);
             yk_vec3 arm = yk_v3_sub(to->motion.position, from->motion.position);
             yk_vec3 moment =
-                yk_v3_add(from->effort.torque, yk_v3_add(to->effort.torque, yk_v3_cross(arm, to->effort.force)));
-            double size = yk_v3_norm(to->effort.force) + yk_v3_norm(to->effort.torque);
-            assert_near(yk_v3_norm(yk_v3_add(to->effort.force, from->effort.force)), 0, 1e-14 * size);
+                yk_v3_add(from->wrench.torque, yk_v3_add(to->wrench.torque, yk_v3_cross(arm, to->wrench.force)));
+            double size = yk_v3_norm(to->wrench.force) + yk_v3_norm(to->wrench.torque);
+            assert_near(yk_v3_norm(yk_v3_add(to->wrench.force, from->wrench.force)), 0, 1e-14 * size);
             assert_near(yk_v3_norm(moment), 0, 1e-10 * size);
         }
         assert_near(yk_system_interface_statistics(b.system, 1).energy_created, 0, 1e-9);
@@ -411,7 +411,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
 }
 
 /* Four bars with parallel axes, three of them movable: three constraints too many. */
-static void redundant_joints_share_their_efforts(void **state)
+static void redundant_joints_share_their_wrenches(void **state)
 {
     (void)state;
     bed b = {0};
@@ -451,10 +451,10 @@ static void units_and_frames_of_subsystems_are_respected(void **state)
         bed b;
         hang_chain(&b, 1, 0.4, YK_AXES_TRANSLATION);
         free_body_def def = rod(-0.4, yk_v3(cos(0.4), sin(0.4), 0));
-        yk_placement places[3] = {yk_placement_default(), yk_placement_default(), yk_placement_default()};
+        yk_transform places[3] = {yk_transform_default(), yk_transform_default(), yk_transform_default()};
         if (i == 1) {
-            yk_placement *p = &places[2];
-            *p = (yk_placement){{0.3, -0.2, 0.7}, yk_so3_exp(yk_v3(0.5, 1.1, -0.3)), 1e-3, 1e-3};
+            yk_transform *p = &places[2];
+            *p = (yk_transform){{0.3, -0.2, 0.7}, yk_so3_exp(yk_v3(0.5, 1.1, -0.3)), 1e-3, 1e-3};
             yk_quat back = yk_q_conjugate(p->orientation);
             def.position = yk_v3_scale(1e3, yk_q_rotate(back, yk_v3_sub(def.position, p->position)));
             def.gravity = yk_v3_scale(1e3, yk_q_rotate(back, def.gravity));
@@ -468,9 +468,9 @@ static void units_and_frames_of_subsystems_are_respected(void **state)
         yk_system_def system = {.subsystems = b.bodies,
                                 .names = b.names,
                                 .subsystem_count = b.count,
-                                .placements = places,
-                                .interfaces = b.links,
-                                .interface_count = b.link_count,
+                                .transforms = places,
+                                .interfaces = b.interfaces,
+                                .interface_count = b.interface_count,
                                 .scheme = scheme,
                                 .step = 0.01};
         assert_int_equal(yk_system_create(context, &system, &b.system), YK_OK);
@@ -495,7 +495,7 @@ int main(void)
         cmocka_unit_test(the_jacobian_of_turning_bodies_lasts),
         cmocka_unit_test(long_chains_keep_the_order),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
-        cmocka_unit_test(redundant_joints_share_their_efforts),
+        cmocka_unit_test(redundant_joints_share_their_wrenches),
         cmocka_unit_test(units_and_frames_of_subsystems_are_respected),
     };
     return cmocka_run_group_tests_name("index1 on markers", tests, open_context, close_context);

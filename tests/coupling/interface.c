@@ -5,9 +5,9 @@
 #include "math/so3.h"
 #include "test.h"
 
-static yk_motion motion_at(yk_vec3 position, yk_vec3 turn)
+static yk_motion motion_at(yk_vec3 position, yk_vec3 rotation)
 {
-    return (yk_motion){.position = position, .orientation = yk_so3_exp(turn)};
+    return (yk_motion){.position = position, .orientation = yk_so3_exp(rotation)};
 }
 
 /* Index-3 weights: the prescribed velocity reaches A's place in one step, by a rotation about a fixed axis. */
@@ -15,12 +15,12 @@ static void position_weight_alone_reaches_the_partner(void **state)
 {
     (void)state;
     const double h = 0.01;
-    yk_inputs weights = YK_INPUTS_INDEX_3;
+    yk_explicit_inputs weights = YK_EXPLICIT_INPUTS_INDEX_3;
     yk_motion b = motion_at(yk_v3(1, 2, 3), yk_v3(0.3, -2.0, 0.4)),
               a = motion_at(yk_v3(1.1, 1.9, 3.2), yk_v3(1, 1, -1));
-    yk_signal signal = {0};
-    yk_input_modified(YK_PORT_MARKER, YK_AXES_ALL, &weights, h, &b, &a, &signal);
-    yk_motion start = yk_signal_motion(&signal, YK_PORT_MARKER, 0), end = yk_signal_motion(&signal, YK_PORT_MARKER, h);
+    yk_input input = {0};
+    yk_input_modified(YK_PORT_MARKER, YK_AXES_ALL, &weights, h, &b, &a, &input);
+    yk_motion start = yk_input_motion(&input, YK_PORT_MARKER, 0), end = yk_input_motion(&input, YK_PORT_MARKER, h);
     assert_near(yk_v3_norm(yk_v3_sub(start.position, b.position)), 0, 1e-15);
     assert_near(yk_v3_norm(yk_v3_sub(end.position, a.position)), 0, 1e-14);
     assert_near(yk_v3_norm(yk_so3_log(yk_q_mul(end.orientation, yk_q_conjugate(a.orientation)))), 0, 1e-13);
@@ -31,14 +31,14 @@ static void weights_mix_position_velocity_and_acceleration(void **state)
 {
     (void)state;
     const double h = 0.1;
-    yk_inputs weights = {true, 2, 3, 5};
+    yk_explicit_inputs weights = {true, 2, 3, 5};
     yk_motion b = motion_at(yk_v3(0, 0, 0), yk_v3(0, 0, 0)), a = motion_at(yk_v3(0.1, 0, 0), yk_v3(0, 0, 0.2));
     a.velocity = yk_v3(7, 0, 0), a.acceleration = yk_v3(20, 0, 0), b.velocity = yk_v3(1, 0, 0);
     a.angular_velocity = yk_v3(0, 0, 4), b.angular_velocity = yk_v3(0, 0, 3), a.angular_acceleration = yk_v3(0, 0, -10);
-    yk_signal signal = {0};
-    yk_input_modified(YK_PORT_MARKER, YK_AXES_ALL, &weights, h, &b, &a, &signal);
-    assert_near(signal.linear[1].x, (2 * 1 + 3 * 7 + 5 * (1 + 0.1 * 20)) / 10, 1e-14);
-    assert_near(signal.angular[1].z, (2 * 2 + 3 * 4 + 5 * (3 - 0.1 * 10)) / 10, 1e-14);
+    yk_input input = {0};
+    yk_input_modified(YK_PORT_MARKER, YK_AXES_ALL, &weights, h, &b, &a, &input);
+    assert_near(input.linear[1].x, (2 * 1 + 3 * 7 + 5 * (1 + 0.1 * 20)) / 10, 1e-14);
+    assert_near(input.angular[1].z, (2 * 2 + 3 * 4 + 5 * (3 - 0.1 * 10)) / 10, 1e-14);
 }
 
 /* A hinge may turn as far as it likes: only the tilt of its axis is an error. */
@@ -68,8 +68,8 @@ static void universal_joint_keeps_a_right_angle(void **state)
                 third = yk_v3(k == 0, k == 1, k == 2);
         yk_motion a = motion_at(yk_v3(0, 0, 0), yk_v3(0.5, 0.2, 0.1)), b = a;
         /* From a, the joint turns about a's first axis and then about b's second: both are free. */
-        yk_quat turned = yk_q_mul(yk_so3_exp(yk_v3_scale(0.7, first)), yk_so3_exp(yk_v3_scale(-0.4, second)));
-        b.orientation = yk_q_mul(a.orientation, turned);
+        yk_quat rotated = yk_q_mul(yk_so3_exp(yk_v3_scale(0.7, first)), yk_so3_exp(yk_v3_scale(-0.4, second)));
+        b.orientation = yk_q_mul(a.orientation, rotated);
         assert_near(yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b).rotation, 0, 1e-14);
         /* About the third axis it must not. */
         b.orientation = yk_q_mul(a.orientation, yk_so3_exp(yk_v3_scale(0.02, third)));
@@ -94,9 +94,9 @@ static void gaps_are_measured_along_constrained_axes_of_b(void **state)
 static void sliding_out_on_a_turning_rod_is_no_gap(void **state)
 {
     (void)state;
-    yk_quat turned = yk_so3_exp(yk_v3(0, 0, 0.7));
-    yk_vec3 along = yk_q_rotate(turned, yk_v3(1, 0, 0)), across = yk_q_rotate(turned, yk_v3(0, 1, 0));
-    yk_motion b = {.orientation = turned, .angular_velocity = {0, 0, 5}, .velocity = {0.4, -0.2, 0}};
+    yk_quat rotated = yk_so3_exp(yk_v3(0, 0, 0.7));
+    yk_vec3 along = yk_q_rotate(rotated, yk_v3(1, 0, 0)), across = yk_q_rotate(rotated, yk_v3(0, 1, 0));
+    yk_motion b = {.orientation = rotated, .angular_velocity = {0, 0, 5}, .velocity = {0.4, -0.2, 0}};
     yk_motion a = b;
     a.position = yk_v3_scale(0.3, along);
     a.velocity = yk_v3_add(b.velocity, yk_v3_axpy(2, along, yk_v3_scale(1.5, across)));
@@ -124,11 +124,11 @@ static void opposite_wrench_balances_about_any_point(void **state)
 {
     (void)state;
     yk_motion a = motion_at(yk_v3(0.1, 0.2, 0.3), yk_v3(0, 0, 0));
-    yk_port_value b = {.motion = motion_at(yk_v3(0.4, -0.1, 0.2), yk_v3(0, 1, 0)), .effort = {{10, -20, 5}, {1, 2, 3}}};
-    yk_effort on_a = yk_effort_opposite(YK_PORT_MARKER, &b, a.position);
+    yk_port_value b = {.motion = motion_at(yk_v3(0.4, -0.1, 0.2), yk_v3(0, 1, 0)), .wrench = {{10, -20, 5}, {1, 2, 3}}};
+    yk_wrench on_a = yk_wrench_opposite(YK_PORT_MARKER, &b, a.position);
     yk_vec3 about_origin_a = yk_v3_add(on_a.torque, yk_v3_cross(a.position, on_a.force));
-    yk_vec3 about_origin_b = yk_v3_add(b.effort.torque, yk_v3_cross(b.motion.position, b.effort.force));
-    assert_near(yk_v3_norm(yk_v3_add(on_a.force, b.effort.force)), 0, 0);
+    yk_vec3 about_origin_b = yk_v3_add(b.wrench.torque, yk_v3_cross(b.motion.position, b.wrench.force));
+    assert_near(yk_v3_norm(yk_v3_add(on_a.force, b.wrench.force)), 0, 0);
     assert_near(yk_v3_norm(yk_v3_add(about_origin_a, about_origin_b)), 0, 1e-14);
 }
 
@@ -139,10 +139,9 @@ static void interpolated_input_meets_both_ends(void **state)
     const double h = 0.02;
     yk_motion from = motion_at(yk_v3(1, 0, 0), yk_v3(0.1, 0.2, 3.0)),
               to = motion_at(yk_v3(1, 0.5, 0), yk_v3(0.3, 0.2, -3.0));
-    yk_signal signal = {0};
-    yk_input_interpolated(YK_PORT_MARKER, h, &from, &to, &signal);
-    yk_motion end = yk_signal_motion(&signal, YK_PORT_MARKER, h),
-              middle = yk_signal_motion(&signal, YK_PORT_MARKER, h / 2);
+    yk_input input = {0};
+    yk_input_interpolated(YK_PORT_MARKER, h, &from, &to, &input);
+    yk_motion end = yk_input_motion(&input, YK_PORT_MARKER, h), middle = yk_input_motion(&input, YK_PORT_MARKER, h / 2);
     yk_quat half = yk_so3_slerp(from.orientation, to.orientation, 0.5);
     assert_near(yk_v3_norm(yk_so3_log(yk_q_mul(end.orientation, yk_q_conjugate(to.orientation)))), 0, 1e-13);
     assert_near(yk_v3_norm(yk_so3_log(yk_q_mul(middle.orientation, yk_q_conjugate(half)))), 0, 1e-13);

@@ -10,7 +10,7 @@ static yk_context *context;
 
 static const char *const names[] = {"a", "b"};
 static const yk_interface_def joint = {
-    .name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
 
 static double push(void *user, double t)
 {
@@ -82,8 +82,8 @@ static sums exact_pair(void)
     for (int n = 0; n < 100000; n++) {
         double slope[4][4], at[4];
         for (int stage = 0; stage < 4; stage++) {
-            double share = stage == 0 ? 0 : stage == 3 ? h : h / 2, t = n * h + share;
-            for (int i = 0; i < 4; i++) at[i] = y[i] + (stage ? share * slope[stage - 1][i] : 0);
+            double fraction = stage == 0 ? 0 : stage == 3 ? h : h / 2, t = n * h + fraction;
+            for (int i = 0; i < 4; i++) at[i] = y[i] + (stage ? fraction * slope[stage - 1][i] : 0);
             slope[stage][0] = at[1];
             slope[stage][1] = (push(NULL, t) - k * at[0] - c * at[1]) / m;
             slope[stage][2] = push(NULL, t) * at[1];
@@ -100,12 +100,12 @@ static void list_schemes(yk_scheme_def list[SCHEMES], const char *name[SCHEMES])
 {
     for (int i = 0; i < SCHEMES; i++) list[i] = yk_scheme_default();
     name[0] = "explicit, index-1";
-    name[1] = "explicit, original", list[1].inputs = YK_INPUTS_ORIGINAL;
+    name[1] = "explicit, original", list[1].inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
     name[2] = "jacobi", list[2].order = YK_ORDER_JACOBI;
     for (int i = 3; i < 6; i++) list[i].kind = YK_SCHEME_TIGHT, list[i].tolerance = 1e-9;
     name[3] = "loose", list[3].iterations = 0;
     name[4] = "tight";
-    name[5] = "tight, quasi-newton", list[5].relaxation = YK_RELAXATION_QUASI_NEWTON;
+    name[5] = "tight, quasi-newton", list[5].acceleration = YK_ACCELERATION_QUASI_NEWTON;
     name[6] = "index1", list[6].kind = YK_SCHEME_INDEX1, list[6].relative_tolerance = 1e-10;
     name[7] = "rim", list[7].kind = YK_SCHEME_RIM;
     for (int i = 0; i < 8; i++) list[i].exchange = YK_EXCHANGE_MOTION;
@@ -162,14 +162,14 @@ static void a_partner_without_energy_is_still_watched(void **state)
         def.stiffness = 400, def.position = 0.05;
         assert_int_equal(yk_oscillator_create(context, &def, &masses[i]), YK_OK);
     }
-    const yk_subsystem_ops *told = masses[1]->ops;
-    yk_subsystem_ops silent = *told;
+    const yk_subsystem_ops *reported = masses[1]->ops;
+    yk_subsystem_ops silent = *reported;
     silent.energy = NULL;
     masses[1]->ops = &silent;
 
     /* Two-step with two-step and equal masses: unstable whatever the step. */
     yk_scheme_def scheme = yk_scheme_default();
-    scheme.inputs = YK_INPUTS_ORIGINAL, scheme.exchange = YK_EXCHANGE_MOTION;
+    scheme.inputs = YK_EXPLICIT_INPUTS_ORIGINAL, scheme.exchange = YK_EXCHANGE_MOTION;
     yk_system_def def = {.subsystems = masses,
                          .names = names,
                          .subsystem_count = 2,
@@ -188,7 +188,7 @@ static void a_partner_without_energy_is_still_watched(void **state)
     /* 1 J at the start. */
     assert_true(a.numerical + face.energy_created > 10);
     yk_system_destroy(system);
-    masses[1]->ops = told;
+    masses[1]->ops = reported;
     for (int i = 0; i < 2; i++) masses[i]->ops->destroy(masses[i]);
 }
 

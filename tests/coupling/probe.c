@@ -46,7 +46,7 @@ static void masses_are_those_of_the_sides(void **state)
         yk_interface_probe probe;
         assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
         assert_int_equal(probe.axis, 0);
-        assert_relative(probe.effort_mass, 0.5, 1e-3);
+        assert_relative(probe.wrench_mass, 0.5, 1e-3);
         assert_relative(probe.ratio, 6.0, 1e-3);
         yk_system_destroy(system);
         left->ops->destroy(left), right->ops->destroy(right);
@@ -85,7 +85,7 @@ typedef struct damper {
 static int damper_ports(const yk_subsystem *self, const yk_port **list)
 {
     (void)self;
-    static const yk_port port = {"end", YK_PORT_SCALAR, YK_TAKES_EFFORT};
+    static const yk_port port = {"end", YK_PORT_SCALAR, YK_TAKES_WRENCH};
     *list = &port;
     return 1;
 }
@@ -96,7 +96,7 @@ static yk_status damper_connect(yk_subsystem *self, int port, yk_causality causa
     return YK_OK;
 }
 
-static yk_status damper_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status damper_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t;
     damper *d = (damper *)self;
@@ -105,7 +105,7 @@ static yk_status damper_step(yk_subsystem *self, double t, double h, const yk_si
     return YK_OK;
 }
 
-static yk_status damper_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status damper_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t, (void)h, (void)inputs;
     damper *d = (damper *)self;

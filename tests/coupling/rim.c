@@ -16,11 +16,11 @@ typedef struct slow {
     int count;
     double inverse_mass[PORTS_MAX][PORTS_MAX], load[PORTS_MAX];
     double state[2 * PORTS_MAX], initial[2 * PORTS_MAX]; /* positions, velocities */
-    double effort[PORTS_MAX];
+    double wrench[PORTS_MAX];
 } slow;
 
-static const yk_port slow_ports[PORTS_MAX] = {{"a", YK_PORT_SCALAR, YK_TAKES_EFFORT},
-                                              {"b", YK_PORT_SCALAR, YK_TAKES_EFFORT}};
+static const yk_port slow_ports[PORTS_MAX] = {{"a", YK_PORT_SCALAR, YK_TAKES_WRENCH},
+                                              {"b", YK_PORT_SCALAR, YK_TAKES_WRENCH}};
 
 static int slow_list(const yk_subsystem *self, const yk_port **list)
 {
@@ -34,7 +34,7 @@ static yk_status any_connect(yk_subsystem *self, int port, yk_causality causalit
     return YK_OK;
 }
 
-static yk_status slow_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status slow_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     slow *s = (slow *)self;
     (void)t, (void)h, (void)inputs;
@@ -42,14 +42,14 @@ static yk_status slow_start(yk_subsystem *self, double t, double h, const yk_sig
     return YK_OK;
 }
 
-static yk_status slow_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status slow_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     slow *s = (slow *)self;
     (void)t;
-    for (int i = 0; i < s->count; i++) s->effort[i] = inputs[i].linear[0].x;
+    for (int i = 0; i < s->count; i++) s->wrench[i] = inputs[i].linear[0].x;
     for (int i = 0; i < s->count; i++)
         for (int j = 0; j < s->count; j++)
-            s->state[PORTS_MAX + i] += h * s->inverse_mass[i][j] * (s->load[j] + s->effort[j]);
+            s->state[PORTS_MAX + i] += h * s->inverse_mass[i][j] * (s->load[j] + s->wrench[j]);
     for (int i = 0; i < s->count; i++) s->state[i] += h * s->state[PORTS_MAX + i];
     return YK_OK;
 }
@@ -60,7 +60,7 @@ static void slow_output(const yk_subsystem *self, int port, yk_port_value *value
     memset(value, 0, sizeof *value);
     value->motion.position.x = s->state[port];
     value->motion.velocity.x = s->state[PORTS_MAX + port];
-    value->effort.force.x = s->effort[port];
+    value->wrench.force.x = s->wrench[port];
 }
 
 static void nothing(yk_subsystem *self)
@@ -85,7 +85,7 @@ static yk_status slow_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-static yk_status slow_model(yk_subsystem *self, double t, double h, const yk_signal *inputs, yk_interface_model *model)
+static yk_status slow_model(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_interface_model *model)
 {
     const slow *s = (const slow *)self;
     (void)t, (void)h, (void)inputs;
@@ -101,8 +101,8 @@ static yk_status slow_model(yk_subsystem *self, double t, double h, const yk_sig
     return YK_OK;
 }
 
-/* Positions, velocities by the one effort. */
-static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const yk_signal *inputs, int degree,
+/* Positions, velocities by the one wrench. */
+static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
                                   double *matrix)
 {
     const slow *s = (const slow *)self;
@@ -121,7 +121,7 @@ static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const 
     .start = slow_start, .step = slow_step, .output = slow_output, .destroy = nothing
 #define ROLLBACK_OPS .state_layout = slow_layout, .state_get = slow_get, .state_set = slow_set
 
-static const yk_subsystem_ops telling = {SLOW_OPS, ROLLBACK_OPS, .interface_model = slow_model};
+static const yk_subsystem_ops reporting = {SLOW_OPS, ROLLBACK_OPS, .interface_model = slow_model};
 static const yk_subsystem_ops differentiable = {SLOW_OPS, ROLLBACK_OPS, .step_sensitivity = slow_sensitivity};
 static const yk_subsystem_ops reversible = {SLOW_OPS, ROLLBACK_OPS};
 static const yk_subsystem_ops mute = {SLOW_OPS};
@@ -133,13 +133,13 @@ static slow one_mass(const yk_subsystem_ops *ops, double mass, double load, doub
     return s;
 }
 
-/* A fast partner: a spring and a damper to the ground, one state for its last effort -----------------------------------
+/* A fast partner: a spring and a damper to the ground, one state for its last wrench -----------------------------------
  */
 
 typedef struct fast {
     yk_subsystem base;
     double stiffness, damping;
-    double state[3]; /* position, velocity, effort */
+    double state[3]; /* position, velocity, wrench */
 } fast;
 
 static const yk_port fast_port = {"end", YK_PORT_SCALAR, YK_TAKES_MOTION};
@@ -152,7 +152,7 @@ static int fast_list(const yk_subsystem *self, const yk_port **list)
 }
 
 /* With the motion of the beginning: an explicit method. */
-static yk_status fast_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status fast_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     fast *f = (fast *)self;
     double x = inputs[0].linear[0].x, v = inputs[0].degree > 0 ? inputs[0].linear[1].x : 0;
@@ -163,7 +163,7 @@ static yk_status fast_step(yk_subsystem *self, double t, double h, const yk_sign
     return YK_OK;
 }
 
-static yk_status fast_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status fast_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     fast *f = (fast *)self;
     memset(f->state, 0, sizeof f->state);
@@ -177,7 +177,7 @@ static void fast_output(const yk_subsystem *self, int port, yk_port_value *value
     memset(value, 0, sizeof *value);
     value->motion.position.x = f->state[0];
     value->motion.velocity.x = f->state[1];
-    value->effort.force.x = f->state[2];
+    value->wrench.force.x = f->state[2];
 }
 
 static yk_state_layout fast_layout(const yk_subsystem *self)
@@ -234,8 +234,8 @@ static yk_status bench_create(yk_context *context, bench *b, yk_system **system)
     static const char *const names[] = {"mass", "spring", "second"};
     int substeps[1 + PORTS_MAX] = {1, b->substeps, b->substeps};
     yk_interface_def faces[PORTS_MAX] = {
-        {.name = "first", .effort_subsystem = 0, .effort_port = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X},
-        {.name = "second", .effort_subsystem = 0, .effort_port = 1, .motion_subsystem = 2, .constrained = YK_AXIS_X}};
+        {.name = "first", .wrench_subsystem = 0, .wrench_port = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X},
+        {.name = "second", .wrench_subsystem = 0, .wrench_port = 1, .motion_subsystem = 2, .constrained = YK_AXIS_X}};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 1 + b->mass.count,
@@ -268,23 +268,23 @@ typedef struct hand {
 
 static void hand_step(const bench *b, hand *m)
 {
-    double inverse = b->mass.inverse_mass[0][0], load = b->mass.load[0], h = b->h / b->substeps, w = m->v, way = 0,
-           mean = 0, v0 = m->v;
+    double inverse = b->mass.inverse_mass[0][0], load = b->mass.load[0], h = b->h / b->substeps, w = m->v,
+           displacement = 0, mean = 0, v0 = m->v;
     int degree = (int)b->scheme.rim.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
     if (degree > m->known) degree = m->known;
     for (int i = 0; i < b->substeps; i++) {
-        double tau = i * h, told = w, at = m->x + tau * w;
-        if (b->scheme.rim.positions == YK_RIM_POSITIONS_INTEGRAL) at = m->x + way;
+        double tau = i * h, reported = w, at = m->x + tau * w;
+        if (b->scheme.rim.positions == YK_RIM_POSITIONS_INTEGRAL) at = m->x + displacement;
         if (degree >= 0) {
             double slope = degree > 0 ? (v0 - m->past[0]) / b->h : 0, bend = 0;
             if (degree > 1) bend = (v0 - 2 * m->past[0] + m->past[1]) / (2 * b->h * b->h);
-            told = v0 + slope * tau + bend * tau * (tau + b->h);
+            reported = v0 + slope * tau + bend * tau * (tau + b->h);
             at = m->x + v0 * tau + slope * tau * tau / 2 + bend * (tau * tau * tau / 3 + b->h * tau * tau / 2);
         }
-        double effort = -b->spring[0].stiffness * at - b->spring[0].damping * told;
-        w += h * inverse * (load + effort);
-        way += h * w;
-        mean += effort / b->substeps;
+        double wrench = -b->spring[0].stiffness * at - b->spring[0].damping * reported;
+        w += h * inverse * (load + wrench);
+        displacement += h * w;
+        mean += wrench / b->substeps;
     }
     m->past[1] = m->past[0], m->past[0] = v0;
     if (m->known < 2) m->known++;
@@ -312,22 +312,22 @@ static void compare_with_hand(yk_context *context, bench *b, int steps)
 static void test_every_extrapolation(void **state)
 {
     for (yk_extrapolation kind = YK_EXTRAPOLATION_RIM; kind <= YK_EXTRAPOLATION_QUADRATIC; kind++) {
-        bench b = bench_of(&telling, 300, 5, 0.02, 10);
+        bench b = bench_of(&reporting, 300, 5, 0.02, 10);
         b.mass.load[0] = 3;
         b.scheme.rim.extrapolation = kind;
         compare_with_hand(*state, &b, 60);
     }
-    bench b = bench_of(&telling, 300, 5, 0.02, 10);
+    bench b = bench_of(&reporting, 300, 5, 0.02, 10);
     b.scheme.rim.positions = YK_RIM_POSITIONS_INTEGRAL;
     compare_with_hand(*state, &b, 60);
-    b = bench_of(&telling, 300, 5, 0.005, 1);
+    b = bench_of(&reporting, 300, 5, 0.005, 1);
     compare_with_hand(*state, &b, 60);
 }
 
 /* Told, from derivatives, by differences: one model. */
 static void test_models_are_identified(void **state)
 {
-    const yk_subsystem_ops *kinds[] = {&telling, &differentiable, &reversible, &telling};
+    const yk_subsystem_ops *kinds[] = {&reporting, &differentiable, &reversible, &reporting};
     double end[4];
     for (int i = 0; i < 4; i++) {
         bench b = bench_of(kinds[i], 300, 5, 0.02, 10);
@@ -367,14 +367,14 @@ static void test_stability(void **state)
     static const double angle[] = {0.5, 1.5, 2.5, 4, 6, 10, 20};
     for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
         double h = 0.01, omega = angle[i] / h;
-        bench b = bench_of(&telling, 2 * omega * omega, 0, h, 400);
+        bench b = bench_of(&reporting, 2 * omega * omega, 0, h, 400);
         assert_true(last_speed(*state, &b, 300) < 1e-3);
         b.scheme.rim.extrapolation = YK_EXTRAPOLATION_HOLD;
         assert_true(isinf(last_speed(*state, &b, 300)) == (angle[i] > sqrt(2)));
     }
     for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
         double h = 0.01;
-        bench b = bench_of(&telling, 0, 2 * angle[i] / h, h, 100);
+        bench b = bench_of(&reporting, 0, 2 * angle[i] / h, h, 100);
         assert_true(last_speed(*state, &b, 100) < 1e-12);
         b.scheme.rim.extrapolation = YK_EXTRAPOLATION_HOLD;
         assert_true(isinf(last_speed(*state, &b, 100)) == (angle[i] > 2));
@@ -389,7 +389,7 @@ static void test_integrated_positions(void **state)
     static const double angle[] = {1, 1.6, 1.85, 3};
     for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
         double h = 0.01, omega = angle[i] / h;
-        bench b = bench_of(&telling, 2 * omega * omega, 0, h, 400);
+        bench b = bench_of(&reporting, 2 * omega * omega, 0, h, 400);
         b.scheme.rim.positions = YK_RIM_POSITIONS_INTEGRAL;
         assert_true(isinf(last_speed(*state, &b, 600)) == (angle[i] > 1.7207));
     }
@@ -399,7 +399,7 @@ static void test_integrated_positions(void **state)
 static double error_at_end(yk_context *context, double h)
 {
     const double omega = 20, d = 2, end = 0.4;
-    bench b = bench_of(&telling, 2 * omega * omega, 4 * d, h, 200);
+    bench b = bench_of(&reporting, 2 * omega * omega, 4 * d, h, 200);
     yk_system *system = bench_start(context, &b);
     for (int i = 0; i < (int)lround(end / h); i++) step(context, system);
     double x = yk_system_output(system, 0, 0)->motion.position.x;
@@ -421,7 +421,7 @@ static void test_coupled_actuators(void **state)
     double end[2];
     for (int run = 0; run < 2; run++) {
         double h = run == 0 ? 0.02 : 1e-3;
-        bench b = bench_of(run == 0 ? &reversible : &telling, 4000, 40, h, run == 0 ? 200 : 10);
+        bench b = bench_of(run == 0 ? &reversible : &reporting, 4000, 40, h, run == 0 ? 200 : 10);
         b.mass = (slow){.base = b.mass.base,
                         .count = 2,
                         .inverse_mass = {{0.5, 0.4}, {0.4, 0.5}},
@@ -441,7 +441,7 @@ static void test_coupled_actuators(void **state)
 static void test_energy_at_the_interface(void **state)
 {
     for (int i = 0; i < 2; i++) {
-        bench b = bench_of(&telling, 800, 8, i == 0 ? 0.002 : 0.001, 20);
+        bench b = bench_of(&reporting, 800, 8, i == 0 ? 0.002 : 0.001, 20);
         yk_system *system = bench_start(*state, &b);
         for (int k = 0; k < (i == 0 ? 500 : 1000); k++) step(*state, system);
         yk_interface_statistics s = yk_system_interface_statistics(system, 0);
@@ -478,14 +478,14 @@ static void test_rollback(void **state)
     }
 }
 
-/* Jacobi: the mass takes the mean effort of the macro step before. */
+/* Jacobi: the mass takes the mean wrench of the macro step before. */
 static void test_jacobi(void **state)
 {
-    bench b = bench_of(&telling, 0, 30, 0.01, 10);
+    bench b = bench_of(&reporting, 0, 30, 0.01, 10);
     b.scheme.order = YK_ORDER_JACOBI;
     yk_system *system = bench_start(*state, &b);
     step(*state, system);
-    /* The consistent start found the effort of the spring. */
+    /* The consistent start found the wrench of the spring. */
     assert_near(yk_system_output(system, 0, 0)->motion.velocity.x, 1 - 0.01 * 30 * 1 / 2.0, 1e-12);
     double w = 1, mean = 0;
     for (int i = 0; i < 10; i++) {
@@ -500,7 +500,7 @@ static void test_jacobi(void **state)
 
 /* Graphs ----------------------------------------------------------------------------------------------------------- */
 
-/* A spring and a damper between two slow members. */
+/* A spring and a damper between two slow participants. */
 static int bridge_list(const yk_subsystem *self, const yk_port **list)
 {
     static const yk_port ports[2] = {{"left", YK_PORT_SCALAR, YK_TAKES_MOTION},
@@ -510,7 +510,7 @@ static int bridge_list(const yk_subsystem *self, const yk_port **list)
     return 2;
 }
 
-static yk_status bridge_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status bridge_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     fast *f = (fast *)self;
     double x = inputs[0].linear[0].x - inputs[1].linear[0].x, v = inputs[0].linear[1].x - inputs[1].linear[1].x;
@@ -519,7 +519,7 @@ static yk_status bridge_step(yk_subsystem *self, double t, double h, const yk_si
     return YK_OK;
 }
 
-static yk_status bridge_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status bridge_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     memset(((fast *)self)->state, 0, sizeof((fast *)self)->state);
     return inputs ? bridge_step(self, t, h, inputs) : YK_OK;
@@ -528,7 +528,7 @@ static yk_status bridge_start(yk_subsystem *self, double t, double h, const yk_s
 static void bridge_output(const yk_subsystem *self, int port, yk_port_value *value)
 {
     memset(value, 0, sizeof *value);
-    value->effort.force.x = (port == 0 ? 1 : -1) * ((const fast *)self)->state[2];
+    value->wrench.force.x = (port == 0 ? 1 : -1) * ((const fast *)self)->state[2];
 }
 
 static const yk_subsystem_ops bridge_ops = {.size = sizeof(yk_subsystem_ops),
@@ -543,19 +543,19 @@ static const yk_subsystem_ops bridge_ops = {.size = sizeof(yk_subsystem_ops),
                                             .state_get = fast_get,
                                             .state_set = fast_set};
 
-/* Two mechanisms on one fast member: stiff far beyond the macro step, and not a bit of momentum is lost. */
-static void test_one_fast_member_between_two_mechanisms(void **state)
+/* Two mechanisms on one fast participant: stiff far beyond the macro step, and not a bit of momentum is lost. */
+static void test_one_fast_participant_between_two_mechanisms(void **state)
 {
     yk_context *context = *state;
     const double h = 0.01, omega = 8 / h; /* of the two masses against each other */
-    slow left = one_mass(&telling, 2, 0, 1), right = one_mass(&reversible, 6, 0, -0.5);
+    slow left = one_mass(&reporting, 2, 0, 1), right = one_mass(&reversible, 6, 0, -0.5);
     fast bridge = {.base = {&bridge_ops}, .stiffness = 1.5 * omega * omega, .damping = 0.1 * 1.5 * omega};
     yk_subsystem *parts[] = {&left.base, &right.base, &bridge.base};
     static const char *const names[] = {"left", "right", "bridge"};
     static const int substeps[] = {1, 1, 400};
     static const yk_interface_def faces[] = {
-        {.name = "l", .effort_subsystem = 0, .motion_subsystem = 2, .motion_port = 0, .constrained = YK_AXIS_X},
-        {.name = "r", .effort_subsystem = 1, .motion_subsystem = 2, .motion_port = 1, .constrained = YK_AXIS_X}};
+        {.name = "l", .wrench_subsystem = 0, .motion_subsystem = 2, .motion_port = 0, .constrained = YK_AXIS_X},
+        {.name = "r", .wrench_subsystem = 1, .motion_subsystem = 2, .motion_port = 1, .constrained = YK_AXIS_X}};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 3,
@@ -591,7 +591,7 @@ static void test_every_kind_of_interface(void **state)
     yk_interface_def faces[PAIRS];
     for (int i = 0; i < PAIRS; i++) {
         bool fast_mass = i & 1, fast_spring = i & 2;
-        mass[i] = one_mass(&telling, 2, 0, 1);
+        mass[i] = one_mass(&reporting, 2, 0, 1);
         spring[i] = (fast){.base = {&fast_ops}, .stiffness = 2 * omega * omega};
         parts[2 * i] = &mass[i].base, parts[2 * i + 1] = &spring[i].base;
         names[2 * i] = "mass", names[2 * i + 1] = "spring";
@@ -599,7 +599,7 @@ static void test_every_kind_of_interface(void **state)
         if (fast_mass) quick[quick_count++] = 2 * i;
         if (fast_spring) quick[quick_count++] = 2 * i + 1;
         faces[i] = (yk_interface_def){
-            .name = "pair", .effort_subsystem = 2 * i, .motion_subsystem = 2 * i + 1, .constrained = YK_AXIS_X};
+            .name = "pair", .wrench_subsystem = 2 * i, .motion_subsystem = 2 * i + 1, .constrained = YK_AXIS_X};
     }
     yk_system_def def = {.subsystems = parts,
                          .names = names,
@@ -638,11 +638,11 @@ static void test_refusals(void **state)
     assert_int_equal(bench_create(*state, &b, &system), YK_OK);
     yk_system_destroy(system);
     int nobody = 7;
-    b = bench_of(&telling, 300, 5, 0.01, 10);
+    b = bench_of(&reporting, 300, 5, 0.01, 10);
     b.scheme.rim.fast = &nobody;
     b.scheme.rim.fast_count = 1;
     expect_refusal(*state, &b, "no fast subsystem 7");
-    b = bench_of(&telling, 300, 5, 0.01, 10);
+    b = bench_of(&reporting, 300, 5, 0.01, 10);
     b.scheme.rim.exchanges = 3;
     expect_refusal(*state, &b, "3 exchanges");
 }
@@ -658,7 +658,7 @@ int main(void)
                                        cmocka_unit_test(test_energy_at_the_interface),
                                        cmocka_unit_test(test_rollback),
                                        cmocka_unit_test(test_jacobi),
-                                       cmocka_unit_test(test_one_fast_member_between_two_mechanisms),
+                                       cmocka_unit_test(test_one_fast_participant_between_two_mechanisms),
                                        cmocka_unit_test(test_every_kind_of_interface),
                                        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, create_context, destroy_context);

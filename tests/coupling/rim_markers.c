@@ -10,7 +10,7 @@
 /* Stiffness and damping against the ground, for position and rotation. */
 typedef struct bushing {
     yk_subsystem base;
-    double stiffness, damping, turning_stiffness, turning_damping;
+    double stiffness, damping, rotational_stiffness, rotational_damping;
     yk_vec3 anchor;
     yk_port_value value;
 } bushing;
@@ -29,7 +29,7 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     return YK_OK;
 }
 
-static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     bushing *b = (bushing *)self;
     (void)t, (void)h;
@@ -38,15 +38,15 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_signal *i
     m->velocity = inputs[0].linear[1];
     m->orientation = inputs[0].orientation;
     m->angular_velocity = inputs[0].angular[1];
-    yk_vec3 turn = yk_so3_log(m->orientation);
-    b->value.effort.force =
+    yk_vec3 rotation = yk_so3_log(m->orientation);
+    b->value.wrench.force =
         yk_v3_axpy(b->stiffness, yk_v3_sub(m->position, b->anchor), yk_v3_scale(b->damping, m->velocity));
-    b->value.effort.torque =
-        yk_v3_axpy(b->turning_stiffness, turn, yk_v3_scale(b->turning_damping, m->angular_velocity));
+    b->value.wrench.torque =
+        yk_v3_axpy(b->rotational_stiffness, rotation, yk_v3_scale(b->rotational_damping, m->angular_velocity));
     return YK_OK;
 }
 
-static yk_status start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     bushing *b = (bushing *)self;
     b->value = (yk_port_value){.motion = {.position = b->anchor, .orientation = {1, 0, 0, 0}}};
@@ -74,7 +74,7 @@ static const yk_subsystem_ops bushing_ops = {.size = sizeof(yk_subsystem_ops),
                                              .destroy = nothing};
 
 /* The body in the placement's units and axes; the marker is turned so that it starts along the system's. */
-static yk_subsystem *make_body(const yk_placement *p)
+static yk_subsystem *make_body(const yk_transform *p)
 {
     double inertia_unit = p->mass * p->length * p->length;
     yk_quat back = yk_q_conjugate(p->orientation);
@@ -84,7 +84,7 @@ static yk_subsystem *make_body(const yk_placement *p)
                          .orientation = back,
                          .port_count = 1,
                          .offset = {yk_v3_scale(1 / p->length, yk_v3(0.1, 0.05, -0.02))},
-                         .turn = {{1, 0, 0, 0}},
+                         .rotation = {{1, 0, 0, 0}},
                          .substeps = 4};
     yk_vec3 at = yk_v3_sub(yk_v3(0.3, 0.2, 0.1), p->position);
     def.position = yk_v3_scale(1 / p->length, yk_q_rotate(back, at));
@@ -93,23 +93,23 @@ static yk_subsystem *make_body(const yk_placement *p)
     return free_body_create(&def);
 }
 
-static void run(yk_context *context, const yk_placement *placement, double h, int steps, yk_motion *end)
+static void run(yk_context *context, const yk_transform *transform, double h, int steps, yk_motion *end)
 {
-    yk_placement placements[2] = {*placement, yk_placement_default()};
+    yk_transform transforms[2] = {*transform, yk_transform_default()};
     bushing b = {.base = {&bushing_ops},
                  .stiffness = 2e5,
                  .damping = 200,
-                 .turning_stiffness = 2e3,
-                 .turning_damping = 2,
+                 .rotational_stiffness = 2e3,
+                 .rotational_damping = 2,
                  .anchor = {0.4, 0.25, 0.08}};
-    yk_subsystem *body = make_body(placement), *parts[2] = {body, &b.base};
+    yk_subsystem *body = make_body(transform), *parts[2] = {body, &b.base};
     static const char *const names[] = {"body", "bushing"};
     static const int substeps[] = {1, 200};
     yk_interface_def face = {.name = "clamp", .motion_subsystem = 1, .constrained = YK_AXES_ALL};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 2,
-                         .placements = placements,
+                         .transforms = transforms,
                          .substeps = substeps,
                          .interfaces = &face,
                          .interface_count = 1,
@@ -136,7 +136,7 @@ static void assert_close(yk_vec3 a, yk_vec3 b, double tolerance)
 /* Ten times the macro step that explicit coupling could take: at rest in the end where the weight stretches the bushing. */
 static void test_stiff_bushing(void **state)
 {
-    yk_placement plain = yk_placement_default();
+    yk_transform plain = yk_transform_default();
     yk_motion end;
     run(*state, &plain, 0.02, 500, &end);
     assert_close(end.velocity, yk_v3(0, 0, 0), 1e-4);
@@ -145,8 +145,8 @@ static void test_stiff_bushing(void **state)
 
 static void test_units_and_axes(void **state)
 {
-    yk_placement plain = yk_placement_default();
-    yk_placement other = {
+    yk_transform plain = yk_transform_default();
+    yk_transform other = {
         .position = {0.7, -0.3, 0.2}, .orientation = yk_so3_exp(yk_v3(0.4, -0.8, 1.1)), .length = 1e-3, .mass = 1e-3};
     yk_motion end[2];
     run(*state, &plain, 0.002, 60, &end[0]);

@@ -30,7 +30,7 @@ static yk_oscillator_def second_mass(double velocity)
 }
 
 static const yk_interface_def joint = {
-    .name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
 
 static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs, const yk_scheme_def *scheme, double h,
                                     const int *substeps)
@@ -69,7 +69,7 @@ static double position(const pair *p, int mass)
 static const double OMEGA = 50;
 
 /* Puts both masses on the exact motion at t = h with the exact history at t = 0, as the reference computation starts.
- * The words are those of the oscillators: x, v, a now, x, v, a before, effort. */
+ * The words are those of the oscillators: x, v, a now, x, v, a before, wrench. */
 static void set_exact_history(yk_system *system, double v0, double h)
 {
     yk_state_layout layout = yk_system_state_layout(system);
@@ -128,7 +128,7 @@ static void tight_errors_are_those_of_the_paper(void **state)
     assert_near(relative_error(&scheme, 0.6, 1, 1e-3, 0.1, 1, false), 3.2e-2, 0.05e-2);
     assert_near(relative_error(&scheme, 0.6, 1, 1e-4, 0.1, 1, false), 3.29e-3, 0.005e-3);
     assert_near(relative_error(&scheme, 0.6, 1, 1e-5, 0.1, 1, false), 3.30e-4, 0.005e-4);
-    scheme.relaxation = YK_RELAXATION_AITKEN;
+    scheme.acceleration = YK_ACCELERATION_AITKEN;
     assert_near(relative_error(&scheme, 0.6, 1, 1e-4, 0.1, 1, false), 3.29e-3, 0.005e-3);
 }
 
@@ -143,12 +143,12 @@ static void monolithic_is_of_second_order(void **state)
     assert_true(fine < 1e-3);
 }
 
-/* An exact motion side is given straight lines: its effort is the mean that changes its momentum. */
+/* An exact motion side is given straight lines: its wrench is the mean that changes its momentum. */
 static void tight_converges_with_an_exact_motion_side(void **state)
 {
     (void)state;
     yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.relaxation = YK_RELAXATION_AITKEN;
+    scheme.kind = YK_SCHEME_TIGHT, scheme.acceleration = YK_ACCELERATION_AITKEN;
     double errors[2];
     for (int i = 0; i < 2; i++) {
         double h = i ? 1e-4 : 2e-4;
@@ -165,7 +165,7 @@ static void tight_converges_with_an_exact_motion_side(void **state)
 }
 
 /* A start out of equilibrium: the joint force at t = 0 is m2 a, and the first step must know it. */
-static void start_finds_the_initial_effort(void **state)
+static void start_finds_the_initial_wrench(void **state)
 {
     (void)state;
     yk_scheme_def scheme = yk_scheme_default();
@@ -176,7 +176,7 @@ static void start_finds_the_initial_effort(void **state)
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-4), YK_OK);
     double a = -5000 * 0.01 / 31;
     assert_relative(yk_system_output(p.system, 0, 0)->motion.acceleration.x, a, 1e-10);
-    assert_relative(yk_system_output(p.system, 1, 0)->effort.force.x, 30 * a, 1e-10);
+    assert_relative(yk_system_output(p.system, 1, 0)->wrench.force.x, 30 * a, 1e-10);
     close_masses(&p);
 }
 
@@ -184,11 +184,11 @@ static const yk_scheme_def *all_schemes(int *count)
 {
     static yk_scheme_def list[6];
     for (int i = 0; i < 6; i++) list[i] = yk_scheme_default();
-    list[1].inputs = YK_INPUTS_ORIGINAL;
+    list[1].inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
     list[2].order = YK_ORDER_JACOBI;
     list[3].kind = YK_SCHEME_TIGHT, list[3].iterations = 0;
     list[4].kind = YK_SCHEME_TIGHT;
-    list[5].kind = YK_SCHEME_TIGHT, list[5].relaxation = YK_RELAXATION_AITKEN;
+    list[5].kind = YK_SCHEME_TIGHT, list[5].acceleration = YK_ACCELERATION_AITKEN;
     *count = 6;
     return list;
 }
@@ -206,10 +206,10 @@ static void each_side_receives_what_the_other_gave(void **state)
         defs[1].stiffness = 10, defs[1].damping = 0.5, defs[1].mass = 0.7;
         assert_int_equal(open_masses(&p, defs, &schemes[s], 1e-3), YK_OK);
         for (int n = 0; n < 50; n++) {
-            double given_before = yk_system_output(p.system, 1, 0)->effort.force.x;
+            double given_before = yk_system_output(p.system, 1, 0)->wrench.force.x;
             assert_true(yk_system_step(p.system, NULL) >= 0);
-            double given = yk_system_output(p.system, 1, 0)->effort.force.x;
-            double received = yk_system_output(p.system, 0, 0)->effort.force.x;
+            double given = yk_system_output(p.system, 1, 0)->wrench.force.x;
+            double received = yk_system_output(p.system, 0, 0)->wrench.force.x;
             bool late = schemes[s].kind == YK_SCHEME_EXPLICIT && schemes[s].order == YK_ORDER_JACOBI;
             assert_true(received == -(late ? given_before : given));
         }
@@ -240,7 +240,7 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
 {
     (void)state;
     yk_scheme_def scheme = yk_scheme_default();
-    scheme.inputs = YK_INPUTS_ORIGINAL;
+    scheme.inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.56, 0.1), second_mass(0.1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
@@ -263,7 +263,7 @@ static void unconverged_iterations_are_reported_and_the_run_goes_on(void **state
 {
     (void)state;
     yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.iterations = 2, scheme.relaxation = YK_RELAXATION_NONE;
+    scheme.kind = YK_SCHEME_TIGHT, scheme.iterations = 2, scheme.acceleration = YK_ACCELERATION_NONE;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
@@ -280,7 +280,7 @@ static void aitken_carries_a_heavy_partner(void **state)
 {
     (void)state;
     yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.relaxation = YK_RELAXATION_AITKEN;
+    scheme.kind = YK_SCHEME_TIGHT, scheme.acceleration = YK_ACCELERATION_AITKEN;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     defs[1].mass = 1000;
@@ -355,7 +355,7 @@ int main(void)
         cmocka_unit_test(tight_errors_are_those_of_the_paper),
         cmocka_unit_test(monolithic_is_of_second_order),
         cmocka_unit_test(tight_converges_with_an_exact_motion_side),
-        cmocka_unit_test(start_finds_the_initial_effort),
+        cmocka_unit_test(start_finds_the_initial_wrench),
         cmocka_unit_test(each_side_receives_what_the_other_gave),
         cmocka_unit_test(tight_scheme_closes_the_gap),
         cmocka_unit_test(unstable_coupling_creates_energy_and_is_named),

@@ -13,7 +13,7 @@ typedef struct pair {
 } pair;
 
 static const yk_interface_def joint = {
-    .name = "joint", .effort_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
 static const char *const names[] = {"pushed", "carried"};
 
 /* A push of 4 ms in a motion with a period of 2 s. */
@@ -202,10 +202,10 @@ static void steps_end_at_events(void **state)
 {
     (void)state;
     static const double events[] = {-1, 0, 0.25, 0.3, 77};
-    yk_step_control none = yk_step_control_default(), told = none;
-    told.events = events, told.event_count = 5;
+    yk_step_control none = yk_step_control_default(), reported = none;
+    reported.events = events, reported.event_count = 5;
     assert_true(jump_error(1, &none) > 1e-5);
-    assert_true(jump_error(1, &told) < 1e-10);
+    assert_true(jump_error(1, &reported) < 1e-10);
 }
 
 /* As if the events were listed, to the bit; and where there are too many of them, as if there were none. */
@@ -213,11 +213,11 @@ static void subsystems_announce_events(void **state)
 {
     (void)state;
     static const double at = 0.25;
-    pair_def plain = {.scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP, .force = jump}, listed = plain, told = plain,
+    pair_def plain = {.scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP, .force = jump}, listed = plain, reported = plain,
              crowded = plain;
     listed.control.events = &at, listed.control.event_count = 1;
-    told.next_event = next_jump, crowded.next_event = next_of_many;
-    result by_list = sample_run(&listed), by_word = sample_run(&told);
+    reported.next_event = next_jump, crowded.next_event = next_of_many;
+    result by_list = sample_run(&listed), by_word = sample_run(&reported);
     assert_memory_equal(by_list.position, by_word.position, sizeof by_list.position);
     result none = sample_run(&plain), many = sample_run(&crowded);
     assert_memory_equal(none.position, many.position, sizeof none.position);
@@ -257,7 +257,7 @@ static void the_largest_step_is_kept(void **state)
     assert_true(r.statistics.largest_step <= SAMPLE_STEP / 5 * (1 + 1e-9));
 }
 
-static void jumps_that_nobody_told_of_are_found(void **state)
+static void jumps_that_nobody_announced_are_found(void **state)
 {
     (void)state;
     yk_step_control control = {.tolerance = 1e-4, .absolute = 1e-9, .smallest = 1e-5};
@@ -325,7 +325,7 @@ int main(void)
         cmocka_unit_test(subsystems_announce_events),
         cmocka_unit_test(announced_events_keep_the_order),
         cmocka_unit_test(the_largest_step_is_kept),
-        cmocka_unit_test(jumps_that_nobody_told_of_are_found),
+        cmocka_unit_test(jumps_that_nobody_announced_are_found),
         cmocka_unit_test(rollback_repeats_the_run_bit_for_bit),
         cmocka_unit_test(bad_controls_are_refused),
     };

@@ -45,14 +45,14 @@ static yk_status accept(yk_subsystem *self, int port, yk_causality causality, un
     return YK_OK;
 }
 
-static yk_status source_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status source_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)h, (void)inputs;
     ((clock_source *)self)->time = t;
     return YK_OK;
 }
 
-static yk_status source_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status source_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)inputs;
     ((clock_source *)self)->time = t + h;
@@ -85,21 +85,21 @@ static void source_channel(const yk_subsystem *self, int channel, double *values
     values[0] = -1, values[1] = square(self);
 }
 
-static yk_status target_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status target_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t, (void)h;
     integral *target = (integral *)self;
     target->sum = 0;
-    if (inputs) target->start_value = yk_signal_scalar(&inputs[1], 0);
+    if (inputs) target->start_value = yk_input_scalar(&inputs[1], 0);
     return YK_OK;
 }
 
-static yk_status target_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status target_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t;
     integral *target = (integral *)self;
     target->degree = inputs[1].degree;
-    target->sum += h * yk_signal_scalar(&inputs[1], h / 2); /* of a line */
+    target->sum += h * yk_input_scalar(&inputs[1], h / 2); /* of a line */
     return YK_OK;
 }
 
@@ -236,7 +236,7 @@ static void index1_carries_wires(void **state)
     mass.integrator = YK_OSCILLATOR_EXACT, mass.stiffness = 3, mass.position = 0.1;
     yk_subsystem *list[4] = {p.list[0], p.list[1]};
     for (int i = 2; i < 4; i++, mass.mass = 2) assert_int_equal(yk_oscillator_create(*state, &mass, &list[i]), YK_OK);
-    yk_interface_def joint = {.name = "joint", .effort_subsystem = 2, .motion_subsystem = 3, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 2, .motion_subsystem = 3, .constrained = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
     p.def.scheme.kind = YK_SCHEME_INDEX1;
@@ -306,7 +306,7 @@ static void wrong_wires_are_refused(void **state)
     p.def.wires = two, p.def.wire_count = 2;
     expect_refusal(*state, &p.def, "wires 'line' and 'second' both end at port 'in'");
     set_up(&p);
-    yk_interface_def joint = {.name = "joint", .effort_subsystem = 1, .motion_subsystem = 0};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 1, .motion_subsystem = 0};
     p.def.interfaces = &joint, p.def.interface_count = 1;
     expect_refusal(*state, &p.def, "carries a signal without power; join it by a wire");
 }
@@ -322,7 +322,7 @@ static void wires_run_beside_what_is_merged(void **state)
     yk_subsystem *masses[2];
     for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(*state, &mass, &masses[i]), YK_OK);
     yk_subsystem *list[4] = {masses[0], p.list[0], masses[1], p.list[1]};
-    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 2, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 2, .constrained = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
     p.wire.source_subsystem = 3, p.wire.target_subsystem = 1;

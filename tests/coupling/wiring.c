@@ -44,8 +44,8 @@ static void interfaces_must_name_ports_that_exist(void **state)
 static void a_port_is_joined_once(void **state)
 {
     (void)state;
-    yk_interface_def twice[2] = {{.name = "one", .effort_subsystem = 0, .motion_subsystem = 1},
-                                 {.name = "two", .effort_subsystem = 2, .motion_subsystem = 1}};
+    yk_interface_def twice[2] = {{.name = "one", .wrench_subsystem = 0, .motion_subsystem = 1},
+                                 {.name = "two", .wrench_subsystem = 2, .motion_subsystem = 1}};
     yk_system_def def = def_with(twice, 2);
     expect_refusal(&def, YK_ERROR_ARGUMENT, "interfaces 'one' and 'two' both use port 'mass' of subsystem 'right'");
 }
@@ -53,14 +53,14 @@ static void a_port_is_joined_once(void **state)
 static void steps_and_schemes_have_limits(void **state)
 {
     (void)state;
-    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 1};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
     yk_system_def def = def_with(&joint, 1);
     def.step = 0;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "macro step is 0 s");
     def.step = 1e-3;
-    def.scheme.inputs = (yk_inputs){true, 0, 0, 0};
+    def.scheme.inputs = (yk_explicit_inputs){true, 0, 0, 0};
     expect_refusal(&def, YK_ERROR_ARGUMENT, "one must be positive");
-    def.scheme.inputs = (yk_inputs){true, -1, 2, 1};
+    def.scheme.inputs = (yk_explicit_inputs){true, -1, 2, 1};
     expect_refusal(&def, YK_ERROR_ARGUMENT, "must not be negative");
     def.scheme = yk_scheme_default();
     def.scheme.kind = YK_SCHEME_TIGHT, def.scheme.iterations = -3;
@@ -92,7 +92,7 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     yk_subsystem_ops poor = *masses[0]->ops;
     poor.state_set = NULL, poor.merge = NULL, poor.kind = "recorded tape";
     const yk_subsystem_ops *rich = masses[1]->ops;
-    yk_interface_def joint = {.name = "joint", .effort_subsystem = 0, .motion_subsystem = 1};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
     yk_system_def def = def_with(&joint, 1);
     def.scheme.kind = YK_SCHEME_TIGHT;
     masses[1]->ops = &poor;

@@ -13,7 +13,7 @@
 #include "scenario_input.h"
 
 enum { FILES_MAX = 300, SIZE_MAX_BYTES = 1 << 16, SECONDS = 3 };
-static const double slowest_allowed = 2; /* seconds of processor time for one small input */
+static const double SLOWEST_ALLOWED = 2; /* seconds of processor time for one small input */
 
 typedef struct bytes {
     unsigned char *data;
@@ -118,7 +118,7 @@ static const char *const words[] = {
     "coupling: ",
     "record: ",
     "parameters: ",
-    "signals: ",
+    "channels: ",
     "name: ",
     "between: ",
     "solver: oscillator",
@@ -240,7 +240,7 @@ int main(int count, char **arguments)
     for (current = first; current < limit; current++) {
         double seconds = try_mutation(&c, current);
         if (seconds > slowest) slowest = seconds;
-        if (seconds > slowest_allowed) {
+        if (seconds > SLOWEST_ALLOWED) {
             printf("mutation %ld took %.1f s\n", current, seconds);
             return 1;
         }

@@ -8,7 +8,7 @@
 #include "scenario_input.h"
 
 enum { REPEATS = 400000 };
-static const double slowest_allowed = 10; /* seconds of processor time, with sanitizers */
+static const double SLOWEST_ALLOWED = 10; /* seconds of processor time, with sanitizers */
 
 typedef struct pattern {
     const char *name, *head, *unit, *tail; /* the unit is repeated; %d in it is a running number */
@@ -34,8 +34,8 @@ static const pattern patterns[] = {
     {"open quote", "title: \"", "\\n", "", REPEATS},
     {"subsystems", "time: {end: 1, step: 1}\nsubsystems:\n", "  s%d: {solver: oscillator, mass: 1}\n", "", REPEATS / 4},
     {"parameters", SCENARIO "parameters:\n  p0: 1\n", "  q%d: p0\n", "", 999},
-    {"signals", SCENARIO "record: {signals: [", "a.mass.position, ", "]}\n", REPEATS / 8},
-    {"bad signals", SCENARIO "record: {signals: [", "a.mass.positon, ", "]}\n", REPEATS / 8},
+    {"signals", SCENARIO "record: {channels: [", "a.mass.position, ", "]}\n", REPEATS / 8},
+    {"bad signals", SCENARIO "record: {channels: [", "a.mass.positon, ", "]}\n", REPEATS / 8},
     {"repetition", "time: {end: 1, step: 1}\nsubsystems: {'s{i}': {repeat: 900000, mass: '{i}', x: '", "{2*i+k} ",
      "'}}\n", 200},
     {"repeated text", "time: {end: 1, step: 1}\nsubsystems: {'s{i}': {repeat: 900000, mass: '{i}", "x", "'}}\n",
@@ -81,7 +81,7 @@ static int answer(const char *name, char *text, size_t length)
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     printf("%-18s %8zu bytes %7.3f s\n", name, length, seconds);
     free(text);
-    return seconds < slowest_allowed;
+    return seconds < SLOWEST_ALLOWED;
 }
 
 int main(void)

@@ -81,7 +81,7 @@ static void an_inexact_operator_is_followed_to_its_noise(void **state)
     check(*state, (known){{1.3, 1.15, 1.0}, {3.1, 0.4, 1.7}, 0.2, 1e-8, 7}, 1e-5, 1e-5);
 }
 
-static void the_residual_tells_when_it_is_not_found(void **state)
+static void the_residual_reports_when_it_is_not_found(void **state)
 {
     known k = {{1, 0.9999, 0.9998}, {0.1, 0.2, 0.3}, 0.3, 0, 1};
     yk_arnoldi_options options = yk_arnoldi_default();
@@ -120,7 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_spectra_are_found),
         cmocka_unit_test(an_inexact_operator_is_followed_to_its_noise),
-        cmocka_unit_test(the_residual_tells_when_it_is_not_found),
+        cmocka_unit_test(the_residual_reports_when_it_is_not_found),
         cmocka_unit_test(a_failing_operator_ends_it),
     };
     return cmocka_run_group_tests_name("arnoldi", tests, create_context, destroy_context);

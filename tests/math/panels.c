@@ -84,7 +84,7 @@ static void solves_all_patterns(void **state)
         }
 }
 
-static void bad_pivots_are_told(void **state)
+static void bad_pivots_are_reported(void **state)
 {
     problem p = {.n = 2, .starts = {0, 2, 4}, .rows = {0, 1, 0, 1}, .row_order = {0, 1}, .column_order = {0, 1}};
     const double matrices[3][4] = {{0, 1, 1, 0}, {1, 1, 1, 1}, {1, 1, NAN, 1}};
@@ -158,7 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves_all_patterns),
-        cmocka_unit_test(bad_pivots_are_told),
+        cmocka_unit_test(bad_pivots_are_reported),
         cmocka_unit_test(chains_do_not_fill),
         cmocka_unit_test(pivots_come_back),
     };

@@ -69,8 +69,8 @@ static void half_turns_have_one_logarithm(void **state)
         assert_vectors(theta, opposite, 0);
         assert_near(yk_v3_norm(theta), YK_PI, 1e-15);
         assert_near(fabs(yk_v3_dot(theta, e)), YK_PI, 1e-15);
-        yk_mat3 half_turn = yk_m3_sub(yk_m3_scale(2, yk_m3_outer(e, e)), yk_m3_identity());
-        assert_near(fabs(yk_v3_dot(yk_so3_log_matrix(half_turn), e)), YK_PI, 2e-15);
+        yk_mat3 half_rotation = yk_m3_sub(yk_m3_scale(2, yk_m3_outer(e, e)), yk_m3_identity());
+        assert_near(fabs(yk_v3_dot(yk_so3_log_matrix(half_rotation), e)), YK_PI, 2e-15);
     }
 }
 
@@ -97,7 +97,7 @@ static void exponential_agrees_with_known_rotations(void **state)
     (void)state;
     yk_mat3 quarter = yk_so3_exp_matrix(yk_v3(0, 0, YK_PI / 2));
     assert_matrices(quarter, (yk_mat3){{{0, -1, 0}, {1, 0, 0}, {0, 0, 1}}}, 3e-16);
-    /* A third of a turn about the space diagonal permutes the axes. */
+    /* A third of a rotation about the space diagonal permutes the axes. */
     double c = 2 * YK_PI / 3 / sqrt(3);
     assert_matrices(yk_so3_exp_matrix(yk_v3(c, c, c)), (yk_mat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}}, 5e-16);
 }
@@ -233,13 +233,13 @@ static void slerp_turns_at_constant_rate_along_the_short_way(void **state)
 {
     (void)state;
     yk_quat a = yk_so3_exp(yk_v3(0.2, -0.4, 0.1));
-    yk_vec3 turn = {0.9, 1.1, -0.4};
-    yk_quat b = yk_q_mul(yk_so3_exp(turn), a);
+    yk_vec3 rotation = {0.9, 1.1, -0.4};
+    yk_quat b = yk_q_mul(yk_so3_exp(rotation), a);
     yk_quat far_side = {-b.w, -b.x, -b.y, -b.z};
     assert_same_rotation(yk_so3_slerp(a, b, 0), a, 2e-16);
     assert_same_rotation(yk_so3_slerp(a, b, 1), b, 4e-16);
     for (double s = -0.5; s <= 1.5; s += 0.25) {
-        yk_quat expected = yk_q_mul(yk_so3_exp(yk_v3_scale(s, turn)), a);
+        yk_quat expected = yk_q_mul(yk_so3_exp(yk_v3_scale(s, rotation)), a);
         assert_same_rotation(yk_so3_slerp(a, b, s), expected, 5e-16);
         assert_same_rotation(yk_so3_slerp(a, far_side, s), expected, 5e-16);
     }

@@ -3,7 +3,7 @@
 #include "bodies.h"
 #include "test.h"
 
-static const double step = 1e-5;
+static const double STEP = 1e-5;
 
 static yk_force_law law_of(int kind)
 {
@@ -32,8 +32,8 @@ static void bodies_for(const yk_force_law *law, yk_frame body[2])
     general_bodies(body);
     if (law->kind != YK_FORCE_TORSION && law->kind != YK_FORCE_BUSHING) return;
     yk_mat3 marker_a = yk_m3_mul(body[0].rotation, law->axes[0]);
-    yk_vec3 turn = law->kind == YK_FORCE_TORSION ? yk_v3(0, 0, 0.8) : yk_v3(0, 0, 0);
-    yk_mat3 marker_b = yk_m3_mul(marker_a, yk_so3_exp_matrix(turn));
+    yk_vec3 rotation = law->kind == YK_FORCE_TORSION ? yk_v3(0, 0, 0.8) : yk_v3(0, 0, 0);
+    yk_mat3 marker_b = yk_m3_mul(marker_a, yk_so3_exp_matrix(rotation));
     body[1].rotation = yk_m3_mul(marker_b, yk_m3_transpose(law->axes[1]));
 }
 
@@ -50,12 +50,12 @@ static void tangent_is_the_derivative_of_the_load(void **state)
         for (int k = 0; k < 12; k++) {
             yk_frame ahead[2], behind[2];
             bodies_for(&law, ahead), bodies_for(&law, behind);
-            displace(ahead, k, step), displace(behind, k, -step);
+            displace(ahead, k, STEP), displace(behind, k, -STEP);
             for (int i = 0; i < 12; i++) {
                 /* About axes across the hinge a torsion spring is not defined by the joint that holds it. */
                 if (kind == YK_FORCE_TORSION && k % 6 >= 3) continue;
-                double slope = (load_at(&law, ahead, i) - load_at(&law, behind, i)) / (2 * step);
-                assert_near(tangent.placement[i / 3][k / 3].m[i % 3][k % 3], slope, 2e-7);
+                double slope = (load_at(&law, ahead, i) - load_at(&law, behind, i)) / (2 * STEP);
+                assert_near(tangent.pose[i / 3][k / 3].m[i % 3][k % 3], slope, 2e-7);
             }
         }
     }
@@ -66,13 +66,13 @@ static void torsion_turns_about_its_axis(void **state)
 {
     (void)state;
     yk_force_law law = law_of(YK_FORCE_TORSION);
-    yk_frame body[2], turned[2];
-    bodies_for(&law, body), bodies_for(&law, turned);
+    yk_frame body[2], rotated[2];
+    bodies_for(&law, body), bodies_for(&law, rotated);
     yk_vec3 z = yk_m3_apply(body[0].rotation, yk_m3_column(&law.axes[0], 2));
-    turned[1].rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(0.1, z)), turned[1].rotation);
+    rotated[1].rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(0.1, z)), rotated[1].rotation);
     yk_force_load before, after;
     yk_force_evaluate(&law, &body[0], &body[1], 0, &before, NULL);
-    yk_force_evaluate(&law, &turned[0], &turned[1], 0, &after, NULL);
+    yk_force_evaluate(&law, &rotated[0], &rotated[1], 0, &after, NULL);
     assert_near(yk_v3_dot(before.part[3], z), -30 * (0.8 - 0.4), 1e-12);
     assert_near(yk_v3_dot(after.part[3], z), -30 * (0.9 - 0.4), 1e-12);
 }
@@ -102,11 +102,11 @@ static void power_balances(void **state)
         for (int side = 0; side < 2; side++)
             power += yk_v3_dot(load.part[2 * side], body[side].velocity) +
                      yk_v3_dot(load.part[2 * side + 1], body[side].angular_velocity);
-        yk_frame a[2] = {coasted(&body[0], step), coasted(&body[0], -step)};
-        yk_frame b[2] = {coasted(&body[1], step), coasted(&body[1], -step)};
+        yk_frame a[2] = {coasted(&body[0], STEP), coasted(&body[0], -STEP)};
+        yk_frame b[2] = {coasted(&body[1], STEP), coasted(&body[1], -STEP)};
         yk_force_evaluate(&law, &a[0], &b[0], 1.5, &ahead, NULL);
         yk_force_evaluate(&law, &a[1], &b[1], 1.5, &behind, NULL);
-        double stored = (ahead.energy - behind.energy) / (2 * step);
+        double stored = (ahead.energy - behind.energy) / (2 * STEP);
         assert_near(power, -stored - load.loss + load.supply, 1e-7);
     }
 }

@@ -20,7 +20,7 @@ static void offset_body_moves_with_its_centre(void **state)
     const yk_frame *node = &body[0];
     yk_inertia inertia = eccentric();
     yk_inertia_global global;
-    yk_inertia_turn(&inertia, &node->rotation, &global);
+    yk_inertia_rotate(&inertia, &node->rotation, &global);
     yk_momentum momentum = yk_inertia_momentum(&global, node->velocity, node->angular_velocity);
     double energy = yk_inertia_kinetic(&momentum, node->velocity, node->angular_velocity);
     yk_vec3 arm = yk_m3_apply(node->rotation, yk_v3(0.1, -0.3, 0.2));
@@ -33,12 +33,12 @@ static void offset_body_moves_with_its_centre(void **state)
     assert_near(yk_inertia_least(&inertia), 0.29, 0.02);
 }
 
-static void assert_tensor(yk_mat3 central, yk_vec3 turn, const char *expected)
+static void assert_tensor(yk_mat3 central, yk_vec3 rotation, const char *expected)
 {
     char why[240] = "";
-    yk_mat3 axes = yk_so3_exp_matrix(turn);
-    yk_mat3 turned = yk_m3_mul(axes, yk_m3_mul(central, yk_m3_transpose(axes)));
-    bool possible = yk_inertia_possible(&turned, why, sizeof why);
+    yk_mat3 axes = yk_so3_exp_matrix(rotation);
+    yk_mat3 rotated = yk_m3_mul(axes, yk_m3_mul(central, yk_m3_transpose(axes)));
+    bool possible = yk_inertia_possible(&rotated, why, sizeof why);
     if (possible != !expected || (expected && !strstr(why, expected)))
         fail_msg("expected '%s', not '%s'", expected, why);
 }
@@ -47,28 +47,28 @@ static void assert_tensor(yk_mat3 central, yk_vec3 turn, const char *expected)
 static void impossible_tensors_are_refused(void **state)
 {
     (void)state;
-    static const yk_vec3 turns[3] = {{0, 0, 0}, {0.4, -1.1, 0.3}, {2, 1, -1}};
+    static const yk_vec3 rotates[3] = {{0, 0, 0}, {0.4, -1.1, 0.3}, {2, 1, -1}};
     for (int k = 0; k < 3; k++) {
-        assert_tensor(yk_m3_diagonal(1, 1, 100), turns[k], "exceeds the sum");
-        assert_tensor(yk_m3_diagonal(1e-9, 1e-9, 2.1e-9), turns[k], "exceeds the sum");
-        assert_tensor(yk_m3_diagonal(0, 0, 1), turns[k], "exceeds the sum");
-        assert_tensor(yk_m3_diagonal(1, -0.1, 1), turns[k], "below zero");
-        assert_tensor(yk_m3_diagonal(3, 1, 2), turns[k], NULL);
-        assert_tensor(yk_m3_diagonal(0, 2, 2), turns[k], NULL);
-        assert_tensor(yk_m3_diagonal(0, 0, 0), turns[k], NULL);
-        assert_tensor(yk_m3_diagonal(1e-12, 1.23, 1.23), turns[k], NULL);
-        assert_tensor(yk_m3_diagonal(0.0123, 0.0123, 0.0247), turns[k], NULL); /* a disc, rounded to three digits */
+        assert_tensor(yk_m3_diagonal(1, 1, 100), rotates[k], "exceeds the sum");
+        assert_tensor(yk_m3_diagonal(1e-9, 1e-9, 2.1e-9), rotates[k], "exceeds the sum");
+        assert_tensor(yk_m3_diagonal(0, 0, 1), rotates[k], "exceeds the sum");
+        assert_tensor(yk_m3_diagonal(1, -0.1, 1), rotates[k], "below zero");
+        assert_tensor(yk_m3_diagonal(3, 1, 2), rotates[k], NULL);
+        assert_tensor(yk_m3_diagonal(0, 2, 2), rotates[k], NULL);
+        assert_tensor(yk_m3_diagonal(0, 0, 0), rotates[k], NULL);
+        assert_tensor(yk_m3_diagonal(1e-12, 1.23, 1.23), rotates[k], NULL);
+        assert_tensor(yk_m3_diagonal(0.0123, 0.0123, 0.0247), rotates[k], NULL); /* a disc, rounded to three digits */
     }
     yk_mat3 skewed = {{{1, 0.1, 0}, {0, 1, 0}, {0, 0, 1}}};
-    assert_tensor(skewed, turns[0], "not symmetric");
-    assert_tensor(yk_m3_diagonal(1, NAN, 1), turns[0], "not finite");
+    assert_tensor(skewed, rotates[0], "not symmetric");
+    assert_tensor(yk_m3_diagonal(1, NAN, 1), rotates[0], "not finite");
 }
 
 /* (p', l' + v x p) with p' = p / c when dv = dx / c: against differences. */
 static void residual(const yk_inertia *inertia, const yk_frame *node, double c, double out[6])
 {
     yk_inertia_global global;
-    yk_inertia_turn(inertia, &node->rotation, &global);
+    yk_inertia_rotate(inertia, &node->rotation, &global);
     yk_momentum p = yk_inertia_momentum(&global, node->velocity, node->angular_velocity);
     yk_vec3 force = yk_v3_scale(c, p.linear);
     yk_vec3 torque = yk_v3_axpy(c * c, yk_v3_cross(node->velocity, p.linear), yk_v3_scale(c, p.angular));
@@ -83,8 +83,8 @@ static void tangent_is_the_derivative(void **state)
     general_bodies(body);
     double c = 0.02, tangent[6][6], step = 1e-6;
     yk_inertia_global global;
-    yk_inertia_turn(&inertia, &body[0].rotation, &global);
-    yk_inertia_tangent(&global, &body[0], c, YK_TURN_OF_STEP, tangent);
+    yk_inertia_rotate(&inertia, &body[0].rotation, &global);
+    yk_inertia_tangent(&global, &body[0], c, YK_ROTATION_OF_STEP, tangent);
     for (int k = 0; k < 6; k++) {
         double up[6], down[6];
         for (int side = 0; side < 2; side++) {
@@ -95,8 +95,8 @@ static void tangent_is_the_derivative(void **state)
             if (k < 3) {
                 hasten(moved, k, by / c);
             } else {
-                yk_vec3 turn = {k == 3 ? by : 0, k == 4 ? by : 0, k == 5 ? by : 0};
-                yk_vec3 change = yk_v3_axpy(-c / 2, yk_v3_cross(moved[0].angular_velocity, turn), turn);
+                yk_vec3 rotation = {k == 3 ? by : 0, k == 4 ? by : 0, k == 5 ? by : 0};
+                yk_vec3 change = yk_v3_axpy(-c / 2, yk_v3_cross(moved[0].angular_velocity, rotation), rotation);
                 moved[0].angular_velocity = yk_v3_axpy(1 / c, change, moved[0].angular_velocity);
             }
             residual(&inertia, &moved[0], c, side ? up : down);

@@ -6,23 +6,23 @@
 #include "bodies.h"
 #include "test.h"
 
-static const double step = 1e-5;
+static const double STEP = 1e-5;
 
 static const yk_drive drive = {0.3, 0.7, -0.4};
 
 static double value_at(const yk_joint *joint, int r, const yk_frame body[2])
 {
-    yk_joint_place place;
-    yk_joint_place_at(joint, &body[0], &body[1], &drive, &place);
-    return yk_row_value(&joint->row[r], &place);
+    yk_joint_kinematics kinematics;
+    yk_joint_kinematics_at(joint, &body[0], &body[1], &drive, &kinematics);
+    return yk_row_value(&joint->row[r], &kinematics);
 }
 
 static yk_gradient gradient_at(const yk_joint *joint, int r, const yk_frame body[2])
 {
-    yk_joint_place place;
+    yk_joint_kinematics kinematics;
     yk_gradient gradient;
-    yk_joint_place_at(joint, &body[0], &body[1], &drive, &place);
-    yk_row_gradient(&joint->row[r], &place, &gradient);
+    yk_joint_kinematics_at(joint, &body[0], &body[1], &drive, &kinematics);
+    yk_row_gradient(&joint->row[r], &kinematics, &gradient);
     return gradient;
 }
 
@@ -54,8 +54,8 @@ static void gradient_is_the_derivative_of_the_value(void **state)
             for (int k = 0; k < 12; k++) {
                 yk_frame ahead[2], behind[2];
                 general_bodies(ahead), general_bodies(behind);
-                displace(ahead, k, step), displace(behind, k, -step);
-                double slope = (value_at(&joint, r, ahead) - value_at(&joint, r, behind)) / (2 * step);
+                displace(ahead, k, STEP), displace(behind, k, -STEP);
+                double slope = (value_at(&joint, r, ahead) - value_at(&joint, r, behind)) / (2 * STEP);
                 assert_near(entry(&gradient, k), slope, 1e-9);
             }
         }
@@ -71,14 +71,14 @@ static void rate_is_linear_in_the_velocities(void **state)
             yk_frame body[2], faster[2];
             general_bodies(body);
             yk_gradient gradient = gradient_at(&joint, r, body);
-            yk_joint_place place;
-            yk_joint_place_at(&joint, &body[0], &body[1], &drive, &place);
-            double rate = yk_row_rate(&joint.row[r], &place);
+            yk_joint_kinematics kinematics;
+            yk_joint_kinematics_at(&joint, &body[0], &body[1], &drive, &kinematics);
+            double rate = yk_row_rate(&joint.row[r], &kinematics);
             for (int k = 0; k < 12; k++) {
                 general_bodies(faster);
                 hasten(faster, k, 1);
-                yk_joint_place_at(&joint, &faster[0], &faster[1], &drive, &place);
-                assert_near(yk_row_rate(&joint.row[r], &place) - rate, entry(&gradient, k), 1e-13);
+                yk_joint_kinematics_at(&joint, &faster[0], &faster[1], &drive, &kinematics);
+                assert_near(yk_row_rate(&joint.row[r], &kinematics) - rate, entry(&gradient, k), 1e-13);
             }
         }
     }
@@ -92,9 +92,9 @@ static double along(const yk_joint *joint, int r, double time, bool rate)
     yk_frame a = coasted(&body[0], time), b = coasted(&body[1], time);
     yk_drive moved = {drive.value + time * (drive.rate + 0.5 * time * drive.second), drive.rate + time * drive.second,
                       drive.second};
-    yk_joint_place place;
-    yk_joint_place_at(joint, &a, &b, &moved, &place);
-    return rate ? yk_row_rate(&joint->row[r], &place) : yk_row_value(&joint->row[r], &place);
+    yk_joint_kinematics kinematics;
+    yk_joint_kinematics_at(joint, &a, &b, &moved, &kinematics);
+    return rate ? yk_row_rate(&joint->row[r], &kinematics) : yk_row_value(&joint->row[r], &kinematics);
 }
 
 static void rate_and_bias_are_derivatives_by_time(void **state)
@@ -125,18 +125,18 @@ static void stiffness_is_the_derivative_of_the_gradient(void **state)
             if (yk_row_on_velocity(row->kind) || row->kind == YK_ROW_WHEEL) continue;
             yk_frame body[2];
             general_bodies(body);
-            yk_joint_place place;
-            yk_joint_place_at(&joint, &body[0], &body[1], &drive, &place);
+            yk_joint_kinematics kinematics;
+            yk_joint_kinematics_at(&joint, &body[0], &body[1], &drive, &kinematics);
             yk_mat3 stiffness[4][4];
             memset(stiffness, 0, sizeof stiffness);
-            yk_row_stiffness(row, &place, 2.5, stiffness);
+            yk_row_stiffness(row, &kinematics, 2.5, stiffness);
             for (int k = 0; k < 12; k++) {
                 yk_frame ahead[2], behind[2];
                 general_bodies(ahead), general_bodies(behind);
-                displace(ahead, k, step), displace(behind, k, -step);
+                displace(ahead, k, STEP), displace(behind, k, -STEP);
                 yk_gradient up = gradient_at(&joint, r, ahead), down = gradient_at(&joint, r, behind);
                 for (int i = 0; i < 12; i++) {
-                    double slope = 2.5 * (entry(&up, i) - entry(&down, i)) / (2 * step);
+                    double slope = 2.5 * (entry(&up, i) - entry(&down, i)) / (2 * STEP);
                     assert_near(stiffness[i / 3][k / 3].m[i % 3][k % 3], slope, 1e-8);
                     if (!(yk_row_stiffness_mask(row) >> (4 * (i / 3) + k / 3) & 1u)) assert_near(slope, 0, 1e-8);
                 }
@@ -182,14 +182,14 @@ static void joints_leave_their_motions_free(void **state)
     yk_frame a = yk_frame_ground(), b = yk_frame_ground();
     b.rotation = yk_so3_exp_matrix(yk_v3(0, 0, 1.3));
     yk_joint revolute = yk_joint_make(YK_JOINT_REVOLUTE, &origin, &origin, 0);
-    yk_joint_place place;
-    yk_joint_place_at(&revolute, &a, &b, NULL, &place);
-    for (int r = 0; r < 5; r++) assert_near(yk_row_value(&revolute.row[r], &place), 0, 1e-15);
+    yk_joint_kinematics kinematics;
+    yk_joint_kinematics_at(&revolute, &a, &b, NULL, &kinematics);
+    for (int r = 0; r < 5; r++) assert_near(yk_row_value(&revolute.row[r], &kinematics), 0, 1e-15);
     b = yk_frame_ground();
     b.position.z = 2;
     yk_joint prismatic = yk_joint_make(YK_JOINT_PRISMATIC, &origin, &origin, 0);
-    yk_joint_place_at(&prismatic, &a, &b, NULL, &place);
-    for (int r = 0; r < 5; r++) assert_near(yk_row_value(&prismatic.row[r], &place), 0, 1e-15);
+    yk_joint_kinematics_at(&prismatic, &a, &b, NULL, &kinematics);
+    for (int r = 0; r < 5; r++) assert_near(yk_row_value(&prismatic.row[r], &kinematics), 0, 1e-15);
 }
 
 /* A motor moves what the joint leaves free, and a drive enters a row of its own level. */
@@ -213,9 +213,9 @@ static void traits_agree_with_the_rows(void **state)
         if (traits->motion == YK_MOTION_ROTATION) b.rotation = yk_so3_exp_matrix(yk_v3(0, 0, 0.4));
         if (traits->motion == YK_MOTION_TRANSLATION) b.position.z = 0.4;
         yk_drive moved = {.value = 0.4};
-        yk_joint_place place;
-        yk_joint_place_at(&joint, &a, &b, &moved, &place);
-        for (int r = 0; r < joint.row_count; r++) assert_near(yk_row_value(&joint.row[r], &place), 0, 1e-15);
+        yk_joint_kinematics kinematics;
+        yk_joint_kinematics_at(&joint, &a, &b, &moved, &kinematics);
+        for (int r = 0; r < joint.row_count; r++) assert_near(yk_row_value(&joint.row[r], &kinematics), 0, 1e-15);
     }
 }
 

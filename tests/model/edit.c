@@ -54,8 +54,8 @@ static void values_are_replaced_in_place(void **state)
 
 static void missing_keys_are_inserted(void **state)
 {
-    expect(*state, "coupling: {scheme: tight}\n", "coupling.relaxation=aitken",
-           "coupling: {relaxation: aitken, scheme: tight}\n");
+    expect(*state, "coupling: {scheme: tight}\n", "coupling.acceleration=aitken",
+           "coupling: {acceleration: aitken, scheme: tight}\n");
     expect(*state, "coupling:\n    # why\n    scheme: tight # yes\nrecord: {}\n", "coupling.degree=2",
            "coupling:\n    # why\n    degree: 2\n    scheme: tight # yes\nrecord: {}\n");
 }

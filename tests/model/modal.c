@@ -17,7 +17,7 @@ typedef struct lumps {
     double mass[NODES];
     yk_vec3 position[NODES];
     double rotary[NODES][3];
-    yk_vec3 shape[MODES][NODES], turn[MODES][NODES];
+    yk_vec3 shape[MODES][NODES], rotation[MODES][NODES];
     yk_vec3 bend[MODES][MODES][NODES];
     double frequency[MODES];
 } lumps;
@@ -32,7 +32,7 @@ static lumps make_lumps(bool rotary, bool bends)
         for (int i = 0; i < MODES; i++) {
             double x = 0.2 * k;
             l.shape[i][k] = yk_v3(0.1 * x * sin(i + k), x * x * cos((i + 1) * x), x * x * sin(2 * i + 3 * x));
-            if (rotary) l.turn[i][k] = yk_v3(0.3 * x * i, -x * cos(i + x), x * sin(i + 2 * x));
+            if (rotary) l.rotation[i][k] = yk_v3(0.3 * x * i, -x * cos(i + x), x * sin(i + 2 * x));
             for (int j = 0; j < MODES && bends; j++)
                 l.bend[i][j][k] = yk_v3(-x * x * x * cos(i - j), 0.1 * x * x * sin(i + j), 0.05 * x * x);
         }
@@ -98,7 +98,7 @@ static yk_modal_files write_tables(folder *f, const lumps *l, bool bends)
         fprintf(nodes, "%.17g,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,red\n", l->mass[k], 10 * k, at.x, at.y, at.z,
                 l->rotary[k][0], l->rotary[k][1], l->rotary[k][2]);
         for (int i = 0; i < MODES; i++) {
-            yk_vec3 u = l->shape[i][k], t = l->turn[i][k];
+            yk_vec3 u = l->shape[i][k], t = l->rotation[i][k];
             fprintf(modes, "%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, 10 * k, u.x, u.y, u.z, t.x, t.y, t.z);
             for (int j = i; j < MODES && bends; j++) {
                 yk_vec3 g = l->bend[i][j][k];
@@ -168,14 +168,14 @@ static yk_vec3 swing(yk_context *context, const yk_flexible *body)
     node.name = "frame", node.angular_velocity = yk_v3(1, 2, 6);
     yk_smooth_flexible_def flexible = yk_smooth_flexible_default();
     flexible.name = "body", flexible.body = body, flexible.node = 0;
-    const yk_smooth_place_def places[2] = {{"near", 0, 0}, {"far", 0, 1}};
+    const yk_smooth_attachment_def places[2] = {{"near", 0, 0}, {"far", 0, 1}};
     yk_smooth_joint_def joint = yk_smooth_joint_default();
     joint.name = "ball", joint.kind = YK_JOINT_SPHERICAL, joint.node[1] = 1;
-    joint.marker[0].offset = yk_flexible_place(body, 0);
+    joint.marker[0].offset = yk_flexible_attachment(body, 0);
     def.gravity = yk_v3(0, 0, -9.81);
     def.nodes = &node, def.node_count = 1;
     def.flexibles = &flexible, def.flexible_count = 1;
-    def.places = places, def.place_count = 2;
+    def.attachments = places, def.attachment_count = 2;
     def.joints = &joint, def.joint_count = 1;
     def.options.newton_relative = 1e-10, def.options.newton_absolute = 1e-13;
     yk_smooth *model;
@@ -230,8 +230,8 @@ static void normalisation_does_not_matter(void **state)
         folder f = {0};
         lumps l = make_lumps(true, false);
         for (int i = 0; i < MODES * NODES; i++) {
-            yk_vec3 *shape = &l.shape[0][0] + i, *turn = &l.turn[0][0] + i;
-            *shape = yk_v3_scale(scales[k], *shape), *turn = yk_v3_scale(scales[k], *turn);
+            yk_vec3 *shape = &l.shape[0][0] + i, *rotation = &l.rotation[0][0] + i;
+            *shape = yk_v3_scale(scales[k], *shape), *rotation = yk_v3_scale(scales[k], *rotation);
         }
         yk_modal_files files = write_tables(&f, &l, false);
         yk_flexible *body = read_body(*state, &files, ends);
@@ -293,11 +293,11 @@ static void write_shape_records(FILE *file, const lumps *l)
     for (int k = 0; k < NODES; k++)
         for (int i = 0; i < MODES; i++) {
             double m = l->mass[k];
-            yk_vec3 u = l->position[k], s = l->shape[i][k], turned = yk_v3_cross(u, s);
+            yk_vec3 u = l->position[k], s = l->shape[i][k], rotated = yk_v3_cross(u, s);
             yk_mat3 eight = yk_m3_scale(-m, yk_m3_mul(yk_m3_skew(u), yk_m3_skew(s)));
             for (int r = 0; r < 3; r++) {
                 inv3[r][i] += m * component(s, r);
-                inv4[r][i] += m * component(turned, r);
+                inv4[r][i] += m * component(rotated, r);
                 for (int c = 0; c < 3; c++) inv8[r][i][c] += eight.m[r][c];
                 for (int j = 0; j < MODES; j++) {
                     yk_vec3 other = l->shape[j][k];
@@ -381,7 +381,7 @@ static const char *write_fem(folder *f, const char *name, const lumps *l, const 
     for (int i = 0; i < MODES; i++) {
         fprintf(file, "** NORMAL MODE SHAPE # %d\n", i + 1);
         for (int k = 0; k < NODES; k++) {
-            yk_vec3 u = l->shape[i][k], t = l->turn[i][k];
+            yk_vec3 u = l->shape[i][k], t = l->rotation[i][k];
             fprintf(file, "%.17g %.17g %.17g %.17g %.17g %.17g\n", u.x, u.y, u.z, t.x, t.y, t.z);
         }
     }

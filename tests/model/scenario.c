@@ -44,7 +44,7 @@ static void plain_values_are_those_of_the_file(void **state)
     assert_string_equal(info->subsystems[0]->ops->kind, "oscillator");
     assert_int_equal(info->interface_count, 1);
     assert_string_equal(info->interfaces[0].name, "joint");
-    assert_int_equal(info->interfaces[0].effort_subsystem, 0);
+    assert_int_equal(info->interfaces[0].wrench_subsystem, 0);
     assert_int_equal(info->interfaces[0].motion_subsystem, 1);
     assert_int_equal(info->interfaces[0].constrained, YK_AXIS_X);
     assert_int_equal(info->record_every, 1);
@@ -68,7 +68,7 @@ static void coupling_defaults_are_those_of_the_scheme(void **state)
     assert_near(scheme.tolerance, expected.tolerance, 0);
     assert_near(scheme.relative_tolerance, expected.relative_tolerance, 0);
     assert_int_equal(scheme.iterations, expected.iterations);
-    assert_int_equal(scheme.relaxation, expected.relaxation);
+    assert_int_equal(scheme.acceleration, expected.acceleration);
     assert_int_equal(scheme.velocity, expected.velocity);
     assert_int_equal(scheme.halvings, expected.halvings);
     assert_int_equal(scheme.threads, expected.threads);
@@ -85,7 +85,7 @@ static yk_scheme_def scheme_with(const char *override)
     return scheme;
 }
 
-static void assert_inputs(yk_inputs inputs, yk_inputs expected)
+static void assert_inputs(yk_explicit_inputs inputs, yk_explicit_inputs expected)
 {
     assert_int_equal(inputs.modified, expected.modified);
     assert_near(inputs.position, expected.position, 1e-18);
@@ -101,15 +101,15 @@ static void every_word_of_the_coupling_arrives(void **state)
     assert_int_equal(scheme_with("coupling.scheme=monolithic").kind, YK_SCHEME_MONOLITHIC);
     assert_int_equal(scheme_with("coupling.order=jacobi").order, YK_ORDER_JACOBI);
     assert_int_equal(scheme_with("coupling.order=gauss-seidel").order, YK_ORDER_GAUSS_SEIDEL);
-    assert_inputs(scheme_with("coupling.inputs=original").inputs, YK_INPUTS_ORIGINAL);
-    assert_inputs(scheme_with("coupling.inputs=index-1").inputs, YK_INPUTS_INDEX_1);
-    assert_inputs(scheme_with("coupling.inputs=index-2").inputs, YK_INPUTS_INDEX_2);
-    assert_inputs(scheme_with("coupling.inputs=index-3").inputs, YK_INPUTS_INDEX_3);
+    assert_inputs(scheme_with("coupling.inputs=original").inputs, YK_EXPLICIT_INPUTS_ORIGINAL);
+    assert_inputs(scheme_with("coupling.inputs=index-1").inputs, YK_EXPLICIT_INPUTS_INDEX_1);
+    assert_inputs(scheme_with("coupling.inputs=index-2").inputs, YK_EXPLICIT_INPUTS_INDEX_2);
+    assert_inputs(scheme_with("coupling.inputs=index-3").inputs, YK_EXPLICIT_INPUTS_INDEX_3);
     /* alpha h^2, beta h, gamma with h = 1e-3 */
     assert_inputs(scheme_with("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}").inputs,
-                  (yk_inputs){true, 0.2, 0.03, 1});
-    assert_int_equal(scheme_with("coupling.relaxation=aitken").relaxation, YK_RELAXATION_AITKEN);
-    assert_int_equal(scheme_with("coupling.relaxation=quasi-newton").relaxation, YK_RELAXATION_QUASI_NEWTON);
+                  (yk_explicit_inputs){true, 0.2, 0.03, 1});
+    assert_int_equal(scheme_with("coupling.acceleration=aitken").acceleration, YK_ACCELERATION_AITKEN);
+    assert_int_equal(scheme_with("coupling.acceleration=quasi-newton").acceleration, YK_ACCELERATION_QUASI_NEWTON);
     assert_int_equal(scheme_with("coupling.velocity=marker").velocity, YK_VELOCITY_MARKER);
     assert_int_equal(scheme_with("coupling.halvings=3").halvings, 3);
     assert_int_equal(scheme_with("coupling.iterations=0").iterations, 0);
@@ -126,7 +126,7 @@ static void one_subsystem_runs_without_coupling(void **state)
                           "time: {start: 1, end: 3, step: 0.125}\n"
                           "subsystems:\n"
                           "  only: {solver: oscillator, mass: 1, stiffness: k, force: 3, integrator: exact}\n"
-                          "record: {signals: [only.mass.position, only.mass.velocity, only.energy.potential]}\n");
+                          "record: {channels: [only.mass.position, only.mass.velocity, only.energy.potential]}\n");
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     yk_system *system, *again;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
@@ -169,7 +169,7 @@ static void schemes_agree_on_the_two_masses(void **state)
     double reference = 0;
     for (int i = 0; i < 3; i++) {
         const char *overrides[] = {schemes[i], "time.step=1e-5", "time.end=0.05",
-                                   "record={signals: [joint.position, right.mass.position, joint.gap]}"};
+                                   "record={channels: [joint.position, right.mass.position, joint.gap]}"};
         loading l = load_with(two_masses, overrides, 4);
         if (l.status != YK_OK) print_error("%s", l.text);
         assert_int_equal(l.status, YK_OK);
@@ -199,7 +199,7 @@ static void units_and_substeps_reach_the_system(void **state)
     double reference = 0;
     for (int i = 0; i < 2; i++) {
         const char *overrides[] = {"coupling.scheme=tight", "time.step=1e-4", "time.end=0.01",
-                                   "record={signals: [right.mass.position]}", right[i]};
+                                   "record={channels: [right.mass.position]}", right[i]};
         loading l = load_with(two_masses, overrides, 5);
         if (l.status != YK_OK) print_error("%s", l.text);
         assert_int_equal(l.status, YK_OK);
@@ -225,10 +225,10 @@ static void without_a_list_everything_is_recorded(void **state)
                                         "joint.gap_velocity", "joint.energy_created"};
     loading l = load_good(two_masses);
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    assert_int_equal(info->signal_count, 11);
-    for (int i = 0; i < 11; i++) assert_string_equal(info->signals[i].name, names[i]);
-    assert_string_equal(info->signals[2].unit, "N");
-    assert_int_equal(info->signals[3].components, 4);
+    assert_int_equal(info->channel_count, 11);
+    for (int i = 0; i < 11; i++) assert_string_equal(info->channels[i].name, names[i]);
+    assert_string_equal(info->channels[2].unit, "N");
+    assert_int_equal(info->channels[3].components, 4);
     assert_int_equal(info->sample_size, 17);
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
@@ -238,7 +238,7 @@ static void without_a_list_everything_is_recorded(void **state)
     yk_scenario_sample(l.scenario, sample);
     assert_near(sample[0], yk_system_output(system, 0, 0)->motion.position.x, 0);
     assert_near(sample[1], yk_system_output(system, 0, 0)->motion.velocity.x, 0);
-    assert_near(sample[9], yk_system_output(system, 1, 0)->effort.force.x, 0);
+    assert_near(sample[9], yk_system_output(system, 1, 0)->wrench.force.x, 0);
     assert_near(sample[14], fabs(sample[0] - sample[7]), 1e-15);
     yk_energy energy;
     yk_system_energy(system, 1, &energy);
@@ -338,7 +338,7 @@ static void check_defaults(yk_resolver *resolver, const yk_section *section, int
 static void check_default(yk_resolver *resolver, const yk_field *field, int *count)
 {
     if (field->fallback && field->fallback[0] != '{' && field->fallback[0] != '[') {
-        yk_node *node = yk_node_create(resolver->store, YK_NODE_SCALAR, (yk_place){0});
+        yk_node *node = yk_node_create(resolver->store, YK_NODE_SCALAR, (yk_location){0});
         node->text = field->fallback;
         yk_resolve(resolver, node, field);
         if (!node->valid) print_error("default of %s\n", field->key);
@@ -404,10 +404,10 @@ static void parameters_fill_in_names(void **state)
                           "      stop: {type: clamp, between: [ground, \"b_{last}\"], at: [\"{last}\", 0, 0]}\n"
                           "    ports:\n"
                           "      end: {on: \"b_{last - 1}\"}\n"
-                          "record: {signals: [\"part_2.b_{last-1}.position:x\"]}\n");
+                          "record: {channels: [\"part_2.b_{last-1}.position:x\"]}\n");
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     assert_string_equal(info->names[0], "part_2");
-    assert_string_equal(info->signals[0].name, "part_2.b_3.position.x");
+    assert_string_equal(info->channels[0].name, "part_2.b_3.position.x");
 
     yk_system *system;
     double value;
@@ -423,11 +423,11 @@ static void components_may_stand_behind_a_colon(void **state)
     (void)state;
     static const char text[] = "time: {end: 1, step: 1e-3}\n"
                                "subsystems: {a: {solver: smooth, bodies: {b: {mass: 1, position: [1, 2, 3]}}}}\n"
-                               "record: {signals: [a.b.position:y, a.b.position.z, a.b.orientation:w]}\n";
+                               "record: {channels: [a.b.position:y, a.b.position.z, a.b.orientation:w]}\n";
     loading l = load_good(text);
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     assert_int_equal(info->sample_size, 3);
-    assert_string_equal(info->signals[0].name, "a.b.position.y");
+    assert_string_equal(info->channels[0].name, "a.b.position.y");
 
     yk_system *system;
     double values[3];

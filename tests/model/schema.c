@@ -167,7 +167,7 @@ static void inertia_may_be_given_by_rows(void **state)
     release(&c);
 }
 
-/* All spellings of one rotation: a third of a turn about (1, 1, 1), which takes x to y, y to z and z to x. */
+/* All spellings of one rotation: a third of a rotation about (1, 1, 1), which takes x to y, y to z and z to x. */
 static void spellings_of_a_rotation_agree(void **state)
 {
     (void)state;

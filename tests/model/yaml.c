@@ -107,7 +107,7 @@ static void nodes_know_their_places_and_paths(void **state)
     assert_int_equal(value->line, 3);
     assert_int_equal(value->column, 24);
     assert_int_equal(value->length, 5);
-    assert_int_equal(yk_node_key_place(value).column, 17);
+    assert_int_equal(yk_node_key_location(value).column, 17);
     assert_string_equal(yk_node_name(list->first), "tip");
     assert_null(yk_node_name(yk_node_at(list, 1)));
     const yk_node *quoted = yk_node_at(list, 1)->first;
@@ -152,7 +152,7 @@ static void assert_complaint(const char *text, size_t length, int line, int colu
     release(&r);
 }
 
-static void mistakes_are_told_in_plain_words(void **state)
+static void mistakes_are_reported_in_plain_words(void **state)
 {
     (void)state;
     static const struct {
@@ -403,7 +403,7 @@ int main(void)
         cmocka_unit_test(trees_have_the_shape_of_the_text),
         cmocka_unit_test(nodes_know_their_places_and_paths),
         cmocka_unit_test(long_paths_lose_their_beginning),
-        cmocka_unit_test(mistakes_are_told_in_plain_words),
+        cmocka_unit_test(mistakes_are_reported_in_plain_words),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(unreadable_files_are_reported),
         cmocka_unit_test(overrides_change_and_add_values),

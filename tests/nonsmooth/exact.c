@@ -320,7 +320,7 @@ static void test_spring_on_rough_floor(void **state)
     assert_true(yk_nonsmooth_add_force(s.world, &spring) >= 0);
     start(&s, h);
     double expected = x0, before = x0, speed = 0;
-    int turns = 0, still = 0;
+    int rotates = 0, still = 0;
     for (int i = 0; i < 30000 && still < 20; i++) {
         run(&s, h, 1);
         yk_motion motion = motion_of(&s, box);
@@ -328,13 +328,13 @@ static void test_spring_on_rough_floor(void **state)
         still = i > 100 && !moves ? still + 1 : 0;
         if ((moves && speed * motion.velocity.x < 0) || still == 20) {
             expected -= loss;
-            turns++;
-            assert_near(fabs(before), expected, 2 * turns * h * sqrt(k / m) * x0);
+            rotates++;
+            assert_near(fabs(before), expected, 2 * rotates * h * sqrt(k / m) * x0);
         }
         if (moves) speed = motion.velocity.x;
         before = motion.position.x;
     }
-    assert_int_equal(turns, (int)ceil((x0 - loss / 2) / loss));
+    assert_int_equal(rotates, (int)ceil((x0 - loss / 2) / loss));
     assert_true(fabs(before) <= loss / 2);
     scene_end(&s);
 }

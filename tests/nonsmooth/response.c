@@ -1,4 +1,4 @@
-/* The reduced interface model against what the solver really does: an effort at a port for one step, with contacts
+/* The reduced interface model against what the solver really does: a wrench at a port for one step, with contacts
  * open, sticking and slipping, with and without joints, for all friction models. */
 #include <string.h>
 
@@ -221,14 +221,14 @@ static int width(const yk_port *port)
     return port->kind == YK_PORT_SCALAR ? 1 : 6;
 }
 
-static void set_effort(const yk_port *ports, int count, const double *effort, yk_signal *inputs)
+static void set_wrench(const yk_port *ports, int count, const double *wrench, yk_input *inputs)
 {
-    for (int i = 0; i < count; effort += width(&ports[i++])) {
-        inputs[i] = (yk_signal){.degree = 0, .orientation = {1, 0, 0, 0}};
-        inputs[i].linear[0].x = effort[0];
+    for (int i = 0; i < count; wrench += width(&ports[i++])) {
+        inputs[i] = (yk_input){.degree = 0, .orientation = {1, 0, 0, 0}};
+        inputs[i].linear[0].x = wrench[0];
         if (width(&ports[i]) == 1) continue;
-        inputs[i].linear[0] = yk_v3(effort[0], effort[1], effort[2]);
-        inputs[i].angular[0] = yk_v3(effort[3], effort[4], effort[5]);
+        inputs[i].linear[0] = yk_v3(wrench[0], wrench[1], wrench[2]);
+        inputs[i].angular[0] = yk_v3(wrench[3], wrench[4], wrench[5]);
     }
 }
 
@@ -247,20 +247,20 @@ static void read_velocities(const yk_subsystem *subsystem, int count, double *w)
     }
 }
 
-/* One step from the image with the effort; the velocities after it. */
-static void step_with(yk_subsystem *subsystem, const double *image, double t, const double *effort, double *w)
+/* One step from the image with the wrench; the velocities after it. */
+static void step_with(yk_subsystem *subsystem, const double *image, double t, const double *wrench, double *w)
 {
     const yk_port *ports;
-    yk_signal inputs[2];
+    yk_input inputs[2];
     int count = subsystem->ops->ports(subsystem, &ports);
     assert_int_equal(subsystem->ops->state_set(subsystem, image), YK_OK);
-    set_effort(ports, count, effort, inputs);
+    set_wrench(ports, count, wrench, inputs);
     yk_status status = subsystem->ops->step(subsystem, t, STEP, inputs);
     if (status != YK_OK) fail_msg("step: %s", subsystem->ops->message(subsystem));
     read_velocities(subsystem, count, w);
 }
 
-static void check_response(const response_case *c, yk_subsystem *subsystem, double t, const double *effort, int size)
+static void check_response(const response_case *c, yk_subsystem *subsystem, double t, const double *wrench, int size)
 {
     double inverse_mass[SIZE_MAX_MODEL * SIZE_MAX_MODEL], rate[SIZE_MAX_MODEL], now[SIZE_MAX_MODEL],
         end[SIZE_MAX_MODEL], largest = 0;
@@ -276,20 +276,20 @@ static void check_response(const response_case *c, yk_subsystem *subsystem, doub
     for (int i = 0; i < size * size; i++) largest = fmax(largest, fabs(inverse_mass[i]));
     const yk_port *ports;
     read_velocities(subsystem, subsystem->ops->ports(subsystem, &ports), now);
-    step_with(subsystem, image, t, effort, end);
+    step_with(subsystem, image, t, wrench, end);
     for (int i = 0; i < size; i++) {
         double predicted = now[i] + STEP * rate[i];
-        for (int j = 0; j < size; j++) predicted += STEP * inverse_mass[i * size + j] * effort[j];
+        for (int j = 0; j < size; j++) predicted += STEP * inverse_mass[i * size + j] * wrench[j];
         assert_near(end[i], predicted, 1e-7);
     }
     const double push = 0.1;
     largest = fmax(largest, 0.1); /* of a body that is stuck nothing moves */
     for (int j = 0; j < size; j++) {
         double more[SIZE_MAX_MODEL], less[SIZE_MAX_MODEL], changed[SIZE_MAX_MODEL];
-        memcpy(changed, effort, sizeof changed);
-        changed[j] = effort[j] + push;
+        memcpy(changed, wrench, sizeof changed);
+        changed[j] = wrench[j] + push;
         step_with(subsystem, image, t, changed, more);
-        changed[j] = effort[j] - push;
+        changed[j] = wrench[j] - push;
         step_with(subsystem, image, t, changed, less);
         for (int i = 0; i < size; i++) {
             double measured = (more[i] - less[i]) / (2 * push * STEP), predicted = inverse_mass[i * size + j];
@@ -312,16 +312,16 @@ static void run_case(const response_case *c)
     int count = subsystem->ops->ports(subsystem, &ports), size = 0;
     for (int i = 0; i < count; i++) size += width(&ports[i]);
     for (int i = 0; i < count; i++)
-        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_EFFORT, YK_AXES_ALL), YK_OK);
-    double effort[SIZE_MAX_MODEL] = {1, -0.5, -2, 0.05, 0.1, -0.1, 0.3, 0.2, -1, 0, 0.02, 0.03};
-    yk_signal inputs[2];
-    set_effort(ports, count, effort, inputs);
+        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);
+    double wrench[SIZE_MAX_MODEL] = {1, -0.5, -2, 0.05, 0.1, -0.1, 0.3, 0.2, -1, 0, 0.02, 0.03};
+    yk_input inputs[2];
+    set_wrench(ports, count, wrench, inputs);
     assert_int_equal(subsystem->ops->start(subsystem, 0, STEP, inputs), YK_OK);
     for (int i = 0; i < SETTLE; i++)
         if (subsystem->ops->step(subsystem, i * STEP, STEP, inputs) != YK_OK)
             fail_msg("%s, step %d: %s", c->name, i, subsystem->ops->message(subsystem));
     assert_true(yk_nonsmooth_contact_force(s.world, 0, YK_WORLD).z >= c->bearing);
-    check_response(c, subsystem, SETTLE * STEP, effort, size);
+    check_response(c, subsystem, SETTLE * STEP, wrench, size);
     scene_end(&s);
 }
 

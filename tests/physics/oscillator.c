@@ -107,19 +107,19 @@ static void external_force_drives_the_exact_integrator(void **state)
 }
 
 /* A motion side answers with m a + c v + k x of the prescribed motion. */
-static void prescribed_motion_needs_the_effort_of_the_equation_of_motion(void **state)
+static void prescribed_motion_needs_the_wrench_of_the_equation_of_motion(void **state)
 {
     (void)state;
     yk_oscillator_def def = damped(YK_OSCILLATOR_EXACT);
     yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
-    yk_signal input = {.degree = 3, .linear = {{0.1, 0, 0}, {2, 0, 0}, {-3, 0, 0}, {5, 0, 0}}};
+    yk_input input = {.degree = 3, .linear = {{0.1, 0, 0}, {2, 0, 0}, {-3, 0, 0}, {5, 0, 0}}};
     oscillator->ops->start(oscillator, 0, 0.1, &input);
     assert_int_equal(oscillator->ops->step(oscillator, 0, 0.1, &input), YK_OK);
     double x = 0.1 + 0.2 - 0.03 + 0.005, v = 2 - 0.6 + 0.15, a = -6 + 3;
     yk_port_value value = value_of(oscillator);
     assert_near(value.motion.position.x, x, 1e-15);
     assert_near(value.motion.velocity.x, v, 1e-15);
-    assert_near(value.effort.force.x, 1.5 * a + 3 * v + 600 * x, 1e-12);
+    assert_near(value.wrench.force.x, 1.5 * a + 3 * v + 600 * x, 1e-12);
     oscillator->ops->destroy(oscillator);
 }
 
@@ -130,7 +130,7 @@ static void velocity_constraint_pulls_the_mass_back_to_its_input(void **state)
     yk_oscillator_def def = damped(YK_OSCILLATOR_SEMI_IMPLICIT);
     def.position = 0.5;
     yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
-    yk_signal input = yk_signal_linear_scalar(0.4, 3);
+    yk_input input = yk_input_linear_scalar(0.4, 3);
     oscillator->ops->start(oscillator, 0, 0.01, &input);
     oscillator->ops->step(oscillator, 0, 0.01, &input);
     assert_near(value_of(oscillator).motion.position.x, 0.4 + 0.03, 1e-15);
@@ -172,8 +172,8 @@ static void merged_oscillators_move_as_one_mass(void **state)
     for (int i = 0; i < 2; i++) merged->ops->output(merged, i, &ports[i]);
     assert_near(ports[0].motion.position.x, free_vibration(&sum, 0.6), 1e-14);
     /* The parts pull at each other with opposite forces. */
-    assert_near(ports[0].effort.force.x + ports[1].effort.force.x, 0, 1e-12);
-    assert_true(fabs(ports[0].effort.force.x) > 1e-3);
+    assert_near(ports[0].wrench.force.x + ports[1].wrench.force.x, 0, 1e-12);
+    assert_true(fabs(ports[0].wrench.force.x) > 1e-3);
     merged->ops->destroy(merged);
     for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
 }
@@ -226,7 +226,7 @@ int main(void)
         cmocka_unit_test(two_step_is_of_second_order_from_the_first_step_on),
         cmocka_unit_test(semi_implicit_is_of_first_order),
         cmocka_unit_test(external_force_drives_the_exact_integrator),
-        cmocka_unit_test(prescribed_motion_needs_the_effort_of_the_equation_of_motion),
+        cmocka_unit_test(prescribed_motion_needs_the_wrench_of_the_equation_of_motion),
         cmocka_unit_test(velocity_constraint_pulls_the_mass_back_to_its_input),
         cmocka_unit_test(driven_oscillators_are_not_merged),
         cmocka_unit_test(merged_oscillators_move_as_one_mass),

@@ -66,7 +66,7 @@ static void abandoned_run_leaves_its_rows_in_the_part(void **state)
 }
 
 /* Runs `work` in a child that dies by `signal` (0: exits with status 0). */
-static void expect_child(test_folder *folder, void (*work)(test_folder *), int signal)
+static void expect_child(test_folder *folder, void (*work)(test_folder *), int channel)
 {
     fflush(NULL);
     pid_t child = fork();
@@ -76,9 +76,9 @@ static void expect_child(test_folder *folder, void (*work)(test_folder *), int s
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
-    if (signal) {
+    if (channel) {
         assert_true(WIFSIGNALED(status));
-        assert_int_equal(WTERMSIG(status), signal);
+        assert_int_equal(WTERMSIG(status), channel);
     } else {
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 0);
@@ -193,7 +193,7 @@ static void no_permission_is_an_error(void **state)
     expect_child(folder, write_without_permission, 0);
 }
 
-static void names_that_tell_no_format_are_refused(void **state)
+static void names_that_imply_no_format(void **state)
 {
     test_folder *folder = *state;
     yk_recorder *recorder = NULL;
@@ -240,7 +240,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(places_that_cannot_be_written_are_named_at_the_beginning, open_folder,
                                         close_folder),
         cmocka_unit_test_setup_teardown(no_permission_is_an_error, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(names_that_tell_no_format_are_refused, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(names_that_imply_no_format, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(decimal_commas_of_the_locale_do_not_leak_in, open_folder, close_folder),
     };
     return cmocka_run_group_tests_name("record/csv", tests, NULL, NULL);

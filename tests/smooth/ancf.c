@@ -41,7 +41,7 @@ static void rigid_motion_has_no_strain(void **state)
     section.damping_ratio = 1e-3;
     double q[YK_ANCF_COORDINATES], v[YK_ANCF_COORDINATES];
     yk_ancf element = element_at(*state, &section, 0.2, q, v);
-    /* turned by more than half a turn and moved away, still turning */
+    /* turned by more than half a rotation and moved away, still turning */
     yk_frame start = {.position = {5, -7, 2}, .velocity = {3, 1, 2}, .angular_velocity = {-20, 30, 10}};
     start.rotation = yk_so3_exp_matrix(yk_v3(2, -2, 2.5));
     yk_ancf_straight(&start, 0.4, 0.2, q, v);
@@ -63,9 +63,9 @@ static void mass_is_that_of_the_rod(void **state)
             for (int k = 0; k < 3; k++) kinetic += 0.5 * element.mass[i][j] * v[3 * i + k] * v[3 * j + k];
     /* the rigid rod, about its start */
     double m = line * 0.2, axial = section.density * (section.inertia_y + section.inertia_z) * 0.2;
-    yk_mat3 turn = yk_so3_exp_matrix(yk_v3(0.5, 1.1, -0.7));
-    yk_vec3 w = yk_m3_apply_transposed(turn, tilted.angular_velocity),
-            u = yk_m3_apply_transposed(turn, tilted.velocity);
+    yk_mat3 rotation = yk_so3_exp_matrix(yk_v3(0.5, 1.1, -0.7));
+    yk_vec3 w = yk_m3_apply_transposed(rotation, tilted.angular_velocity),
+            u = yk_m3_apply_transposed(rotation, tilted.velocity);
     double across = m * 0.04 / 3;
     double j_y = across + section.density * section.inertia_y * 0.2,
            j_z = across + section.density * section.inertia_z * 0.2;
@@ -93,11 +93,11 @@ static void tangents_are_derivatives(void **state)
     double q[YK_ANCF_COORDINATES], v[YK_ANCF_COORDINATES], h = 1e-6;
     yk_ancf element = element_at(*state, &section, 0.2, q, v);
     bend(q, v, 0.02);
-    double placement[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES], rate[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES];
-    yk_ancf_tangent(&element, q, v, placement, rate);
+    double pose[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES], rate[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES];
+    yk_ancf_tangent(&element, q, v, pose, rate);
     double size = 0;
     for (int i = 0; i < YK_ANCF_COORDINATES; i++)
-        for (int j = 0; j < YK_ANCF_COORDINATES; j++) size = fmax(size, fabs(placement[i][j]));
+        for (int j = 0; j < YK_ANCF_COORDINATES; j++) size = fmax(size, fabs(pose[i][j]));
     for (int level = 0; level < 2; level++)
         for (int k = 0; k < YK_ANCF_COORDINATES; k++) {
             double *moved = level ? v : q, keep = moved[k];
@@ -108,8 +108,7 @@ static void tangents_are_derivatives(void **state)
             yk_ancf_evaluate(&element, q, v, &minus);
             moved[k] = keep;
             for (int i = 0; i < YK_ANCF_COORDINATES; i++)
-                assert_near(level ? rate[i][k] : placement[i][k], (plus.force[i] - minus.force[i]) / (2 * h),
-                            2e-9 * size);
+                assert_near(level ? rate[i][k] : pose[i][k], (plus.force[i] - minus.force[i]) / (2 * h), 2e-9 * size);
         }
 }
 
@@ -148,25 +147,25 @@ static void section_frame_follows_its_gradients(void **state)
     double q[YK_ANCF_SECTION], v[YK_ANCF_SECTION], jacobian[6 * YK_ANCF_SECTION], h = 1e-5;
     fill_section(q, v);
     yk_frame here, side[2];
-    yk_ancf_section_place(q, v, &here, jacobian);
+    yk_ancf_section_pose(q, v, &here, jacobian);
     yk_mat3 unit = yk_m3_mul(yk_m3_transpose(here.rotation), here.rotation);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) assert_near(unit.m[i][j], i == j, 1e-14);
     for (int s = 0; s < 2; s++) {
         double moved[YK_ANCF_SECTION];
         for (int i = 0; i < YK_ANCF_SECTION; i++) moved[i] = q[i] + (s ? h : -h) * v[i];
-        yk_ancf_section_place(moved, v, &side[s], NULL);
+        yk_ancf_section_pose(moved, v, &side[s], NULL);
     }
-    yk_vec3 turned =
+    yk_vec3 rotated =
         yk_v3_scale(0.5 / h, yk_so3_log_matrix(yk_m3_mul(side[1].rotation, yk_m3_transpose(side[0].rotation))));
-    assert_near(yk_v3_norm(yk_v3_sub(turned, here.angular_velocity)), 0, 1e-8);
+    assert_near(yk_v3_norm(yk_v3_sub(rotated, here.angular_velocity)), 0, 1e-8);
     double spin = 0;
     for (int j = 0; j < YK_ANCF_SECTION; j++) spin += jacobian[YK_ANCF_SECTION * 4 + j] * v[j];
     assert_near(spin, here.angular_velocity.y, 1e-14);
     yk_vec3 acceleration, swing;
     yk_ancf_section_bias(q, v, &acceleration, &swing);
-    turned = yk_v3_scale(0.5 / h, yk_v3_sub(side[1].angular_velocity, side[0].angular_velocity));
-    assert_near(yk_v3_norm(yk_v3_sub(turned, swing)), 0, 1e-6);
+    rotated = yk_v3_scale(0.5 / h, yk_v3_sub(side[1].angular_velocity, side[0].angular_velocity));
+    assert_near(yk_v3_norm(yk_v3_sub(rotated, swing)), 0, 1e-6);
 }
 
 static void section_stiffness_is_a_derivative(void **state)
@@ -183,7 +182,7 @@ static void section_stiffness_is_a_derivative(void **state)
             double jacobian[6 * YK_ANCF_SECTION];
             yk_frame placed;
             q[k] = keep + (s ? h : -h);
-            yk_ancf_section_place(q, v, &placed, jacobian);
+            yk_ancf_section_pose(q, v, &placed, jacobian);
             for (int j = 0; j < YK_ANCF_SECTION; j++)
                 for (int i = 0; i < 3; i++) general[s][j] += jacobian[YK_ANCF_SECTION * (3 + i) + j] * load[i];
         }
@@ -251,17 +250,17 @@ static void equilibrium(rod *r, yk_vec3 force, yk_vec3 torque, int steps)
     for (int step = 1; step <= steps; step++)
         for (int k = 0; k < 40; k++) {
             assemble(r);
-            double share = (double)step / steps, size = 0, jacobian[6 * YK_ANCF_SECTION];
+            double fraction = (double)step / steps, size = 0, jacobian[6 * YK_ANCF_SECTION];
             double stiffness[YK_ANCF_SECTION * YK_ANCF_SECTION] = {0}, section[YK_ANCF_SECTION], rates[9] = {0};
             static const int place[YK_ANCF_SECTION] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
             for (int i = 0; i < YK_ANCF_SECTION; i++) section[i] = r->q[tip + place[i]];
             yk_frame placed;
-            yk_ancf_section_place(section, rates, &placed, jacobian);
-            yk_ancf_section_stiffness(section, torque, share, stiffness);
+            yk_ancf_section_pose(section, rates, &placed, jacobian);
+            yk_ancf_section_stiffness(section, torque, fraction, stiffness);
             const double load[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
             for (int i = 0; i < YK_ANCF_SECTION; i++) {
                 for (int c = 0; c < 6; c++)
-                    r->force[tip + place[i]] += share * load[c] * jacobian[YK_ANCF_SECTION * c + i];
+                    r->force[tip + place[i]] += fraction * load[c] * jacobian[YK_ANCF_SECTION * c + i];
                 for (int j = 0; j < YK_ANCF_SECTION; j++)
                     r->matrix[n * (tip + place[i]) + tip + place[j]] -= stiffness[YK_ANCF_SECTION * i + j];
             }

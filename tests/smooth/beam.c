@@ -23,7 +23,7 @@ typedef struct cantilever {
 static double matrix[UNKNOWNS_MAX * UNKNOWNS_MAX], vector[UNKNOWNS_MAX];
 static int pivot[UNKNOWNS_MAX];
 
-static void turn_and_shift(yk_frame *node, const double *by)
+static void rotate_and_shift(yk_frame *node, const double *by)
 {
     node->position = yk_v3_add(node->position, yk_v3(by[0], by[1], by[2]));
     node->rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3(by[3], by[4], by[5])), node->rotation);
@@ -70,7 +70,7 @@ static void assemble(cantilever *row, int n)
             if (r < 0) continue;
             vector[r] += (i % 6 < 3 ? &row->loads[b].force[i / 6].x : &row->loads[b].torque[i / 6].x)[i % 3];
             for (int j = 0; j < 18; j++)
-                if (12 * b + j >= 6) matrix[r * n + 12 * b + j - 6] -= jacobian.placement[i][j];
+                if (12 * b + j >= 6) matrix[r * n + 12 * b + j - 6] -= jacobian.pose[i][j];
         }
     }
 }
@@ -83,14 +83,14 @@ static double load_tip(cantilever *row, yk_vec3 force, yk_vec3 torque, int steps
     for (int step = 1; step <= steps; step++)
         for (int iteration = 0; iteration < 20; iteration++) {
             assemble(row, n);
-            double share = (double)step / steps;
+            double fraction = (double)step / steps;
             for (int i = 0; i < 3; i++) {
-                vector[n - 6 + i] += share * (&force.x)[i];
-                vector[n - 3 + i] += share * (&torque.x)[i];
+                vector[n - 6 + i] += fraction * (&force.x)[i];
+                vector[n - 3 + i] += fraction * (&torque.x)[i];
             }
             assert_int_equal(yk_lu_factor(n, matrix, pivot), YK_OK);
             yk_lu_solve(n, matrix, pivot, vector);
-            for (int i = 0; i < 2 * row->beams; i++) turn_and_shift(&row->node[i + 1], &vector[6 * i]);
+            for (int i = 0; i < 2 * row->beams; i++) rotate_and_shift(&row->node[i + 1], &vector[6 * i]);
             correction = yk_dense_norm((size_t)n, vector);
             if (correction < 1e-12) break;
         }
@@ -172,10 +172,10 @@ static void reference_shape_has_no_load(void **unused)
     assert_int_equal(yk_beam_create(NULL, &def, &beam), YK_OK);
     yk_frame node[3];
     memset(node, 0, sizeof node);
-    yk_vec3 turn = {0.7, -1.9, 1.1};
+    yk_vec3 rotation = {0.7, -1.9, 1.1};
     for (int i = 0; i < 3; i++) {
-        node[i].position = yk_v3_add(yk_v3(5, -4, 2), yk_q_rotate(yk_so3_exp(turn), def.position[i]));
-        node[i].rotation = yk_q_matrix(yk_q_mul(yk_so3_exp(turn), def.orientation[i]));
+        node[i].position = yk_v3_add(yk_v3(5, -4, 2), yk_q_rotate(yk_so3_exp(rotation), def.position[i]));
+        node[i].rotation = yk_q_matrix(yk_q_mul(yk_so3_exp(rotation), def.orientation[i]));
     }
     yk_beam_loads loads;
     evaluate(&beam, node, &loads, NULL);
@@ -193,21 +193,21 @@ static void rigid_motion_is_invisible(void **unused)
         yk_beam beam;
         yk_frame node[3], moved[3];
         odd_beam(&beam, node, 1);
-        yk_quat turn = yk_so3_exp(random_vector(3));
+        yk_quat rotation = yk_so3_exp(random_vector(3));
         yk_vec3 shift = random_vector(10), velocity = random_vector(3), omega = random_vector(4);
         for (int i = 0; i < 3; i++) {
-            moved[i].position = yk_v3_add(shift, yk_q_rotate(turn, node[i].position));
-            moved[i].rotation = yk_m3_mul(yk_q_matrix(turn), node[i].rotation);
+            moved[i].position = yk_v3_add(shift, yk_q_rotate(rotation, node[i].position));
+            moved[i].rotation = yk_m3_mul(yk_q_matrix(rotation), node[i].rotation);
             yk_vec3 carried = yk_v3_add(velocity, yk_v3_cross(omega, moved[i].position));
-            moved[i].velocity = yk_v3_add(yk_q_rotate(turn, node[i].velocity), carried);
-            moved[i].angular_velocity = yk_v3_add(yk_q_rotate(turn, node[i].angular_velocity), omega);
+            moved[i].velocity = yk_v3_add(yk_q_rotate(rotation, node[i].velocity), carried);
+            moved[i].angular_velocity = yk_v3_add(yk_q_rotate(rotation, node[i].angular_velocity), omega);
         }
         yk_beam_loads a, b;
         evaluate(&beam, node, &a, NULL);
         evaluate(&beam, moved, &b, NULL);
         for (int i = 0; i < 3; i++) {
-            yk_vec3 force = yk_v3_sub(yk_q_rotate(turn, a.force[i]), b.force[i]);
-            yk_vec3 torque = yk_v3_sub(yk_q_rotate(turn, a.torque[i]), b.torque[i]);
+            yk_vec3 force = yk_v3_sub(yk_q_rotate(rotation, a.force[i]), b.force[i]);
+            yk_vec3 torque = yk_v3_sub(yk_q_rotate(rotation, a.torque[i]), b.torque[i]);
             assert_near(yk_v3_norm(force), 0, 1e-12 * yk_v3_norm(a.force[i]));
             assert_near(yk_v3_norm(torque), 0, 1e-11 * yk_v3_norm(a.torque[i]));
         }
@@ -249,7 +249,7 @@ static void perturb(yk_frame node[3], int j, bool rate, double by)
     }
     double step[6] = {0};
     step[j % 6] = by;
-    turn_and_shift(&node[j / 6], step);
+    rotate_and_shift(&node[j / 6], step);
 }
 
 static double load(const yk_beam_loads *loads, int i)
@@ -283,11 +283,11 @@ static void jacobian_matches_differences(double bend, bool damped)
     yk_beam_jacobian jacobian;
     evaluate(&beam, node, &loads, &jacobian);
     double scale = 0;
-    for (int i = 0; i < 18 * 18; i++) scale = fmax(scale, fabs((&jacobian.placement[0][0])[i]));
+    for (int i = 0; i < 18 * 18; i++) scale = fmax(scale, fabs((&jacobian.pose[0][0])[i]));
     for (int j = 0; j < 18; j++) {
         double column[18];
         difference(&beam, node, j, false, column);
-        for (int i = 0; i < 18; i++) assert_near(jacobian.placement[i][j], column[i], 2e-9 * scale);
+        for (int i = 0; i < 18; i++) assert_near(jacobian.pose[i][j], column[i], 2e-9 * scale);
         if (!damped) continue;
         difference(&beam, node, j, true, column);
         for (int i = 0; i < 18; i++) assert_near(jacobian.rate[i][j], column[i], 1e-10 * scale);
@@ -375,7 +375,7 @@ static void mistakes_are_named(void **unused)
     def.position[1] = yk_v3(0.5, 0, 0);
     def.orientation[2] = yk_so3_exp(yk_v3(3.1, 0, 0));
     assert_int_equal(yk_beam_create(context, &def, &beam), YK_ERROR_ARGUMENT);
-    assert_non_null(strstr(yk_last_message(context), "half a turn"));
+    assert_non_null(strstr(yk_last_message(context), "half a rotation"));
     def.orientation[2] = yk_q_identity();
     def.section[1].stiffness[4][4] = 0;
     assert_int_equal(yk_beam_create(context, &def, &beam), YK_ERROR_ARGUMENT);
@@ -409,13 +409,13 @@ static void one_beam_is_exact_for_small_end_loads(void **unused)
         memcpy(&vector[n - 3], &torque, sizeof torque);
         assert_int_equal(yk_lu_factor(n, matrix, pivot), YK_OK);
         yk_lu_solve(n, matrix, pivot, vector);
-        const double *tip_shift = &vector[n - 6], *turn = &vector[n - 3];
+        const double *tip_shift = &vector[n - 6], *rotation = &vector[n - 3];
         assert_relative(tip_shift[0], force.x * length / d[0], 1e-11);
         assert_relative(tip_shift[1], force.y * (l3 / d[5] + length / d[1]) + torque.z * l2 / d[5], 1e-11);
         assert_relative(tip_shift[2], force.z * (l3 / d[4] + length / d[2]) - torque.y * l2 / d[4], 1e-11);
-        assert_relative(turn[0], torque.x * length / d[3], 1e-11);
-        assert_relative(turn[1], -force.z * l2 / d[4] + torque.y * length / d[4], 1e-11);
-        assert_relative(turn[2], force.y * l2 / d[5] + torque.z * length / d[5], 1e-11);
+        assert_relative(rotation[0], torque.x * length / d[3], 1e-11);
+        assert_relative(rotation[1], -force.z * l2 / d[4] + torque.y * length / d[4], 1e-11);
+        assert_relative(rotation[2], force.y * l2 / d[5] + torque.z * length / d[5], 1e-11);
     }
 }
 
@@ -491,8 +491,8 @@ static void end_moment_closes_a_circle(void **unused)
         assert_near(row->node[2 * beams].rotation.m[0][0], 1, 1e-11);
         /* half-way stands a diameter above the clamp */
         double diameter = 10 / YK_PI;
-        double turn = YK_PI / beams;
-        if (beams % 2 == 0) assert_near(row->node[beams].position.y, diameter, 0.01 * diameter * pow(turn, 4));
+        double rotation = YK_PI / beams;
+        if (beams % 2 == 0) assert_near(row->node[beams].position.y, diameter, 0.01 * diameter * pow(rotation, 4));
     }
 }
 
@@ -628,9 +628,9 @@ static void assert_symmetric(int n, const char *what)
     if (!(difference < 1e-9 * largest)) fail_msg("%s: not symmetric by %g of %g", what, difference, largest);
 }
 
-static double force_of(const yk_beam_section *section, double share, double length)
+static double force_of(const yk_beam_section *section, double fraction, double length)
 {
-    return share * section->stiffness[5][5] / (length * length);
+    return fraction * section->stiffness[5][5] / (length * length);
 }
 
 /* Thickness over length of an element from a thousandth to one; straight, curved, bent far, and pressed. */

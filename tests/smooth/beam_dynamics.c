@@ -190,7 +190,7 @@ static double ritz_response(const ritz_beam *beam, double amplitude, double w, d
     return sum;
 }
 
-static double turning(void *user, const yk_smooth *model, double t)
+static double rotating(void *user, const yk_smooth *model, double t)
 {
     (void)user, (void)model;
     return 2 * YK_PI * t;
@@ -206,12 +206,12 @@ static void rotating_cantilever_stiffens(void **state)
     m->joints[0].marker[0].orientation = m->joints[0].marker[1].orientation = z_to_y;
     yk_smooth_joint_def *drive = beam_model_joint(m, YK_JOINT_DRIVEN_ROTATION, YK_SMOOTH_GROUND, 0);
     drive->marker[0].orientation = drive->marker[1].orientation = z_to_y;
-    drive->drive.value = turning;
+    drive->drive.value = rotating;
     for (int i = 0; i <= tip; i++) {
         m->nodes[i].angular_velocity = yk_v3(0, 2 * YK_PI, 0);
         m->nodes[i].velocity = yk_v3_cross(m->nodes[i].angular_velocity, m->nodes[i].position);
     }
-    ritz_beam turning_beam = ritz_rotating(*state, &m->beams[0].section[0], 2 * YK_PI);
+    ritz_beam rotating_beam = ritz_rotating(*state, &m->beams[0].section[0], 2 * YK_PI);
     ritz_beam still_beam = ritz_rotating(*state, &m->beams[0].section[0], 0);
     assert_relative(still_beam.omega[0] / (2 * YK_PI), 15.6313, 1e-5);
     yk_smooth *model = beam_model_create(*state, m);
@@ -221,7 +221,7 @@ static void rotating_cantilever_stiffens(void **state)
         step_to(*state, model, &t, 4e-3 * i, 1e-4);
         yk_motion motion;
         yk_smooth_motion(model, tip, &motion);
-        double expected = ritz_response(&turning_beam, 0.25, 2 * YK_PI * 15.5, t);
+        double expected = ritz_response(&rotating_beam, 0.25, 2 * YK_PI * 15.5, t);
         double still = ritz_response(&still_beam, 0.25, 2 * YK_PI * 15.5, t);
         peak = fmax(peak, fabs(expected));
         error = fmax(error, fabs(motion.position.y - expected));
@@ -232,7 +232,7 @@ static void rotating_cantilever_stiffens(void **state)
     yk_motion motion;
     yk_smooth_motion(model, tip, &motion);
     double angle = atan2(-motion.position.z, motion.position.x);
-    assert_near(angle, 0, 1e-3); /* one whole turn */
+    assert_near(angle, 0, 1e-3); /* one whole rotation */
     yk_smooth_destroy(model);
 }
 

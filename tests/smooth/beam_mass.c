@@ -40,7 +40,7 @@ static void stiffness_of(const yk_beam *beam, const yk_beam_def *def, double ele
     yk_beam_evaluate(beam, (const yk_frame *const[]){&node[0], &node[1], &node[2]}, &loads, &jacobian);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            element[i][j] = -jacobian.placement[6 * (i / 2) + unknown[i % 2]][6 * (j / 2) + unknown[j % 2]];
+            element[i][j] = -jacobian.pose[6 * (i / 2) + unknown[i % 2]][6 * (j / 2) + unknown[j % 2]];
 }
 
 static void lumps_of(const yk_beam_def *def, double element[6][6])

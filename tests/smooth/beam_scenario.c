@@ -28,11 +28,11 @@ static const char frame[] = "time: {end: 0.01, step: 0.01}\n"
                             "      root: {type: clamp, between: [ground, n_0], at: [0, 0, 0]}\n"
                             "    forces:\n"
                             "      pull: {type: force, on: n_16, vector: %s}\n"
-                            "record: {signals: [beam.n_16.position]}\n";
+                            "record: {channels: [beam.n_16.position]}\n";
 
 static const char rectangle[] =
     "section: {shape: rectangle, young: young, poisson: 0.25, density: 1000, width_y: width, width_z: width}";
-static const double bending = 2e9 * 0.02 * 0.02 * 0.02 * 0.02 / 12, extension = 2e9 * 0.02 * 0.02;
+static const double BENDING = 2e9 * 0.02 * 0.02 * 0.02 * 0.02 / 12, EXTENSION = 2e9 * 0.02 * 0.02;
 
 /* Displacement of the tip from `start` in equilibrium. */
 static void tip_displacement(yk_context *context, const char *x, const char *y, const char *section, const char *force,
@@ -70,9 +70,9 @@ static void quarter_ring(void **state)
     double moved[3];
     const char *x = "sin({i}*pi/32)", *y = "1 - cos({i}*pi/32)";
     tip_displacement(*state, x, y, rectangle, "[force, 0, 0]", start, moved);
-    assert_relative(moved[0], PI / 4 * 1e-3 / bending, 1e-3);
+    assert_relative(moved[0], PI / 4 * 1e-3 / BENDING, 1e-3);
     tip_displacement(*state, x, y, rectangle, "[0, force, 0]", start, moved);
-    assert_relative(moved[1], (0.75 * PI - 2) * 1e-3 / bending, 2e-3);
+    assert_relative(moved[1], (0.75 * PI - 2) * 1e-3 / BENDING, 2e-3);
     assert_near(moved[2], 0, 1e-12);
 }
 
@@ -85,9 +85,9 @@ static void offset_bends_a_pulled_beam(void **state)
     snprintf(section, sizeof section, "%s\n        offset: [0, 0.1, 0]", rectangle);
     tip_displacement(*state, "{i}/16", "0", section, "[force, 0, 0]", start, moved);
     /* Moment 0.1 F about z, curvature M / EI: the tip goes to y by half of it. */
-    assert_relative(moved[1], 0.1 * 1e-3 / (2 * bending), 1e-4);
+    assert_relative(moved[1], 0.1 * 1e-3 / (2 * BENDING), 1e-4);
     /* stretched, and turned back with the lever */
-    assert_relative(moved[0], 1e-3 / extension + 0.1 * 0.1 * 1e-3 / bending, 1e-4);
+    assert_relative(moved[0], 1e-3 / EXTENSION + 0.1 * 0.1 * 1e-3 / BENDING, 1e-4);
 }
 
 static void matrix_section_equals_its_shape(void **state)
@@ -97,11 +97,11 @@ static void matrix_section_equals_its_shape(void **state)
     char section[512];
     double shear = 2e9 / 2.5 * 0.0004 * 5 / 6;
     snprintf(section, sizeof section,
-             "section: {shape: matrix, mass: 0.4, stiffness: [%.17g, %.17g, %.17g, 1, %.17g, %.17g]}", extension, shear,
-             shear, bending, bending);
+             "section: {shape: matrix, mass: 0.4, stiffness: [%.17g, %.17g, %.17g, 1, %.17g, %.17g]}", EXTENSION, shear,
+             shear, BENDING, BENDING);
     tip_displacement(*state, "{i}/16", "0", rectangle, "[0, force, force]", start, expected);
     tip_displacement(*state, "{i}/16", "0", section, "[0, force, force]", start, moved);
-    assert_relative(expected[1], 1e-3 * (1 / (3 * bending) + 1 / shear), 1e-6);
+    assert_relative(expected[1], 1e-3 * (1 / (3 * BENDING) + 1 / shear), 1e-6);
     for (int i = 1; i < 3; i++) assert_relative(moved[i], expected[i], 1e-9);
 }
 

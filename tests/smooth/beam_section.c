@@ -63,10 +63,10 @@ static void moved_section(void **unused)
     assert_relative(beside.stiffness[5][0], 0.2 * ea, 1e-12);
     assert_relative(beside.stiffness[5][5], centred.stiffness[5][5] + 0.04 * ea, 1e-12);
     assert_near(beside.centre.y, -0.2, 1e-15);
-    yk_beam_section turned = yk_beam_section_moved(&centred, YK_PI / 2, 0, 0);
-    assert_relative(turned.stiffness[4][4], centred.stiffness[5][5], 1e-12);
-    assert_relative(turned.stiffness[5][5], centred.stiffness[4][4], 1e-12);
-    assert_relative(turned.inertia.m[1][1], centred.inertia.m[2][2], 1e-12);
+    yk_beam_section rotated = yk_beam_section_moved(&centred, YK_PI / 2, 0, 0);
+    assert_relative(rotated.stiffness[4][4], centred.stiffness[5][5], 1e-12);
+    assert_relative(rotated.stiffness[5][5], centred.stiffness[4][4], 1e-12);
+    assert_relative(rotated.inertia.m[1][1], centred.inertia.m[2][2], 1e-12);
     yk_beam_section back = yk_beam_section_moved(&beside, 0, -0.2, 0);
     for (int i = 0; i < 36; i++) assert_near((&back.stiffness[0][0])[i], (&centred.stiffness[0][0])[i], 1e-12 * ea);
 }

@@ -219,7 +219,7 @@ static void tangents_are_derivatives(void **state)
         sample s;
         fill_sample(&s, 1e-3);
         double tangent[SIZE * SIZE], rest[2][SIZE], momenta[2][SIZE], c = 0.05, step = 1e-6, damping = 0.3;
-        yk_ffrf_tangent(&rod.body, &s.motion, gravity, c, YK_TURN_OF_STEP, damping, tangent);
+        yk_ffrf_tangent(&rod.body, &s.motion, gravity, c, YK_ROTATION_OF_STEP, damping, tangent);
         for (int k = 0; k < SIZE; k++) {
             for (int side = 0; side < 2; side++) {
                 sample moved = s;
@@ -330,7 +330,7 @@ static void rigid_motion_has_no_strain(void **state)
     yk_inertia inertia = yk_ffrf_inertia(&rod.body, NULL);
     yk_inertia_global global;
     yk_vec3 force, torque;
-    yk_inertia_turn(&inertia, &s.motion.frame.rotation, &global);
+    yk_inertia_rotate(&inertia, &s.motion.frame.rotation, &global);
     yk_inertia_bias(&global, &s.motion.frame, &force, &torque);
     yk_momentum change =
         yk_inertia_momentum(&global, yk_v3_sub(s.motion.acceleration, gravity), s.motion.angular_acceleration);
@@ -361,7 +361,7 @@ static void cantilever_bends_as_it_should(void **state)
 {
     static const double end[1] = {1};
     yk_ffrf_rod_def def = thin_cantilever(true, 1);
-    def.places = end, def.place_count = 1;
+    def.attachments = end, def.attachment_count = 1;
     yk_ffrf_rod rod = make(*state, &def);
     int n = rod.body.modes;
     assert_int_equal(n, 8);
@@ -371,18 +371,18 @@ static void cantilever_bends_as_it_should(void **state)
     for (int i = 0; i < n; i++) load[i] = 2 * rod.nodes[0].displacement[i].y;
     assert_int_equal(yk_lu_factor(n, matrix, pivot), YK_OK);
     yk_lu_solve(n, matrix, pivot, load);
-    double tip = 0, turn = 0, bending = def.section.young * def.section.inertia_z;
+    double tip = 0, rotation = 0, bending = def.section.young * def.section.inertia_z;
     for (int i = 0; i < n; i++) {
         tip += load[i] * rod.nodes[0].displacement[i].y;
-        turn += load[i] * rod.nodes[0].rotation[i].z;
+        rotation += load[i] * rod.nodes[0].rotation[i].z;
     }
     assert_relative(tip, 2 / (3 * bending), 1e-10);
-    assert_relative(turn, 2 / (2 * bending), 1e-10);
+    assert_relative(rotation, 2 / (2 * bending), 1e-10);
     yk_ffrf_rod_destroy(*state, &rod);
 
     /* Shapes of vibration alone come near: four of them to 0.06 percent. */
     def = thin_cantilever(false, 4);
-    def.places = end, def.place_count = 1;
+    def.attachments = end, def.attachment_count = 1;
     rod = make(*state, &def);
     tip = 0;
     for (int i = 0; i < 4; i++) {
@@ -439,7 +439,7 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
 {
     static const double at[1] = {0.21};
     yk_ffrf_rod_def def = steel_rod();
-    def.places = at, def.place_count = 1;
+    def.attachments = at, def.attachment_count = 1;
     yk_ffrf_rod rod = make(*state, &def);
     const yk_ffrf_node *node = &rod.nodes[0];
     sample s;
@@ -448,7 +448,7 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
     yk_ffrf_pose pose = {.pull = pull[0]}, other = {.pull = pull[1]};
     yk_frame here, ahead, behind;
     double jacobian[6 * SIZE], h = 1e-5;
-    yk_ffrf_node_place(node, MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &here);
+    yk_ffrf_node_pose(node, MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &here);
     yk_ffrf_node_jacobian(node, MODES, &s.motion.frame, &pose, jacobian);
     double velocity[SIZE];
     memcpy(velocity, &s.motion.frame.velocity, sizeof(yk_vec3));
@@ -467,19 +467,19 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
         frames[side].rotation =
             yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(t, s.motion.frame.angular_velocity)), s.motion.frame.rotation);
         for (int i = 0; i < MODES; i++) amplitude[i] = s.amplitude[i] + t * s.rate[i];
-        yk_ffrf_node_place(node, MODES, &frames[side], amplitude, s.rate, &other, side ? &ahead : &behind);
+        yk_ffrf_node_pose(node, MODES, &frames[side], amplitude, s.rate, &other, side ? &ahead : &behind);
     }
     yk_vec3 moved = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.position, behind.position));
-    yk_vec3 turned =
+    yk_vec3 rotated =
         yk_v3_scale(0.5 / h, yk_so3_log_matrix(yk_m3_mul(ahead.rotation, yk_m3_transpose(behind.rotation))));
     assert_near(yk_v3_norm(yk_v3_sub(moved, here.velocity)), 0, 1e-7);
-    assert_near(yk_v3_norm(yk_v3_sub(turned, here.angular_velocity)), 0, 1e-6);
+    assert_near(yk_v3_norm(yk_v3_sub(rotated, here.angular_velocity)), 0, 1e-6);
     yk_vec3 acceleration, spin;
     yk_ffrf_node_bias(node, MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &acceleration, &spin);
     moved = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.velocity, behind.velocity));
-    turned = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.angular_velocity, behind.angular_velocity));
+    rotated = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.angular_velocity, behind.angular_velocity));
     assert_near(yk_v3_norm(yk_v3_sub(moved, acceleration)), 0, 1e-6 * yk_v3_norm(acceleration));
-    assert_near(yk_v3_norm(yk_v3_sub(turned, spin)), 0, 1e-6 * yk_v3_norm(spin));
+    assert_near(yk_v3_norm(yk_v3_sub(rotated, spin)), 0, 1e-6 * yk_v3_norm(spin));
     yk_ffrf_rod_destroy(*state, &rod);
 }
 
@@ -487,7 +487,7 @@ static void node_stiffness_is_a_derivative(void **state)
 {
     static const double at[1] = {0.3};
     yk_ffrf_rod_def def = steel_rod();
-    def.places = at, def.place_count = 1;
+    def.attachments = at, def.attachment_count = 1;
     yk_ffrf_rod rod = make(*state, &def);
     const yk_vec3 force = {30, -20, 10}, torque = {3, 4, -5};
     const double load[6] = {30, -20, 10, 3, 4, -5};
@@ -497,7 +497,7 @@ static void node_stiffness_is_a_derivative(void **state)
     yk_vec3 pull[MODES];
     yk_ffrf_pose pose = {.pull = pull};
     yk_frame placed;
-    yk_ffrf_node_place(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &placed);
+    yk_ffrf_node_pose(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &placed);
     yk_ffrf_node_stiffness(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, &pose, force, torque, 1, tangent);
     for (int k = 0; k < SIZE; k++) {
         double general[2][SIZE] = {{0}};
@@ -505,7 +505,7 @@ static void node_stiffness_is_a_derivative(void **state)
             sample moved = s;
             move_sample(&moved, k, side ? step : -step, 1);
             double jacobian[6 * SIZE], spread[SIZE] = {0};
-            yk_ffrf_node_place(&rod.nodes[0], MODES, &moved.motion.frame, moved.amplitude, moved.rate, &pose, &placed);
+            yk_ffrf_node_pose(&rod.nodes[0], MODES, &moved.motion.frame, moved.amplitude, moved.rate, &pose, &placed);
             yk_ffrf_node_jacobian(&rod.nodes[0], MODES, &moved.motion.frame, &pose, jacobian);
             yk_vec3 about =
                 yk_ffrf_node_spread(&rod.nodes[0], MODES, &moved.motion.frame, &pose, force, torque, spread + 6);
@@ -531,7 +531,7 @@ static void bad_rods_are_refused(void **state)
     assert_int_equal(yk_ffrf_rod_create(*state, &def, &rod), YK_ERROR_ARGUMENT);
     static const double outside[1] = {0.31};
     def = steel_rod();
-    def.places = outside, def.place_count = 1;
+    def.attachments = outside, def.attachment_count = 1;
     assert_int_equal(yk_ffrf_rod_create(*state, &def, &rod), YK_ERROR_ARGUMENT);
     def = steel_rod();
     def.support = YK_ROD_FREE_FREE, def.statics = true;

@@ -31,7 +31,7 @@ static yk_flexible *make_body(yk_context *context, description kind)
     rod.bending_y = rod.bending_z = 3;
     rod.statics = true;
     rod.constant_mass = kind == CONSTANT;
-    rod.places = ends, rod.place_count = 2;
+    rod.attachments = ends, rod.attachment_count = 2;
     yk_ancf_rod_def ancf = {.length = 1, .elements = 4, .section = steel()};
     yk_flexible *body = NULL;
     yk_status status =
@@ -46,7 +46,7 @@ typedef struct setting {
     yk_smooth_def def;
     yk_smooth_node_def node;
     yk_smooth_flexible_def flexible;
-    yk_smooth_place_def places[2];
+    yk_smooth_attachment_def attachments[2];
     yk_smooth_joint_def joint;
     yk_smooth_force_def force;
     yk_smooth *model;
@@ -61,8 +61,8 @@ static void set_up(setting *s, yk_context *context, description kind, yk_joint_k
     s->node.name = "frame";
     s->flexible = yk_smooth_flexible_default();
     s->flexible.name = "rod", s->flexible.body = make_body(context, kind), s->flexible.node = 0;
-    s->places[0] = (yk_smooth_place_def){"rod.root", 0, 0};
-    s->places[1] = (yk_smooth_place_def){"rod.tip", 0, modal ? 1 : 4};
+    s->attachments[0] = (yk_smooth_attachment_def){"rod.root", 0, 0};
+    s->attachments[1] = (yk_smooth_attachment_def){"rod.tip", 0, modal ? 1 : 4};
     int nodes = modal ? 1 : 0;
     s->joint = yk_smooth_joint_default();
     s->joint.name = "root", s->joint.kind = joint, s->joint.node[1] = nodes;
@@ -70,7 +70,7 @@ static void set_up(setting *s, yk_context *context, description kind, yk_joint_k
     s->force.name = "load", s->force.kind = YK_FORCE_VECTOR, s->force.node[1] = s->tip = nodes + 1;
     s->def.nodes = &s->node, s->def.node_count = nodes;
     s->def.flexibles = &s->flexible, s->def.flexible_count = 1;
-    s->def.places = s->places, s->def.place_count = 2;
+    s->def.attachments = s->attachments, s->def.attachment_count = 2;
     s->def.joints = &s->joint, s->def.joint_count = 1;
     s->def.forces = &s->force, s->def.force_count = 1;
 }
@@ -125,9 +125,9 @@ static void cantilever_rests_where_beam_theory_says(void **state)
         yk_motion tip = tip_motion(&s);
         assert_relative(tip.position.y, 1 / (3 * section.young * section.inertia_z), 1e-3);
         assert_relative(tip.position.z, 2 / (3 * section.young * section.inertia_y), 1e-3);
-        yk_vec3 turn = yk_so3_log(tip.orientation);
-        assert_relative(turn.z, 1 / (2 * section.young * section.inertia_z), 1e-3);
-        yk_effort reaction;
+        yk_vec3 rotation = yk_so3_log(tip.orientation);
+        assert_relative(rotation.z, 1 / (2 * section.young * section.inertia_z), 1e-3);
+        yk_wrench reaction;
         yk_smooth_reaction(s.model, 0, &reaction);
         assert_near(reaction.force.z, -2, 1e-6);
         assert_near(reaction.torque.z, -1, 1e-4);
@@ -185,7 +185,7 @@ static void error_control_sees_what_deforms(void **state)
     yk_ffrf_rod_def one = yk_ffrf_rod_default();
     one.section = steel();
     one.bending_y = 1, one.bending_z = one.extension = one.torsion = 0;
-    one.places = ends, one.place_count = 2;
+    one.attachments = ends, one.attachment_count = 2;
     set_up(&s, *state, CLAMPED, YK_JOINT_CLAMP);
     yk_flexible_release((yk_flexible *)(uintptr_t)s.flexible.body);
     yk_flexible *body;
@@ -240,7 +240,7 @@ static void shapes_say_where_they_end(void **state)
     (void)state;
     yk_beam_section_def section = steel();
     double unit = 3 * section.young * section.inertia_z; /* bends the rod by its length */
-    static const double shares[] = {0.05, 0.5, 5};
+    static const double fractions[] = {0.05, 0.5, 5};
     for (int i = 0; i < 3; i++) {
         listener heard = {0};
         yk_context_def def = yk_context_default();
@@ -248,7 +248,7 @@ static void shapes_say_where_they_end(void **state)
         yk_context *context = yk_context_create(&def);
         setting s;
         set_up(&s, context, CLAMPED, YK_JOINT_CLAMP);
-        s.force.vector = yk_v3(0, shares[i] * unit, 0);
+        s.force.vector = yk_v3(0, fractions[i] * unit, 0);
         s.def.options.static_start = true;
         assert_int_equal(yk_smooth_create(context, &s.def, &s.model), YK_OK);
         yk_status status = yk_smooth_start(s.model, 0, 1e-3);
@@ -261,7 +261,7 @@ static void shapes_say_where_they_end(void **state)
 }
 
 /* A rod with one shape, turning about its start or pushed at its end, for 100 steps that are the given share of its period. */
-static listener hear(bool stiffening, yk_vec3 spin, double push, double share)
+static listener hear(bool stiffening, yk_vec3 spin, double push, double fraction)
 {
     listener heard = {0};
     yk_context_def with_log = yk_context_default();
@@ -271,7 +271,7 @@ static listener hear(bool stiffening, yk_vec3 spin, double push, double share)
     one.section = steel();
     one.bending_y = 1, one.bending_z = one.extension = 0;
     one.stiffening = stiffening;
-    one.places = ends, one.place_count = 2;
+    one.attachments = ends, one.attachment_count = 2;
     setting s;
     set_up(&s, context, CLAMPED, push > 0 ? YK_JOINT_CLAMP : YK_JOINT_SPHERICAL);
     yk_flexible_release((yk_flexible *)(uintptr_t)s.flexible.body);
@@ -280,7 +280,7 @@ static listener hear(bool stiffening, yk_vec3 spin, double push, double share)
     s.flexible.body = body;
     s.node.angular_velocity = yk_v3_scale(body->modal.slowest, spin);
     s.force.vector = yk_v3(0, push, 0);
-    double h = share * 2 * YK_PI / body->modal.slowest;
+    double h = fraction * 2 * YK_PI / body->modal.slowest;
     start(&s, h);
     run(&s, h, 100);
     clean(&s);
@@ -288,7 +288,7 @@ static listener hear(bool stiffening, yk_vec3 spin, double push, double share)
     return heard;
 }
 
-static void runs_tell_when_they_leave_their_range(void **state)
+static void runs_reports_when_they_leave_their_range(void **state)
 {
     (void)state;
     yk_vec3 none = {0, 0, 0}, across = {0, 0, 0.5}, along = {3, 0, 0}, slowly = {0, 0, 0.2};
@@ -351,10 +351,10 @@ static void bad_places_are_refused(void **state)
 {
     setting s;
     set_up(&s, *state, CLAMPED, YK_JOINT_CLAMP);
-    s.places[1].place = 2;
+    s.attachments[1].attachment = 2;
     assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(*state), "'rod' has no place 2"));
-    s.places[1].place = 1, s.flexible.node = 1;
+    s.attachments[1].attachment = 1, s.flexible.node = 1;
     assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
     s.flexible.node = 0, s.joint.node[1] = 3;
     assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
@@ -431,7 +431,7 @@ int main(void)
         cmocka_unit_test(modes_of_the_cantilever),
         cmocka_unit_test(pendulums_agree_and_keep_their_energy),
         cmocka_unit_test(error_control_sees_what_deforms),
-        cmocka_unit_test(runs_tell_when_they_leave_their_range),
+        cmocka_unit_test(runs_reports_when_they_leave_their_range),
         cmocka_unit_test(free_rods_move_on),
         cmocka_unit_test(places_move_as_they_say),
         cmocka_unit_test(bad_places_are_refused),

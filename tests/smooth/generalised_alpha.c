@@ -4,7 +4,7 @@
 #include "run.h"
 
 /* The slider-crank of the reference table at t = 0.5. */
-static const double table_x = 0.1886173755993;
+static const double TABLE_X = 0.1886173755993;
 
 static void set(run *r, yk_smooth_form form, double rho_inf)
 {
@@ -25,7 +25,7 @@ static double slider_error(yk_smooth_form form, double rho_inf, double h, double
     /* The universal joint: the end of the rod is at the slider. */
     yk_vec3 end = yk_v3_add(rod.position, yk_q_rotate(rod.orientation, yk_v3(0.15, 0, 0)));
     *drift = yk_v3_norm(yk_v3_sub(end, slider.position));
-    double error = slider.position.x - table_x;
+    double error = slider.position.x - TABLE_X;
     run_stop(&r);
     return error;
 }
@@ -103,7 +103,7 @@ static void amplitudes_decay_with_rho_inf(void **state)
 static double reaction_error(double h)
 {
     run exact, r;
-    yk_effort wanted, found;
+    yk_wrench wanted, found;
     double t = 8e-3;
     kit_slider_crank(&exact.kit);
     exact.kit.def.options.integrator = YK_SMOOTH_RUNGE_KUTTA;

@@ -10,11 +10,11 @@
 #define PI 3.14159265358979323846
 enum { VALUES = 16 };
 
-static const double young = 2.1e11, density = 7850, width_y = 0.01, width_z = 0.02;
+static const double YOUNG = 2.1e11, DENSITY = 7850, WIDTH_Y = 0.01, WIDTH_Z = 0.02;
 
 static double bending(void)
 {
-    return young * width_z * width_y * width_y * width_y / 12;
+    return YOUNG * WIDTH_Z * WIDTH_Y * WIDTH_Y * WIDTH_Y / 12;
 }
 
 /* Loads a text and carries it through `steps` macro steps; the recorded signals then. */
@@ -63,7 +63,7 @@ static const char arc[] =
     "    joints:\n"
     "      root: {type: clamp, between: [ground, n_0]}\n"
     "record:\n"
-    "  signals: [beam.strain_energy, beam.b_1.strain_energy, beam.b_10.strain_energy, beam.energy,\n"
+    "  channels: [beam.strain_energy, beam.b_1.strain_energy, beam.b_10.strain_energy, beam.energy,\n"
     "            beam.n_20.position]\n";
 
 /* EI k^2 L / 2, a tenth of it in each of ten beams; sections that are not told how they turn go with the line. */
@@ -90,7 +90,7 @@ static void arc_of_beams_swings_back(void **state)
     double values[VALUES];
     char text[4096];
     snprintf(text, sizeof text, arc, "        rotation: [0, 0, 'k*{i}/(2*n)']\n");
-    double first = 1.8751041 * 1.8751041 * sqrt(bending() / (density * width_y * width_z));
+    double first = 1.8751041 * 1.8751041 * sqrt(bending() / (DENSITY * WIDTH_Y * WIDTH_Z));
     run(*state, text, (int)lround(PI / first / 1e-4), values);
     assert_true(values[8] < -0.8 * (1 - cos(0.4)) / 0.4);
     assert_true(values[0] < bending() * 0.4 * 0.4 / 2);
@@ -106,7 +106,7 @@ static void arc_of_a_rod_holds_its_energy(void **state)
                                "    flexible:\n"
                                "      r: {type: ancf, length: 1, elements: 8, section: " SECTION ",\n"
                                "          curvature: [0, 0, 0.4], points: {end: 8}}\n"
-                               "record: {signals: [rod.strain_energy, rod.r.strain_energy, rod.r.end.position]}\n";
+                               "record: {channels: [rod.strain_energy, rod.r.strain_energy, rod.r.end.position]}\n";
     double values[VALUES];
     run(*state, text, 0, values);
     assert_relative(values[0], bending() * 0.4 * 0.4 / 2, 1e-3);
@@ -125,12 +125,12 @@ static const char modal[] =
     "          %s}\n"
     "    joints:\n"
     "      root: {type: clamp, between: [ground, r]}\n"
-    "record: {signals: [rod.r.strain_energy, rod.energy, rod.r.amplitude_1, rod.r.amplitude_2]}\n";
+    "record: {channels: [rod.r.strain_energy, rod.energy, rod.r.amplitude_1, rod.r.amplitude_2]}\n";
 
 /* q K q / 2 at the start, r M r / 2 for rates, and the frequency that belongs to both. */
 static void modes_start_with_their_amplitudes(void **state)
 {
-    double first = 1.8751041 * 1.8751041 * sqrt(bending() / (density * width_y * width_z));
+    double first = 1.8751041 * 1.8751041 * sqrt(bending() / (DENSITY * WIDTH_Y * WIDTH_Z));
     double deformed[VALUES], twice[VALUES], moving[VALUES], later[VALUES];
     char text[4096];
     snprintf(text, sizeof text, modal, "amplitudes: [0.01]");
@@ -190,7 +190,7 @@ static void sudden_loads_on_light_sections(void **state)
         "    forces:\n"
         "      twist: {type: torque, on: n_8, vector: [0, 0, 7]}\n"
         "    damping: {rate: 40, start: 10, end: 20}\n"
-        "record: {signals: [beam.n_8.position, beam.strain_energy]}\n";
+        "record: {channels: [beam.n_8.position, beam.strain_energy]}\n";
     double values[VALUES], k = 7.0 / 350;
     run(*state, text, 2000, values);
     assert_relative(values[1], (1 - cos(k)) / k, 1e-4);

@@ -183,7 +183,7 @@ static void free_bodies_have_frequency_zero(void **state)
 
 /* Light parts on stiff springs drift freely beside a heavy one on a soft spring: rounding of the stiff springs is no
  * frequency, and the soft spring's is one, although it is far below the highest. */
-static void free_and_slow_modes_are_told_apart(void **state)
+static void free_and_slow_modes_are_distinguished_apart(void **state)
 {
     builder *b = fresh(6);
     for (int i = 0; i < 5; i++) mass(b, i, 1e-7 * (1 + 0.37 * i));
@@ -237,21 +237,21 @@ static void overdamped_modes_are_real(void **state)
 static void gyroscopic_modes_split(void **state)
 {
     builder *b = fresh(2);
-    double k = 100, turn = 3;
+    double k = 100, rotation = 3;
     for (int i = 0; i < 2; i++) mass(b, i, 1), stiffness(b, i, i, k);
-    damping(b, 0, 1, -2 * turn);
-    damping(b, 1, 0, 2 * turn);
+    damping(b, 0, 1, -2 * rotation);
+    damping(b, 1, 0, 2 * rotation);
     yk_linear_modes *modes = solve(*state, b, 2);
     for (int i = 0; i < 2; i++) {
         double sign = i == 0 ? -1 : 1;
-        assert_relative(modes->imaginary[i], sqrt(k + turn * turn) + sign * turn, 1e-10);
+        assert_relative(modes->imaginary[i], sqrt(k + rotation * rotation) + sign * rotation, 1e-10);
         assert_near(modes->real[i], 0, 1e-9);
-        /* circular: the unknowns are a quarter of a turn apart, q' = s q with s = +i w */
+        /* circular: the unknowns are a quarter of a rotation apart, q' = s q with s = +i w */
         const double *re = yk_linear_modes_shape(modes, i, false), *im = yk_linear_modes_shape(modes, i, true);
         double factor_re = 0, factor_im = 0; /* (s^2 + k) q0 - 2 W s q1 */
         double w = modes->imaginary[i];
-        factor_re = (k - w * w) * re[0] + 2 * turn * w * im[1];
-        factor_im = (k - w * w) * im[0] - 2 * turn * w * re[1];
+        factor_re = (k - w * w) * re[0] + 2 * rotation * w * im[1];
+        factor_im = (k - w * w) * im[0] - 2 * rotation * w * re[1];
         assert_near(factor_re, 0, 1e-7);
         assert_near(factor_im, 0, 1e-7);
     }
@@ -331,7 +331,7 @@ int main(void)
         cmocka_unit_test(constraints_hold_even_when_redundant),
         cmocka_unit_test(massless_unknowns_follow),
         cmocka_unit_test(free_bodies_have_frequency_zero),
-        cmocka_unit_test(free_and_slow_modes_are_told_apart),
+        cmocka_unit_test(free_and_slow_modes_are_distinguished_apart),
         cmocka_unit_test(damped_modes_are_complex),
         cmocka_unit_test(overdamped_modes_are_real),
         cmocka_unit_test(gyroscopic_modes_split),

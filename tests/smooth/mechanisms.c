@@ -173,8 +173,8 @@ static double four_bar_angle(int loops, double end)
     for (long i = 0; i < lround(end / h); i++) { /* Runge-Kutta, exact to 1e-12 here */
         double k[4][2], a = moment / inertia;
         for (int s = 0; s < 4; s++) {
-            double share = s == 0 ? 0 : s == 3 ? h : h / 2;
-            double p = phi + (s ? share * k[s - 1][0] : 0), w = rate + (s ? share * k[s - 1][1] : 0);
+            double fraction = s == 0 ? 0 : s == 3 ? h : h / 2;
+            double p = phi + (s ? fraction * k[s - 1][0] : 0), w = rate + (s ? fraction * k[s - 1][1] : 0);
             k[s][0] = w, k[s][1] = a * sin(p);
         }
         phi += h / 6 * (k[0][0] + 2 * k[1][0] + 2 * k[2][0] + k[3][0]);

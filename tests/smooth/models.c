@@ -32,7 +32,7 @@ const yk_smooth_def *kit_def(model_kit *kit)
     kit->def.forces = kit->forces;
     kit->def.ports = kit->ports;
     kit->def.flexibles = &kit->flexible;
-    kit->def.places = kit->places;
+    kit->def.attachments = kit->attachments;
     return &kit->def;
 }
 
@@ -145,7 +145,7 @@ static yk_status steel_rod(yk_context *context, bool modal, yk_flexible **body)
     yk_ancf_rod_def ancf = {.length = 0.3, .elements = 4, .section = steel};
     yk_ffrf_rod_def rod = yk_ffrf_rod_default();
     rod.length = 0.3, rod.section = steel, rod.support = YK_ROD_PINNED_PINNED;
-    rod.places = ends, rod.place_count = 2;
+    rod.attachments = ends, rod.attachment_count = 2;
     return modal ? yk_flexible_rod(context, &rod, body) : yk_flexible_ancf(context, &ancf, body);
 }
 
@@ -173,9 +173,9 @@ yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool mo
     kit->flexible.position = kit->nodes[2].position, kit->flexible.orientation = rod.orientation;
     kit->flexible.velocity = kit->nodes[2].velocity;
     kit->flexible.angular_velocity = kit->nodes[2].angular_velocity;
-    kit->places[0] = (yk_smooth_place_def){"rod.b", 0, 0};
-    kit->places[1] = (yk_smooth_place_def){"rod.c", 0, modal ? 1 : 4};
-    kit->def.flexible_count = 1, kit->def.place_count = 2;
+    kit->attachments[0] = (yk_smooth_attachment_def){"rod.b", 0, 0};
+    kit->attachments[1] = (yk_smooth_attachment_def){"rod.c", 0, modal ? 1 : 4};
+    kit->def.flexible_count = 1, kit->def.attachment_count = 2;
     for (int j = 1; j < 4; j++) /* ball, cross, guide */
         for (int side = 0; side < 2; side++) {
             yk_smooth_joint_def *joint = &kit->joints[j];
@@ -346,31 +346,31 @@ void kit_bricard(model_kit *kit)
     }
 }
 
-static const double top_tilt = 0.5, top_arm = 0.3;
+static const double TOP_TILT = 0.5, TOP_ARM = 0.3;
 
 static yk_vec3 top_axis(void)
 {
-    return yk_v3(sin(top_tilt), 0, cos(top_tilt));
+    return yk_v3(sin(TOP_TILT), 0, cos(TOP_TILT));
 }
 
 /* Steady precession W of a symmetric top at tilt a: J_t W^2 cos a - J_3 w_3 W + m g l = 0. */
 void kit_top(model_kit *kit)
 {
     double rate = KIT_TOP_RATE, mass = 1.5, axial = 0.02, transverse = 0.03, gravity = 9.81;
-    double pivot = transverse + mass * top_arm * top_arm;
-    double w3 = (pivot * rate * rate * cos(top_tilt) + mass * gravity * top_arm) / (axial * rate);
-    yk_vec3 axis = top_axis(), centre = yk_v3_scale(top_arm, axis);
-    yk_vec3 spin = yk_v3_axpy(w3 - rate * cos(top_tilt), axis, yk_v3(0, 0, rate));
+    double pivot = transverse + mass * TOP_ARM * TOP_ARM;
+    double w3 = (pivot * rate * rate * cos(TOP_TILT) + mass * gravity * TOP_ARM) / (axial * rate);
+    yk_vec3 axis = top_axis(), centre = yk_v3_scale(TOP_ARM, axis);
+    yk_vec3 spin = yk_v3_axpy(w3 - rate * cos(TOP_TILT), axis, yk_v3(0, 0, rate));
     kit_open(kit, 2);
     kit->def.gravity = yk_v3(0, 0, -gravity);
-    kit_node(kit, "top", centre, yk_so3_exp(yk_v3(0, top_tilt, 0)));
+    kit_node(kit, "top", centre, yk_so3_exp(yk_v3(0, TOP_TILT, 0)));
     kit_body(kit, 0, mass, transverse, transverse, axial);
     kit->nodes[0].angular_velocity = spin;
     kit->nodes[0].velocity = yk_v3_cross(spin, centre);
-    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_at(0, 0, -top_arm));
+    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_at(0, 0, -TOP_ARM));
 }
 
 yk_vec3 kit_top_position(double t)
 {
-    return yk_q_rotate(yk_so3_exp(yk_v3(0, 0, KIT_TOP_RATE * t)), yk_v3_scale(top_arm, top_axis()));
+    return yk_q_rotate(yk_so3_exp(yk_v3(0, 0, KIT_TOP_RATE * t)), yk_v3_scale(TOP_ARM, top_axis()));
 }

@@ -15,7 +15,7 @@ typedef struct model_kit {
     yk_smooth_force_def forces[MODEL_PARTS];
     yk_smooth_port_def ports[MODEL_PARTS];
     yk_smooth_flexible_def flexible;
-    yk_smooth_place_def places[2];
+    yk_smooth_attachment_def attachments[2];
     char (*names)[24];
     int name_count;
 } model_kit;

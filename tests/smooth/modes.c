@@ -45,9 +45,9 @@ static double tip_determinant(const timoshenko *b, double omega)
     assert_int_equal(yk_dense_exp(4, a, e), YK_OK);
     double d[2][2];
     for (int j = 0; j < 2; j++) {
-        double y = e[2 + j], turn = e[4 + 2 + j], force = e[8 + 2 + j], moment = e[12 + 2 + j];
+        double y = e[2 + j], rotation = e[4 + 2 + j], force = e[8 + 2 + j], moment = e[12 + 2 + j];
         d[0][j] = force - w2 * b->tip_mass * y;
-        d[1][j] = moment - w2 * b->tip_inertia * turn;
+        d[1][j] = moment - w2 * b->tip_inertia * rotation;
     }
     return d[0][0] * d[1][1] - d[0][1] * d[1][0];
 }
@@ -165,7 +165,7 @@ static void axial_load_softens_a_column(void **state)
     yk_beam_section section = yk_beam_section_create(&steel);
     double length = 1, euler = YK_PI * YK_PI * section.stiffness[5][5] / (length * length);
     double natural = YK_PI * YK_PI / (length * length) * sqrt(section.stiffness[5][5] / section.mass);
-    static const double share[4] = {-1, 0, 0.75, 1.2};
+    static const double fraction[4] = {-1, 0, 0.75, 1.2};
     for (int k = 0; k < 4; k++) {
         beam_model_def *m = beam_model_new();
         int first = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
@@ -173,12 +173,12 @@ static void axial_load_softens_a_column(void **state)
         beam_model_joint(m, YK_JOINT_REVOLUTE, YK_SMOOTH_GROUND, first);
         yk_smooth_joint_def *guide = beam_model_joint(m, YK_JOINT_IN_LINE, YK_SMOOTH_GROUND, last);
         guide->marker[0].orientation = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
-        beam_model_force(m, YK_FORCE_VECTOR, last, yk_v3(-share[k] * euler, 0, 0));
+        beam_model_force(m, YK_FORCE_VECTOR, last, yk_v3(-fraction[k] * euler, 0, 0));
         m->def.options.static_start = true;
         yk_smooth *model = beam_model_create(*state, m);
         beam_model_start(*state, model, 1e-4);
         yk_modes *modes = find_modes(*state, model, 2);
-        double square = natural * natural * (1 - share[k]);
+        double square = natural * natural * (1 - fraction[k]);
         if (square > 0) {
             assert_relative(modes->mode[0].omega, sqrt(square), 1e-3);
         } else {
@@ -265,7 +265,7 @@ static void spin_holds_a_top_upright(void **state)
         beam_model_start(*state, model, 1e-3);
         yk_modes *modes = find_modes(*state, model, 4);
         double root = axial * axial * n * n - 4 * point * mass * 9.81 * l;
-        int free_motions = 0; /* the turn about its own axis, with or without its rate as another */
+        int free_motions = 0; /* the rotation about its own axis, with or without its rate as another */
         while (modes->mode[free_motions].free_motion) free_motions++;
         assert_true(free_motions >= 1 && free_motions + 2 <= modes->count);
         const yk_mode *slow = &modes->mode[free_motions], *fast = slow + 1;

@@ -12,12 +12,12 @@ static void slim_rod(run *r, yk_smooth_integrator integrator)
     r->kit.def.gravity = yk_v3(1, -9.81, 2);
     r->kit.def.options.integrator = integrator;
     if (integrator == YK_SMOOTH_RUNGE_KUTTA) r->kit.def.options.error_tolerance = 1e-12;
-    yk_quat turned = yk_so3_exp(yk_v3_scale(0.8 / sqrt(5.25), yk_v3(1, 2, 0.5)));
-    int rod = kit_node(&r->kit, "rod", yk_v3(0, 0, 0), turned);
+    yk_quat rotated = yk_so3_exp(yk_v3_scale(0.8 / sqrt(5.25), yk_v3(1, 2, 0.5)));
+    int rod = kit_node(&r->kit, "rod", yk_v3(0, 0, 0), rotated);
     kit_body(&r->kit, rod, 5.65, 2.5e-3, 0.47, 0.47);
     r->kit.bodies[0].centre = yk_v3(0.5, 0, 0);
     kit_joint(&r->kit, YK_JOINT_SPHERICAL, "ball", YK_SMOOTH_GROUND,
-              kit_marker(yk_q_rotate(turned, yk_v3(1, 0, 0)), yk_q_identity()), rod, yk_marker_at(1, 0, 0));
+              kit_marker(yk_q_rotate(rotated, yk_v3(1, 0, 0)), yk_q_identity()), rod, yk_marker_at(1, 0, 0));
 }
 
 static double reaction_error(yk_smooth_integrator integrator, double h)
@@ -31,7 +31,7 @@ static double reaction_error(yk_smooth_integrator integrator, double h)
     for (int i = 1; i <= lround(0.3 / h); i++) {
         run_to(&r, i * h);
         run_to(&exact, i * h);
-        yk_effort a, b;
+        yk_wrench a, b;
         yk_smooth_reaction(r.model, 0, &a);
         yk_smooth_reaction(exact.model, 0, &b);
         worst = fmax(worst, yk_v3_norm(yk_v3_sub(a.force, b.force)));

@@ -1,4 +1,4 @@
-/* The reduced interface model of the smooth solver: its own accelerations at the start, and velocities after an effort
+/* The reduced interface model of the smooth solver: its own accelerations at the start, and velocities after a wrench
  * that lasts for a moment. */
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +34,16 @@ static yk_subsystem *create(yk_context *context, model_kit *kit)
     if (yk_smooth_create(context, kit_def(kit), &model) != YK_OK) fail_msg("%s", yk_last_message(context));
     yk_subsystem *subsystem = yk_smooth_subsystem(model);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_EFFORT, YK_AXES_ALL), YK_OK);
+        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);
     return subsystem;
 }
 
-static void set_efforts(const double *effort, yk_signal *inputs)
+static void set_wrenches(const double *wrench, yk_input *inputs)
 {
-    for (int i = 0; i < 2; i++) inputs[i] = (yk_signal){.orientation = {1, 0, 0, 0}};
-    inputs[0].linear[0] = yk_v3(effort[0], effort[1], effort[2]);
-    inputs[0].angular[0] = yk_v3(effort[3], effort[4], effort[5]);
-    inputs[1].linear[0].x = effort[6];
+    for (int i = 0; i < 2; i++) inputs[i] = (yk_input){.orientation = {1, 0, 0, 0}};
+    inputs[0].linear[0] = yk_v3(wrench[0], wrench[1], wrench[2]);
+    inputs[0].angular[0] = yk_v3(wrench[3], wrench[4], wrench[5]);
+    inputs[1].linear[0].x = wrench[6];
 }
 
 static void read(const yk_subsystem *subsystem, double *velocity, double *acceleration)
@@ -61,7 +61,7 @@ static void read(const yk_subsystem *subsystem, double *velocity, double *accele
     acceleration[6] = actuator.motion.acceleration.x;
 }
 
-static const double EFFORT[SIZE] = {3, -2, 1, 0.1, 0.2, -0.3, 5};
+static const double WRENCH[SIZE] = {3, -2, 1, 0.1, 0.2, -0.3, 5};
 
 typedef struct reduced {
     double inverse_mass[SIZE * SIZE], rate[SIZE], largest;
@@ -83,32 +83,32 @@ static void ask(yk_subsystem *subsystem, double t, double h, reduced *r)
 /* rim (5): the accelerations that a consistent start finds. */
 static void check_start(yk_subsystem *subsystem, double tolerance)
 {
-    yk_signal inputs[2];
+    yk_input inputs[2];
     double velocity[SIZE], acceleration[SIZE];
     reduced r;
-    set_efforts(EFFORT, inputs);
+    set_wrenches(WRENCH, inputs);
     assert_true(subsystem->ops->start(subsystem, 0, 1e-4, inputs) >= 0);
     read(subsystem, velocity, acceleration);
     ask(subsystem, 0, 1e-4, &r);
     for (int i = 0; i < SIZE; i++) {
         double expected = r.rate[i], size = fabs(expected);
         for (int j = 0; j < SIZE; j++) {
-            expected += r.inverse_mass[i * SIZE + j] * EFFORT[j];
-            size += fabs(r.inverse_mass[i * SIZE + j] * EFFORT[j]);
+            expected += r.inverse_mass[i * SIZE + j] * WRENCH[j];
+            size += fabs(r.inverse_mass[i * SIZE + j] * WRENCH[j]);
         }
         assert_near(acceleration[i], expected, tolerance * (1 + size));
     }
 }
 
-/* What twenty steps add to the velocities with the effort changed by `more` in component j. Twenty go before them: the
- * method feels a jump of an effort over several steps. */
+/* What twenty steps add to the velocities with the wrench changed by `more` in component j. Twenty go before them: the
+ * method feels a jump of a wrench over several steps. */
 static void run(yk_subsystem *subsystem, const double *image, double t, double h, int j, double more, double *gained)
 {
-    yk_signal inputs[2];
-    double effort[SIZE], acceleration[SIZE], before[SIZE];
-    memcpy(effort, EFFORT, sizeof effort);
-    effort[j] += more;
-    set_efforts(effort, inputs);
+    yk_input inputs[2];
+    double wrench[SIZE], acceleration[SIZE], before[SIZE];
+    memcpy(wrench, WRENCH, sizeof wrench);
+    wrench[j] += more;
+    set_wrenches(wrench, inputs);
     assert_int_equal(subsystem->ops->state_set(subsystem, image), YK_OK);
     for (int i = 0; i < 20; i++) assert_int_equal(subsystem->ops->step(subsystem, t + i * h, h, inputs), YK_OK);
     read(subsystem, before, acceleration);
@@ -120,8 +120,8 @@ static void run(yk_subsystem *subsystem, const double *image, double t, double h
 static void check_motion(yk_subsystem *subsystem, double tolerance)
 {
     const double h = 2e-6, duration = 20 * h, push = 10;
-    yk_signal inputs[2];
-    set_efforts(EFFORT, inputs);
+    yk_input inputs[2];
+    set_wrenches(WRENCH, inputs);
     assert_true(subsystem->ops->start(subsystem, 0, h, inputs) >= 0);
     for (int i = 0; i < 20; i++) assert_int_equal(subsystem->ops->step(subsystem, i * h, h, inputs), YK_OK);
     size_t words = subsystem->ops->state_layout(subsystem).words;
@@ -188,9 +188,9 @@ static void test_asking_leaves_no_trace(void **state)
     add_ports(&kit, 1, yk_v3(0.2, 0, 0.1), 0, yk_v3(0.1, -0.5, 0));
     for (int asking = 0; asking < 2; asking++) {
         yk_subsystem *subsystem = create(*state, &kit);
-        yk_signal inputs[2];
+        yk_input inputs[2];
         reduced r;
-        set_efforts(EFFORT, inputs);
+        set_wrenches(WRENCH, inputs);
         assert_true(subsystem->ops->start(subsystem, 0, 1e-3, inputs) >= 0);
         for (int i = 0; i < 100; i++) {
             if (asking) ask(subsystem, i * 1e-3, 1e-3, &r);

@@ -19,8 +19,8 @@ static yk_vec3 angular_momentum(const run *r, yk_mat3 inertia)
 {
     yk_motion motion = run_motion(r, 0);
     yk_mat3 rotation = yk_q_matrix(motion.orientation);
-    yk_mat3 turned = yk_m3_mul(rotation, yk_m3_mul(inertia, yk_m3_transpose(rotation)));
-    return yk_m3_apply(turned, motion.angular_velocity);
+    yk_mat3 rotated = yk_m3_mul(rotation, yk_m3_mul(inertia, yk_m3_transpose(rotation)));
+    return yk_m3_apply(rotated, motion.angular_velocity);
 }
 
 /* A free body that spins near its unstable axis tumbles over and over; its angular momentum never changes. */
@@ -227,7 +227,7 @@ static void upright_wheel_rolls_straight(void **state)
     assert_near(motion.position.x, 3, 1e-9);
     assert_near(motion.position.z, 0.3, 1e-9);
     assert_near(yk_v3_norm(motion.angular_velocity), 10, 1e-9);
-    yk_effort reaction;
+    yk_wrench reaction;
     yk_smooth_reaction(r.model, 0, &reaction);
     assert_near(reaction.force.z, 2 * 9.81, 1e-7);
     run_stop(&r);
@@ -289,7 +289,7 @@ static void driven_arm(bool by_angle)
     yk_motion motion = run_motion(&r, 0);
     assert_near(motion.velocity.y, speed * arm, 1e-9);
     assert_near(motion.acceleration.x, -speed * speed * arm, 1e-5);
-    yk_effort torque, force;
+    yk_wrench torque, force;
     yk_smooth_reaction(r.model, 1, &torque);
     assert_near(torque.torque.z, mass * 9.81 * arm, 1e-5);
     double end = 5;
@@ -339,7 +339,7 @@ static void carriage_is_shaken(void **state)
     assert_near(run_motion(&r, 0).velocity.x, 0.5, 1e-9);
     run_to(&r, 1);
     assert_near(run_motion(&r, 0).position.x, 0.1 * sin(5), 1e-12);
-    yk_effort force;
+    yk_wrench force;
     yk_smooth_reaction(r.model, 1, &force);
     assert_near(force.force.x, -3 * 2.5 * sin(5), 1e-4);
     run_stop(&r);
@@ -393,7 +393,7 @@ static void chain_hangs_down_at_rest(void **state)
     for (int i = 0; i < 6; i++) {
         yk_vec3 expected = yk_v3_scale(0.1 * (i + 0.5), down);
         assert_near(yk_v3_norm(yk_v3_sub(run_motion(&r, i).position, expected)), 0, 1e-9);
-        yk_effort pin;
+        yk_wrench pin;
         yk_smooth_reaction(r.model, i, &pin);
         yk_vec3 weight = yk_v3_scale(-0.1 * (6 - i), r.kit.def.gravity);
         assert_near(yk_v3_norm(yk_v3_sub(pin.force, weight)), 0, 1e-7);

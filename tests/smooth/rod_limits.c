@@ -22,7 +22,7 @@ static const char frame[] = "time: {end: 1, step: 2e-4}\n"
                             "      roller: {type: axes, constrain: [y, z], between: [ground, %s]}\n"
                             "    forces:\n"
                             "      drive: {type: force, on: %s, vector: [0, force, 0], load: sin(140*t)}\n"
-                            "record: {signals: [rod.%s.position]}\n";
+                            "record: {channels: [rod.%s.position]}\n";
 
 typedef struct kind {
     const char *body;

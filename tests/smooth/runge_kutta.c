@@ -9,7 +9,7 @@
 
 enum { STAGES = YK_RUNGE_KUTTA_STAGES };
 
-static void precise(run *r, double tolerance)
+static void set_tolerances(run *r, double tolerance)
 {
     r->kit.def.options.integrator = YK_SMOOTH_RUNGE_KUTTA;
     r->kit.def.options.error_tolerance = tolerance;
@@ -75,7 +75,7 @@ static void pendulum_returns_to_eleven_digits(void **state)
     double period = 4 * elliptic_k(sqrt(0.5)) / slow;
     run r;
     pendulum(&r);
-    precise(&r, 1e-14);
+    set_tolerances(&r, 1e-14);
     run_start(&r, period / 200); /* coefficients of size 43 leave rounding of some 1e-12 in steps as long as allowed */
     double energy = run_energy(&r);
     run_to(&r, period / 2);
@@ -92,7 +92,7 @@ static double pendulum_angle(double h, double tolerance)
 {
     run r;
     pendulum(&r);
-    precise(&r, tolerance);
+    set_tolerances(&r, tolerance);
     run_start(&r, h);
     run_to(&r, 0.8);
     yk_vec3 at = run_motion(&r, 0).position;
@@ -116,7 +116,7 @@ static void heavy_top_precesses_steadily(void **state)
     double rate = KIT_TOP_RATE;
     run r;
     kit_top(&r.kit);
-    precise(&r, 1e-13);
+    set_tolerances(&r, 1e-13);
     run_start(&r, 0.05);
     run_to(&r, 1);
     yk_motion motion = run_motion(&r, 0);
@@ -140,7 +140,7 @@ static void slider_crank_meets_the_table(void **state)
                {2, 0.2620462718080, 0.4220735747248, 9.563621736241}};
     run r;
     kit_slider_crank(&r.kit);
-    precise(&r, 1e-13);
+    set_tolerances(&r, 1e-13);
     run_start(&r, 1e-2);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         run_to(&r, row[i].t);
@@ -159,7 +159,7 @@ static void redundant_loops_are_no_obstacle(void **state)
     (void)state;
     run r;
     kit_bricard(&r.kit);
-    precise(&r, 1e-12);
+    set_tolerances(&r, 1e-12);
     run_start(&r, 1e-2);
     double energy = run_energy(&r);
     run_to(&r, 1);
@@ -180,12 +180,12 @@ static void cubic_inputs_enter_the_stages(void **state)
     r.kit.ports[0].name = "end";
     r.kit.ports[0].node[0] = 0;
     r.kit.def.port_count = 1;
-    precise(&r, 1e-12);
+    set_tolerances(&r, 1e-12);
     run_create(&r);
     yk_subsystem *subsystem = yk_smooth_subsystem(r.model);
-    assert_int_equal(subsystem->ops->connect(subsystem, 0, YK_TAKES_EFFORT, YK_AXES_ALL), YK_OK);
+    assert_int_equal(subsystem->ops->connect(subsystem, 0, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);
     assert_int_equal(subsystem->ops->start(subsystem, 0, 1, NULL), YK_OK);
-    yk_signal cubic = {.degree = 3, .orientation = yk_q_identity()};
+    yk_input cubic = {.degree = 3, .orientation = yk_q_identity()};
     cubic.linear[0].y = 4, cubic.linear[1].y = 2, cubic.linear[3].x = 2;
     cubic.angular[2].z = 3;
     assert_int_equal(subsystem->ops->step(subsystem, 0, 1, &cubic), YK_OK);
@@ -218,7 +218,7 @@ static void drives_are_followed(void **state)
     int drive = kit_joint(&r.kit, YK_JOINT_DRIVEN_ROTATION, "motor", YK_SMOOTH_GROUND, yk_marker_default(), 0,
                           yk_marker_at(-0.7, 0, 0));
     r.kit.joints[drive].drive.value = swing;
-    precise(&r, 1e-12);
+    set_tolerances(&r, 1e-12);
     run_start(&r, 0.02);
     double energy = run_energy(&r);
     run_to(&r, 1);
@@ -240,7 +240,7 @@ static void says_when_the_motion_is_not_smooth(void **state)
     kit_node(&r.kit, "mass", yk_v3(0, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, 1, 1, 1, 1);
     kit_node(&r.kit, "ring", yk_v3(1, 0, 0), yk_q_identity());
-    precise(&r, 1e-12);
+    set_tolerances(&r, 1e-12);
     run_create(&r);
     assert_int_equal(yk_smooth_start(r.model, 0, 1e-2), YK_ERROR_SINGULAR);
     assert_non_null(strstr(yk_last_message(r.context), "'ring'"));

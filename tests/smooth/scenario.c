@@ -132,7 +132,7 @@ static void feedback_makes_a_damped_spring(void **state)
                           "        on: cart\n"
                           "        vector: [1, 0, 0]\n"
                           "        feedback: {inputs: {x: cart.position.x, v: cart.velocity.x}, value: -k*x - c*v}\n"
-                          "record: {signals: [mechanism.cart.position.x]}\n");
+                          "record: {channels: [mechanism.cart.position.x]}\n");
     double x, t = run_to_end(&l, &x);
     double decay = 0.5, omega = sqrt(100 - decay * decay);
     double exact = 0.1 * exp(-decay * t) * (cos(omega * t) + decay / omega * sin(omega * t));
@@ -155,7 +155,7 @@ static void springs_nodes_and_preloads(void **state)
              "      rail: {type: prismatic, between: [ground, hook], at: [1, 0, 0], axis: [1, 0, 0]}\n"
              "    forces:\n"
              "      spring: {type: spring, between: [ground, hook], stiffness: 40, free_length: 0.9, load: 4}\n"
-             "record: {signals: [mechanism.hook.position.x, mechanism.spring.stretch]}\n");
+             "record: {channels: [mechanism.hook.position.x, mechanism.spring.stretch]}\n");
     double sample[2], t = run_to_end(&l, sample);
     /* Equilibrium at 0.9 - 4/40 = 0.8: released 0.2 beyond it. */
     assert_near(sample[0], 0.8 + 0.2 * cos(10 * t), 1e-4);
@@ -173,7 +173,7 @@ static void feedback_reads_orientations(void **state)
              "    forces:\n"
              "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {q: a.orientation.w}, value: q}}\n"
              "      g: {type: force, on: a, vector: [0, 1, 0], feedback: {inputs: {q: a.orientation.x}, value: q}}\n"
-             "record: {signals: [mechanism.a.velocity]}\n");
+             "record: {channels: [mechanism.a.velocity]}\n");
     double sample[3], t = run_to_end(&l, sample);
     assert_near(sample[0], t * sqrt(0.75), 1e-9);
     assert_near(sample[1], t * 0.5, 1e-9);

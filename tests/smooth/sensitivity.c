@@ -1,5 +1,5 @@
-/* Derivatives of a step by the efforts on two ports of a mechanism, against whole steps that are repeated from the same
- * state with displaced efforts. The conformance suite does the same with one port; here joints tie both, internal steps
+/* Derivatives of a step by the wrenches on two ports of a mechanism, against whole steps that are repeated from the same
+ * state with displaced wrenches. The conformance suite does the same with one port; here joints tie both, internal steps
  * are several, and more digits are asked for. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "run.h"
 #include "smooth/subsystem.h"
 
-enum { DEGREE = 3, EFFORTS = 7, COLUMNS = EFFORTS * (DEGREE + 1), MARKER = 18, OUTPUTS = MARKER + 3, PORTS = 2 };
+enum { DEGREE = 3, WRENCHES = 7, COLUMNS = WRENCHES * (DEGREE + 1), MARKER = 18, OUTPUTS = MARKER + 3, PORTS = 2 };
 
 /* The slider-crank with a wrench on its rod, off its centre, and an actuator between slider and crank. */
 static void mechanism(run *r)
@@ -27,7 +27,7 @@ static void mechanism(run *r)
     r->kit.def.options.newton_absolute = 1e-14;
 }
 
-static void fill_inputs(yk_signal inputs[PORTS])
+static void fill_inputs(yk_input inputs[PORTS])
 {
     memset(inputs, 0, PORTS * sizeof *inputs);
     for (int p = 0; p < PORTS; p++) {
@@ -41,12 +41,12 @@ static void fill_inputs(yk_signal inputs[PORTS])
     inputs[1].linear[3].x = -700;
 }
 
-static void connect_and_run(run *r, double h, int steps, yk_signal inputs[PORTS])
+static void connect_and_run(run *r, double h, int steps, yk_input inputs[PORTS])
 {
     run_create(r);
     yk_subsystem *s = yk_smooth_subsystem(r->model);
     for (int p = 0; p < PORTS; p++)
-        assert_int_equal(s->ops->connect(s, p, YK_TAKES_EFFORT, p ? YK_AXIS_X : YK_AXES_ALL), YK_OK);
+        assert_int_equal(s->ops->connect(s, p, YK_TAKES_WRENCH, p ? YK_AXIS_X : YK_AXES_ALL), YK_OK);
     assert_int_equal(s->ops->start(s, 0, h, NULL), YK_OK);
     fill_inputs(inputs);
     for (int i = 0; i < steps; i++) assert_int_equal(s->ops->step(s, i * h, h, inputs), YK_OK);
@@ -58,14 +58,14 @@ static void read_outputs(yk_subsystem *s, yk_quat *from, bool first, double rows
     s->ops->output(s, 0, &value);
     const yk_motion *m = &value.motion;
     if (first) *from = m->orientation;
-    yk_vec3 turn = yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from)));
-    yk_vec3 all[] = {m->position, turn, m->velocity, m->angular_velocity, m->acceleration, m->angular_acceleration};
+    yk_vec3 rotation = yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from)));
+    yk_vec3 all[] = {m->position, rotation, m->velocity, m->angular_velocity, m->acceleration, m->angular_acceleration};
     memcpy(rows, all, sizeof all);
     s->ops->output(s, 1, &value);
     rows[MARKER] = m->position.x, rows[MARKER + 1] = m->velocity.x, rows[MARKER + 2] = m->acceleration.x;
 }
 
-static double *coefficient(yk_signal inputs[PORTS], int column, int *power)
+static double *coefficient(yk_input inputs[PORTS], int column, int *power)
 {
     int first = 6 * (DEGREE + 1);
     if (column >= first) {
@@ -91,7 +91,7 @@ static void compare(const double *matrix, int column, const double expected[OUTP
 
 static void check(run *r, double h, int steps, double push, double tolerance)
 {
-    yk_signal inputs[PORTS];
+    yk_input inputs[PORTS];
     connect_and_run(r, h, steps, inputs);
     yk_subsystem *s = yk_smooth_subsystem(r->model);
     size_t words = s->ops->state_layout(s).words;
@@ -136,7 +136,7 @@ static void matrix_of(const yk_smooth_options *options, double h, double matrix[
     run r;
     mechanism(&r);
     r.kit.def.options = *options;
-    yk_signal inputs[PORTS];
+    yk_input inputs[PORTS];
     connect_and_run(&r, h, 5, inputs);
     yk_subsystem *s = yk_smooth_subsystem(r.model);
     yk_smooth_report before, after;
@@ -147,8 +147,8 @@ static void matrix_of(const yk_smooth_options *options, double h, double matrix[
     run_stop(&r);
 }
 
-/* Steps under error control choose their sizes anew when efforts are displaced, so differences of them say little; the
- * exact derivatives are those of the other integrator. What is left is the method's answer to an effort that begins with
+/* Steps under error control choose their sizes anew when wrenches are displaced, so differences of them say little; the
+ * exact derivatives are those of the other integrator. What is left is the method's answer to a wrench that begins with
  * a jump, one internal step late, which its accelerations do not forget at once. */
 static void two_step_with_several_internal_steps(void **state)
 {

@@ -19,7 +19,7 @@
     "    forces:\n"                                                                                                    \
     "      draw: {type: spring, between: [ground, link_6], markers: [{offset: [5, 1, 0]}, {offset: [0.5, 0, 0]}],\n"   \
     "             stiffness: 50/slow^2, free_length: 0.5}\n"                                                           \
-    "record: {signals: [chain.link_6.position]}\n"
+    "record: {channels: [chain.link_6.position]}\n"
 
 /* A rubber rod, clamped at one end, bends down under its weight. */
 #define ROD                                                                                      \
@@ -34,7 +34,7 @@
     "            section: {shape: tube, radius: 0.01*unit, young: 5e6*unit^2, density: 1100}}\n" \
     "    joints:\n"                                                                              \
     "      clamp: {type: clamp, between: [ground, rod.root]}\n"                                  \
-    "record: {signals: [rod.rod.tip.position]}\n"
+    "record: {channels: [rod.rod.tip.position]}\n"
 
 static void find(const char *parameter, double value, const char *text, double at[3])
 {
@@ -92,7 +92,7 @@ static void no_load_is_in_balance(void **state)
          "    joints:\n"
          "      pin: {type: axes, between: [ground, rod.root], constrain: [x, y, z, rx]}\n"
          "      slide: {type: axes, between: [ground, rod.tip], at: [1, 0, 0], constrain: [y, z]}\n"
-         "record: {signals: [rod.rod.tip.position]}\n",
+         "record: {channels: [rod.rod.tip.position]}\n",
          at);
     assert_near(at[0], 1, 1e-12);
 }

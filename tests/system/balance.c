@@ -32,7 +32,7 @@ static const char *const pendulum =
     "interfaces:\n"
     "  elbow: {between: [upper.end, lower.start], joint: spherical}\n"
     "coupling: {scheme: explicit}\n"
-    "record: {signals: [lower.end.position, upper.end.position, elbow.gap, elbow.gap_velocity]}\n";
+    "record: {channels: [lower.end.position, upper.end.position, elbow.gap, elbow.gap_velocity]}\n";
 
 enum { POSITIONS = 6, GAP = POSITIONS };
 

@@ -25,8 +25,8 @@ static void without_particles_the_coupled_model_is_the_lumped_one(void **state)
 {
     (void)state;
     const char *const coupled[] = {"subsystems.damper.particles={}", "parameters.count=0",
-                                   "parameters.container_mass=55.5e-3", "record.signals=[beam.tip.position.y]", NULL};
-    const char *const lumped[] = {"parameters.particle_mass=7e-3", "record.signals=[beam.tip.position.y]", NULL};
+                                   "parameters.container_mass=55.5e-3", "record.channels=[beam.tip.position.y]", NULL};
+    const char *const lumped[] = {"parameters.particle_mass=7e-3", "record.channels=[beam.tip.position.y]", NULL};
     run a = open_run("cantilever-damper/scenario.yaml", coupled), b = open_run("cantilever-damper/lumped.yaml", lumped);
     assert_true(difference(&a, &b, 2000) < 2e-3);
 }
@@ -34,8 +34,8 @@ static void without_particles_the_coupled_model_is_the_lumped_one(void **state)
 static void tight_and_explicit_agree_with_particles(void **state)
 {
     (void)state;
-    const char *const tight[] = {"parameters.count=30", "record.signals=[beam.tip.position.y]", NULL};
-    const char *const once[] = {"parameters.count=30", "record.signals=[beam.tip.position.y]",
+    const char *const tight[] = {"parameters.count=30", "record.channels=[beam.tip.position.y]", NULL};
+    const char *const once[] = {"parameters.count=30", "record.channels=[beam.tip.position.y]",
                                 "coupling.scheme=explicit", NULL};
     run a = open_run("cantilever-damper/scenario.yaml", once), b = open_run("cantilever-damper/scenario.yaml", tight);
     assert_true(difference(&a, &b, 1000) < 2e-3);
@@ -47,10 +47,10 @@ static void particles_begin_in_the_turning_container(void **state)
 {
     (void)state;
     const char *const coupled[] = {"parameters.spin=2*pi", "parameters.count=30", "parameters.amplitude=0",
-                                   "record.signals=[beam.tip.velocity.z]", NULL};
+                                   "record.channels=[beam.tip.velocity.z]", NULL};
     const char *const lumped[] = {"parameters.spin=2*pi", "parameters.amplitude=0",
                                   "parameters.particle_mass=30*11344*4/3*pi*1e-9",
-                                  "record.signals=[beam.tip.velocity.z]", NULL};
+                                  "record.channels=[beam.tip.velocity.z]", NULL};
     run a = open_run("cantilever-damper/scenario.yaml", coupled), b = open_run("cantilever-damper/lumped.yaml", lumped);
     assert_near(b.sample[0], -2 * 3.14159265358979 * 0.25, 1e-9);
     double largest = 0;
@@ -88,7 +88,7 @@ static void wrenches_are_opposite_and_gaps_small(void **state)
     enum { COUNT = 30, STEPS = 400, PARTICLES = 8 };
     const char *const overrides[] = {
         "parameters.count=30",
-        "record.signals=[beam.tip.wrench, damper.container.position.y, tip.gap, damper.particles]", NULL};
+        "record.channels=[beam.tip.wrench, damper.container.position.y, tip.gap, damper.particles]", NULL};
     run r = open_run("cantilever-damper/scenario.yaml", overrides);
     const double h = r.info->step, sphere = 11344 * 4.0 / 3 * 3.14159265358979 * 1e-9, mass = 0.02 * 48.5e-3;
     double impulse = 0, height = 0, container = 0;
@@ -97,7 +97,7 @@ static void wrenches_are_opposite_and_gaps_small(void **state)
         height = mean_height(r.sample + PARTICLES, COUNT);
         container = r.sample[6];
         step(&r);
-        const yk_effort *here = &yk_system_output(r.system, 1, 0)->effort;
+        const yk_wrench *here = &yk_system_output(r.system, 1, 0)->wrench;
         assert_true(r.sample[7] < 1e-9);
         assert_true(highest_above(r.sample + PARTICLES, COUNT, r.sample[6]) < 5.1e-3);
         /* y of the whole system is z of the damper. */

@@ -149,7 +149,7 @@ static const char slider[] =
     "  rate: {from: table.rail.displacement_rate, to: pd.way.rate}\n"
     "  push: {from: pd.way, to: table.push}\n"
     "coupling: {scheme: tight}\n"
-    "record: {signals: [table.rail.displacement, table.block.position]}\n";
+    "record: {channels: [table.rail.displacement, table.block.position]}\n";
 
 static void motors_push_sliders(void **state)
 {

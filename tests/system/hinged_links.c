@@ -98,14 +98,14 @@ static void start_of(const char *const *overrides, char text[2001])
     yk_context_destroy(context);
 }
 
-static void a_bad_start_is_told(void **state)
+static void a_bad_start_is_reported(void **state)
 {
     (void)state;
     static const char *const schemes[] = {"coupling.scheme=tight", "coupling.scheme=index1",
                                           "coupling.scheme=monolithic"};
     const char *place = "subsystems.lower.ports.link={on: link, offset: [0, 0, -300]}";
     const char *fixed = "interfaces.knee={between: [upper.link, lower.link], joint: revolute}";
-    const char *turned = "subsystems.lower.ports.link={on: link, orientation: {x: [1, 0, 0], y: [0, 0, 1]}}";
+    const char *rotated = "subsystems.lower.ports.link={on: link, orientation: {x: [1, 0, 0], y: [0, 0, 1]}}";
     char text[2001];
     for (int i = 0; i < 3; i++) {
         const char *const good[] = {schemes[i], NULL};
@@ -115,7 +115,7 @@ static void a_bad_start_is_told(void **state)
         const char *const speed[] = {schemes[i], "subsystems.lower.bodies.link.velocity=[0, 0, 350]", NULL};
         start_of(speed, text);
         assert_non_null(strstr(text, "velocities that differ by 0.05 m/s"));
-        const char *const wrong[] = {schemes[i], fixed, turned, NULL};
+        const char *const wrong[] = {schemes[i], fixed, rotated, NULL};
         start_of(wrong, text);
         assert_non_null(strstr(text, i < 2 ? "rad apart; give the interface an axis" : "1.57 rad apart; the assembly"));
         const char *const apart[] = {schemes[i], fixed, place, NULL};
@@ -158,7 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_schemes_join_at_the_hinge),        cmocka_unit_test(other_joints_leave_the_plane_motion),
-        cmocka_unit_test(joints_by_name_agree_with_their_axes), cmocka_unit_test(a_bad_start_is_told),
+        cmocka_unit_test(joints_by_name_agree_with_their_axes), cmocka_unit_test(a_bad_start_is_reported),
         cmocka_unit_test(prescribed_motions_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static const char brakes[] =
     "      brake: {type: force, on: block, vector: [1, 0, 0],\n"
     "              feedback: {inputs: {v: block.velocity.x}, value: -0.5*v*(1 + 0*t)}}\n"
     "coupling: {scheme: explicit}\n"
-    "record: {signals: [left.block.velocity.x, right.block.velocity.x, right.wheel.position.x, left.energy, "
+    "record: {channels: [left.block.velocity.x, right.block.velocity.x, right.wheel.position.x, left.energy, "
     "right.energy]}\n";
 
 static void check_brakes(const char *coupling)
@@ -52,7 +52,7 @@ static void channels_show_the_parts(void **state)
     (void)state;
     const char *const whole_set[] = {
         "time.step=1e-3", "subsystems.mechanism.integrator={type: generalised-alpha, form: ode, newton_relative: 1e-9}",
-        "record.signals=[mechanism.rod.velocity, mechanism.bearing.torque, mechanism.ball.force, "
+        "record.channels=[mechanism.rod.velocity, mechanism.bearing.torque, mechanism.ball.force, "
         "mechanism.slider.orientation, mechanism.slider.acceleration, mechanism.guide.force]",
         NULL};
     static const char *const schemes[] = {
@@ -65,7 +65,7 @@ static void channels_show_the_parts(void **state)
                                    schemes[k],
                                    "subsystems.linkage.integrator.newton_relative=1e-9",
                                    "subsystems.sledge.integrator.newton_relative=1e-9",
-                                   "record.signals=[linkage.rod.velocity, linkage.bearing.torque, linkage.ball.force, "
+                                   "record.channels=[linkage.rod.velocity, linkage.bearing.torque, linkage.ball.force, "
                                    "sledge.slider.orientation, sledge.slider.acceleration, sledge.guide.force]",
                                    NULL};
         run parts = open_run("relaxed-slider-crank/scenario.yaml", set);
@@ -116,7 +116,7 @@ static const char in_metres[] = UPPER
     "    ports: {start: {on: bob, offset: [-0.5, 0, 0]}}\n"
     "interfaces: {hinge: {between: [upper.end, lower.start], joint: spherical}}\n"
     "coupling: {scheme: monolithic}\n"
-    "record: {signals: [upper.end.position, lower.start.position, lower.start.velocity, lower.start.wrench, "
+    "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, lower.start.wrench, "
     "lower.energy, upper.energy, lower.rope.force, lower.bob.position, lower.bob.angular_velocity, "
     "lower.spring.stretch, lower.rope.displacement]}\n";
 
@@ -155,7 +155,7 @@ static const char in_millimetres[] = UPPER
     "    ports: {start: {on: bob, offset: [-500, 0, 0]}}\n"
     "interfaces: {hinge: {between: [upper.end, lower.start], joint: spherical}}\n"
     "coupling: {scheme: monolithic}\n"
-    "record: {signals: [upper.end.position, lower.start.position, lower.start.velocity, lower.start.wrench, "
+    "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, lower.start.wrench, "
     "lower.energy, upper.energy, lower.rope.force, lower.bob.position, lower.bob.angular_velocity, "
     "lower.spring.stretch, lower.rope.displacement]}\n";
 
@@ -215,7 +215,7 @@ static void oscillators_with_units_are_merged(void **state)
         "  right: {solver: oscillator, mass: 1, stiffness: 7, damping: 0.1, position: 0.1, force: 2 - t}\n"
         "interfaces: {joint: {between: [left.mass, right.mass]}}\n"
         "coupling: {scheme: monolithic}\n"
-        "record: {signals: [left.mass.position, right.mass.velocity]}\n";
+        "record: {channels: [left.mass.position, right.mass.velocity]}\n";
     run r = open_text("masses", masses, NULL);
     run_to(&r, 1);
     /* 3 x'' + 0.1 x' + 12 x = 2 from x = 0.1 at rest. */
@@ -265,7 +265,7 @@ static const char one_world[] = "time: {end: 0.3, step: 5e-4}\n"
     "      weld: {type: clamp, between: [box, plate], at: [0, 0, 0.05]}\n"
     "wires: {pull: {from: command.pull, to: all.pull}}\n"
     "coupling: {scheme: explicit}\n"
-    "record: {signals: [all.box.position, all.one.position, all.two.position, all.three.position, "
+    "record: {channels: [all.box.position, all.one.position, all.two.position, all.three.position, "
     "all.rail.displacement, "
     "all.weld.force]}\n";
 static const char two_worlds[] =
@@ -285,7 +285,7 @@ static const char two_worlds[] =
     "interfaces: {weld: {between: [outside.bottom, inside.top], joint: clamp}}\n"
     "wires: {pull: {from: command.pull, to: outside.pull}}\n"
     "coupling: {scheme: monolithic}\n"
-    "record: {signals: [inside.box.position, inside.one.position, inside.two.position, inside.three.position, "
+    "record: {channels: [inside.box.position, inside.one.position, inside.two.position, inside.three.position, "
     "outside.rail.displacement, weld.force]}\n";
 
 static void worlds_with_contact_are_merged(void **state)

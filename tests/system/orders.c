@@ -40,7 +40,7 @@ static const char bodies[] =
     "interfaces:\n"
     "  link: {between: [two.low, one.top], joint: revolute}\n"
     "coupling: {scheme: index1, tolerance: 0, relative_tolerance: 1e-11}\n"
-    "record: {signals: [two.body.position]}\n";
+    "record: {channels: [two.body.position]}\n";
 
 static const char arm[] =
     "parameters: {angle: 0.5}\n"
@@ -65,7 +65,7 @@ static const char arm[] =
     "interfaces:\n"
     "  rod: {between: [one.rod, two.ram]}\n"
     "coupling: {scheme: index1, tolerance: 0, relative_tolerance: 1e-10}\n"
-    "record: {signals: [one.arm.position]}\n";
+    "record: {channels: [one.arm.position]}\n";
 
 enum { SETTINGS = 8 };
 
@@ -126,7 +126,7 @@ static void solvers_of_second_order_keep_it_at_every_joint(void **state)
     }
 }
 
-/* Sides that read the effort differently, or at other times, receive the same impulse. */
+/* Sides that read the wrench differently, or at other times, receive the same impulse. */
 static void sides_with_other_solvers_and_steps_keep_it(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void substeps_under_tight_keep_the_order(void **state)
             snprintf(two, sizeof two, "subsystems.two.substeps=%d", substeps[i][1]);
             const char *const settings[SETTINGS] = {
                 joints[joint], "interfaces.link.between=[one.top, two.low]",
-                "coupling={scheme: tight, relaxation: quasi-newton, tolerance: 1e-8, iterations: 60}", one, two};
+                "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: 60}", one, two};
             double order = order_of(bodies, settings, 5e-3, 0.4, reference);
             if (!(order > 1.8 && order < 2.3)) fail_msg("%s, %s, %s: order %g", joints[joint], one, two, order);
         }
@@ -209,7 +209,7 @@ static void exact_sides_under_tight_are_of_second_order(void **state)
         yk_vec3 reference = reference_of(joint);
         const char *const settings[SETTINGS] = {
             joints[joint], "interfaces.link.between=[one.top, two.low]",
-            "coupling={scheme: tight, relaxation: quasi-newton, tolerance: 1e-8, iterations: 60}", ONE(RK), TWO(RK)};
+            "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: 60}", ONE(RK), TWO(RK)};
         double order = order_of(bodies, settings, 5e-3, 0.4, reference);
         if (!(order > 1.8 && order < 2.2)) fail_msg("%s: order %g", joints[joint], order);
     }
@@ -226,7 +226,7 @@ static void substeps_under_tight_create_no_energy(void **state)
         snprintf(two, sizeof two, "subsystems.two.substeps=%d", substeps[i][1]);
         const char *const settings[] = {
             "interfaces.link.between=[one.top, two.low]",
-            "coupling={scheme: tight, relaxation: quasi-newton, tolerance: 1e-8, iterations: 60}",
+            "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: 60}",
             "time.step=5e-3",
             one,
             two,
@@ -246,7 +246,7 @@ static void errors_are_proportional_to_the_tolerance_of_steps(void **state)
 {
     (void)state;
     static const char *const schemes[] = {"coupling={scheme: index1}", "coupling={scheme: index1, degree: 2}",
-                                          "coupling={scheme: tight, relaxation: quasi-newton, iterations: 40}"};
+                                          "coupling={scheme: tight, acceleration: quasi-newton, iterations: 40}"};
     yk_vec3 reference = reference_of(1);
     for (int i = 0; i < 3; i++) {
         double error[2];
@@ -275,7 +275,7 @@ static void steps_recover_from_an_impact(void **state)
 {
     (void)state;
     static const char *const schemes[] = {"coupling={scheme: index1, degree: 2, relative_tolerance: 1e-7}",
-                                          "coupling={scheme: tight, relaxation: quasi-newton}"};
+                                          "coupling={scheme: tight, acceleration: quasi-newton}"};
     for (int i = 0; i < 2; i++) {
         /* The side that takes the motion cannot give way to the floor. */
         const char *const settings[] = {schemes[i], "interfaces.joint.between=[ball.centre, carrier.foot]", NULL};

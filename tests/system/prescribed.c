@@ -21,7 +21,7 @@ static const char whole[] =
     "      rod: {type: distance, between: [bar, bob], markers: [{offset: [0.5, 0, 0]}, {offset: [0, 0, 0]}],\n"
     "            length: '" LENGTH "'}\n"
     "    ports: {end: {on: bar, offset: [0.5, 0, 0]}, start: {on: bob}}\n"
-    "record: {signals: [all.end.position, all.start.position]}\n";
+    "record: {channels: [all.end.position, all.start.position]}\n";
 static const char parts[] =
     "time: {end: 0.6, step: 1e-3}\n"
     "subsystems:\n"
@@ -34,7 +34,7 @@ static const char parts[] =
     "    bodies:\n" BOB "    ports: {start: {on: bob}}\n"
     "interfaces: {rod: {between: [upper.end, lower.start], joint: distance, length: '" LENGTH "'}}\n"
     "coupling: {scheme: index1}\n"
-    "record: {signals: [upper.end.position, lower.start.position, rod.gap]}\n";
+    "record: {channels: [upper.end.position, lower.start.position, rod.gap]}\n";
 
 typedef struct variant {
     const char *scheme, *solver; /* of both parts */

@@ -98,8 +98,8 @@ static yk_status open_chain(chain *c, int count, link_order order, const yk_smoo
     for (int i = 0; i < count; i++) c->links[i] = make_link(c->context, order ? order[i] : i, options, stiffness);
     for (int i = 0; i + 1 < count; i++)
         hinges[i] = (yk_interface_def){.name = "hinge",
-                                       .effort_subsystem = place_of(order, count, i),
-                                       .effort_port = 1,
+                                       .wrench_subsystem = place_of(order, count, i),
+                                       .wrench_port = 1,
                                        .motion_subsystem = place_of(order, count, i + 1),
                                        .motion_port = 0,
                                        .constrained = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
@@ -175,7 +175,7 @@ static void the_order_of_the_parts_does_not_matter(void **state)
     (void)state;
     static const int orders[][LINKS] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2, 0, 3, 1}};
     yk_scheme_def plain = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), accelerated = plain;
-    plain.relaxation = YK_RELAXATION_NONE;
+    plain.acceleration = YK_ACCELERATION_NONE;
     double sweeps, fewer;
     yk_vec3 first = run_chain(LINKS, &plain, 1e-3, 100, NULL);
     for (int k = 0; k < 4; k++) {

@@ -23,8 +23,8 @@ static const general_case cases[] = {
 static const char *const couplings[] = {
     "coupling={scheme: relaxed, relative_tolerance: 1e-11, sweeps: 200}",
     "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-11, sweeps: 200, threads: 2}",
-    "coupling={scheme: relaxed, relative_tolerance: 1e-11, sweeps: 200, relaxation: none}",
-    "coupling={scheme: relaxed, relative_tolerance: 1e-11, sweeps: 200, relaxation: aitken}",
+    "coupling={scheme: relaxed, relative_tolerance: 1e-11, sweeps: 200, acceleration: none}",
+    "coupling={scheme: relaxed, relative_tolerance: 1e-11, sweeps: 200, acceleration: aitken}",
 };
 
 static run open_case(const char *file, const char *coupling, const char *override)

@@ -71,7 +71,7 @@ static outcome run(const trial *t)
 enum { LENGTH_2 = 3, FORCE_2 = 5, BLOCK_X = 8 };
 
 /* Samples in place of means, one macro step late: as the paper compares. */
-static const char *const sampled[] = {"parameters.opening=-0.08", "coupling.order=jacobi", "coupling.efforts=last",
+static const char *const sampled[] = {"parameters.opening=-0.08", "coupling.order=jacobi", "coupling.wrenches=last",
                                       NULL};
 static const char *const wide_opening[] = {"parameters.opening=-0.08", NULL};
 
@@ -152,7 +152,7 @@ static void crane_is_not_with_hold(void **state)
 {
     (void)state;
     static const double steps[] = {1.6e-2, 2e-2};
-    static const char *const late[] = {"coupling.order=jacobi", "coupling.efforts=last", NULL};
+    static const char *const late[] = {"coupling.order=jacobi", "coupling.wrenches=last", NULL};
     for (int i = 0; i < 2; i++) {
         trial t = {"log-crane", "hold", steps[i], 0, 3, late};
         outcome o = run(&t);

@@ -63,7 +63,7 @@ static const rollback_case cases[] = {
      "split-pendulum/scenario.yaml",
      50,
      30,
-     {"coupling={scheme: index1, degree: 2}", "record.signals=[upper.end.position, hinge.force]"}},
+     {"coupling={scheme: index1, degree: 2}", "record.channels=[upper.end.position, hinge.force]"}},
     {"monolithic", RELAXED, 300, 200, {"time.step=1e-3", "coupling.scheme=monolithic"}},
     {"relaxed", RELAXED, 300, 200, {"time.step=1e-3"}},
     {"relaxed, loose tolerance", RELAXED, 300, 200, {"time.step=1e-3", "coupling.relative_tolerance=1e-3"}},

@@ -1,4 +1,4 @@
-/* A scenario of the zoo as it runs: opened with overrides, stepped, sampled. */
+/* A scenario of models/ as it runs: opened with overrides, stepped, sampled. */
 #ifndef YOKE_TESTS_SCENARIO_RUN_H
 #define YOKE_TESTS_SCENARIO_RUN_H
 

@@ -36,10 +36,10 @@ static void write_chain(writer *w, int count, const char *joint, double ratio)
     add(w, "interfaces:\n");
     for (int i = 0; i + 1 < count; i++)
         add(w, "  - {name: j%d, between: [p%d.out, p%d.in], joint: %s}\n", i, i, i + 1, joint);
-    add(w, "coupling: {scheme: tight}\nrecord: {signals: [p%d.out.position, p0.out.velocity]}\n", count - 1);
+    add(w, "coupling: {scheme: tight}\nrecord: {channels: [p%d.out.position, p0.out.velocity]}\n", count - 1);
 }
 
-/* Bars around a closed polygon, ball joints at its corners, every bar the effort side of one and the motion side of the
+/* Bars around a closed polygon, ball joints at its corners, every bar the wrench side of one and the motion side of the
  * other; a spring pulls at one bar. */
 static void write_ring(writer *w, int count)
 {
@@ -58,7 +58,7 @@ static void write_ring(writer *w, int count)
     add(w, "interfaces:\n");
     for (int i = 0; i < count; i++)
         add(w, "  - {name: j%d, between: [p%d.out, p%d.in], joint: spherical}\n", i, i, (i + 1) % count);
-    add(w, "coupling: {scheme: tight}\nrecord: {signals: [p1.out.position, p0.out.velocity]}\n");
+    add(w, "coupling: {scheme: tight}\nrecord: {channels: [p1.out.position, p0.out.velocity]}\n");
 }
 
 /* To the end; the iterations per step are at most `iterations`, and the end is that of the merged system. */

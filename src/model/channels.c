@@ -23,13 +23,13 @@ static const quantity quantities[] = {
     {"angular_velocity", "rad/s", AT(motion.angular_velocity), {0, 3, 0}, true},
     {"acceleration", "m/s^2", AT(motion.acceleration), {1, 3, 0}, false},
     {"angular_acceleration", "rad/s^2", AT(motion.angular_acceleration), {0, 3, 0}, false},
-    {"force", "N", AT(effort.force), {1, 3, 0}, true},
-    {"torque", "N m", AT(effort.torque), {0, 3, 0}, true},
-    {"wrench", "N, N m", AT(effort), {0, 6, 0}, false},
+    {"force", "N", AT(wrench.force), {1, 3, 0}, true},
+    {"torque", "N m", AT(wrench.torque), {0, 3, 0}, true},
+    {"wrench", "N, N m", AT(wrench), {0, 6, 0}, false},
     {"value", NULL, AT(motion.position), {0, 0, 1}, true},
 };
 enum { QUANTITY_COUNT = sizeof quantities / sizeof *quantities };
-_Static_assert(sizeof(yk_effort) == 6 * sizeof(double), "a wrench is six doubles in a row");
+_Static_assert(sizeof(yk_wrench) == 6 * sizeof(double), "a wrench is six doubles in a row");
 
 static const struct {
     const char *name, *unit;
@@ -43,11 +43,11 @@ _Static_assert(sizeof(yk_interface_error) == 4 * sizeof(double), "the gaps are f
 static const char *const energies[] = {"kinetic", "potential", "dissipated", "work"};
 _Static_assert(offsetof(yk_energy, port_work) == 4 * sizeof(double), "the four energies are doubles in a row");
 
-/* A signal that is being read. */
+/* A channel that is being read. */
 typedef struct request {
     yk_scenario *scenario;
     const yk_node *node; /* for messages */
-    yk_signal_row row;
+    yk_channel_row row;
     const char *unit;
     bool found;
 } request;
@@ -78,7 +78,7 @@ static void report_unknown(request *q, const char *what, const char *word, const
         yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; expected %s", what, word, list);
 }
 
-static void found(request *q, yk_signal_kind kind, int place, int part, const char *unit)
+static void found(request *q, yk_channel_kind kind, int place, int part, const char *unit)
 {
     q->row.kind = kind;
     q->row.subsystem = place;
@@ -126,7 +126,7 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
         const char *component = size ? after(text, row->name) : NULL;
         if (!component) continue;
         q->row.offset = (int)(row->offset / sizeof(double));
-        if (pick_component(q, component, size)) found(q, YK_SIGNAL_PORT, subsystem, port, row->unit);
+        if (pick_component(q, component, size)) found(q, YK_CHANNEL_PORT, subsystem, port, row->unit);
         return true;
     }
     return false;
@@ -149,8 +149,8 @@ static const yk_port *port_at(const yk_scenario *scenario, int subsystem, int po
 static void read_of_interface(request *q, int interface, const char *text)
 {
     const yk_interface_def *def = &q->scenario->interfaces[interface];
-    yk_port_kind kind = port_at(q->scenario, def->effort_subsystem, def->effort_port)->kind;
-    if (match_quantity(q, text, def->effort_subsystem, def->effort_port, kind)) return;
+    yk_port_kind kind = port_at(q->scenario, def->wrench_subsystem, def->wrench_port)->kind;
+    if (match_quantity(q, text, def->wrench_subsystem, def->wrench_port, kind)) return;
     candidates c = {.count = 0};
     add_quantities(&c, kind);
     for (int i = 0; i < 4; i++) {
@@ -159,13 +159,13 @@ static void read_of_interface(request *q, int interface, const char *text)
         if (strcmp(text, gaps[i].name) != 0) continue;
         q->row.offset = i;
         q->row.components = 1;
-        found(q, YK_SIGNAL_GAP, interface, 0, gaps[i].unit);
+        found(q, YK_CHANNEL_GAP, interface, 0, gaps[i].unit);
         return;
     }
     add_candidate(&c, "energy_created");
     if (strcmp(text, "energy_created") == 0) {
         q->row.components = 1;
-        found(q, YK_SIGNAL_CREATED, interface, 0, "J");
+        found(q, YK_CHANNEL_CREATED, interface, 0, "J");
         return;
     }
     report_unknown(q, "quantity", text, &c);
@@ -184,7 +184,7 @@ static void read_energy(request *q, int subsystem, const char *which)
     if (which[0])
         report_unknown(q, "energy", which, &c);
     else
-        found(q, YK_SIGNAL_ENERGY, subsystem, 0, "J");
+        found(q, YK_CHANNEL_ENERGY, subsystem, 0, "J");
 }
 
 static bool match_channel(request *q, int subsystem, const char *text, candidates *c)
@@ -198,7 +198,7 @@ static bool match_channel(request *q, int subsystem, const char *text, candidate
         if (!component) continue;
         q->row.channel_size = channels[i].components;
         if (pick_component(q, component, channels[i].components))
-            found(q, YK_SIGNAL_CHANNEL, subsystem, i, channels[i].unit);
+            found(q, YK_CHANNEL_OF_SUBSYSTEM, subsystem, i, channels[i].unit);
         return true;
     }
     return false;
@@ -259,7 +259,7 @@ static void read_of_wire(request *q, int wire, const char *text)
     add_candidate(&c, "value");
     q->row.components = 1;
     if (strcmp(text, "value") == 0)
-        found(q, YK_SIGNAL_WIRE, wire, 0, NULL);
+        found(q, YK_CHANNEL_WIRE, wire, 0, NULL);
     else
         report_unknown(q, "quantity", text, &c);
 }
@@ -330,7 +330,7 @@ static const char *record_name(yk_scenario *scenario, const char *name)
     return copy;
 }
 
-bool yk_scenario_find_signal(yk_scenario *scenario, const char *name, const yk_node *node, yk_signal_row *row)
+bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node, yk_channel_row *row)
 {
     request q = {.scenario = scenario, .node = node};
     name = record_name(scenario, name);
@@ -340,7 +340,7 @@ bool yk_scenario_find_signal(yk_scenario *scenario, const char *name, const yk_n
 }
 
 /* Reads one name and appends it. The arrays have room. */
-static void add_signal(yk_scenario *scenario, const char *name, const yk_node *node)
+static void add_channel(yk_scenario *scenario, const char *name, const yk_node *node)
 {
     request q = {.scenario = scenario, .node = node};
     name = record_name(scenario, name);
@@ -348,17 +348,17 @@ static void add_signal(yk_scenario *scenario, const char *name, const yk_node *n
     read_name(&q, name);
     if (!q.found) return;
     yk_scenario_info *info = &scenario->info;
-    scenario->rows[info->signal_count] = q.row;
-    scenario->signals[info->signal_count++] = (yk_channel){name, q.unit ? q.unit : "", q.row.components};
+    scenario->rows[info->channel_count] = q.row;
+    scenario->channels[info->channel_count++] = (yk_channel){name, q.unit ? q.unit : "", q.row.components};
     info->sample_size += q.row.components;
 }
 
 static bool reserve(yk_scenario *scenario, int count)
 {
     scenario->rows = yk_resolver_take(&scenario->resolver, (size_t)count * sizeof *scenario->rows);
-    scenario->signals = yk_resolver_take(&scenario->resolver, (size_t)count * sizeof *scenario->signals);
-    scenario->info.signals = scenario->signals;
-    return scenario->rows && scenario->signals;
+    scenario->channels = yk_resolver_take(&scenario->resolver, (size_t)count * sizeof *scenario->channels);
+    scenario->info.channels = scenario->channels;
+    return scenario->rows && scenario->channels;
 }
 
 /* A name that lives as long as the scenario, made of up to three parts. */
@@ -368,7 +368,7 @@ static void add_made(yk_scenario *scenario, const char *place, const char *port,
     char *name = yk_resolver_take(&scenario->resolver, bytes);
     if (!name) return;
     snprintf(name, bytes, "%s%s%s.%s", place, port[0] ? "." : "", port, what);
-    add_signal(scenario, name, scenario->root);
+    add_channel(scenario, name, scenario->root);
 }
 
 static void add_ports(yk_scenario *scenario, int subsystem)
@@ -398,7 +398,7 @@ static void add_defaults(yk_scenario *scenario)
     for (int i = 0; i < info->subsystem_count; i++) add_ports(scenario, i);
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
-        bool marker = port_at(scenario, def->effort_subsystem, def->effort_port)->kind == YK_PORT_MARKER;
+        bool marker = port_at(scenario, def->wrench_subsystem, def->wrench_port)->kind == YK_PORT_MARKER;
         for (int k = 0; k < 4; k++)
             if (marker || !gaps[k].marker_only) add_made(scenario, def->name, "", gaps[k].name);
         add_made(scenario, def->name, "", "energy_created");
@@ -409,7 +409,7 @@ static void add_defaults(yk_scenario *scenario)
 static void reserve_channel(yk_scenario *scenario)
 {
     int largest = 0;
-    for (int i = 0; i < scenario->info.signal_count; i++)
+    for (int i = 0; i < scenario->info.channel_count; i++)
         if (scenario->rows[i].channel_size > largest) largest = scenario->rows[i].channel_size;
     scenario->channel = yk_resolver_take(&scenario->resolver, (size_t)largest * sizeof *scenario->channel);
 }
@@ -421,13 +421,13 @@ static int compare_texts(const void *a, const void *b)
     return order ? order : (left->line > right->line) - (left->line < right->line);
 }
 
-/* A record knows its signals by their names. */
-static void check_repeated(yk_scenario *scenario, const yk_node *signals)
+/* A record knows its channels by their names. */
+static void check_repeated(yk_scenario *scenario, const yk_node *channels)
 {
     yk_resolver *r = &scenario->resolver;
-    const yk_node **items = yk_resolver_take(r, (size_t)signals->count * sizeof *items);
+    const yk_node **items = yk_resolver_take(r, (size_t)channels->count * sizeof *items);
     int count = 0;
-    for (const yk_node *node = signals->first; items && node; node = node->next)
+    for (const yk_node *node = channels->first; items && node; node = node->next)
         if (node->valid) items[count++] = node;
     if (count) qsort(items, (size_t)count, sizeof *items, compare_texts);
     for (int i = 1; i < count && !yk_diagnostics_full(r->diagnostics); i++)
@@ -447,22 +447,22 @@ static void read_file(yk_scenario *scenario, const yk_node *record)
         scenario->info.record_file = yk_builder_path(&scenario->builder, record, "file");
 }
 
-void yk_scenario_read_signals(yk_scenario *scenario)
+void yk_scenario_read_channels(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
     const yk_node *record = yk_node_get(scenario->root, "record");
     if (!record || record->kind != YK_NODE_MAP) return;
-    const yk_node *signals = yk_node_get(record, "signals");
+    const yk_node *channels = yk_node_get(record, "channels");
     if (record->valid) {
         scenario->info.record_every = yk_node_integer(record, "every");
         read_file(scenario, record);
     }
-    if (signals && signals->kind == YK_NODE_LIST && signals->count <= YK_SIGNALS_MAX) {
-        if (!reserve(scenario, signals->count)) return;
-        for (const yk_node *node = signals->first; node && !yk_diagnostics_full(r->diagnostics); node = node->next)
-            if (node->valid) add_signal(scenario, node->text, node);
-        check_repeated(scenario, signals);
-    } else if (!signals && yk_diagnostics_errors(r->diagnostics) == 0) {
+    if (channels && channels->kind == YK_NODE_LIST && channels->count <= YK_CHANNELS_MAX) {
+        if (!reserve(scenario, channels->count)) return;
+        for (const yk_node *node = channels->first; node && !yk_diagnostics_full(r->diagnostics); node = node->next)
+            if (node->valid) add_channel(scenario, node->text, node);
+        check_repeated(scenario, channels);
+    } else if (!channels && yk_diagnostics_errors(r->diagnostics) == 0) {
         add_defaults(scenario);
     }
     if (r->status == YK_OK) reserve_channel(scenario);
@@ -470,42 +470,42 @@ void yk_scenario_read_signals(yk_scenario *scenario)
 
 /* Sampling ------------------------------------------------------------------------------------------------------- */
 
-static const double *read_row(const yk_scenario *scenario, const yk_signal_row *row, double *four)
+static const double *read_row(const yk_scenario *scenario, const yk_channel_row *row, double *four)
 {
     switch (row->kind) {
-    case YK_SIGNAL_PORT: return (const double *)yk_system_output(scenario->system, row->subsystem, row->port);
-    case YK_SIGNAL_GAP: {
+    case YK_CHANNEL_PORT: return (const double *)yk_system_output(scenario->system, row->subsystem, row->port);
+    case YK_CHANNEL_GAP: {
         yk_interface_error error = yk_system_interface_error(scenario->system, row->subsystem);
         return memcpy(four, &error, sizeof error);
     }
-    case YK_SIGNAL_ENERGY: {
+    case YK_CHANNEL_ENERGY: {
         yk_energy energy;
         yk_system_energy(scenario->system, row->subsystem, &energy);
         return memcpy(four, &energy, 4 * sizeof *four);
     }
-    case YK_SIGNAL_CREATED:
+    case YK_CHANNEL_CREATED:
         four[0] = yk_system_interface_statistics(scenario->system, row->subsystem).energy_created;
         return four;
-    case YK_SIGNAL_WIRE: four[0] = yk_system_wire(scenario->system, row->subsystem); return four;
-    case YK_SIGNAL_CHANNEL:
+    case YK_CHANNEL_WIRE: four[0] = yk_system_wire(scenario->system, row->subsystem); return four;
+    case YK_CHANNEL_OF_SUBSYSTEM:
         yk_system_channel(scenario->system, row->subsystem, row->port, scenario->channel);
         return scenario->channel;
     }
     return four;
 }
 
-const char *const *yk_scenario_signal_labels(const yk_scenario *scenario, int signal)
+const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int channel)
 {
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
-    const yk_signal_row *row = &scenario->rows[signal];
-    if (row->kind == YK_SIGNAL_ENERGY && row->components == 4) return energies;
-    return row->kind == YK_SIGNAL_PORT && row->components == 6 ? axes : NULL;
+    const yk_channel_row *row = &scenario->rows[channel];
+    if (row->kind == YK_CHANNEL_ENERGY && row->components == 4) return energies;
+    return row->kind == YK_CHANNEL_PORT && row->components == 6 ? axes : NULL;
 }
 
 void yk_scenario_sample(const yk_scenario *scenario, double *values)
 {
-    for (int i = 0; i < scenario->info.signal_count; i++) {
-        const yk_signal_row *row = &scenario->rows[i];
+    for (int i = 0; i < scenario->info.channel_count; i++) {
+        const yk_channel_row *row = &scenario->rows[i];
         double four[4];
         const double *from = read_row(scenario, row, four) + row->offset;
         for (int k = 0; k < row->components; k++) *values++ = from[k];

@@ -1,5 +1,5 @@
 /* What a load took long to find is found once, and the next load is the same without it. */
-#include "model/preparations.h"
+#include "model/cache.h"
 
 #include <string.h>
 
@@ -22,10 +22,10 @@ static const char text[] =
 enum { WORDS = 4096 };
 
 /* The state of the only subsystem after a load; returns its words. */
-static size_t load(yk_context *context, yk_preparations *preparations, const char *override, double *image)
+static size_t load(yk_context *context, yk_cache *cache, const char *override, double *image)
 {
     yk_scenario_def def = {.path = "file.yaml", .text = text, .overrides = &override, .override_count = 1};
-    def.preparations = preparations;
+    def.cache = cache;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
@@ -40,44 +40,44 @@ static size_t load(yk_context *context, yk_preparations *preparations, const cha
     return words;
 }
 
-static void a_load_from_preparations_is_the_same(void **state)
+static void a_load_from_the_cache_is_the_same(void **state)
 {
     static double fresh[WORDS], first[WORDS], again[WORDS], other[WORDS];
-    yk_preparations *preparations = yk_preparations_create();
-    assert_non_null(preparations);
+    yk_cache *cache = yk_cache_create();
+    assert_non_null(cache);
     size_t words = load(*state, NULL, "time.step=1e-3", fresh);
-    assert_int_equal(load(*state, preparations, "time.step=1e-3", first), words);
-    assert_int_equal(load(*state, preparations, "time.step=2e-3", again), words);
-    assert_int_equal(load(*state, preparations, "parameters.seed=2", other), words);
+    assert_int_equal(load(*state, cache, "time.step=1e-3", first), words);
+    assert_int_equal(load(*state, cache, "time.step=2e-3", again), words);
+    assert_int_equal(load(*state, cache, "parameters.seed=2", other), words);
     assert_memory_equal(first, fresh, words * sizeof *fresh);
     assert_memory_equal(again, fresh, words * sizeof *fresh);
     assert_memory_not_equal(other, fresh, words * sizeof *fresh);
-    yk_preparations_destroy(preparations);
+    yk_cache_destroy(cache);
 }
 
 static void what_is_kept_is_recalled_by_key_and_size(void **state)
 {
     (void)state;
     double data[2] = {1, 2}, more[2] = {3, 4}, out[2] = {0};
-    yk_preparations *preparations = yk_preparations_create();
-    assert_non_null(preparations);
-    assert_false(yk_preparations_recall(preparations, "a", out, sizeof out));
-    yk_preparations_keep(preparations, "a", data, sizeof data);
-    yk_preparations_keep(preparations, "a", more, sizeof more); /* the first one stays */
-    assert_true(yk_preparations_recall(preparations, "a", out, sizeof out));
+    yk_cache *cache = yk_cache_create();
+    assert_non_null(cache);
+    assert_false(yk_cache_recall(cache, "a", out, sizeof out));
+    yk_cache_keep(cache, "a", data, sizeof data);
+    yk_cache_keep(cache, "a", more, sizeof more); /* the first one stays */
+    assert_true(yk_cache_recall(cache, "a", out, sizeof out));
     assert_memory_equal(out, data, sizeof data);
-    assert_false(yk_preparations_recall(preparations, "a", out, sizeof *out));
-    assert_false(yk_preparations_recall(preparations, "b", out, sizeof out));
-    assert_false(yk_preparations_recall(NULL, "a", out, sizeof out));
-    yk_preparations_destroy(preparations);
-    yk_preparations_destroy(NULL);
+    assert_false(yk_cache_recall(cache, "a", out, sizeof *out));
+    assert_false(yk_cache_recall(cache, "b", out, sizeof out));
+    assert_false(yk_cache_recall(NULL, "a", out, sizeof out));
+    yk_cache_destroy(cache);
+    yk_cache_destroy(NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_load_from_preparations_is_the_same),
+        cmocka_unit_test(a_load_from_the_cache_is_the_same),
         cmocka_unit_test(what_is_kept_is_recalled_by_key_and_size),
     };
-    return cmocka_run_group_tests_name("preparations", tests, create_context, destroy_context);
+    return cmocka_run_group_tests_name("cache", tests, create_context, destroy_context);
 }

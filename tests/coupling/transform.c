@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coupling/placement.h"
+#include "coupling/transform.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "physics/oscillator.h"
@@ -20,8 +20,8 @@ typedef struct rig {
     yk_system *system;
 } rig;
 
-/* part 0 takes the efforts of all others (oscillators have one port, so only part 1 is joined to it). */
-static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_placement *placements,
+/* part 0 takes the wrenches of all others (oscillators have one port, so only part 1 is joined to it). */
+static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_transform *transforms,
                      const int *substeps, const yk_scheme_def *scheme, double h)
 {
     *r = (rig){.count = count};
@@ -30,7 +30,7 @@ static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_
     yk_system_def def = {.subsystems = r->parts,
                          .names = names,
                          .subsystem_count = count,
-                         .placements = placements,
+                         .transforms = transforms,
                          .substeps = substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
@@ -46,7 +46,7 @@ static void close_rig(rig *r)
     for (int i = 0; i < r->count; i++) r->parts[i]->ops->destroy(r->parts[i]);
 }
 
-/* A light second mass: an effort side with substeps answers more softly, and the explicit scheme is stable with it only
+/* A light second mass: a wrench side with substeps answers more softly, and the explicit scheme is stable with it only
  * up to a mass ratio of about one half (yoke stability --integrators exact,semi-implicit). */
 static void two_masses(yk_oscillator_def defs[2])
 {
@@ -73,11 +73,11 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
         yk_oscillator_def metres[2], mixed[2];
         two_masses(metres), two_masses(mixed);
         to_millimetres(&mixed[1]);
-        yk_placement placements[2] = {yk_placement_default(), yk_placement_default()};
-        placements[1].length = placements[1].mass = 1e-3;
+        yk_transform transforms[2] = {yk_transform_default(), yk_transform_default()};
+        transforms[1].length = transforms[1].mass = 1e-3;
         rig a, b;
         open_rig(&a, metres, 2, NULL, NULL, &scheme, 1e-4);
-        open_rig(&b, mixed, 2, placements, NULL, &scheme, 1e-4);
+        open_rig(&b, mixed, 2, transforms, NULL, &scheme, 1e-4);
         for (int n = 0; n < 500; n++) {
             assert_int_equal(yk_system_step(a.system, NULL), YK_OK);
             assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
@@ -85,7 +85,7 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
         for (int i = 0; i < 2; i++) {
             const yk_port_value *one = yk_system_output(a.system, i, 0), *two = yk_system_output(b.system, i, 0);
             assert_near(two->motion.position.x, one->motion.position.x, 1e-12);
-            assert_near(two->effort.force.x, one->effort.force.x, 1e-6);
+            assert_near(two->wrench.force.x, one->wrench.force.x, 1e-6);
             yk_energy here, there;
             assert_true(yk_system_energy(a.system, i, &here) && yk_system_energy(b.system, i, &there));
             assert_near(there.kinetic, here.kinetic, 1e-10);
@@ -99,29 +99,29 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
 static void placements_keep_power_and_come_back(void **state)
 {
     (void)state;
-    yk_placement place = {
+    yk_transform place = {
         .position = {1, -2, 3}, .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)), .length = 1e-3, .mass = 1e-3};
     yk_port_value value = {.motion = {.position = {10, 20, -5},
                                       .velocity = {100, -40, 7},
                                       .orientation = yk_so3_exp(yk_v3(-1, 0.2, 0.5)),
                                       .angular_velocity = {3, -2, 1}},
-                           .effort = {{2e6, 1e6, -5e5}, {3e6, -1e6, 2e6}}};
+                           .wrench = {{2e6, 1e6, -5e5}, {3e6, -1e6, 2e6}}};
     yk_port_value out = value;
-    yk_placement_value(&place, YK_PORT_MARKER, &out);
-    double inside = yk_v3_dot(value.effort.force, value.motion.velocity) +
-                    yk_v3_dot(value.effort.torque, value.motion.angular_velocity);
+    yk_transform_value(&place, YK_PORT_MARKER, &out);
+    double inside = yk_v3_dot(value.wrench.force, value.motion.velocity) +
+                    yk_v3_dot(value.wrench.torque, value.motion.angular_velocity);
     double outside =
-        yk_v3_dot(out.effort.force, out.motion.velocity) + yk_v3_dot(out.effort.torque, out.motion.angular_velocity);
+        yk_v3_dot(out.wrench.force, out.motion.velocity) + yk_v3_dot(out.wrench.torque, out.motion.angular_velocity);
     assert_relative(outside, inside * 1e-9, 1e-13); /* g mm^2/s^3 to W */
-    yk_signal signal = {.degree = 1, .orientation = out.motion.orientation}, own;
-    signal.linear[0] = out.motion.position, signal.linear[1] = out.motion.velocity;
-    signal.angular[1] = out.motion.angular_velocity;
-    yk_placement_input(&place, YK_PORT_MARKER, YK_TAKES_MOTION, &signal, &own);
+    yk_input input = {.degree = 1, .orientation = out.motion.orientation}, own;
+    input.linear[0] = out.motion.position, input.linear[1] = out.motion.velocity;
+    input.angular[1] = out.motion.angular_velocity;
+    yk_transform_input(&place, YK_PORT_MARKER, YK_TAKES_MOTION, &input, &own);
     assert_near(yk_v3_norm(yk_v3_sub(own.linear[0], value.motion.position)), 0, 1e-9);
     assert_near(yk_v3_norm(yk_v3_sub(own.linear[1], value.motion.velocity)), 0, 1e-10);
     assert_near(yk_v3_norm(yk_v3_sub(own.angular[1], value.motion.angular_velocity)), 0, 1e-13);
-    yk_quat turn = yk_q_mul(yk_q_conjugate(value.motion.orientation), own.orientation);
-    assert_near(yk_v3_norm(yk_so3_log(turn)), 0, 1e-14);
+    yk_quat rotation = yk_q_mul(yk_q_conjugate(value.motion.orientation), own.orientation);
+    assert_near(yk_v3_norm(yk_so3_log(rotation)), 0, 1e-14);
 }
 
 static double error_with_substeps(int first, int second, double h)
@@ -163,7 +163,7 @@ static void steps_that_do_not_converge_are_halved(void **state)
     defs[1].mass = 0.8;
     yk_scheme_def scheme = yk_scheme_default();
     scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 0.3, scheme.iterations = 2;
-    scheme.relaxation = YK_RELAXATION_NONE;
+    scheme.acceleration = YK_ACCELERATION_NONE;
     rig r;
     open_rig(&r, defs, 2, NULL, NULL, &scheme, 2e-3);
     yk_status status = YK_OK;
@@ -190,7 +190,7 @@ static void accelerated_steps_agree(void **state)
         two_masses(defs);
         yk_scheme_def scheme = yk_scheme_default();
         scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 1e-10, scheme.iterations = 100;
-        scheme.relaxation = (yk_relaxation)k;
+        scheme.acceleration = (yk_acceleration)k;
         rig r;
         open_rig(&r, defs, 2, NULL, NULL, &scheme, 1e-3);
         for (int n = 0; n < 50; n++) assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
@@ -209,19 +209,19 @@ static void bad_placements_are_refused(void **state)
     two_masses(defs);
     yk_subsystem *parts[2];
     for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &parts[i]), YK_OK);
-    yk_placement placements[2] = {yk_placement_default(), yk_placement_default()};
+    yk_transform transforms[2] = {yk_transform_default(), yk_transform_default()};
     int substeps[2] = {1, 0};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 2,
-                         .placements = placements,
+                         .transforms = transforms,
                          .substeps = substeps,
                          .scheme = yk_scheme_default(),
                          .step = 1e-3};
     yk_system *system = NULL;
     assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'one' has 0 substeps"));
-    substeps[1] = 1, placements[0].length = 0;
+    substeps[1] = 1, transforms[0].length = 0;
     assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'base': its units must be positive"));
     for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);

@@ -18,7 +18,7 @@ int yk_smooth_coordinates_of(const yk_smooth_def *def)
 int yk_smooth_frame_of(const yk_smooth_model *model, int node)
 {
     if (node == YK_SMOOTH_GROUND) return model->node_count;
-    return node < model->node_count ? node : model->place_first + node - model->node_count;
+    return node < model->node_count ? node : model->attachment_first + node - model->node_count;
 }
 
 static yk_frame start_frame(const yk_smooth_flexible_def *def)
@@ -29,22 +29,22 @@ static yk_frame start_frame(const yk_smooth_flexible_def *def)
                       .angular_velocity = def->angular_velocity};
 }
 
-yk_smooth_node_def yk_smooth_place_of(const yk_smooth_def *def, int node)
+yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_def *def, int node)
 {
     if (node == YK_SMOOTH_GROUND) return yk_smooth_node_default();
     if (node < def->node_count) return def->nodes[node];
-    const yk_smooth_place_def *place = &def->places[node - def->node_count];
-    const yk_smooth_flexible_def *flexible = &def->flexibles[place->flexible];
-    yk_smooth_node_def at = {.name = place->name,
+    const yk_smooth_attachment_def *attachment = &def->attachments[node - def->node_count];
+    const yk_smooth_flexible_def *flexible = &def->flexibles[attachment->flexible];
+    yk_smooth_node_def at = {.name = attachment->name,
                              .position = flexible->position,
                              .orientation = flexible->orientation,
                              .velocity = flexible->velocity,
                              .angular_velocity = flexible->angular_velocity};
     if (flexible->body->kind == YK_FLEXIBLE_MODAL) {
         at = def->nodes[flexible->node];
-        at.name = place->name;
+        at.name = attachment->name;
     }
-    yk_vec3 arm = yk_q_rotate(at.orientation, yk_flexible_place(flexible->body, place->place));
+    yk_vec3 arm = yk_q_rotate(at.orientation, yk_flexible_attachment(flexible->body, attachment->attachment));
     at.position = yk_v3_add(at.position, arm);
     at.velocity = yk_v3_add(at.velocity, yk_v3_cross(at.angular_velocity, arm));
     return at;
@@ -66,43 +66,47 @@ size_t yk_smooth_flexible_words(const yk_flexible *body)
 }
 
 /* The map to a place, and the displacements by amplitudes there. */
-size_t yk_smooth_place_words(const yk_flexible *body, const place_model *place)
+size_t yk_smooth_attachment_words(const yk_flexible *body, const attachment_model *attachment)
 {
-    size_t words = 6 * (size_t)place->count;
+    size_t words = 6 * (size_t)attachment->count;
     if (body->kind == YK_FLEXIBLE_MODAL) words += 3 * (size_t)body->coordinates;
     return words;
 }
 
-static void list_columns(const yk_smooth_model *model, const flexible_model *of, place_model *place)
+static void list_columns(const yk_smooth_model *model, const flexible_model *of, attachment_model *attachment)
 {
     int first = 6 * model->node_count + of->coordinate;
     if (of->body->kind == YK_FLEXIBLE_MODAL) {
-        for (int k = 0; k < place->count; k++) place->column[k] = k < RIGID ? 6 * of->node + k : first + k - RIGID;
+        for (int k = 0; k < attachment->count; k++)
+            attachment->column[k] = k < RIGID ? 6 * of->node + k : first + k - RIGID;
         return;
     }
     /* r, then r_y and r_z: the gradient along the line stands between them */
-    first += yk_flexible_rod_node(place->place);
-    for (int k = 0; k < YK_ANCF_SECTION; k++) place->column[k] = first + (k < 3 ? k : k + 3);
+    first += yk_flexible_rod_node(attachment->attachment);
+    for (int k = 0; k < YK_ANCF_SECTION; k++) attachment->column[k] = first + (k < 3 ? k : k + 3);
 }
 
 /* A place in the origin that no shape moves follows the frame's displacement alone, and so on. */
-static void list_moves(const yk_flexible *body, place_model *place)
+static void list_moves(const yk_flexible *body, attachment_model *attachment)
 {
     if (body->kind == YK_FLEXIBLE_ROD) {
-        for (int k = 0; k < place->count; k++) place->moves[k] = k < 3 ? PLACE_MOVES : PLACE_TURNS;
+        for (int k = 0; k < attachment->count; k++)
+            attachment->moves[k] = k < 3 ? ATTACHMENT_MOVES : ATTACHMENT_ROTATIONS;
         return;
     }
-    const yk_ffrf_node *node = &body->nodes[place->place];
+    const yk_ffrf_node *node = &body->nodes[attachment->attachment];
     bool apart = yk_v3_norm2(node->position) > 0;
     for (int i = 0; i < body->coordinates; i++) {
         bool moves = yk_v3_norm2(node->displacement[i]) > 0;
         for (int k = 0; k < node->bend_count; k++) moves |= node->bends[k].i == i;
-        bool turns = node->rotation && yk_v3_norm2(node->rotation[i]) > 0;
-        place->moves[RIGID + i] = (unsigned char)((moves ? PLACE_MOVES : 0) | (turns ? PLACE_TURNS : 0));
+        bool rotates = node->rotation && yk_v3_norm2(node->rotation[i]) > 0;
+        attachment->moves[RIGID + i] =
+            (unsigned char)((moves ? ATTACHMENT_MOVES : 0) | (rotates ? ATTACHMENT_ROTATIONS : 0));
         apart |= moves;
     }
     for (int k = 0; k < RIGID; k++)
-        place->moves[k] = (unsigned char)(k < 3 ? PLACE_MOVES : PLACE_TURNS | (apart ? PLACE_MOVES : 0));
+        attachment->moves[k] =
+            (unsigned char)(k < 3 ? ATTACHMENT_MOVES : ATTACHMENT_ROTATIONS | (apart ? ATTACHMENT_MOVES : 0));
 }
 
 yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
@@ -110,16 +114,16 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
     const yk_smooth_def *def = &model->def;
     yk_context *context = model->context;
     size_t coordinates = (size_t)yk_smooth_coordinates_of(def), columns = 0;
-    for (int i = 0; i < def->place_count; i++)
-        columns += (size_t)columns_of(def->flexibles[def->places[i].flexible].body);
+    for (int i = 0; i < def->attachment_count; i++)
+        columns += (size_t)columns_of(def->flexibles[def->attachments[i].flexible].body);
     model->flexibles = yk_allocate(context, (size_t)def->flexible_count, sizeof *model->flexibles);
-    model->places = yk_allocate(context, (size_t)def->place_count, sizeof *model->places);
+    model->attachments = yk_allocate(context, (size_t)def->attachment_count, sizeof *model->attachments);
     model->reach = yk_allocate(context, coordinates, sizeof *model->reach);
-    model->share = yk_allocate(context, coordinates, sizeof *model->share);
-    model->place_columns = yk_allocate(context, columns, sizeof *model->place_columns);
-    model->place_moves = yk_allocate(context, columns, 1);
-    bool complete =
-        model->flexibles && model->places && model->reach && model->share && model->place_columns && model->place_moves;
+    model->fraction = yk_allocate(context, coordinates, sizeof *model->fraction);
+    model->attachment_columns = yk_allocate(context, columns, sizeof *model->attachment_columns);
+    model->attachment_moves = yk_allocate(context, columns, 1);
+    bool complete = model->flexibles && model->attachments && model->reach && model->fraction &&
+                    model->attachment_columns && model->attachment_moves;
     if (!complete) return YK_ERROR_MEMORY;
 
     int coordinate = 0;
@@ -131,25 +135,25 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
             .name = flexible->name, .body = body, .node = modal ? flexible->node : -1, .coordinate = coordinate};
         for (int k = 0; k < body->coordinates; k++) {
             /* Gradients of a rod turn its sections: they count as rotations. */
-            bool turns = !modal && k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) >= 3;
+            bool rotates = !modal && k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) >= 3;
             double reach = yk_flexible_reach(body, k);
             model->reach[coordinate + k] = reach;
-            model->share[coordinate + k] = turns ? 1 : reach / model->length_scale;
+            model->fraction[coordinate + k] = rotates ? 1 : reach / model->length_scale;
         }
         coordinate += body->coordinates;
     }
 
-    int *column = model->place_columns;
-    unsigned char *moves = model->place_moves;
-    for (int i = 0; i < def->place_count; i++) {
-        const flexible_model *of = &model->flexibles[def->places[i].flexible];
-        place_model *made = &model->places[i];
-        *made = (place_model){.flexible = def->places[i].flexible,
-                              .place = def->places[i].place,
-                              .frame = model->place_first + i,
-                              .count = columns_of(of->body),
-                              .column = column,
-                              .moves = moves};
+    int *column = model->attachment_columns;
+    unsigned char *moves = model->attachment_moves;
+    for (int i = 0; i < def->attachment_count; i++) {
+        const flexible_model *of = &model->flexibles[def->attachments[i].flexible];
+        attachment_model *made = &model->attachments[i];
+        *made = (attachment_model){.flexible = def->attachments[i].flexible,
+                                   .attachment = def->attachments[i].attachment,
+                                   .frame = model->attachment_first + i,
+                                   .count = columns_of(of->body),
+                                   .column = column,
+                                   .moves = moves};
         column += made->count;
         moves += made->count;
         list_columns(model, of, made);
@@ -162,11 +166,11 @@ void yk_smooth_release_flexibles(yk_smooth_model *model)
 {
     yk_context *context = model->context;
     yk_release(context, model->flexibles), model->flexibles = NULL;
-    yk_release(context, model->places), model->places = NULL;
+    yk_release(context, model->attachments), model->attachments = NULL;
     yk_release(context, model->reach), model->reach = NULL;
-    yk_release(context, model->share), model->share = NULL;
-    yk_release(context, model->place_columns), model->place_columns = NULL;
-    yk_release(context, model->place_moves), model->place_moves = NULL;
+    yk_release(context, model->fraction), model->fraction = NULL;
+    yk_release(context, model->attachment_columns), model->attachment_columns = NULL;
+    yk_release(context, model->attachment_moves), model->attachment_moves = NULL;
 }
 
 /* Modal bodies with the amplitudes that they are given, rods with their curvature. */
@@ -212,28 +216,28 @@ static void section_of(int node, const double *from, double section[YK_ANCF_SECT
 }
 
 static void place_modal(yk_smooth_workspace *work, const flexible_model *of, const flexible_trial *at,
-                        const place_model *place, place_trial *there, unsigned what)
+                        const attachment_model *attachment, attachment_trial *there, unsigned what)
 {
-    const yk_ffrf_node *node = &of->body->nodes[place->place];
+    const yk_ffrf_node *node = &of->body->nodes[attachment->attachment];
     const yk_frame *frame = &work->trial[of->node].frame;
-    trial_node *trial = &work->trial[place->frame];
+    trial_node *trial = &work->trial[attachment->frame];
     int modes = of->body->coordinates;
-    yk_ffrf_node_place(node, modes, frame, at->value, at->rate, &there->pose, &trial->frame);
-    if (what & PLACE_MAPS) yk_ffrf_node_jacobian(node, modes, frame, &there->pose, there->jacobian);
-    if (what & PLACE_BIASES)
+    yk_ffrf_node_pose(node, modes, frame, at->value, at->rate, &there->pose, &trial->frame);
+    if (what & ATTACHMENT_MAPS) yk_ffrf_node_jacobian(node, modes, frame, &there->pose, there->jacobian);
+    if (what & ATTACHMENT_BIASES)
         yk_ffrf_node_bias(node, modes, frame, at->value, at->rate, &there->pose, &trial->acceleration,
                           &trial->angular_acceleration);
 }
 
-static void place_section(yk_smooth_workspace *work, const flexible_trial *at, const place_model *place,
-                          place_trial *there, unsigned what)
+static void place_section(yk_smooth_workspace *work, const flexible_trial *at, const attachment_model *attachment,
+                          attachment_trial *there, unsigned what)
 {
-    trial_node *trial = &work->trial[place->frame];
+    trial_node *trial = &work->trial[attachment->frame];
     double value[YK_ANCF_SECTION], rate[YK_ANCF_SECTION];
-    section_of(place->place, at->value, value);
-    section_of(place->place, at->rate, rate);
-    yk_ancf_section_place(value, rate, &trial->frame, what ? there->jacobian : NULL);
-    if (what & PLACE_BIASES) yk_ancf_section_bias(value, rate, &trial->acceleration, &trial->angular_acceleration);
+    section_of(attachment->attachment, at->value, value);
+    section_of(attachment->attachment, at->rate, rate);
+    yk_ancf_section_pose(value, rate, &trial->frame, what ? there->jacobian : NULL);
+    if (what & ATTACHMENT_BIASES) yk_ancf_section_bias(value, rate, &trial->acceleration, &trial->angular_acceleration);
 }
 
 void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
@@ -244,19 +248,19 @@ void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspac
 void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work, unsigned what)
 {
     yk_smooth_gather_flexibles(model, work);
-    for (int i = 0; i < model->def.place_count; i++) {
-        const place_model *place = &model->places[i];
-        const flexible_model *of = &model->flexibles[place->flexible];
-        const flexible_trial *at = &work->flexibles[place->flexible];
+    for (int i = 0; i < model->def.attachment_count; i++) {
+        const attachment_model *attachment = &model->attachments[i];
+        const flexible_model *of = &model->flexibles[attachment->flexible];
+        const flexible_trial *at = &work->flexibles[attachment->flexible];
         if (of->body->kind == YK_FLEXIBLE_MODAL) {
-            place_modal(work, of, at, place, &work->places[i], what);
+            place_modal(work, of, at, attachment, &work->attachments[i], what);
         } else {
-            place_section(work, at, place, &work->places[i], what);
+            place_section(work, at, attachment, &work->attachments[i], what);
         }
     }
 }
 
-void yk_smooth_show_places(const yk_smooth_model *model, yk_smooth_workspace *work)
+void yk_smooth_show_attachments(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     if (model->def.flexible_count == 0) return;
     /* A restored state has no more than the orientation of its nodes: what is shown must not depend on more. */
@@ -265,40 +269,40 @@ void yk_smooth_show_places(const yk_smooth_model *model, yk_smooth_workspace *wo
         trial_node *node = &work->trial[model->flexibles[i].node];
         node->frame.rotation = yk_q_matrix(yk_q_unit(node->orientation));
     }
-    yk_smooth_place_flexibles(model, work, PLACE_FRAMES);
+    yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
 }
 
 static void modal_acceleration(const yk_smooth_workspace *work, const flexible_model *of, const flexible_trial *at,
-                               const place_model *place, const place_trial *there, trial_node *own)
+                               const attachment_model *attachment, const attachment_trial *there, trial_node *own)
 {
-    const yk_ffrf_node *node = &of->body->nodes[place->place];
+    const yk_ffrf_node *node = &of->body->nodes[attachment->attachment];
     const trial_node *frame = &work->trial[of->node];
     int modes = of->body->coordinates;
-    yk_vec3 pull = {0, 0, 0}, turn = {0, 0, 0};
+    yk_vec3 pull = {0, 0, 0}, rotation = {0, 0, 0};
     yk_ffrf_node_bias(node, modes, &frame->frame, at->value, at->rate, &there->pose, &own->acceleration,
                       &own->angular_acceleration);
     for (int i = 0; i < modes; i++) {
         pull = yk_v3_axpy(at->second[i], there->pose.pull[i], pull);
-        if (node->rotation) turn = yk_v3_axpy(at->second[i], node->rotation[i], turn);
+        if (node->rotation) rotation = yk_v3_axpy(at->second[i], node->rotation[i], rotation);
     }
-    if (node->rotation) turn = yk_turn_tangent(&there->pose.turn, turn);
+    if (node->rotation) rotation = yk_rotation_tangent(&there->pose.rotation, rotation);
     const yk_mat3 axes = frame->frame.rotation;
     yk_vec3 swing = yk_v3_cross(frame->angular_acceleration, yk_m3_apply(axes, there->pose.position));
     own->acceleration =
         yk_v3_add(yk_v3_add(own->acceleration, frame->acceleration), yk_v3_add(swing, yk_m3_apply(axes, pull)));
     own->angular_acceleration =
-        yk_v3_add(own->angular_acceleration, yk_v3_add(frame->angular_acceleration, yk_m3_apply(axes, turn)));
+        yk_v3_add(own->angular_acceleration, yk_v3_add(frame->angular_acceleration, yk_m3_apply(axes, rotation)));
 }
 
-static void section_acceleration(const flexible_trial *at, const place_model *place, trial_node *own)
+static void section_acceleration(const flexible_trial *at, const attachment_model *attachment, trial_node *own)
 {
     double value[YK_ANCF_SECTION], rate[YK_ANCF_SECTION], second[YK_ANCF_SECTION];
-    section_of(place->place, at->value, value);
-    section_of(place->place, at->rate, rate);
-    section_of(place->place, at->second, second);
+    section_of(attachment->attachment, at->value, value);
+    section_of(attachment->attachment, at->rate, rate);
+    section_of(attachment->attachment, at->second, second);
     yk_frame moved; /* its velocities are what the map makes of the second derivatives */
     yk_ancf_section_bias(value, rate, &own->acceleration, &own->angular_acceleration);
-    yk_ancf_section_place(value, second, &moved, NULL);
+    yk_ancf_section_pose(value, second, &moved, NULL);
     own->acceleration = yk_v3_add(own->acceleration, moved.velocity);
     own->angular_acceleration = yk_v3_add(own->angular_acceleration, moved.angular_velocity);
 }
@@ -306,44 +310,44 @@ static void section_acceleration(const flexible_trial *at, const place_model *pl
 const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
                                   trial_node *own)
 {
-    if (model->nodes[frame].place < 0) return &work->trial[frame];
-    const place_model *place = &model->places[model->nodes[frame].place];
-    const place_trial *there = &work->places[model->nodes[frame].place];
-    const flexible_model *of = &model->flexibles[place->flexible];
-    const flexible_trial *at = &work->flexibles[place->flexible];
+    if (model->nodes[frame].attachment < 0) return &work->trial[frame];
+    const attachment_model *attachment = &model->attachments[model->nodes[frame].attachment];
+    const attachment_trial *there = &work->attachments[model->nodes[frame].attachment];
+    const flexible_model *of = &model->flexibles[attachment->flexible];
+    const flexible_trial *at = &work->flexibles[attachment->flexible];
     *own = work->trial[frame];
     own->orientation = yk_so3_quat(own->frame.rotation);
     if (of->body->kind == YK_FLEXIBLE_MODAL) {
-        modal_acceleration(work, of, at, place, there, own);
+        modal_acceleration(work, of, at, attachment, there, own);
     } else {
-        section_acceleration(at, place, own);
+        section_acceleration(at, attachment, own);
     }
     return own;
 }
 
-void yk_smooth_accelerate_places(const yk_smooth_model *model, yk_smooth_workspace *work)
+void yk_smooth_accelerate_attachments(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
-    for (int i = 0; i < model->def.place_count; i++) {
+    for (int i = 0; i < model->def.attachment_count; i++) {
         trial_node own;
-        work->trial[model->places[i].frame] = *yk_smooth_shown(model, work, model->places[i].frame, &own);
+        work->trial[model->attachments[i].frame] = *yk_smooth_shown(model, work, model->attachments[i].frame, &own);
     }
 }
 
 void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame, double scale,
-                          const yk_effort *effort, double *right)
+                          const yk_wrench *wrench, double *right)
 {
     const node_model *node = &model->nodes[frame];
-    const double load[6] = {effort->force.x,  effort->force.y,  effort->force.z,
-                            effort->torque.x, effort->torque.y, effort->torque.z};
+    const double load[6] = {wrench->force.x,  wrench->force.y,  wrench->force.z,
+                            wrench->torque.x, wrench->torque.y, wrench->torque.z};
     if (node->unknown >= 0)
         for (int k = 0; k < 6; k++) right[node->unknown + k] += scale * load[k];
-    if (node->place < 0) return;
-    const place_model *place = &model->places[node->place];
-    const place_trial *there = &work->places[node->place];
-    for (int k = 0; k < place->count; k++) {
+    if (node->attachment < 0) return;
+    const attachment_model *attachment = &model->attachments[node->attachment];
+    const attachment_trial *there = &work->attachments[node->attachment];
+    for (int k = 0; k < attachment->count; k++) {
         double sum = 0;
-        for (int r = 0; r < 6; r++) sum += there->jacobian[place->count * r + k] * load[r];
-        right[place->column[k]] += scale * sum;
+        for (int r = 0; r < 6; r++) sum += there->jacobian[attachment->count * r + k] * load[r];
+        right[attachment->column[k]] += scale * sum;
     }
 }
 
@@ -353,11 +357,12 @@ void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspac
     const node_model *node = &model->nodes[frame];
     double sum[6] = {0};
     if (node->unknown >= 0) memcpy(sum, change + node->unknown, sizeof sum);
-    if (node->place >= 0) {
-        const place_model *place = &model->places[node->place];
-        const place_trial *there = &work->places[node->place];
-        for (int k = 0; k < place->count; k++)
-            for (int r = 0; r < 6; r++) sum[r] += there->jacobian[place->count * r + k] * change[place->column[k]];
+    if (node->attachment >= 0) {
+        const attachment_model *attachment = &model->attachments[node->attachment];
+        const attachment_trial *there = &work->attachments[node->attachment];
+        for (int k = 0; k < attachment->count; k++)
+            for (int r = 0; r < 6; r++)
+                sum[r] += there->jacobian[attachment->count * r + k] * change[attachment->column[k]];
     }
     *linear = yk_v3(sum[0], sum[1], sum[2]);
     *angular = yk_v3(sum[3], sum[4], sum[5]);
@@ -380,8 +385,8 @@ yk_vec3 yk_smooth_outline_point(const yk_smooth_model *model, const yk_smooth_wo
         yk_vec3 pull[YK_FFRF_MODES_MAX];
         yk_ffrf_pose pose = {.pull = pull};
         yk_frame placed;
-        yk_ffrf_node_place(&of->body->nodes[of->body->places + point], of->body->coordinates,
-                           &work->trial[of->node].frame, at->value, at->rate, &pose, &placed);
+        yk_ffrf_node_pose(&of->body->nodes[of->body->attachments + point], of->body->coordinates,
+                          &work->trial[of->node].frame, at->value, at->rate, &pose, &placed);
         return placed.position;
     }
     int last = of->body->elements - 1, element = point / PIECES < last ? point / PIECES : last;

@@ -1,4 +1,4 @@
-/* The scheme index1 on interfaces whose second side takes motion and answers with an effort: orders, stiff laws beside
+/* The scheme index1 on interfaces whose second side takes motion and answers with a wrench: orders, stiff laws beside
  * constraints, impulses, rollback, and controllers in the loop. */
 #include <stdlib.h>
 #include <string.h>
@@ -39,18 +39,18 @@ static yk_status law_connect(yk_subsystem *self, int port, yk_causality causalit
     return YK_OK;
 }
 
-static yk_status law_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status law_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t;
     law *l = (law *)self;
-    const yk_signal *end = &inputs[LAW_END];
-    l->now[0] = yk_signal_scalar(end, h), l->now[1] = yk_signal_scalar_rate(end, h);
-    l->now[2] = yk_signal_scalar_second_rate(end, h);
-    l->now[3] = l->wired ? yk_signal_scalar(&inputs[LAW_FORCE], h) : 0;
+    const yk_input *end = &inputs[LAW_END];
+    l->now[0] = yk_input_scalar(end, h), l->now[1] = yk_input_scalar_rate(end, h);
+    l->now[2] = yk_input_scalar_second_rate(end, h);
+    l->now[3] = l->wired ? yk_input_scalar(&inputs[LAW_FORCE], h) : 0;
     return YK_OK;
 }
 
-static yk_status law_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status law_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)h;
     memset(((law *)self)->now, 0, sizeof((law *)self)->now);
@@ -63,7 +63,7 @@ static void law_output(const yk_subsystem *self, int port, yk_port_value *value)
     value->motion.position.x = port == LAW_END ? l->now[0] : l->now[3];
     value->motion.velocity.x = port == LAW_END ? l->now[1] : 0;
     value->motion.acceleration.x = port == LAW_END ? l->now[2] : 0;
-    value->effort.force.x = port == LAW_END ? l->stiffness * l->now[0] + l->damping * l->now[1] - l->now[3] : 0;
+    value->wrench.force.x = port == LAW_END ? l->stiffness * l->now[0] + l->damping * l->now[1] - l->now[3] : 0;
 }
 
 static void law_destroy(yk_subsystem *self)
@@ -125,14 +125,14 @@ static int gain_ports(const yk_subsystem *self, const yk_port **list)
     return 2;
 }
 
-static yk_status gain_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status gain_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t;
-    ((gain *)self)->now = yk_signal_scalar(&inputs[GAIN_INPUT], h);
+    ((gain *)self)->now = yk_input_scalar(&inputs[GAIN_INPUT], h);
     return YK_OK;
 }
 
-static yk_status gain_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status gain_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)h;
     ((gain *)self)->now = 0;
@@ -192,38 +192,38 @@ static yk_subsystem *create_gain(double factor)
 typedef struct cart {
     yk_subsystem base;
     double mass, velocity;
-    double now[5]; /* place, velocity, acceleration, both efforts */
+    double now[5]; /* place, velocity, acceleration, both wrenches */
 } cart;
 
 static int cart_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port ports[] = {{"front", YK_PORT_SCALAR, YK_TAKES_EFFORT},
-                                    {"back", YK_PORT_SCALAR, YK_TAKES_EFFORT}};
+    static const yk_port ports[] = {{"front", YK_PORT_SCALAR, YK_TAKES_WRENCH},
+                                    {"back", YK_PORT_SCALAR, YK_TAKES_WRENCH}};
     (void)self;
     *list = ports;
     return 2;
 }
 
-static yk_status cart_step(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status cart_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)t;
     cart *c = (cart *)self;
-    double way = h * c->now[1];
+    double displacement = h * c->now[1];
     c->now[2] = 0;
     for (int port = 0; port < 2; port++) {
         double power = h;
         for (int i = 0; i <= inputs[port].degree; i++, power *= h) {
             double rate = inputs[port].linear[i].x / c->mass;
-            c->now[1] += rate * power / (i + 1), way += rate * power * h / ((i + 1) * (i + 2));
+            c->now[1] += rate * power / (i + 1), displacement += rate * power * h / ((i + 1) * (i + 2));
         }
-        c->now[3 + port] = yk_signal_scalar(&inputs[port], h);
+        c->now[3 + port] = yk_input_scalar(&inputs[port], h);
         c->now[2] += c->now[3 + port] / c->mass;
     }
-    c->now[0] += way;
+    c->now[0] += displacement;
     return YK_OK;
 }
 
-static yk_status cart_start(yk_subsystem *self, double t, double h, const yk_signal *inputs)
+static yk_status cart_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     (void)h;
     cart *c = (cart *)self;
@@ -236,7 +236,7 @@ static void cart_output(const yk_subsystem *self, int port, yk_port_value *value
 {
     const cart *c = (const cart *)self;
     value->motion.position.x = c->now[0], value->motion.velocity.x = c->now[1];
-    value->motion.acceleration.x = c->now[2], value->effort.force.x = c->now[3 + port];
+    value->motion.acceleration.x = c->now[2], value->wrench.force.x = c->now[3 + port];
 }
 
 static yk_state_layout cart_layout(const yk_subsystem *self)
@@ -259,7 +259,7 @@ static yk_status cart_set(yk_subsystem *self, const double *image)
 static int cart_degree(const yk_subsystem *self)
 {
     (void)self;
-    return YK_SIGNAL_DEGREE_MAX;
+    return YK_INPUT_DEGREE_MAX;
 }
 
 static const yk_subsystem_ops cart_ops = {.size = sizeof(yk_subsystem_ops),
@@ -313,15 +313,15 @@ static yk_scheme_def index1(int degree)
 static void open_bed(bed *b, const yk_scheme_def *scheme, double h, int substeps, const yk_wire_def *wires,
                      int wire_count)
 {
-    const yk_interface_def links[] = {
+    const yk_interface_def interfaces[] = {
         {.name = "law", .motion_subsystem = 1, .constrained = YK_AXIS_X},
-        {.name = "joint", .effort_subsystem = 2, .motion_port = 1, .constrained = YK_AXIS_X}};
+        {.name = "joint", .wrench_subsystem = 2, .motion_port = 1, .constrained = YK_AXIS_X}};
     const int steps[] = {1, substeps, 1, 1};
     yk_system_def def = {.subsystems = b->parts,
                          .names = names,
                          .subsystem_count = b->count,
                          .substeps = steps,
-                         .interfaces = links,
+                         .interfaces = interfaces,
                          .interface_count = b->count > 2 ? 2 : 1,
                          .wires = wires,
                          .wire_count = wire_count,
@@ -384,11 +384,11 @@ static void laws_have_the_third_order(void **state)
         double coarse = error_on_law(degree, 4, 0.005), fine = error_on_law(degree, 4, 0.0025);
         assert_near(log2(coarse / fine), 3, 0.2);
     }
-    /* Of an effort that is known at the end of the step only, its value is left. */
+    /* Of a wrench that is known at the end of the step only, its value is left. */
     assert_near(log2(error_on_law(2, 1, 0.0005) / error_on_law(2, 1, 0.00025)), 1, 0.1);
 }
 
-/* Springs that are far too stiff for the step come to rest; with a constant effort they do not grow. */
+/* Springs that are far too stiff for the step come to rest; with a constant wrench they do not grow. */
 static void stiff_laws_are_stable(void **state)
 {
     (void)state;
@@ -455,7 +455,7 @@ static double error_in_loop(double factor, double h)
     return largest;
 }
 
-static void loops_of_wires_are_solved_with_the_efforts(void **state)
+static void loops_of_wires_are_solved_with_the_wrenches(void **state)
 {
     (void)state;
     double coarse = error_in_loop(12, 0.005), fine = error_in_loop(12, 0.0025);
@@ -500,11 +500,11 @@ static void laws_cannot_be_driven(void **state)
     (void)state;
     yk_subsystem *parts[] = {create_mass(1, 0, 0), create_law(1, 1)};
     const yk_relative_motion drive[6] = {{sway, NULL}};
-    const yk_interface_def link = {.name = "rod", .motion_subsystem = 1, .constrained = YK_AXIS_X, .drive = drive};
+    const yk_interface_def interface = {.name = "rod", .motion_subsystem = 1, .constrained = YK_AXIS_X, .drive = drive};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 2,
-                         .interfaces = &link,
+                         .interfaces = &interface,
                          .interface_count = 1,
                          .scheme = index1(3),
                          .step = 0.01};
@@ -520,7 +520,7 @@ int main(void)
         cmocka_unit_test(laws_have_the_third_order),
         cmocka_unit_test(stiff_laws_are_stable),
         cmocka_unit_test(laws_and_constraints_are_solved_together),
-        cmocka_unit_test(loops_of_wires_are_solved_with_the_efforts),
+        cmocka_unit_test(loops_of_wires_are_solved_with_the_wrenches),
         cmocka_unit_test(a_step_repeated_from_an_image_is_the_same),
         cmocka_unit_test(laws_cannot_be_driven),
     };

@@ -1,4 +1,4 @@
-#include "model/preparations.h"
+#include "model/cache.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -14,19 +14,19 @@ typedef struct entry {
 } entry;
 
 /* Loads may run in several threads, each with its own context; this has one too. */
-struct yk_preparations {
+struct yk_cache {
     yk_context *context;
     pthread_mutex_t lock; /* guards the list and the context */
     entry *first;
     size_t kept; /* bytes */
 };
 
-yk_preparations *yk_preparations_create(void)
+yk_cache *yk_cache_create(void)
 {
     yk_context_def def = yk_context_default();
     def.threads = 1;
     yk_context *context = yk_context_create(&def);
-    yk_preparations *made = context ? yk_allocate(context, 1, sizeof *made) : NULL;
+    yk_cache *made = context ? yk_allocate(context, 1, sizeof *made) : NULL;
     if (!made) {
         if (context) yk_context_destroy(context);
         return NULL;
@@ -43,34 +43,34 @@ static void release(yk_context *context, entry *e)
     yk_release(context, e);
 }
 
-void yk_preparations_destroy(yk_preparations *preparations)
+void yk_cache_destroy(yk_cache *cache)
 {
-    if (!preparations) return;
-    yk_context *context = preparations->context;
-    for (entry *e = preparations->first, *next; e; e = next) {
+    if (!cache) return;
+    yk_context *context = cache->context;
+    for (entry *e = cache->first, *next; e; e = next) {
         next = e->next;
         release(context, e);
     }
-    pthread_mutex_destroy(&preparations->lock);
-    yk_release(context, preparations);
+    pthread_mutex_destroy(&cache->lock);
+    yk_release(context, cache);
     yk_context_destroy(context);
 }
 
-static const entry *find(const yk_preparations *preparations, const char *key)
+static const entry *find(const yk_cache *cache, const char *key)
 {
-    for (const entry *e = preparations->first; e; e = e->next)
+    for (const entry *e = cache->first; e; e = e->next)
         if (strcmp(e->key, key) == 0) return e;
     return NULL;
 }
 
-bool yk_preparations_recall(yk_preparations *preparations, const char *key, void *data, size_t size)
+bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size)
 {
-    if (!preparations) return false;
-    pthread_mutex_lock(&preparations->lock);
-    const entry *e = find(preparations, key);
+    if (!cache) return false;
+    pthread_mutex_lock(&cache->lock);
+    const entry *e = find(cache, key);
     bool found = e && e->size == size;
     if (found) memcpy(data, e->data, size);
-    pthread_mutex_unlock(&preparations->lock);
+    pthread_mutex_unlock(&cache->lock);
     return found;
 }
 
@@ -90,16 +90,16 @@ static entry *make_entry(yk_context *context, const char *key, const void *data,
     return e;
 }
 
-void yk_preparations_keep(yk_preparations *preparations, const char *key, const void *data, size_t size)
+void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t size)
 {
-    if (!preparations) return;
-    pthread_mutex_lock(&preparations->lock);
-    bool wanted = !find(preparations, key) && size <= KEPT_MAX - preparations->kept;
-    entry *e = wanted ? make_entry(preparations->context, key, data, size) : NULL;
+    if (!cache) return;
+    pthread_mutex_lock(&cache->lock);
+    bool wanted = !find(cache, key) && size <= KEPT_MAX - cache->kept;
+    entry *e = wanted ? make_entry(cache->context, key, data, size) : NULL;
     if (e) {
-        e->next = preparations->first;
-        preparations->first = e;
-        preparations->kept += size;
+        e->next = cache->first;
+        cache->first = e;
+        cache->kept += size;
     }
-    pthread_mutex_unlock(&preparations->lock);
+    pthread_mutex_unlock(&cache->lock);
 }

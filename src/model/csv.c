@@ -1,5 +1,5 @@
 /* Comma-separated tables with places for messages. */
-#include "model/table.h"
+#include "model/csv.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,10 +16,10 @@ static bool is_blank(const char *line)
 }
 
 /* Cuts the line at its commas, in place, without blanks around the fields. */
-static void cut(yk_table *table)
+static void cut(yk_csv *table)
 {
     char *rest = table->text;
-    for (table->fields = 0; rest && table->fields < YK_TABLE_FIELDS; table->fields++) {
+    for (table->fields = 0; rest && table->fields < YK_CSV_FIELDS; table->fields++) {
         char *field = rest, *comma = strchr(field, ',');
         rest = comma ? comma + 1 : NULL;
         if (comma) *comma = 0;
@@ -30,13 +30,13 @@ static void cut(yk_table *table)
     }
 }
 
-static yk_status next_line(yk_table *table, bool *more)
+static yk_status next_line(yk_csv *table, bool *more)
 {
     for (*more = true; fgets(table->text, sizeof table->text, table->file);) {
         table->line++;
         if (!strchr(table->text, '\n') && !feof(table->file))
             return yk_fail(table->context, YK_ERROR_ARGUMENT, "%s:%d: the line is longer than %d characters",
-                           table->path, table->line, YK_TABLE_LINE - 2);
+                           table->path, table->line, YK_CSV_LINE - 2);
         if (is_blank(table->text)) continue;
         table->text[strcspn(table->text, "\r\n")] = 0;
         cut(table);
@@ -46,7 +46,7 @@ static yk_status next_line(yk_table *table, bool *more)
     return YK_OK;
 }
 
-static yk_status find_columns(yk_table *table)
+static yk_status find_columns(yk_csv *table)
 {
     for (int k = 0; k < table->count; k++) {
         table->column[k] = -1;
@@ -65,9 +65,9 @@ static yk_status find_columns(yk_table *table)
     return YK_OK;
 }
 
-yk_status yk_table_open(yk_context *context, const char *path, const char *const *names, int required, yk_table *table)
+yk_status yk_csv_open(yk_context *context, const char *path, const char *const *names, int required, yk_csv *table)
 {
-    *table = (yk_table){.context = context, .path = path, .names = names, .required = required};
+    *table = (yk_csv){.context = context, .path = path, .names = names, .required = required};
     while (names[table->count]) table->count++;
     table->file = fopen(path, "r");
     if (!table->file) return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", path, strerror(errno));
@@ -80,57 +80,57 @@ yk_status yk_table_open(yk_context *context, const char *path, const char *const
     return find_columns(table);
 }
 
-void yk_table_close(yk_table *table)
+void yk_csv_close(yk_csv *table)
 {
     if (table->file) fclose(table->file);
     table->file = NULL;
 }
 
-yk_status yk_table_next(yk_table *table, bool *more)
+yk_status yk_csv_next(yk_csv *table, bool *more)
 {
     yk_status status = next_line(table, more);
     if (status != YK_OK || !*more) return status;
     for (int k = 0; k < table->required; k++)
         if (table->column[k] >= table->fields || table->field[table->column[k]][0] == 0)
-            return yk_table_error(table, k, "there is nothing under '%s'", table->names[k]);
+            return yk_csv_error(table, k, "there is nothing under '%s'", table->names[k]);
     return YK_OK;
 }
 
-bool yk_table_has(const yk_table *table, int name)
+bool yk_csv_has(const yk_csv *table, int name)
 {
     return table->column[name] >= 0;
 }
 
-const char *yk_table_text(const yk_table *table, int name)
+const char *yk_csv_text(const yk_csv *table, int name)
 {
     int at = table->column[name];
     return at >= 0 && at < table->fields ? table->field[at] : "";
 }
 
-yk_status yk_table_number(const yk_table *table, int name, double *value)
+yk_status yk_csv_number(const yk_csv *table, int name, double *value)
 {
-    const char *text = yk_table_text(table, name);
+    const char *text = yk_csv_text(table, name);
     char *end;
     *value = strtod(text, &end);
     if (text[0] == 0) return YK_OK;
     if (*end || !isfinite(*value))
-        return yk_table_error(table, name, "expected a number under '%s', found '%.40s'", table->names[name], text);
+        return yk_csv_error(table, name, "expected a number under '%s', found '%.40s'", table->names[name], text);
     return YK_OK;
 }
 
-yk_status yk_table_integer(const yk_table *table, int name, int *value)
+yk_status yk_csv_integer(const yk_csv *table, int name, int *value)
 {
     double number;
-    yk_status status = yk_table_number(table, name, &number);
+    yk_status status = yk_csv_number(table, name, &number);
     if (status != YK_OK) return status;
     if (number != floor(number) || fabs(number) > 2e9)
-        return yk_table_error(table, name, "expected a whole number under '%s', found '%.40s'", table->names[name],
-                              yk_table_text(table, name));
+        return yk_csv_error(table, name, "expected a whole number under '%s', found '%.40s'", table->names[name],
+                            yk_csv_text(table, name));
     *value = (int)number;
     return YK_OK;
 }
 
-yk_status yk_table_error(const yk_table *table, int name, const char *format, ...)
+yk_status yk_csv_error(const yk_csv *table, int name, const char *format, ...)
 {
     char message[512];
     va_list arguments;

@@ -1,4 +1,4 @@
-/* The models of the zoo, as their users run them, against the reference results beside them. Columns of a reference are
+/* The models of models/, as their users run them, against the reference results beside them. Columns of a reference are
  * named after the signals that the scenario records; others are left out. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 
 enum { COLUMNS_MAX = 32, LINE_MAX_LENGTH = 4096 };
 
-typedef struct zoo_case {
+typedef struct benchmark_case {
     const char *model;
     double tolerance; /* of positions (m) */
     double rates;     /* of velocities, absolute */
     double end;       /* compare up to this time; 0: all */
-} zoo_case;
+} benchmark_case;
 
-static const zoo_case cases[] = {
+static const benchmark_case cases[] = {
     {"pendulum", 4e-5, 0, 0},
     {"double-pendulum", 2e-5, 1e-4, 0},
     {"slider-crank", 1e-6, 2e-4, 0},
@@ -55,16 +55,16 @@ static const zoo_case cases[] = {
     {"gripper", 1e-4, 2e-3, 0},
 };
 
-typedef struct zoo_run {
+typedef struct benchmark_run {
     yk_context *context;
     yk_diagnostics *diagnostics;
     yk_scenario *scenario;
     const yk_scenario_info *info;
     yk_system *system;
     double *sample;
-} zoo_run;
+} benchmark_run;
 
-static void open_model(const zoo_case *c, zoo_run *r)
+static void open_model(const benchmark_case *c, benchmark_run *r)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, c->model);
@@ -85,7 +85,7 @@ static void open_model(const zoo_case *c, zoo_run *r)
     r->sample = calloc((size_t)r->info->sample_size, sizeof *r->sample);
 }
 
-static void close_model(zoo_run *r)
+static void close_model(benchmark_run *r)
 {
     free(r->sample);
     yk_scenario_destroy(r->scenario);
@@ -94,23 +94,23 @@ static void close_model(zoo_run *r)
 }
 
 /* Place in the sample of "signal" or "signal.x"; -1 if it is not recorded. */
-static int place_of(const zoo_run *r, const char *column)
+static int place_of(const benchmark_run *r, const char *column)
 {
     int offset = 0;
-    for (int i = 0; i < r->info->signal_count; i++) {
-        const yk_channel *signal = &r->info->signals[i];
-        size_t length = strlen(signal->name);
-        if (strncmp(column, signal->name, length) == 0) {
+    for (int i = 0; i < r->info->channel_count; i++) {
+        const yk_channel *channel = &r->info->channels[i];
+        size_t length = strlen(channel->name);
+        if (strncmp(column, channel->name, length) == 0) {
             if (!column[length]) return offset;
             if (column[length] == '.' && column[length + 1] && !column[length + 2])
                 return offset + (column[length + 1] - 'x');
         }
-        offset += signal->components;
+        offset += channel->components;
     }
     return -1;
 }
 
-static int read_header(const zoo_run *r, char *line, int place[COLUMNS_MAX], bool rate[COLUMNS_MAX])
+static int read_header(const benchmark_run *r, char *line, int place[COLUMNS_MAX], bool rate[COLUMNS_MAX])
 {
     int count = 0;
     for (char *name = strtok(line, ",\n"); name && count < COLUMNS_MAX; name = strtok(NULL, ",\n")) {
@@ -120,7 +120,7 @@ static int read_header(const zoo_run *r, char *line, int place[COLUMNS_MAX], boo
     return count;
 }
 
-static void step_to(zoo_run *r, double t)
+static void step_to(benchmark_run *r, double t)
 {
     while (yk_system_time(r->system) < t - 0.5 * r->info->step) {
         yk_status status = yk_system_step(r->system, NULL);
@@ -130,7 +130,8 @@ static void step_to(zoo_run *r, double t)
     yk_scenario_sample(r->scenario, r->sample);
 }
 
-static int compare_row(zoo_run *r, const zoo_case *c, char *line, int columns, const int *place, const bool *rate)
+static int compare_row(benchmark_run *r, const benchmark_case *c, char *line, int columns, const int *place,
+                       const bool *rate)
 {
     int compared = 0;
     char *at = line;
@@ -148,8 +149,8 @@ static int compare_row(zoo_run *r, const zoo_case *c, char *line, int columns, c
 
 static void model_meets_its_reference(void **state)
 {
-    const zoo_case *c = *state;
-    zoo_run r;
+    const benchmark_case *c = *state;
+    benchmark_run r;
     open_model(c, &r);
     char path[512], line[LINE_MAX_LENGTH];
     snprintf(path, sizeof path, "%s/models/%s/reference.csv", YOKE_SOURCE_DIR, c->model);

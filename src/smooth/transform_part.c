@@ -1,22 +1,22 @@
 /* A part of a merged model in the units and axes of the whole, paper tight (20): a point that the part calls x is at
  * p + Q (l x) of the whole, and its unit of mass is m. Everything that the def names in global axes turns by Q; what it
  * names in the axes of a node does not. The channels of the part are read in its own units and axes again. */
-#include "smooth/place_part.h"
+#include "smooth/transform_part.h"
 
 #include "math/so3.h"
 
-static yk_vec3 vector_of(const yk_placement *at, double unit, yk_vec3 v)
+static yk_vec3 vector_of(const yk_transform *at, double unit, yk_vec3 v)
 {
     return yk_v3_scale(unit, yk_q_rotate(at->orientation, v));
 }
 
-static yk_vec3 point_of(const yk_placement *at, yk_vec3 x)
+static yk_vec3 point_of(const yk_transform *at, yk_vec3 x)
 {
     return yk_v3_add(at->position, vector_of(at, at->length, x));
 }
 
 /* Markers are fixed to a node, whose axes turn with the part, or to the ground, whose do not. */
-static void place_marker(const yk_placement *at, int node, yk_marker *marker)
+static void place_marker(const yk_transform *at, int node, yk_marker *marker)
 {
     if (node != YK_SMOOTH_GROUND) {
         marker->offset = yk_v3_scale(at->length, marker->offset);
@@ -39,7 +39,7 @@ static void scale_pairs(double force_by_length, double force, double torque, dou
     }
 }
 
-void yk_smooth_convert_node(const yk_placement *at, yk_smooth_node_def *node)
+void yk_smooth_convert_node(const yk_transform *at, yk_smooth_node_def *node)
 {
     node->position = point_of(at, node->position);
     node->orientation = yk_q_mul(at->orientation, node->orientation);
@@ -49,14 +49,14 @@ void yk_smooth_convert_node(const yk_placement *at, yk_smooth_node_def *node)
     node->angular_velocity = vector_of(at, 1, node->angular_velocity);
 }
 
-void yk_smooth_convert_body(const yk_placement *at, yk_smooth_body_def *body)
+void yk_smooth_convert_body(const yk_transform *at, yk_smooth_body_def *body)
 {
     body->mass *= at->mass;
     body->centre = yk_v3_scale(at->length, body->centre);
     body->inertia = yk_m3_scale(at->mass * at->length * at->length, body->inertia);
 }
 
-void yk_smooth_convert_joint(const yk_placement *at, yk_smooth_joint_def *joint)
+void yk_smooth_convert_joint(const yk_transform *at, yk_smooth_joint_def *joint)
 {
     for (int side = 0; side < 2; side++) place_marker(at, joint->node[side], &joint->marker[side]);
     joint->length *= at->length;
@@ -65,7 +65,7 @@ void yk_smooth_convert_joint(const yk_placement *at, yk_smooth_joint_def *joint)
     if (!drive->angular) joint->drive_unit *= at->length;
 }
 
-void yk_smooth_convert_force(const yk_placement *at, yk_smooth_force_def *force)
+void yk_smooth_convert_force(const yk_transform *at, yk_smooth_force_def *force)
 {
     const yk_force_traits *traits = yk_force_traits_of(force->kind);
     double newton = at->mass * at->length, newton_metre = newton * at->length;
@@ -90,7 +90,7 @@ void yk_smooth_convert_force(const yk_placement *at, yk_smooth_force_def *force)
 }
 
 /* Resultants of a section from strains without unit and from curvatures per length. */
-void yk_smooth_convert_beam(const yk_placement *at, yk_smooth_beam_def *beam)
+void yk_smooth_convert_beam(const yk_transform *at, yk_smooth_beam_def *beam)
 {
     double newton = at->mass * at->length, newton_metre = newton * at->length;
     for (int i = 0; i < YK_BEAM_NODES; i++) beam->offset[i] = yk_v3_scale(at->length, beam->offset[i]);
@@ -104,7 +104,7 @@ void yk_smooth_convert_beam(const yk_placement *at, yk_smooth_beam_def *beam)
     }
 }
 
-void yk_smooth_convert_flexible(const yk_placement *at, yk_smooth_flexible_def *flexible)
+void yk_smooth_convert_flexible(const yk_transform *at, yk_smooth_flexible_def *flexible)
 {
     flexible->position = point_of(at, flexible->position);
     flexible->orientation = yk_q_mul(at->orientation, flexible->orientation);
@@ -113,37 +113,37 @@ void yk_smooth_convert_flexible(const yk_placement *at, yk_smooth_flexible_def *
     flexible->curvature = yk_v3_scale(1 / at->length, flexible->curvature);
 }
 
-void yk_smooth_convert_shape(const yk_placement *at, yk_smooth_shape_def *shape)
+void yk_smooth_convert_shape(const yk_transform *at, yk_smooth_shape_def *shape)
 {
-    place_marker(at, shape->node, &shape->place);
+    place_marker(at, shape->node, &shape->marker);
     shape->size = yk_v3_scale(at->length, shape->size);
 }
 
-void yk_smooth_convert_port(const yk_placement *at, yk_smooth_port_def *port)
+void yk_smooth_convert_port(const yk_transform *at, yk_smooth_port_def *port)
 {
     for (int side = 0; side < 2; side++) place_marker(at, port->node[side], &port->marker[side]);
 }
 
-yk_vec3 yk_smooth_convert_gravity(const yk_placement *at, yk_vec3 gravity)
+yk_vec3 yk_smooth_convert_gravity(const yk_transform *at, yk_vec3 gravity)
 {
     return vector_of(at, at->length, gravity);
 }
 
 /* Back to the part ------------------------------------------------------------------------------------------------- */
 
-static void turn_back(const yk_placement *at, double unit, double *values)
+static void rotate_back(const yk_transform *at, double unit, double *values)
 {
     yk_vec3 v = yk_q_rotate_back(at->orientation, yk_v3(values[0], values[1], values[2]));
     values[0] = v.x / unit, values[1] = v.y / unit, values[2] = v.z / unit;
 }
 
-void yk_smooth_quantity_of_part(const yk_placement *at, yk_smooth_quantity quantity, int components, double *values)
+void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quantity, int components, double *values)
 {
     double newton = at->mass * at->length, newton_metre = newton * at->length, unit = 1;
     switch (quantity) {
     case YK_QUANTITY_POINT:
         values[0] -= at->position.x, values[1] -= at->position.y, values[2] -= at->position.z;
-        turn_back(at, at->length, values);
+        rotate_back(at, at->length, values);
         return;
     case YK_QUANTITY_ORIENTATION: {
         yk_quat q = {values[0], values[1], values[2], values[3]};
@@ -151,10 +151,10 @@ void yk_smooth_quantity_of_part(const yk_placement *at, yk_smooth_quantity quant
         values[0] = q.w, values[1] = q.x, values[2] = q.y, values[3] = q.z;
         return;
     }
-    case YK_QUANTITY_VELOCITY: turn_back(at, at->length, values); return;
-    case YK_QUANTITY_ANGULAR_VELOCITY: turn_back(at, 1, values); return;
-    case YK_QUANTITY_FORCE: turn_back(at, newton, values); return;
-    case YK_QUANTITY_TORQUE: turn_back(at, newton_metre, values); return;
+    case YK_QUANTITY_VELOCITY: rotate_back(at, at->length, values); return;
+    case YK_QUANTITY_ANGULAR_VELOCITY: rotate_back(at, 1, values); return;
+    case YK_QUANTITY_FORCE: rotate_back(at, newton, values); return;
+    case YK_QUANTITY_TORQUE: rotate_back(at, newton_metre, values); return;
     case YK_QUANTITY_LENGTH: unit = at->length; break;
     case YK_QUANTITY_OWN_FORCE: unit = newton; break;
     case YK_QUANTITY_OWN_TORQUE:
