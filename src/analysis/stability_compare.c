@@ -169,13 +169,13 @@ static void refine(yk_comparison *c)
     }
 }
 
-/* Whether the factor per step stays as the step falls. */
+/* Whether the factor per step stays as the step falls, beyond the errors of the rates at smaller steps. */
 static bool keeps_factor(const yk_stability_report *r)
 {
     if (r->rate_count < YK_STABILITY_RATES) return false;
     double first = r->rates[0].rate * r->rates[0].step;
     for (int i = 1; i < r->rate_count; i++)
-        if (!(r->rates[i].rate * r->rates[i].step >= KEPT_FACTOR * first)) return false;
+        if (!((r->rates[i].rate - r->rates[i].error) * r->rates[i].step >= KEPT_FACTOR * first)) return false;
     return true;
 }
 
