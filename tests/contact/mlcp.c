@@ -200,6 +200,34 @@ static void bad_input_is_refused(void **state)
     yk_context_destroy(context);
 }
 
+/* One unknown z in [0, 1] with w = 2 z + q: w may not be negative at the lower bound, not positive at the upper one, and is zero
+ * between them. */
+static void residuals_are_those_of_each_set(void **state)
+{
+    (void)state;
+    static const struct {
+        double q, z, residual;
+    } rows[] = {
+        {3, 0, 0},          {-3, 0, 1},        /* lower: w = q */
+        {-6, 1, 0},         {6, 1, 8.0 / 6},   /* upper: w = 2 + q, by |q| */
+        {-2, 1, 0},                            /* both at once */
+        {-1, 0.5, 0},       {-2, 0.5, 1. / 2}, /* between: w = 1 + q */
+        {-6, 1.25, 1. / 5},                    /* outside by 1/5 of z */
+        {3, -0.5, 1},                          /* outside by all of z */
+    };
+    yk_context *context = yk_context_create(NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double m[] = {2};
+        yk_mlcp problem = make(context, 1, m, &rows[i].q);
+        double w;
+        problem.lower[0] = 0;
+        problem.upper[0] = 1;
+        assert_near(yk_mlcp_residual(&problem, &rows[i].z, &w), rows[i].residual, 1e-15);
+        yk_mlcp_destroy(context, &problem);
+    }
+    yk_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +238,7 @@ int main(void)
         cmocka_unit_test(random_degenerate_problems),
         cmocka_unit_test(regularisation_shares_the_load),
         cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(residuals_are_those_of_each_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
