@@ -138,11 +138,11 @@ static bool take_problem(bench *run, const scene *s, yk_contact_problem *problem
         add_boxes(run, world, s);
     bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
     for (int i = 0; good && i < s->steps; i++) good = bench_check(run, yk_nonsmooth_step(world, step));
-    good = good && bench_check(run, yk_network_assemble(world->network, problem));
+    good = good && bench_check(run, yk_network_assemble(world->problem.network, problem));
     if (good) {
         size_t rows = (size_t)problem->row_count + 1;
         double *r = calloc(rows, sizeof *r), *change = calloc(rows, sizeof *change);
-        yk_network_take_impulses(world->network, problem, r);
+        yk_network_take_impulses(world->problem.network, problem, r);
         yk_contact_multiply(problem, r, change);
         for (int k = 0; k < problem->row_count; k++) problem->q[k] -= change[k];
         free(r);

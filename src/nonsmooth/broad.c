@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "nonsmooth/blocks.h"
+
 enum {
     LEVELS_MAX = 32,
     CELL_BITS = 20, /* per direction; cells beyond share the outermost one, which costs time and nothing else */
@@ -9,8 +11,61 @@ enum {
     ROWS_CHUNK = 512,
     DIGIT_BITS = 10,
     DIGITS = 1 << DIGIT_BITS,
-    FEW = 8 /* a coarser level of no more than this is compared one by one */
+    FEW = 8, /* a coarser level of no more than this is compared one by one */
+    BLOCKS_MAX = 8
 };
+
+/* Memory ----------------------------------------------------------------------------------------------------------- */
+
+static size_t list_blocks(yk_broad *broad, yk_block *list)
+{
+    size_t finite = broad->finite;
+    const yk_block blocks[] = {
+        YK_BLOCK(broad->row_start, finite + 1), YK_BLOCK(broad->partners, broad->partner_capacity),
+        YK_BLOCK(broad->keys, finite),          YK_BLOCK(broad->spare_keys, finite),
+        YK_BLOCK(broad->order, finite),         YK_BLOCK(broad->spare_order, finite),
+        YK_BLOCK(broad->sorted, finite),        YK_BLOCK(broad->level, finite),
+    };
+    memcpy(list, blocks, sizeof blocks);
+    return sizeof blocks / sizeof *blocks;
+}
+
+yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_broad *broad)
+{
+    *broad = (yk_broad){.context = context, .pool = pool, .finite = finite};
+    broad->partner_capacity = 8 * finite + 64;
+
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(broad, blocks);
+    yk_status status = yk_blocks_take(context, blocks, count);
+    if (status < 0) {
+        yk_broad_destroy(broad);
+        return status;
+    }
+
+    /* Rows are read before the first list is made. */
+    memset(broad->row_start, 0, (finite + 1) * sizeof *broad->row_start);
+    return YK_OK;
+}
+
+void yk_broad_destroy(yk_broad *broad)
+{
+    if (!broad->context) return;
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(broad, blocks);
+    yk_blocks_release(broad->context, blocks, count);
+    *broad = (yk_broad){0};
+}
+
+size_t yk_broad_memory(const yk_broad *broad)
+{
+    yk_broad copy = *broad;
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(&copy, blocks);
+    return yk_blocks_bytes(blocks, count);
+}
+
+/* Cells ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct grid_level {
     double cell;
@@ -21,53 +76,11 @@ typedef struct build_job {
     yk_broad *broad;
     const yk_broad_input *input;
     double margin, wall_margin;
-    yk_vec3 origin;
+    yk_vec3 origin; /* low corner of all centres */
     int level_count;
     grid_level levels[LEVELS_MAX];
     bool counting; /* first pass: only lengths of rows */
 } build_job;
-
-yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_broad *broad)
-{
-    *broad = (yk_broad){.context = context, .pool = pool, .finite = finite};
-    broad->partner_capacity = 8 * finite + 64;
-    broad->row_start = yk_allocate(context, finite + 1, sizeof *broad->row_start);
-    broad->partners = yk_reallocate(context, NULL, broad->partner_capacity, sizeof *broad->partners);
-    broad->keys = yk_reallocate(context, NULL, finite, sizeof *broad->keys);
-    broad->spare_keys = yk_reallocate(context, NULL, finite, sizeof *broad->spare_keys);
-    broad->order = yk_reallocate(context, NULL, finite, sizeof *broad->order);
-    broad->spare_order = yk_reallocate(context, NULL, finite, sizeof *broad->spare_order);
-    broad->sorted = yk_reallocate(context, NULL, finite, sizeof *broad->sorted);
-    broad->level = yk_reallocate(context, NULL, finite, sizeof *broad->level);
-    if (broad->row_start && broad->partners && broad->keys && broad->spare_keys && broad->order && broad->spare_order &&
-        broad->sorted && broad->level)
-        return YK_OK;
-    yk_broad_destroy(broad);
-    return YK_ERROR_MEMORY;
-}
-
-void yk_broad_destroy(yk_broad *broad)
-{
-    if (!broad->context) return;
-    yk_release(broad->context, broad->row_start);
-    yk_release(broad->context, broad->partners);
-    yk_release(broad->context, broad->keys);
-    yk_release(broad->context, broad->spare_keys);
-    yk_release(broad->context, broad->order);
-    yk_release(broad->context, broad->spare_order);
-    yk_release(broad->context, broad->sorted);
-    yk_release(broad->context, broad->level);
-    *broad = (yk_broad){0};
-}
-
-size_t yk_broad_memory(const yk_broad *broad)
-{
-    size_t per_solid =
-        sizeof *broad->row_start + 2 * sizeof *broad->keys + 2 * sizeof *broad->order + sizeof *broad->sorted + 1;
-    return broad->finite * per_solid + broad->partner_capacity * sizeof *broad->partners;
-}
-
-/* Cells ------------------------------------------------------------------------------------------------------------ */
 
 /* Numbered from 1, so that the neighbour on the low side has a number too. */
 static uint64_t cell_number(double offset, double cell)
@@ -82,66 +95,52 @@ static uint64_t cell_key(uint64_t x, uint64_t y, uint64_t z)
     return (z << (2 * CELL_BITS)) | (y << CELL_BITS) | x;
 }
 
-/* Smallest and largest radius and the low corner of all centres. */
-static void find_bounds(const yk_broad_input *input, double *smallest, double *largest, yk_vec3 *low)
-{
-    *smallest = INFINITY;
-    *largest = 0;
-    *low = yk_v3(INFINITY, INFINITY, INFINITY);
-    for (size_t i = 0; i < input->finite; i++) {
-        const yk_ball *ball = &input->balls[i];
-        *smallest = fmin(*smallest, ball->radius);
-        *largest = fmax(*largest, ball->radius);
-        low->x = fmin(low->x, ball->centre.x);
-        low->y = fmin(low->y, ball->centre.y);
-        low->z = fmin(low->z, ball->centre.z);
-    }
-}
-
 static void choose_levels(build_job *job)
 {
-    double smallest, largest;
-    find_bounds(job->input, &smallest, &largest, &job->origin);
+    double smallest = INFINITY, largest = 0;
+    yk_vec3 low = {INFINITY, INFINITY, INFINITY};
+    for (size_t i = 0; i < job->input->finite; i++) {
+        const yk_ball *ball = &job->input->balls[i];
+        smallest = fmin(smallest, ball->radius);
+        largest = fmax(largest, ball->radius);
+        low.x = fmin(low.x, ball->centre.x);
+        low.y = fmin(low.y, ball->centre.y);
+        low.z = fmin(low.z, ball->centre.z);
+    }
+    job->origin = low;
+
+    /* Cells of the finest level hold the smallest ball, each next level is twice as wide. */
     double cell = 2 * smallest + job->margin;
+    double widest = 2 * largest + job->margin;
     job->level_count = 1;
     job->levels[0].cell = cell;
-    while (cell < 2 * largest + job->margin && job->level_count < LEVELS_MAX) {
+    while (cell < widest && job->level_count < LEVELS_MAX) {
         cell *= 2;
         job->levels[job->level_count++].cell = cell;
     }
+
     /* Beyond 2^32 between the sizes the last level takes all. */
-    if (cell < 2 * largest + job->margin) job->levels[job->level_count - 1].cell = 2 * largest + job->margin;
-}
-
-static int level_of(const build_job *job, double radius)
-{
-    int level = 0;
-    while (level < job->level_count - 1 && job->levels[level].cell < 2 * radius + job->margin) level++;
-    return level;
-}
-
-static uint64_t key_of(const build_job *job, const yk_ball *ball, int level)
-{
-    double cell = job->levels[level].cell;
-    yk_vec3 offset = yk_v3_sub(ball->centre, job->origin);
-    return cell_key(cell_number(offset.x, cell), cell_number(offset.y, cell), cell_number(offset.z, cell));
+    if (cell < widest) job->levels[job->level_count - 1].cell = widest;
 }
 
 /* Sorting ---------------------------------------------------------------------------------------------------------- */
 
-/* Stable radix sort of one digit; returns false and leaves everything in place when all keys have the same digit. */
+/* Stable radix sort of one digit; returns false and leaves everything as it is when all keys have the same digit. */
 static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count, int shift, uint64_t *out_keys,
                        uint32_t *out_order)
 {
     size_t start[DIGITS] = {0};
     for (size_t i = 0; i < count; i++) start[(keys[i] >> shift) & (DIGITS - 1)]++;
     if (start[(keys[0] >> shift) & (DIGITS - 1)] == count) return false;
+
+    /* From counts to where each digit begins. */
     size_t sum = 0;
     for (int d = 0; d < DIGITS; d++) {
         size_t here = start[d];
         start[d] = sum;
         sum += here;
     }
+
     for (size_t i = 0; i < count; i++) {
         size_t to = start[(keys[i] >> shift) & (DIGITS - 1)]++;
         out_keys[to] = keys[i];
@@ -150,83 +149,102 @@ static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count
     return true;
 }
 
-static void sort_level(yk_broad *broad, size_t begin, size_t end)
+/* Sorts the solids of one level by cell. */
+static void sort_level(yk_broad *broad, const grid_level *level)
 {
-    if (begin == end) return;
-    uint64_t *keys = broad->keys + begin, *other_keys = broad->spare_keys + begin;
-    uint32_t *order = broad->order + begin, *other_order = broad->spare_order + begin;
+    size_t count = level->end - level->begin;
+    if (count == 0) return;
+    uint64_t *keys = broad->keys + level->begin, *other_keys = broad->spare_keys + level->begin;
+    uint32_t *order = broad->order + level->begin, *other_order = broad->spare_order + level->begin;
     for (int shift = 0; shift < 3 * CELL_BITS; shift += DIGIT_BITS) {
-        if (!sort_digit(keys, order, end - begin, shift, other_keys, other_order)) continue;
+        if (!sort_digit(keys, order, count, shift, other_keys, other_order)) continue;
         uint64_t *k = keys;
         uint32_t *o = order;
-        keys = other_keys, other_keys = k;
-        order = other_order, other_order = o;
+        keys = other_keys;
+        order = other_order;
+        other_keys = k;
+        other_order = o;
     }
-    if (keys == broad->keys + begin) return;
-    memcpy(broad->keys + begin, keys, (end - begin) * sizeof *keys);
-    memcpy(broad->order + begin, order, (end - begin) * sizeof *order);
+
+    /* After an odd number of digits the result is in the spare arrays. */
+    if (keys == broad->keys + level->begin) return;
+    memcpy(broad->keys + level->begin, keys, count * sizeof *keys);
+    memcpy(broad->order + level->begin, order, count * sizeof *order);
 }
 
 static void sort_into_cells(build_job *job)
 {
     yk_broad *broad = job->broad;
+    const yk_ball *balls = job->input->balls;
+
+    /* Each solid goes to the finest level whose cells hold its ball. */
     size_t count[LEVELS_MAX] = {0};
     for (size_t i = 0; i < broad->finite; i++) {
-        broad->level[i] = (uint8_t)level_of(job, job->input->balls[i].radius);
-        count[broad->level[i]]++;
+        double width = 2 * balls[i].radius + job->margin;
+        int level = 0;
+        while (level < job->level_count - 1 && job->levels[level].cell < width) level++;
+        broad->level[i] = (uint8_t)level;
+        count[level]++;
     }
-    size_t at = 0;
+
+    size_t begin = 0;
     for (int l = 0; l < job->level_count; l++) {
-        job->levels[l].begin = job->levels[l].end = at;
-        at += count[l];
+        job->levels[l].begin = job->levels[l].end = begin;
+        begin += count[l];
     }
     for (size_t i = 0; i < broad->finite; i++) {
-        size_t place = job->levels[broad->level[i]].end++;
-        broad->keys[place] = key_of(job, &job->input->balls[i], broad->level[i]);
-        broad->order[place] = (uint32_t)i;
+        grid_level *level = &job->levels[broad->level[i]];
+        yk_vec3 p = yk_v3_sub(balls[i].centre, job->origin);
+        double cell = level->cell;
+        size_t at = level->end++;
+        broad->keys[at] = cell_key(cell_number(p.x, cell), cell_number(p.y, cell), cell_number(p.z, cell));
+        broad->order[at] = (uint32_t)i;
     }
-    for (int l = 0; l < job->level_count; l++) sort_level(broad, job->levels[l].begin, job->levels[l].end);
-    for (size_t k = 0; k < broad->finite; k++) broad->sorted[k] = job->input->balls[broad->order[k]];
+
+    for (int l = 0; l < job->level_count; l++) sort_level(broad, &job->levels[l]);
+    for (size_t k = 0; k < broad->finite; k++) broad->sorted[k] = balls[broad->order[k]];
 }
 
 /* Pairs ------------------------------------------------------------------------------------------------------------ */
 
 static yk_vec3 box_of(const yk_broad_input *input, size_t i)
 {
-    int32_t extent = input->extent_of ? input->extent_of[i] : -1;
     double r = input->balls[i].radius;
+    int32_t extent = input->extent_of[i];
     return extent < 0 ? yk_v3(r, r, r) : input->half_extents[extent];
-}
-
-static bool boxes_near(const yk_broad_input *input, size_t a, size_t b, double margin)
-{
-    yk_vec3 d = yk_v3_sub(input->balls[a].centre, input->balls[b].centre);
-    yk_vec3 ea = box_of(input, a), eb = box_of(input, b);
-    return fabs(d.x) < ea.x + eb.x + margin && fabs(d.y) < ea.y + eb.y + margin && fabs(d.z) < ea.z + eb.z + margin;
 }
 
 /* Whether the ball is near the k-th in the order of cells. */
 static inline bool balls_near(const build_job *job, const yk_ball *ball, size_t k)
 {
     const yk_ball *other = &job->broad->sorted[k];
-    double x = ball->centre.x - other->centre.x, y = ball->centre.y - other->centre.y,
-           z = ball->centre.z - other->centre.z;
+    double x = ball->centre.x - other->centre.x;
+    double y = ball->centre.y - other->centre.y;
+    double z = ball->centre.z - other->centre.z;
     double reach = ball->radius + other->radius + job->margin;
     return x * x + y * y + z * z < reach * reach;
 }
 
 static bool both_still(const build_job *job, size_t a, size_t b)
 {
-    return job->input->still && job->input->still[a] && job->input->still[b];
+    const uint8_t *still = job->input->still;
+    return still && still[a] && still[b];
 }
 
+/* Of two whose balls are near. */
 static bool may_pair(const build_job *job, size_t a, size_t b)
 {
     const yk_broad_input *input = job->input;
     if (both_still(job, a, b)) return false;
-    if (input->extent_of && (input->extent_of[a] >= 0 || input->extent_of[b] >= 0) &&
-        !boxes_near(input, a, b, job->margin))
-        return false;
+
+    /* Boxes tell more than balls where a solid is not a sphere. */
+    if (input->extent_of && (input->extent_of[a] >= 0 || input->extent_of[b] >= 0)) {
+        yk_vec3 d = yk_v3_sub(input->balls[a].centre, input->balls[b].centre);
+        yk_vec3 reach = yk_v3_add(box_of(input, a), box_of(input, b));
+        double margin = job->margin;
+        bool near = fabs(d.x) < reach.x + margin && fabs(d.y) < reach.y + margin && fabs(d.z) < reach.z + margin;
+        if (!near) return false;
+    }
     return !input->may_touch || input->may_touch(input->user, a, b);
 }
 
@@ -249,37 +267,38 @@ static size_t first_not_below(const uint64_t *keys, size_t begin, size_t end, ui
     return begin;
 }
 
-static void search_coarse_cells(build_job *job, size_t i, const grid_level *level, uint32_t *length)
+/* Partners among the solids [k, end) of a coarser level, up to the cell with the last key. */
+static void search_run(build_job *job, size_t i, size_t k, size_t end, uint64_t last, uint32_t *length)
 {
     const yk_broad *broad = job->broad;
     const yk_ball *ball = &job->input->balls[i];
-    yk_vec3 p = yk_v3_sub(ball->centre, job->origin);
-    double reach = ball->radius + (level->cell + job->margin) / 2, cell = level->cell;
-    uint64_t x0 = cell_number(p.x - reach, cell), x1 = cell_number(p.x + reach, cell);
-    uint64_t y1 = cell_number(p.y + reach, cell), z1 = cell_number(p.z + reach, cell);
-    for (uint64_t z = cell_number(p.z - reach, cell); z <= z1; z++) {
-        for (uint64_t y = cell_number(p.y - reach, cell); y <= y1; y++) {
-            uint64_t last = cell_key(x1, y, z);
-            size_t k = first_not_below(broad->keys, level->begin, level->end, cell_key(x0, y, z));
-            for (; k < level->end && broad->keys[k] <= last; k++)
-                if (balls_near(job, ball, k) && may_pair(job, i, broad->order[k]))
-                    add_partner(job, i, broad->order[k], length);
-        }
+    for (; k < end && broad->keys[k] <= last; k++) {
+        size_t other = broad->order[k];
+        if (balls_near(job, ball, k) && may_pair(job, i, other)) add_partner(job, i, other, length);
     }
 }
 
-static void search_coarser(build_job *job, size_t i, int level, uint32_t *length)
+static void search_coarser_level(build_job *job, size_t i, const grid_level *level, uint32_t *length)
 {
+    if (level->end - level->begin <= FEW) {
+        search_run(job, i, level->begin, level->end, UINT64_MAX, length);
+        return;
+    }
+
+    /* All cells that a partner's centre may be in, a run of them along x at a time. */
     const yk_broad *broad = job->broad;
-    for (int l = level + 1; l < job->level_count; l++) {
-        const grid_level *coarse = &job->levels[l];
-        if (coarse->end - coarse->begin > FEW) {
-            search_coarse_cells(job, i, coarse, length);
-            continue;
+    const yk_ball *ball = &job->input->balls[i];
+    yk_vec3 p = yk_v3_sub(ball->centre, job->origin);
+    double cell = level->cell;
+    double reach = ball->radius + (cell + job->margin) / 2;
+    uint64_t x0 = cell_number(p.x - reach, cell), x1 = cell_number(p.x + reach, cell);
+    uint64_t y0 = cell_number(p.y - reach, cell), y1 = cell_number(p.y + reach, cell);
+    uint64_t z0 = cell_number(p.z - reach, cell), z1 = cell_number(p.z + reach, cell);
+    for (uint64_t z = z0; z <= z1; z++) {
+        for (uint64_t y = y0; y <= y1; y++) {
+            size_t k = first_not_below(broad->keys, level->begin, level->end, cell_key(x0, y, z));
+            search_run(job, i, k, level->end, cell_key(x1, y, z), length);
         }
-        for (size_t k = coarse->begin; k < coarse->end; k++)
-            if (balls_near(job, &job->input->balls[i], k) && may_pair(job, i, broad->order[k]))
-                add_partner(job, i, broad->order[k], length);
     }
 }
 
@@ -290,8 +309,53 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
     for (size_t k = 0; k < input->unbounded; k++) {
         size_t partner = input->finite + k;
         if (both_still(job, i, partner)) continue;
-        if (yk_solid_clearance(&input->unbounded_solids[k], ball->centre) >= ball->radius + job->wall_margin) continue;
+        double clearance = yk_solid_clearance(&input->unbounded_solids[k], ball->centre);
+        if (clearance >= ball->radius + job->wall_margin) continue;
         if (!input->may_touch || input->may_touch(input->user, i, partner)) add_partner(job, i, partner, length);
+    }
+}
+
+typedef struct row_cursors {
+    size_t at[9];   /* first solid of the three cells around, in each of the neighbouring rows of cells */
+    size_t past[9]; /* and the first one after them; kept up for solids that are still */
+} row_cursors;
+
+/* The cell of the same x in one of the nine rows around. */
+static uint64_t neighbour_key(uint64_t key, int row)
+{
+    int64_t y = row % 3 - 1, z = row / 3 - 1;
+    int64_t shift = y * (INT64_C(1) << CELL_BITS) + z * (INT64_C(1) << (2 * CELL_BITS));
+    return (uint64_t)((int64_t)key + shift);
+}
+
+/* Partners in the own level, those with a larger number; the cursors move along with the solid that looks. */
+static void search_own_level(build_job *job, const grid_level *level, size_t entry, row_cursors *cursors,
+                             uint32_t *length)
+{
+    const yk_broad *broad = job->broad;
+    const uint64_t *keys = broad->keys;
+    const yk_ball ball = broad->sorted[entry];
+    size_t i = broad->order[entry], end = level->end;
+    bool still = job->input->still && job->input->still[i];
+    for (int row = 0; row < 9; row++) {
+        uint64_t middle = neighbour_key(keys[entry], row);
+        size_t k = cursors->at[row];
+        while (k < end && keys[k] < middle - 1) k++;
+        cursors->at[row] = k;
+
+        /* A solid that is still only looks where one around it moves; spare_order counts those that do. */
+        if (still) {
+            size_t past = cursors->past[row] > k ? cursors->past[row] : k;
+            while (past < end && keys[past] <= middle + 1) past++;
+            cursors->past[row] = past;
+            uint32_t before = k > 0 ? broad->spare_order[k - 1] : 0;
+            if (k == past || broad->spare_order[past - 1] == before) continue;
+        }
+
+        for (; k < end && keys[k] <= middle + 1; k++) {
+            size_t other = broad->order[k];
+            if (balls_near(job, &ball, k) && other > i && may_pair(job, i, other)) add_partner(job, i, other, length);
+        }
     }
 }
 
@@ -305,110 +369,36 @@ static void sort_row(int32_t *row, uint32_t length)
     }
 }
 
-typedef struct row_cursors {
-    size_t at[9];   /* first solid of the three cells around, in each of the neighbouring rows of cells */
-    size_t past[9]; /* and the first one after them; kept up for solids that are still */
-} row_cursors;
-
-static uint64_t shifted(uint64_t key, int row)
-{
-    int64_t shift =
-        (int64_t)(row % 3 - 1) * (INT64_C(1) << CELL_BITS) + (int64_t)(row / 3 - 1) * (INT64_C(1) << (2 * CELL_BITS));
-    return (uint64_t)((int64_t)key + shift);
-}
-
-/* Solids that move, in the order of cells up to the k-th. */
-static void count_moving(const build_job *job)
-{
-    const yk_broad *broad = job->broad;
-    uint32_t moving = 0;
-    for (size_t k = 0; job->input->still && k < broad->finite; k++) {
-        moving += !job->input->still[broad->order[k]];
-        broad->spare_order[k] = moving;
-    }
-}
-
-static bool some_move(const yk_broad *broad, size_t begin, size_t end)
-{
-    uint32_t before = begin > 0 ? broad->spare_order[begin - 1] : 0;
-    return begin < end && broad->spare_order[end - 1] > before;
-}
-
-static void search_own_level(build_job *job, const grid_level *level, size_t entry, row_cursors *cursors,
-                             uint32_t *length)
-{
-    const yk_broad *broad = job->broad;
-    const uint64_t *keys = broad->keys;
-    size_t i = broad->order[entry];
-    const yk_ball ball = broad->sorted[entry];
-    for (int row = 0; row < 9; row++) {
-        uint64_t middle = shifted(keys[entry], row);
-        size_t k = cursors->at[row];
-        while (k < level->end && keys[k] < middle - 1) k++;
-        cursors->at[row] = k;
-        if (job->input->still && job->input->still[i]) {
-            size_t past = cursors->past[row] > k ? cursors->past[row] : k;
-            while (past < level->end && keys[past] <= middle + 1) past++;
-            cursors->past[row] = past;
-            if (!some_move(broad, k, past)) continue;
-        }
-        for (; k < level->end && keys[k] <= middle + 1; k++)
-            if (balls_near(job, &ball, k) && broad->order[k] > i && may_pair(job, i, broad->order[k]))
-                add_partner(job, i, broad->order[k], length);
-    }
-}
-
-static void search_level_chunk(build_job *job, int l, size_t begin, size_t end)
-{
-    yk_broad *broad = job->broad;
-    const grid_level *level = &job->levels[l];
-    row_cursors cursors = {{0}, {0}};
-    for (int row = 0; row < 9; row++)
-        cursors.at[row] = first_not_below(broad->keys, level->begin, level->end, shifted(broad->keys[begin], row) - 1);
-    for (size_t entry = begin; entry < end; entry++) {
-        size_t i = broad->order[entry];
-        uint32_t length = 0;
-        search_own_level(job, level, entry, &cursors, &length);
-        search_coarser(job, i, l, &length);
-        search_unbounded(job, i, &length);
-        if (job->counting)
-            broad->row_start[i + 1] = length;
-        else
-            sort_row(broad->partners + broad->row_start[i], length);
-    }
-}
-
-/* A chunk of the sorted order may cross from one level to the next. */
+/* Rows of solids [begin, end) of the sorted order, which may cross from one level to the next. */
 static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
     build_job *job = user;
+    yk_broad *broad = job->broad;
     for (int l = 0; l < job->level_count; l++) {
-        size_t from = begin > job->levels[l].begin ? begin : job->levels[l].begin;
-        size_t to = end < job->levels[l].end ? end : job->levels[l].end;
-        if (from < to) search_level_chunk(job, l, from, to);
-    }
-}
+        const grid_level *level = &job->levels[l];
+        size_t from = begin > level->begin ? begin : level->begin;
+        size_t to = end < level->end ? end : level->end;
+        if (from >= to) continue;
 
-static yk_status add_up_rows(yk_broad *broad)
-{
-    uint64_t sum = 0;
-    broad->row_start[0] = 0;
-    for (size_t i = 1; i <= broad->finite; i++) {
-        sum += broad->row_start[i];
-        if (sum > INT32_MAX)
-            return yk_fail(broad->context, YK_ERROR_ARGUMENT,
-                           "more than 2^31 pairs of near solids: use a smaller envelope or step");
-        broad->row_start[i] = (uint32_t)sum;
+        row_cursors cursors = {{0}, {0}};
+        for (int row = 0; row < 9; row++) {
+            uint64_t first = neighbour_key(broad->keys[from], row) - 1;
+            cursors.at[row] = first_not_below(broad->keys, level->begin, level->end, first);
+        }
+        for (size_t entry = from; entry < to; entry++) {
+            size_t i = broad->order[entry];
+            uint32_t length = 0;
+            search_own_level(job, level, entry, &cursors, &length);
+            for (int m = l + 1; m < job->level_count; m++) search_coarser_level(job, i, &job->levels[m], &length);
+            search_unbounded(job, i, &length);
+
+            if (job->counting)
+                broad->row_start[i + 1] = length;
+            else
+                sort_row(broad->partners + broad->row_start[i], length);
+        }
     }
-    broad->partner_count = (size_t)sum;
-    if (broad->partner_count <= broad->partner_capacity) return YK_OK;
-    size_t capacity = broad->partner_count + broad->partner_count / 4;
-    int32_t *partners = yk_reallocate(broad->context, broad->partners, capacity, sizeof *partners);
-    if (!partners) return YK_ERROR_MEMORY;
-    broad->partners = partners;
-    broad->partner_capacity = capacity;
-    return YK_OK;
 }
 
 yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin, double wall_margin)
@@ -418,10 +408,37 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
     build_job job = {.broad = broad, .input = input, .margin = margin, .wall_margin = wall_margin, .counting = true};
     choose_levels(&job);
     sort_into_cells(&job);
-    count_moving(&job);
+
+    /* Solids that move, in the order of cells up to the k-th. */
+    uint32_t moving = 0;
+    for (size_t k = 0; input->still && k < broad->finite; k++) {
+        moving += !input->still[broad->order[k]];
+        broad->spare_order[k] = moving;
+    }
+
+    /* First pass: lengths of rows, added up to where they begin. */
     yk_pool_run(broad->pool, broad->finite, ROWS_CHUNK, search_chunk, &job);
-    yk_status status = add_up_rows(broad);
-    if (status < 0) return status;
+    uint64_t sum = 0;
+    broad->row_start[0] = 0;
+    for (size_t i = 1; i <= broad->finite; i++) {
+        sum += broad->row_start[i];
+        if (sum > INT32_MAX)
+            return yk_fail(broad->context, YK_ERROR_ARGUMENT,
+                           "more than 2^31 pairs of near solids: use a smaller envelope or step");
+        broad->row_start[i] = (uint32_t)sum;
+    }
+
+    /* More pairs than ever before need more memory, with some room. */
+    broad->partner_count = (size_t)sum;
+    if (broad->partner_count > broad->partner_capacity) {
+        size_t capacity = broad->partner_count + broad->partner_count / 4;
+        int32_t *partners = yk_reallocate(broad->context, broad->partners, capacity, sizeof *partners);
+        if (!partners) return YK_ERROR_MEMORY;
+        broad->partners = partners;
+        broad->partner_capacity = capacity;
+    }
+
+    /* Second pass: the rows themselves. */
     job.counting = false;
     yk_pool_run(broad->pool, broad->finite, ROWS_CHUNK, search_chunk, &job);
     return YK_OK;

@@ -67,8 +67,8 @@ static inline bool yk_solid_is_finite(yk_solid_kind kind)
 
 /* Whether its sizes are positive, or it has the points that its kind needs. */
 bool yk_solid_is_valid(const yk_solid *solid);
-/* Whether its size can be changed: not where it is made of points. */
-bool yk_solid_is_resizable(yk_solid_kind kind);
+/* Whether it is made of its points; a size is not read then, and cannot be changed. */
+bool yk_solid_has_points(yk_solid_kind kind);
 
 /* Fills `list` (YK_MANIFOLD_MAX long) and returns the number of points; a cavity or plane meets finite solids only. */
 int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);

@@ -36,6 +36,7 @@ static axis_choice choose_axis(const yk_solid *a, const yk_solid *b)
     double thin_b = fmin(a->size.z, fmin(b->size.x, fmin(b->size.y, b->size.z)));
     double slack = 1e-6 * fmin(thin_a, thin_b);
 
+    /* Faces of a, faces of b, pairs of edges. */
     axis_choice best = {.gap = -INFINITY};
     for (int i = 0; i < 3; i++) consider(a, b, yk_m3_column(&a->rotation, i), i, 0, &best);
     for (int i = 0; i < 3; i++) consider(a, b, yk_m3_column(&b->rotation, i), 3 + i, slack, &best);
@@ -61,6 +62,7 @@ static uint32_t face_polygon(const yk_solid *box, yk_vec3 n, yk_vec3 polygon[4])
     if (fabs(d.y) >= fabs(d.z)) axis = 1;
     if (fabs(d.x) >= fabs(d.y) && fabs(d.x) >= fabs(d.z)) axis = 0;
 
+    /* Its four corners in order around it. */
     static const int around[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
     int u = (axis + 1) % 3, w = (axis + 2) % 3;
     for (int k = 0; k < 4; k++) {
@@ -95,6 +97,7 @@ static yk_vec3 edge_middle(const yk_solid *box, yk_vec3 n, int i)
     if (d.y < 0) corner.y = -corner.y;
     if (d.z < 0) corner.z = -corner.z;
 
+    /* From the corner to the middle of the edge. */
     if (i == 0) corner.x = 0;
     if (i == 1) corner.y = 0;
     if (i == 2) corner.z = 0;
@@ -139,6 +142,7 @@ int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_tou
     if (choice.kind >= 6) return meet_edges(a, b, &choice, list);
     if (choice.kind < 3) return meet_faces(a, b, choice.normal, margin, list);
 
+    /* A face of b: seen from there, then turned around. */
     int count = meet_faces(b, a, yk_v3_neg(choice.normal), margin, list);
     yk_swap_sides(list, count);
     for (int i = 0; i < count; i++) list[i].feature |= 1u << 19;

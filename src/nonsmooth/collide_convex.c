@@ -17,6 +17,7 @@ typedef struct clip_point {
 static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outward, uint32_t side, clip_point *out)
 {
     int kept = 0;
+
     if (count == 1) {
         if (yk_v3_dot(outward, yk_v3_sub(in[0].at, origin)) <= 0) out[kept++] = in[0];
         return kept;
@@ -66,6 +67,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
         count = kept;
     }
 
+    /* Points below the margin, and their feet on the reference face. */
     int found = 0;
     for (int i = 0; i < count; i++) {
         yk_vec3 p = points[i].at;
@@ -86,6 +88,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
 static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incident, yk_vec3 outward, double margin,
                      yk_touch *list)
 {
+    /* The normal of the polygon, on the side that looks out. */
     yk_vec3 sum = {0, 0, 0};
     for (int i = 2; i < face_count; i++) {
         yk_vec3 u = yk_v3_sub(face[i - 1], face[0]);
@@ -94,6 +97,7 @@ static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incide
     }
     yk_vec3 normal = yk_v3_unit(sum);
     if (yk_v3_dot(normal, outward) < 0) normal = yk_v3_neg(normal);
+
     /* Points that are no flat face do not tell the direction better than the search did. */
     if (!(yk_v3_norm(yk_v3_sub(normal, outward)) < 2 * YK_FACE_SLOPE)) normal = outward;
 
@@ -128,6 +132,7 @@ static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double
     const double end[2] = {fmax(0, fmin(from, to)), fmin(length, fmax(from, to))};
     if (end[1] <= end[0]) return 0;
 
+    /* A contact at each of its ends. */
     int count = 0;
     for (int i = 0; i < 2; i++) {
         yk_vec3 p = yk_v3_axpy(end[i], along, pa[0]);
@@ -172,6 +177,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
     yk_vec3 p = yk_v3_axpy(s, ea, pa[0]);
     yk_vec3 q = yk_v3_axpy(t, eb, pb[0]);
 
+    /* The direction from one to the other, if it is near that of the search. */
     yk_vec3 apart = yk_v3_sub(q, p);
     double distance = yk_v3_norm(apart);
     double side = yk_v3_dot(apart, n) < 0 ? -1 : 1;
@@ -199,21 +205,6 @@ static double peel(const yk_solid *solid, yk_vec3 *points, int count, yk_vec3 ou
     return skin;
 }
 
-/* -1: the direction of the search is all there is. */
-static int meet_edges(const yk_solid *a, const yk_solid *b, yk_vec3 *pa, int na, yk_vec3 *pb, int nb, yk_vec3 n,
-                      double margin, yk_touch *list)
-{
-    sharp on_a = {pa, na, peel(a, pa, na, n)};
-    sharp on_b = {pb, nb, peel(b, pb, nb, yk_v3_neg(n))};
-    if (on_a.skin < 0 || on_b.skin < 0) return -1;
-
-    if (na == 2 && nb == 2) {
-        int count = meet_parallel_edges(&on_a, &on_b, n, margin, list);
-        if (count > 0) return count;
-    }
-    return meet_nearest_points(&on_a, &on_b, n, margin, list);
-}
-
 int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
 {
     yk_vec3 n, on_a;
@@ -221,19 +212,25 @@ int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_to
     if (gap >= margin) return 0;
 
     /* What looks along the direction: at least three points are a face. */
-    yk_vec3 pa[YK_POLYGON_MAX], pb[YK_POLYGON_MAX];
+    yk_vec3 pa[YK_POLYGON_MAX], pb[YK_POLYGON_MAX], back = yk_v3_neg(n);
     int na = yk_solid_face(a, n, pa);
-    int nb = yk_solid_face(b, yk_v3_neg(n), pb);
+    int nb = yk_solid_face(b, back, pb);
     int count = 0;
     if (na >= 3) {
         count = meet_face(pa, na, b, n, margin, list);
     } else if (nb >= 3) {
-        count = meet_face(pb, nb, a, yk_v3_neg(n), margin, list);
+        count = meet_face(pb, nb, a, back, margin, list);
         yk_swap_sides(list, count);
         for (int i = 0; i < count; i++) list[i].feature |= 1u << 16;
     } else {
-        count = meet_edges(a, b, pa, na, pb, nb, n, margin, list);
-        if (count >= 0) return count;
+        /* Edges and corners: a line, or the nearest points. */
+        sharp on_sides[2] = {{pa, na, peel(a, pa, na, n)}, {pb, nb, peel(b, pb, nb, back)}};
+        bool known = on_sides[0].skin >= 0 && on_sides[1].skin >= 0;
+        if (known && na == 2 && nb == 2) count = meet_parallel_edges(&on_sides[0], &on_sides[1], n, margin, list);
+        if (known && count == 0) {
+            count = meet_nearest_points(&on_sides[0], &on_sides[1], n, margin, list);
+            if (count == 0) return 0;
+        }
     }
     if (count > 0) return count;
 

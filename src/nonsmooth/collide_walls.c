@@ -36,6 +36,7 @@ int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, do
 {
     yk_extremes set;
     find_extremes(finite, yk_v3_neg(inward), &set);
+
     for (int i = 0; i < set.count; i++) {
         yk_vec3 centre = yk_v3_add(finite->position, yk_m3_apply(finite->rotation, set.points[i]));
         double height = yk_v3_dot(inward, yk_v3_sub(centre, origin));
@@ -57,9 +58,12 @@ int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t 
                        int count)
 {
     const double half[3] = {cavity->size.x, cavity->size.y, cavity->size.z};
+
     for (uint32_t wall = first; wall < YK_WALLS; wall++) {
         uint32_t side = wall - 1;
         if (cavity->open & (1u << side)) continue;
+
+        /* Walls alternate between the low and the high side of an axis. */
         yk_vec3 axis = yk_m3_column(&cavity->rotation, (int)side / 2);
         yk_vec3 inward = side % 2 ? yk_v3_neg(axis) : axis;
         yk_vec3 origin = yk_v3_axpy(-half[side / 2], inward, cavity->position);
@@ -70,6 +74,7 @@ int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t 
 
 int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double margin, yk_touch *list)
 {
+    /* Away from the axis is where the wall is nearest. */
     yk_vec3 axis = yk_m3_column(&cavity->rotation, 2);
     yk_vec3 offset = yk_v3_sub(finite->position, cavity->position);
     yk_extremes set;
@@ -78,6 +83,8 @@ int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double m
     int count = 0;
     for (int i = 0; i < set.count; i++) {
         yk_vec3 centre = yk_v3_add(finite->position, yk_m3_apply(finite->rotation, set.points[i]));
+
+        /* Its distance from the axis. */
         yk_vec3 arm = yk_v3_sub(centre, cavity->position);
         yk_vec3 radial = yk_v3_axpy(-yk_v3_dot(arm, axis), axis, arm);
         double distance = yk_v3_norm(radial);
@@ -122,6 +129,7 @@ bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, d
 {
     double height;
     yk_vec3 inward;
+
     if (!yk_solid_ops_of(outside->kind)->wall(outside, wall, centre, &height, &inward)) return false;
     if (height - radius >= margin) return false;
 

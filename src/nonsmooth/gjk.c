@@ -21,6 +21,7 @@ typedef struct core {
 static yk_vec3 middle_of(const yk_solid *solid)
 {
     if (solid->point_count == 0) return solid->position;
+
     yk_vec3 sum = {0, 0, 0};
     for (int i = 0; i < solid->point_count; i++) sum = yk_v3_add(sum, solid->points[i]);
     yk_vec3 mean = yk_v3_scale(1.0 / solid->point_count, sum);
@@ -41,6 +42,7 @@ static yk_vec3 core_support(const core *c, yk_vec3 d)
 {
     const yk_solid *solid = c->solid;
     yk_vec3 at;
+
     if (c->kind->under_skin) {
         at = c->kind->under_skin(solid, d);
     } else if (c->kind->thickness) {
@@ -66,6 +68,7 @@ static simplex part_of(const simplex *s, int i, int k, int l)
 {
     simplex part = {.count = l < 0 ? 2 : 3};
     const int corner[3] = {i, k, l};
+
     for (int n = 0; n < part.count; n++) {
         part.point[n] = s->point[corner[n]];
         part.on_a[n] = s->on_a[corner[n]];
@@ -78,6 +81,7 @@ static yk_vec3 nearest_on_segment(simplex *s)
     yk_vec3 a = s->point[0];
     yk_vec3 ab = yk_v3_sub(s->point[1], a);
     double t = -yk_v3_dot(a, ab), length = yk_v3_norm2(ab);
+
     if (t <= 0 || length == 0) {
         s->count = 1;
         return a;
@@ -103,6 +107,7 @@ static yk_vec3 nearest_on_triangle(simplex *s)
     double wc = yk_v3_dot(n, yk_v3_cross(a, b));
     if (area > 0 && wa >= 0 && wb >= 0 && wc >= 0) return yk_v3_scale(yk_v3_dot(n, a) / area, n);
 
+    /* Beside the face: the nearest of its edges. */
     simplex best = *s;
     yk_vec3 nearest = {INFINITY, 0, 0};
     for (int i = 0; i < 3; i++) {
@@ -139,7 +144,8 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
             best = triangle;
         }
     }
-    if (!outside) return yk_v3(0, 0, 0);
+
+    if (!outside) return yk_v3(0, 0, 0); /* the origin is inside: an overlap */
     *s = best;
     return nearest;
 }
@@ -158,6 +164,8 @@ static yk_vec3 nearest_to_origin(simplex *s)
 static yk_vec3 witness(const simplex *s, yk_vec3 v)
 {
     if (s->count == 1) return s->on_a[0];
+
+    /* The weights of v in the simplex, applied to the points of a. */
     yk_vec3 ab = yk_v3_sub(s->point[1], s->point[0]);
     yk_vec3 av = yk_v3_sub(v, s->point[0]);
     if (s->count == 2) {
@@ -177,6 +185,7 @@ static yk_vec3 witness(const simplex *s, yk_vec3 v)
 /* The shortest vector from a to b, and the point of a where it begins; zero where they overlap or touch. */
 static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
 {
+    /* The first direction is from middle to middle. */
     simplex s = {.count = 0}, kept = s;
     yk_vec3 v = yk_v3_sub(yk_v3_add(b->middle, b->shift), yk_v3_add(a->middle, a->shift));
     if (yk_v3_norm2(v) == 0) v.x = scale;
@@ -185,10 +194,12 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
     for (int i = 0; i < GJK_LIMIT; i++) {
         yk_vec3 pa = core_support(a, v);
         yk_vec3 w = yk_v3_sub(core_support(b, yk_v3_neg(v)), pa);
+
         /* No point of the difference is nearer along v by more than rounding. */
         double rounding = 1e-14 * (yk_v3_norm2(v) + 1e-4 * scale * yk_v3_norm(v));
         if (i > 0 && yk_v3_norm2(v) - yk_v3_dot(v, w) <= rounding) break;
 
+        /* The simplex grows by this point, and loses those that do not carry the nearest one. */
         s.point[s.count] = w;
         s.on_a[s.count++] = pa;
         yk_vec3 next = nearest_to_origin(&s);
@@ -220,6 +231,8 @@ static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scal
         yk_vec3 v = gjk(&thin_a, &thin_b, scale, &ignored);
         if (yk_v3_norm(v) > 1e-6 * scale) return yk_v3_unit(v);
     }
+
+    /* Deep inside each other: from middle to middle. */
     yk_vec3 v = yk_v3_unit(yk_v3_sub(middle_of(b), middle_of(a)));
     return yk_v3_norm2(v) > 0 ? v : yk_v3(0, 0, 1);
 }
@@ -230,6 +243,7 @@ static double climb(const core *a, const core *b, double scale, yk_vec3 *directi
     double gap = gap_along(a, b, *direction);
     double apart = 0.01 * scale;
     for (int i = 0; i < CLIMB_LIMIT; i++) {
+        /* Shifted so far that a plane with this normal separates them. */
         core shifted = *b;
         shifted.shift = yk_v3_scale(apart - gap, *direction);
         yk_vec3 point;
@@ -237,6 +251,7 @@ static double climb(const core *a, const core *b, double scale, yk_vec3 *directi
         double length = yk_v3_norm(v);
         if (!(length > 0.1 * apart)) break;
 
+        /* Accepted while the gap does not fall. */
         yk_vec3 better = yk_v3_scale(1 / length, v);
         double rise = gap_along(a, b, better) - gap;
         if (!(rise >= 0)) break;
@@ -254,6 +269,7 @@ double yk_solid_direction(const yk_solid *a, const yk_solid *b, yk_vec3 *directi
     double skins = yk_solid_skin(a) + yk_solid_skin(b);
     core core_a = make_core(a, 0), core_b = make_core(b, 0);
 
+    /* Apart under their skins: the shortest vector between them. Else the direction of least overlap. */
     yk_vec3 on_a, d;
     yk_vec3 v = gjk(&core_a, &core_b, scale, &on_a);
     double gap = yk_v3_norm(v);

@@ -2,9 +2,8 @@
  *
  * The rows of the next step are set up as for a step, at the present configuration; instead of a solution, contacts
  * keep the state that their last impulses and the present velocities show (contact/response.h), unless the wrenches of the
- * last step would close or open them. One solution gives the
- * velocities at the end of a step without wrenches at the ports, one more per port velocity a column of the inverse
- * effective mass (56). */
+ * last step would close or open them. One solution gives the velocities at the end of a step without wrenches at the ports,
+ * one more per port velocity a column of the inverse effective mass (56). */
 #include "contact/response.h"
 #include "nonsmooth/world.h"
 
@@ -25,39 +24,42 @@ struct yk_world_interface {
     int row_count, node_count;
 };
 
-static void marker_rows(const yk_nonsmooth *self, const yk_port_slot *port, port_row *rows)
+static int port_size(const yk_world_model *model, size_t port)
 {
-    const yk_body_state *body = &self->bodies[port->slot];
-    yk_vec3 arm = yk_q_rotate(body->orientation, port->marker.offset), w = body->angular_velocity;
-    yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
-    for (int k = 0; k < 6; k++) {
-        yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
-        rows[k] = (port_row){.slot = {port->slot, -1}};
-        rows[k].linear[0] = k < 3 ? axis : yk_v3(0, 0, 0);
-        rows[k].angular[0] = k < 3 ? yk_v3_cross(arm, axis) : axis;
-        rows[k].bias = k < 3 ? yk_v3_dot(axis, centripetal) : 0;
-    }
-}
-
-static void line_row(const yk_nonsmooth *self, const yk_port_slot *port, port_row *row)
-{
-    yk_world_line line = yk_world_line_at(self, port);
-    *row = (port_row){.slot = {port->slot, port->far_slot}, .bias = line.bias};
-    for (int side = 0; side < 2; side++) row->linear[side] = line.force[side], row->angular[side] = line.torque[side];
-}
-
-static int port_size(const yk_nonsmooth *self, size_t port)
-{
-    if (self->ports[port].causality != YK_TAKES_WRENCH) return 0;
-    return self->port_list[port].kind == YK_PORT_SCALAR ? 1 : 6;
+    if (model->ports[port].causality != YK_TAKES_WRENCH) return 0;
+    return model->port_list[port].kind == YK_PORT_SCALAR ? 1 : 6;
 }
 
 static void list_rows(const yk_nonsmooth *self, port_row *rows)
 {
-    for (size_t i = 0; i < self->port_count; i++) {
-        int size = port_size(self, i);
-        if (size == 6) marker_rows(self, &self->ports[i], rows);
-        if (size == 1) line_row(self, &self->ports[i], rows);
+    for (size_t i = 0; i < self->model.port_count; i++) {
+        const yk_port_model *port = &self->model.ports[i];
+        int size = port_size(&self->model, i);
+
+        /* A line: its force on both bodies. */
+        if (size == 1) {
+            yk_world_line line = yk_world_line_at(self, port);
+            *rows = (port_row){.slot = {port->slot, port->far_slot}, .bias = line.bias};
+            for (int side = 0; side < 2; side++) {
+                rows->linear[side] = line.force[side];
+                rows->angular[side] = line.torque[side];
+            }
+        }
+
+        /* A marker: three velocities of its point, three of its frame. */
+        for (int k = 0; size == 6 && k < 6; k++) {
+            const yk_body_state *body = &self->state.bodies[port->slot];
+            yk_vec3 arm = yk_q_rotate(body->orientation, port->marker.offset), w = body->angular_velocity;
+            yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+            rows[k] = (port_row){.slot = {port->slot, -1}};
+            if (k < 3) {
+                rows[k].linear[0] = axis;
+                rows[k].angular[0] = yk_v3_cross(arm, axis);
+                rows[k].bias = yk_v3_dot(axis, yk_v3_cross(w, yk_v3_cross(w, arm)));
+            } else {
+                rows[k].angular[0] = axis;
+            }
+        }
         rows += size;
     }
 }
@@ -65,19 +67,23 @@ static void list_rows(const yk_nonsmooth *self, port_row *rows)
 static yk_status create_interface(yk_nonsmooth *self)
 {
     yk_context *context = self->context;
+    const yk_world_model *model = &self->model;
     struct yk_world_interface *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
     self->interface = made;
-    for (size_t i = 0; i < self->port_count; i++) made->row_count += port_size(self, i);
-    made->present = yk_allocate(context, self->dynamic_count, sizeof *made->present);
+
+    for (size_t i = 0; i < model->port_count; i++) made->row_count += port_size(model, i);
+    made->present = yk_allocate(context, model->dynamic_count, sizeof *made->present);
     made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
     made->nodes = yk_allocate(context, 2 * (size_t)made->row_count, sizeof *made->nodes);
     if (!made->present || !made->rows || !made->nodes) return YK_ERROR_MEMORY;
+
+    /* Nodes that the ports move, for which the response is asked. */
     list_rows(self, made->rows);
-    for (int i = 0; i < made->row_count; i++)
-        for (int side = 0; side < 2; side++)
-            if (yk_world_is_dynamic(self, made->rows[i].slot[side]))
-                made->nodes[made->node_count++] = made->rows[i].slot[side];
+    for (int i = 0; i < 2 * made->row_count; i++) {
+        int slot = made->rows[i / 2].slot[i % 2];
+        if (yk_world_is_dynamic(model, slot)) made->nodes[made->node_count++] = slot;
+    }
     return yk_response_create(context, &made->response);
 }
 
@@ -93,94 +99,86 @@ void yk_world_release_interface(yk_nonsmooth *self)
     self->interface = NULL;
 }
 
+/* Rates of ports --------------------------------------------------------------------------------------------------- */
+
 static double side_rate(const port_row *row, int side, yk_vec3 linear, yk_vec3 angular)
 {
     return yk_v3_dot(row->linear[side], linear) + yk_v3_dot(row->angular[side], angular);
 }
 
-/* With the velocities before the step. */
-static double present_rate(const yk_nonsmooth *self, const port_row *row)
-{
-    double rate = 0;
-    for (int side = 0; side < 2; side++) {
-        if (row->slot[side] < 0) continue;
-        const yk_twist *before = &self->before[row->slot[side]];
-        rate += side_rate(row, side, before->linear, before->angular);
-    }
-    return rate;
-}
-
-/* With those of the solution. Bodies of known motion have the velocity of the end of the step in `bodies`, and no change
- * of it. */
+/* With the velocities of the solution. Bodies of known motion have the velocity of the end of the step already, and no
+ * change of it. */
 static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool change)
 {
+    const yk_response *response = self->interface->response;
     double rate = 0;
     for (int side = 0; side < 2; side++) {
         int slot = row->slot[side];
         if (slot < 0) continue;
-        const yk_response *response = self->interface->response;
-        if (yk_world_is_dynamic(self, slot))
-            rate += side_rate(row, side, yk_response_velocity(response, slot),
-                              yk_response_angular_velocity(response, slot));
-        else if (!change)
-            rate += side_rate(row, side, self->bodies[slot].velocity, self->bodies[slot].angular_velocity);
+        if (yk_world_is_dynamic(&self->model, slot)) {
+            yk_vec3 v = yk_response_velocity(response, slot);
+            rate += side_rate(row, side, v, yk_response_angular_velocity(response, slot));
+        } else if (!change) {
+            const yk_body_state *body = &self->state.bodies[slot];
+            rate += side_rate(row, side, body->velocity, body->angular_velocity);
+        }
     }
     return rate;
 }
 
-static void note_present(const yk_nonsmooth *self, yk_network_node *present)
+/* A force along the row, on the bodies that it moves. */
+static void push(const yk_nonsmooth *self, const port_row *row, double force)
 {
-    for (size_t i = 0; i < self->dynamic_count; i++) {
-        double radius = self->models[i].radius;
-        present[i].velocity = self->before[i].linear;
-        present[i].spin = yk_v3_scale(radius > 0 ? radius : 1, self->before[i].angular);
+    for (int side = 0; side < 2; side++) {
+        if (!yk_world_is_dynamic(&self->model, row->slot[side])) continue;
+        yk_response_push(self->interface->response, row->slot[side], yk_v3_scale(force, row->linear[side]),
+                         yk_v3_scale(force, row->angular[side]));
     }
 }
 
-/* The end of a step with the wrenches of the last one. */
-static void expect(yk_nonsmooth *self, double h)
-{
-    const struct yk_world_interface *interface = self->interface;
-    const port_row *row = interface->rows;
-    yk_response_begin_free(interface->response);
-    for (size_t i = 0; i < self->port_count; i++) {
-        const yk_wrench *wrench = &self->ports[i].wrench;
-        const double values[6] = {wrench->force.x,  wrench->force.y,  wrench->force.z,
-                                  wrench->torque.x, wrench->torque.y, wrench->torque.z};
-        for (int k = 0; k < port_size(self, i); k++, row++)
-            for (int side = 0; side < 2; side++)
-                if (yk_world_is_dynamic(self, row->slot[side]))
-                    yk_response_push(interface->response, row->slot[side],
-                                     yk_v3_scale(h * values[k], row->linear[side]),
-                                     yk_v3_scale(h * values[k], row->angular[side]));
-    }
-    yk_response_solve(interface->response);
-}
+/* Solution --------------------------------------------------------------------------------------------------------- */
 
-/* Contacts that would close or open within the step do so here, too. */
-static yk_status review(yk_nonsmooth *self, double h, const yk_response_def *def)
-{
-    double speed = 1e-2 * h * yk_v3_norm(self->def.gravity) + 1e-9;
-    bool changed = self->report.contacts > 0;
-    for (int i = 0; i < REVIEWS && changed; i++) {
-        expect(self, h);
-        yk_status status = yk_response_review(self->interface->response, def, speed, &changed);
-        if (status < 0) return status;
-    }
-    return YK_OK;
-}
-
+/* Factors the problem with contacts in their present states. Those that would close or open within a step with the wrenches
+ * of the last one do so here, too. */
 static yk_status factor(yk_nonsmooth *self, double h)
 {
+    const yk_world_model *model = &self->model;
     struct yk_world_interface *interface = self->interface;
-    note_present(self, interface->present);
-    yk_response_def def = {.friction = self->def.solver.friction,
-                           .present = interface->present,
-                           .impulse_scale = self->run.step > 0 ? h / self->run.step : 1,
-                           .nodes = interface->nodes,
-                           .node_count = interface->node_count};
-    yk_status status = yk_response_factor(interface->response, self->network, &def);
-    return status == YK_OK ? review(self, h, &def) : status;
+
+    /* Velocities before the step show which contacts stick and which slip. */
+    for (size_t i = 0; i < model->dynamic_count; i++) {
+        double radius = model->bodies[i].radius;
+        const yk_twist *before = &self->step.before[i];
+        interface->present[i].velocity = before->linear;
+        interface->present[i].spin = yk_v3_scale(radius > 0 ? radius : 1, before->angular);
+    }
+
+    /* Impulses of the last step are those of its length. */
+    double step = self->state.run.step;
+    yk_response_def def = {
+        .friction = model->def.solver.friction,
+        .present = interface->present,
+        .impulse_scale = step > 0 ? h / step : 1,
+        .nodes = interface->nodes,
+        .node_count = interface->node_count,
+    };
+    yk_status status = yk_response_factor(interface->response, self->problem.network, &def);
+
+    /* A velocity that a step of gravity gives is no noise; one in a hundred of it is. */
+    double speed = 1e-2 * h * yk_v3_norm(model->def.gravity) + 1e-9;
+    bool changed = self->report.contacts > 0;
+    for (int i = 0; i < REVIEWS && changed && status == YK_OK; i++) {
+        const port_row *row = interface->rows;
+        yk_response_begin_free(interface->response);
+        for (size_t k = 0; k < model->port_count; k++) {
+            yk_vec3 f = self->state.ports[k].wrench.force, m = self->state.ports[k].wrench.torque;
+            const double values[6] = {f.x, f.y, f.z, m.x, m.y, m.z};
+            for (int n = 0; n < port_size(model, k); n++, row++) push(self, row, h * values[n]);
+        }
+        yk_response_solve(interface->response);
+        status = yk_response_review(interface->response, &def, speed, &changed);
+    }
+    return status;
 }
 
 static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
@@ -188,18 +186,25 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
     const struct yk_world_interface *interface = self->interface;
     yk_response *response = interface->response;
     int n = interface->row_count;
+
+    /* Accelerations without wrenches at the ports. */
     yk_response_begin_free(response);
     yk_response_solve(response);
     for (int i = 0; i < n; i++) {
         const port_row *row = &interface->rows[i];
-        model->rate[i] = (solved_rate(self, row, false) - present_rate(self, row)) / h + row->bias;
+        double present = 0;
+        for (int side = 0; side < 2; side++) {
+            if (row->slot[side] < 0) continue;
+            const yk_twist *before = &self->step.before[row->slot[side]];
+            present += side_rate(row, side, before->linear, before->angular);
+        }
+        model->rate[i] = (solved_rate(self, row, false) - present) / h + row->bias;
     }
+
+    /* Columns of the inverse mass: answers to unit wrenches. */
     for (int j = 0; j < n; j++) {
-        const port_row *row = &interface->rows[j];
         yk_response_begin_zero(response);
-        for (int side = 0; side < 2; side++)
-            if (yk_world_is_dynamic(self, row->slot[side]))
-                yk_response_push(response, row->slot[side], row->linear[side], row->angular[side]);
+        push(self, &interface->rows[j], 1);
         yk_response_solve_refined(response);
         for (int i = 0; i < n; i++) model->inverse_mass[i * n + j] = solved_rate(self, &interface->rows[i], true);
     }
@@ -208,6 +213,7 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
 yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_input *inputs,
                                    yk_interface_model *model)
 {
+    /* Memory is taken when the model is first asked for. */
     yk_status status = self->interface ? YK_OK : create_interface(self);
     if (status < 0) {
         yk_world_release_interface(self);
@@ -218,17 +224,22 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
                        self->interface->row_count, model->size);
     model->lead = 1;
     if (model->size == 0) return YK_OK;
+
+    /* Rows of the next step. */
     list_rows(self, self->interface->rows);
     status = yk_world_find_contacts(self, h);
     if (status < 0) return status;
     yk_world_set_free_motion(self, t, h, inputs);
     status = yk_world_set_contacts(self, h);
-    if (status == YK_OK) status = yk_world_set_rows(self, t, h, inputs);
+    if (status == YK_OK) status = yk_world_set_joint_rows(self, t, h, inputs);
+
     if (status == YK_OK) status = factor(self, h);
     if (status == YK_OK) solve(self, h, model);
-    for (size_t i = self->dynamic_count; i < self->body_count; i++) {
-        self->bodies[i].velocity = self->before[i].linear;
-        self->bodies[i].angular_velocity = self->before[i].angular;
+
+    /* Bodies of known motion have not made the step. */
+    for (size_t i = self->model.dynamic_count; i < self->model.body_count; i++) {
+        self->state.bodies[i].velocity = self->step.before[i].linear;
+        self->state.bodies[i].angular_velocity = self->step.before[i].angular;
     }
     return status;
 }

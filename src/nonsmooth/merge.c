@@ -5,42 +5,41 @@
 #include "base/text.h"
 #include "nonsmooth/world.h"
 
+static const yk_world_model *model_at(const yk_merge_def *merge, int part)
+{
+    return &((const yk_nonsmooth *)merge->parts[part])->model;
+}
+
 /* Where the things of each world begin in the whole. */
 typedef struct totals {
     size_t bodies, tensors, parts, geometries, points, materials, shapes, joints, forces, ports, signals, prescriptions;
 } totals;
 
-static const yk_nonsmooth *world_at(const yk_merge_def *merge, int part)
-{
-    return (const yk_nonsmooth *)merge->parts[part];
-}
-
 static totals totals_before(const yk_merge_def *merge, int part)
 {
     totals sum = {0};
     for (int i = 0; i < part; i++) {
-        const yk_nonsmooth *world = world_at(merge, i);
-        sum.bodies += world->body_count;
-        sum.tensors += world->tensor_count;
-        sum.parts += world->part_count;
-        sum.geometries += world->geometry_count;
-        sum.points += world->point_count;
-        sum.materials += world->material_count;
-        sum.shapes += world->shape_count;
-        sum.joints += world->joint_count;
-        sum.forces += world->force_count;
-        sum.ports += world->port_count;
-        sum.signals += world->signal_count;
-        sum.prescriptions += world->prescription_count;
+        const yk_world_model *model = model_at(merge, i);
+        sum.bodies += model->body_count;
+        sum.tensors += model->tensor_count;
+        sum.parts += model->part_count;
+        sum.geometries += model->geometry_count;
+        sum.points += model->point_count;
+        sum.materials += model->material_count;
+        sum.shapes += model->shape_count;
+        sum.joints += model->joint_count;
+        sum.forces += model->force_count;
+        sum.ports += model->port_count;
+        sum.signals += model->signal_count;
+        sum.prescriptions += model->prescription_count;
     }
     return sum;
 }
 
-/* Checks ------------------------------------------------------------------------------------------------------------- */
+/* Checks ----------------------------------------------------------------------------------------------------------- */
 
 static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
 {
-    const yk_nonsmooth_def *first = &world_at(merge, 0)->def;
     if (merge->relaxed)
         return yk_fail(
             context, YK_ERROR_CAPABILITY,
@@ -50,12 +49,15 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
             context, YK_ERROR_CAPABILITY,
             "nonsmooth subsystems are merged as they are, and these have different units or frames: give all "
             "the same, or choose the scheme tight or index1");
+
+    /* One step for all needs one gravity and one rule of sleeping. */
+    const yk_nonsmooth_def *first = &model_at(merge, 0)->def;
     for (int i = 0; i < merge->part_count; i++) {
-        const yk_nonsmooth *world = world_at(merge, i);
-        const yk_sleeping *a = &first->sleeping, *b = &world->def.sleeping;
-        if (world->slot_of)
+        const yk_world_model *model = model_at(merge, i);
+        const yk_sleeping *a = &first->sleeping, *b = &model->def.sleeping;
+        if (model->frozen)
             return yk_fail(context, YK_ERROR_ARGUMENT, "a nonsmooth subsystem that has started cannot be merged");
-        if (yk_v3_norm(yk_v3_sub(world->def.gravity, first->gravity)) > 0)
+        if (yk_v3_norm(yk_v3_sub(model->def.gravity, first->gravity)) > 0)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems with different gravity cannot be merged: give all the same, or choose "
                            "the scheme tight or index1");
@@ -64,9 +66,11 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
                            "nonsmooth subsystems that go to sleep differently cannot be merged: give all the same "
                            "'sleeping', or choose the scheme tight or index1");
     }
+
+    /* Lines are actuators, which are not joined rigidly. */
     for (int i = 0; i < merge->joint_count; i++) {
         const yk_merge_joint *joint = &merge->joints[i];
-        const yk_nonsmooth *a = world_at(merge, joint->part_a), *b = world_at(merge, joint->part_b);
+        const yk_world_model *a = model_at(merge, joint->part_a), *b = model_at(merge, joint->part_b);
         bool known = (size_t)joint->port_a < a->port_count && (size_t)joint->port_b < b->port_count;
         if (!known || a->ports[joint->port_a].line || b->ports[joint->port_b].line)
             return yk_fail(context, YK_ERROR_CAPABILITY,
@@ -76,27 +80,27 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
     return YK_OK;
 }
 
-/* The strictest of what the worlds ask of their solver and of contacts. */
+/* The strictest of what the worlds ask of their solver and of contacts; what one leaves open (0) is chosen anew. */
 static yk_nonsmooth_def common_def(const yk_merge_def *merge)
 {
-    yk_nonsmooth_def def = world_at(merge, 0)->def;
+    yk_nonsmooth_def def = model_at(merge, 0)->def;
     for (int i = 1; i < merge->part_count; i++) {
-        const yk_nonsmooth_def *other = &world_at(merge, i)->def;
+        const yk_nonsmooth_def *other = &model_at(merge, i)->def;
         def.solver.tolerance = fmin(def.solver.tolerance, other->solver.tolerance);
         if (other->solver.iterations > def.solver.iterations) def.solver.iterations = other->solver.iterations;
+
         bool chosen = def.envelope == 0 || other->envelope == 0;
         def.envelope = chosen ? 0 : fmin(def.envelope, other->envelope);
-        bool roomy = def.contact_capacity == 0 || other->contact_capacity == 0;
-        def.contact_capacity = roomy ? 0 : def.contact_capacity + other->contact_capacity;
+        bool open = def.contact_capacity == 0 || other->contact_capacity == 0;
+        def.contact_capacity = open ? 0 : def.contact_capacity + other->contact_capacity;
     }
     return def;
 }
 
-/* Copies ------------------------------------------------------------------------------------------------------------- */
+/* Copies ----------------------------------------------------------------------------------------------------------- */
 
-static yk_status take_memory(yk_nonsmooth *whole, const totals *sum, int world_count, int joint_count)
+static yk_status take_memory(yk_world_model *whole, const totals *sum, int world_count, int joint_count)
 {
-    yk_context *context = whole->context;
     size_t worlds = (size_t)world_count + 1;
     size_t joints = sum->joints + YK_JOINT_PIECES_MAX * (size_t)joint_count;
     struct {
@@ -104,7 +108,7 @@ static yk_status take_memory(yk_nonsmooth *whole, const totals *sum, int world_c
         size_t count, size, *capacity;
     } const arrays[] = {
         {&whole->initial, sum->bodies, sizeof *whole->initial, &whole->body_capacity},
-        {&whole->models, sum->bodies, sizeof *whole->models, &whole->body_capacity},
+        {&whole->bodies, sum->bodies, sizeof *whole->bodies, &whole->body_capacity},
         {&whole->names, sum->bodies, sizeof *whole->names, &whole->body_capacity},
         {&whole->tensors, sum->tensors, sizeof *whole->tensors, &whole->tensor_capacity},
         {&whole->parts, sum->parts, sizeof *whole->parts, &whole->part_capacity},
@@ -117,11 +121,11 @@ static yk_status take_memory(yk_nonsmooth *whole, const totals *sum, int world_c
         {&whole->signals, sum->signals, sizeof *whole->signals, &whole->signal_capacity},
         {&whole->prescriptions, sum->prescriptions, sizeof *whole->prescriptions, &whole->prescription_capacity},
         {&whole->world_bodies, worlds, sizeof *whole->world_bodies, NULL},
-        {&whole->driven_lengths, 3 * (size_t)joint_count, sizeof *whole->driven_lengths, NULL},
         {&whole->world_joints, worlds, sizeof *whole->world_joints, NULL},
+        {&whole->driven_lengths, 3 * (size_t)joint_count, sizeof *whole->driven_lengths, NULL},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        void *memory = yk_allocate(context, arrays[i].count, arrays[i].size);
+        void *memory = yk_allocate(whole->context, arrays[i].count, arrays[i].size);
         if (!memory) return YK_ERROR_MEMORY;
         memcpy(arrays[i].list, &memory, sizeof memory);
         if (arrays[i].capacity) *arrays[i].capacity = arrays[i].count;
@@ -129,26 +133,31 @@ static yk_status take_memory(yk_nonsmooth *whole, const totals *sum, int world_c
     return YK_OK;
 }
 
-static char *copied_name(yk_nonsmooth *whole, const char *name, yk_status *status)
+static char *copied_name(yk_world_model *whole, const char *name, yk_status *status)
 {
     char *copy = name ? yk_text_copy(whole->context, name) : NULL;
     if (name && !copy) *status = YK_ERROR_MEMORY;
     return copy;
 }
 
+/* A body of a world in the whole; the ground stays what it is. */
 static int shifted(int body, const totals *at)
 {
     return body < 0 ? body : body + (int)at->bodies;
 }
 
-static yk_status copy_bodies(yk_nonsmooth *whole, const yk_nonsmooth *world, const totals *at)
+/* Appends the bodies, shapes and ports of a world; joints and forces follow by the functions that add them. */
+static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, const totals *at, int number)
 {
+    yk_world_model *whole = &merged->model;
     yk_status status = YK_OK;
-    for (size_t i = 0; i < world->body_count; i++, whole->body_count++) {
-        size_t to = at->bodies + i;
+
+    /* Bodies, their tensors, and what moves them. */
+    for (size_t i = 0; i < world->body_count; i++) {
+        size_t to = whole->body_count++;
         whole->initial[to] = world->initial[i];
-        whole->models[to] = world->models[i];
-        if (world->models[i].tensor >= 0) whole->models[to].tensor += (int32_t)at->tensors;
+        whole->bodies[to] = world->bodies[i];
+        if (world->bodies[i].tensor >= 0) whole->bodies[to].tensor += (int32_t)at->tensors;
         whole->names[to] = copied_name(whole, world->names[i], &status);
     }
     for (size_t i = 0; i < world->tensor_count; i++) whole->tensors[whole->tensor_count++] = world->tensors[i];
@@ -157,11 +166,8 @@ static yk_status copy_bodies(yk_nonsmooth *whole, const yk_nonsmooth *world, con
         *made = world->prescriptions[i];
         made->body = shifted(made->body, at);
     }
-    return status;
-}
 
-static void copy_shapes(yk_nonsmooth *whole, const yk_nonsmooth *world, const totals *at, int number)
-{
+    /* Solids, which remember the world that they come from. */
     for (size_t i = 0; i < world->part_count; i++) {
         yk_part *made = &whole->parts[whole->part_count++];
         *made = world->parts[i];
@@ -172,57 +178,59 @@ static void copy_shapes(yk_nonsmooth *whole, const yk_nonsmooth *world, const to
         if (made->geometry >= 0) made->geometry += (int32_t)at->geometries;
     }
     for (size_t i = 0; i < world->geometry_count; i++) {
-        yk_part_geometry *made = &whole->geometries[whole->geometry_count++];
+        yk_part_placement *made = &whole->geometries[whole->geometry_count++];
         *made = world->geometries[i];
         made->first_point += (int32_t)at->points;
     }
     for (size_t i = 0; i < world->point_count; i++) whole->points[whole->point_count++] = world->points[i];
     for (size_t i = 0; i < world->material_count; i++) whole->materials[whole->material_count++] = world->materials[i];
     whole->shape_count += world->shape_count;
+
+    /* Ports and signals, not connected. */
+    for (size_t i = 0; i < world->port_count; i++) {
+        const yk_port_model *port = &world->ports[i];
+        whole->ports[whole->port_count++] = (yk_port_model){
+            .name = copied_name(whole, port->name, &status),
+            .body = shifted(port->body, at),
+            .marker = port->marker,
+            .joint = -1,
+            .line = port->line,
+            .far_body = shifted(port->far_body, at),
+            .far_marker = port->far_marker,
+            .world = number,
+        };
+    }
+    for (size_t i = 0; i < world->signal_count; i++) {
+        char *name = copied_name(whole, world->signals[i].name, &status);
+        whole->signals[whole->signal_count++] = (yk_signal_model){.name = name, .world = number};
+    }
+    return status;
 }
 
-static yk_status copy_joints_and_forces(yk_nonsmooth *whole, const yk_nonsmooth *world, const totals *at)
+static yk_status copy_joints_and_forces(yk_nonsmooth *merged, const yk_world_model *world, const totals *at)
 {
     for (size_t i = 0; i < world->joint_count; i++) {
         yk_nonsmooth_joint_def def = world->joints[i].def;
         def.name = world->joints[i].name;
-        def.body_a = shifted(def.body_a, at), def.body_b = shifted(def.body_b, at);
-        int made = yk_nonsmooth_add_joint(whole, &def);
+        def.body_a = shifted(def.body_a, at);
+        def.body_b = shifted(def.body_b, at);
+        int made = yk_nonsmooth_add_joint(merged, &def);
         if (made < 0) return (yk_status)made;
     }
+
     for (size_t i = 0; i < world->force_count; i++) {
         yk_nonsmooth_force_def def = world->forces[i].def;
         def.name = world->forces[i].name;
-        def.body_a = shifted(def.body_a, at), def.body_b = shifted(def.body_b, at);
+        def.body_a = shifted(def.body_a, at);
+        def.body_b = shifted(def.body_b, at);
         if (def.input >= 0) def.input += (int)at->signals;
-        int made = yk_nonsmooth_add_force(whole, &def);
+        int made = yk_nonsmooth_add_force(merged, &def);
         if (made < 0) return (yk_status)made;
     }
     return YK_OK;
 }
 
-static yk_status copy_ports(yk_nonsmooth *whole, const yk_nonsmooth *world, const totals *at, int number)
-{
-    yk_status status = YK_OK;
-    for (size_t i = 0; i < world->port_count; i++) {
-        yk_port_slot *made = &whole->ports[whole->port_count++];
-        const yk_port_slot *port = &world->ports[i];
-        *made = (yk_port_slot){.body = shifted(port->body, at),
-                               .marker = port->marker,
-                               .joint = -1,
-                               .line = port->line,
-                               .far_body = shifted(port->far_body, at),
-                               .far_marker = port->far_marker,
-                               .world = number};
-        made->name = copied_name(whole, port->name, &status);
-    }
-    for (size_t i = 0; i < world->signal_count; i++) {
-        yk_signal_slot *made = &whole->signals[whole->signal_count++];
-        *made = (yk_signal_slot){.world = number};
-        made->name = copied_name(whole, world->signals[i].name, &status);
-    }
-    return status;
-}
+/* Joints ----------------------------------------------------------------------------------------------------------- */
 
 /* A relative motion that an interface prescribes, as the drive of a joint: angles, and lengths in units of the whole. */
 static double driven_angle(void *user, double t)
@@ -240,11 +248,14 @@ static double driven_length(void *user, double t)
 }
 
 /* Constrained motions are named in the axes of b, so b's marker comes first; the ports show the wrench of the joints. */
-static yk_status join(yk_nonsmooth *whole, const yk_merge_def *merge, const yk_merge_joint *joint)
+static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_merge_joint *joint)
 {
+    yk_world_model *whole = &world->model;
     totals at_a = totals_before(merge, joint->part_a), at_b = totals_before(merge, joint->part_b);
-    yk_port_slot *a = &whole->ports[at_a.ports + (size_t)joint->port_a];
-    yk_port_slot *b = &whole->ports[at_b.ports + (size_t)joint->port_b];
+    yk_port_model *a = &whole->ports[at_a.ports + (size_t)joint->port_a];
+    yk_port_model *b = &whole->ports[at_b.ports + (size_t)joint->port_b];
+
+    /* Joints of this room that together hold and prescribe these motions. */
     unsigned driven = 0;
     for (int k = 0; joint->drive && k < 6; k++)
         if (joint->drive[k].evaluate) driven |= 1u << k;
@@ -257,26 +268,33 @@ static yk_status join(yk_nonsmooth *whole, const yk_merge_def *merge, const yk_m
             "the other two held or both free; choose the scheme index1",
             a->name, b->name);
 
+    /* Both ports show the wrench of these joints, each from its own side. */
     a->merged = b->merged = (int)whole->joint_count;
     a->merged_count = b->merged_count = count;
     a->merged_side = 1;
     for (int i = 0; i < count; i++) {
+        const yk_joint_piece *piece = &pieces[i];
         yk_nonsmooth_joint_def def = yk_nonsmooth_joint_default();
-        def.kind = pieces[i].kind;
-        def.constrained = pieces[i].constrained;
-        def.body_a = b->body, def.body_b = a->body;
-        def.marker_a = b->marker, def.marker_b = a->marker;
-        def.marker_a.orientation = yk_q_mul(def.marker_a.orientation, pieces[i].axes);
-        def.marker_b.orientation = yk_q_mul(def.marker_b.orientation, pieces[i].axes);
-        if (pieces[i].driven >= 3)
-            def.drive =
-                (yk_function){.value = driven_angle, .user = (void *)(uintptr_t)&joint->drive[pieces[i].driven]};
-        if (pieces[i].driven >= 0 && pieces[i].driven < 3) {
+        def.kind = piece->kind;
+        def.constrained = piece->constrained;
+        def.body_a = b->body;
+        def.body_b = a->body;
+        def.marker_a = b->marker;
+        def.marker_b = a->marker;
+        def.marker_a.orientation = yk_q_mul(def.marker_a.orientation, piece->axes);
+        def.marker_b.orientation = yk_q_mul(def.marker_b.orientation, piece->axes);
+
+        /* What the interface prescribes drives the joint. */
+        if (piece->driven >= 3) {
+            const yk_relative_motion *angle = &joint->drive[piece->driven];
+            def.drive = (yk_function){.value = driven_angle, .user = (void *)(uintptr_t)angle};
+        } else if (piece->driven >= 0) {
             yk_driven_length *length = &whole->driven_lengths[whole->driven_count++];
-            *length = (yk_driven_length){&joint->drive[pieces[i].driven], merge->length};
+            *length = (yk_driven_length){&joint->drive[piece->driven], merge->length};
             def.drive = (yk_function){.value = driven_length, .user = length};
         }
-        int made = yk_nonsmooth_add_joint(whole, &def);
+
+        int made = yk_nonsmooth_add_joint(world, &def);
         if (made < 0) return (yk_status)made;
     }
     return YK_OK;
@@ -285,37 +303,41 @@ static yk_status join(yk_nonsmooth *whole, const yk_merge_def *merge, const yk_m
 yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
 {
     *merged = NULL;
-    yk_context *context = world_at(merge, 0)->context;
+    yk_context *context = model_at(merge, 0)->context;
     yk_status status = check_worlds(context, merge);
     if (status < 0) return status;
-    yk_nonsmooth *whole;
+
+    yk_nonsmooth *world;
     yk_nonsmooth_def def = common_def(merge);
-    status = yk_nonsmooth_create(context, &def, &whole);
+    status = yk_nonsmooth_create(context, &def, &world);
     if (status < 0) return status;
 
+    /* One world after the other. */
+    yk_world_model *whole = &world->model;
     totals sum = totals_before(merge, merge->part_count);
     status = take_memory(whole, &sum, merge->part_count, merge->joint_count);
     whole->world_count = merge->part_count;
     for (int i = 0; i < merge->part_count && status == YK_OK; i++) {
-        const yk_nonsmooth *world = world_at(merge, i);
+        const yk_world_model *model = model_at(merge, i);
         totals at = totals_before(merge, i);
-        whole->world_bodies[i] = at.bodies, whole->world_joints[i] = at.joints;
-        status = copy_bodies(whole, world, &at);
-        copy_shapes(whole, world, &at, i);
-        if (status == YK_OK) status = copy_ports(whole, world, &at, i);
-        if (status == YK_OK) status = copy_joints_and_forces(whole, world, &at);
+        whole->world_bodies[i] = at.bodies;
+        whole->world_joints[i] = at.joints;
+        status = copy_world(world, model, &at, i);
+        if (status == YK_OK) status = copy_joints_and_forces(world, model, &at);
     }
+
+    /* What joins them. */
     if (status == YK_OK) {
         whole->world_bodies[merge->part_count] = sum.bodies;
         whole->world_joints[merge->part_count] = sum.joints;
         status = yk_world_list_ports(whole);
     }
-    for (int i = 0; i < merge->joint_count && status == YK_OK; i++) status = join(whole, merge, &merge->joints[i]);
-    if (status == YK_OK) status = yk_world_name_channels(whole); /* nobody asks for them by name */
+    for (int i = 0; i < merge->joint_count && status == YK_OK; i++) status = join(world, merge, &merge->joints[i]);
+    if (status == YK_OK) status = yk_world_name_channels(world); /* before anybody asks for them by name */
     if (status < 0) {
-        yk_nonsmooth_destroy(whole);
+        yk_nonsmooth_destroy(world);
         return status;
     }
-    *merged = yk_nonsmooth_subsystem(whole);
+    *merged = yk_nonsmooth_subsystem(world);
     return YK_OK;
 }

@@ -5,111 +5,196 @@
  * that flies through its container moves as one, and only against the walls. */
 #include <string.h>
 
-#include "nonsmooth/world.h"
+#include "nonsmooth/blocks.h"
+#include "nonsmooth/collision.h"
+
+enum { BLOCKS_MAX = 16 };
+
+static size_t chunk_count(const yk_world_model *model)
+{
+    return (model->finite_count + YK_BODY_CHUNK - 1) / YK_BODY_CHUNK;
+}
+
+/* Memory ----------------------------------------------------------------------------------------------------------- */
+
+static size_t list_blocks(yk_collision *collision, yk_block *list)
+{
+    const yk_world_model *model = collision->model;
+    size_t finite = model->finite_count, unbounded = model->part_count - finite;
+    size_t others = yk_world_general_parts(model);
+    size_t contacts = model->contact_capacity, general = model->general_capacity;
+
+    /* Chains of mesh contacts are needed where there is a mesh. */
+    bool mesh = false;
+    for (size_t i = 0; i < finite && !mesh; i++) mesh = model->parts[i].kind == YK_SOLID_TRIANGLE;
+
+    const yk_block blocks[] = {
+        YK_BLOCK(collision->balls, finite),
+        YK_BLOCK(collision->unbounded, unbounded),
+        YK_BLOCK(collision->extent_of, finite),
+        YK_BLOCK(collision->half_extents, others),
+        YK_BLOCK(collision->still, model->def.sleeping.speed > 0 ? model->part_count : 0),
+        YK_BLOCK(collision->near.balls, model->part_count),
+        YK_BLOCK(collision->near.orientations, others + unbounded),
+        YK_BLOCK(collision->found.keys, contacts),
+        YK_BLOCK(collision->found.rows, finite + 1),
+        YK_BLOCK(collision->touches, general),
+        YK_BLOCK(collision->pairs, contacts),
+        YK_BLOCK(collision->batch, general > 0 ? (size_t)YK_BATCH_PAIRS * YK_MANIFOLD_MAX : 0),
+        YK_BLOCK(collision->batch_counts, general > 0 ? YK_BATCH_PAIRS : 0),
+        YK_BLOCK(collision->mesh_last, mesh ? finite : 0),
+        YK_BLOCK(collision->mesh_link, mesh ? general : 0),
+        YK_BLOCK(collision->partials, chunk_count(model)),
+    };
+    memcpy(list, blocks, sizeof blocks);
+    return sizeof blocks / sizeof *blocks;
+}
+
+yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model, const yk_world_state *state,
+                              yk_collision *collision)
+{
+    *collision = (yk_collision){.pool = pool, .model = model, .state = state};
+
+    /* Friction of a box has axes, which the fast path does not know. */
+    bool boxed = model->def.solver.friction == YK_FRICTION_BOX;
+    collision->round_kind = boxed ? YK_PAIR_GENERAL : YK_PAIR_ROUND;
+
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(collision, blocks);
+    yk_status status = yk_blocks_take(model->context, blocks, count);
+    if (status == YK_OK) status = yk_broad_create(model->context, pool, model->finite_count, &collision->near.pairs);
+    if (status < 0) return status;
+
+    /* Balls keep their radius; solids that are not round have a box as well. */
+    for (size_t i = 0; i < model->finite_count; i++) {
+        const yk_part *part = &model->parts[i];
+        collision->extent_of[i] = part->round ? -1 : (int32_t)collision->extent_count++;
+        collision->balls[i].radius = yk_world_part_radius(model, part);
+    }
+    return YK_OK;
+}
+
+void yk_collision_destroy(yk_collision *collision)
+{
+    if (!collision->model) return;
+    yk_context *context = collision->model->context;
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(collision, blocks);
+    yk_blocks_release(context, blocks, count);
+    yk_broad_destroy(&collision->near.pairs);
+    yk_release(context, collision->near.general);
+    *collision = (yk_collision){.rebuilt = false};
+}
+
+size_t yk_collision_bytes(const yk_collision *collision)
+{
+    yk_collision copy = *collision;
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(&copy, blocks);
+    return yk_blocks_bytes(blocks, count) + yk_broad_memory(&collision->near.pairs) +
+           collision->near.general_capacity * sizeof *collision->near.general;
+}
 
 /* Solids ----------------------------------------------------------------------------------------------------------- */
 
-static yk_vec3 part_centre(const yk_nonsmooth *self, const yk_part *part)
+static yk_vec3 part_centre(const yk_world_model *model, const yk_world_state *state, const yk_part *part)
 {
-    yk_vec3 local = part->geometry < 0 ? yk_v3(0, 0, 0) : self->geometries[part->geometry].position;
+    yk_vec3 local = {0, 0, 0};
+    if (part->geometry >= 0) local = model->geometries[part->geometry].position;
     if (part->body < 0) return local;
-    const yk_body_state *body = &self->bodies[part->body];
+    const yk_body_state *body = &state->bodies[part->body];
     return yk_v3_add(body->position, yk_q_rotate(body->orientation, local));
 }
 
-static yk_quat part_orientation(const yk_nonsmooth *self, const yk_part *part)
+yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_state *state, size_t index)
 {
-    yk_quat local = part->geometry < 0 ? yk_q_identity() : self->geometries[part->geometry].orientation;
-    return part->body < 0 ? local : yk_q_mul(self->bodies[part->body].orientation, local);
+    const yk_part *part = &model->parts[index];
+    yk_quat local = yk_q_identity();
+    if (part->geometry >= 0) local = model->geometries[part->geometry].orientation;
+    return part->body < 0 ? local : yk_q_mul(state->bodies[part->body].orientation, local);
 }
 
-yk_quat yk_world_part_orientation(const yk_nonsmooth *self, size_t part)
+yk_solid yk_world_solid(const yk_world_model *model, const yk_world_state *state, size_t index)
 {
-    return part_orientation(self, &self->parts[part]);
-}
-
-yk_solid yk_world_solid(const yk_nonsmooth *self, size_t index)
-{
-    const yk_part *part = &self->parts[index];
-    yk_solid solid = {.kind = part->kind, .position = part_centre(self, part)};
-    if (part->geometry < 0) {
-        solid.rotation = yk_m3_identity();
-        solid.size.x = self->models[part->body].radius;
-        return solid;
-    }
-    const yk_part_geometry *geometry = &self->geometries[part->geometry];
-    solid.rotation = yk_q_matrix(part_orientation(self, part));
-    solid.size = geometry->size;
-    solid.open = geometry->open;
-    solid.points = geometry->point_count > 0 ? self->points + geometry->first_point : NULL;
-    solid.point_count = geometry->point_count;
+    const yk_part *part = &model->parts[index];
+    yk_solid solid = yk_world_part_solid(model, part);
+    solid.position = part_centre(model, state, part);
+    if (part->geometry >= 0) solid.rotation = yk_q_matrix(yk_world_part_orientation(model, state, index));
     return solid;
 }
 
 static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    yk_nonsmooth *self = user;
+    yk_collision *collision = user;
+    const yk_world_state *state = collision->state;
     for (size_t i = begin; i < end; i++) {
-        const yk_part *part = &self->parts[i];
-        self->balls[i].centre = part->round ? self->bodies[part->body].position : part_centre(self, part);
+        const yk_part *part = &collision->model->parts[i];
+        if (part->round)
+            collision->balls[i].centre = state->bodies[part->body].position;
+        else
+            collision->balls[i].centre = part_centre(collision->model, state, part);
     }
 }
 
-static void place_solids(yk_nonsmooth *self)
-{
-    yk_pool_run(self->pool, self->finite_count, YK_BODY_CHUNK, place_chunk, self);
-    for (size_t i = self->finite_count; i < self->part_count; i++)
-        self->unbounded[i - self->finite_count] = yk_world_solid(self, i);
-}
+/* Making the list -------------------------------------------------------------------------------------------------- */
 
-/* The list ------------------------------------------------------------------------------------------- */
-
-bool yk_world_layers_meet(const yk_nonsmooth *self, const yk_part *a, const yk_part *b)
+bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b)
 {
-    if (a->geometry < 0 && b->geometry < 0) return true;
-    const yk_part_geometry *qa = a->geometry < 0 ? NULL : &self->geometries[a->geometry];
-    const yk_part_geometry *qb = b->geometry < 0 ? NULL : &self->geometries[b->geometry];
-    unsigned group_a = qa ? qa->group : 1, mask_a = qa ? qa->mask : ~0u;
-    unsigned group_b = qb ? qb->group : 1, mask_b = qb ? qb->mask : ~0u;
+    unsigned group_a = 1, group_b = 1, mask_a = ~0u, mask_b = ~0u;
+    if (a->geometry >= 0) {
+        group_a = model->geometries[a->geometry].group;
+        mask_a = model->geometries[a->geometry].mask;
+    }
+    if (b->geometry >= 0) {
+        group_b = model->geometries[b->geometry].group;
+        mask_b = model->geometries[b->geometry].mask;
+    }
     return (mask_a & group_b) && (mask_b & group_a);
 }
 
-static bool may_touch(const void *user, size_t a, size_t b)
+/* Two parts of one body, of different worlds, or of two bodies whose motion is known, never touch. */
+static bool may_touch(const void *user, size_t i, size_t j)
 {
-    const yk_nonsmooth *self = user;
-    const yk_part *pa = &self->parts[a], *pb = &self->parts[b];
-    if (pa->body == pb->body || pa->world != pb->world) return false;
-    if (!yk_world_is_dynamic(self, pa->body) && !yk_world_is_dynamic(self, pb->body)) return false;
-    return yk_world_layers_meet(self, pa, pb);
+    const yk_world_model *model = user;
+    const yk_part *a = &model->parts[i], *b = &model->parts[j];
+    if (a->body == b->body || a->world != b->world) return false;
+    if (!yk_world_is_dynamic(model, a->body) && !yk_world_is_dynamic(model, b->body)) return false;
+    return yk_world_layers_meet(model, a, b);
 }
 
-/* Found here, without collide.h. */
-static bool is_round_pair(const yk_nonsmooth *self, const yk_part *a, const yk_part *b)
+/* A sphere with a sphere, or with a plane or cavity of known motion: the search needs no collide.h for it. */
+static bool is_round_pair(const yk_world_model *model, const yk_part *a, const yk_part *b)
 {
-    if (!a->round || yk_world_resists_rotation(self, a, b)) return false;
-    return b->round || (!yk_solid_is_finite(b->kind) && !yk_world_is_dynamic(self, b->body));
+    if (!a->round || yk_world_resists_rotation(model, a, b)) return false;
+    return b->round || (!yk_solid_is_finite(b->kind) && !yk_world_is_dynamic(model, b->body));
 }
 
 /* General pairs leave the rows (marked by the complement of the number) for a list of their own. */
-static yk_status part_general_pairs(yk_nonsmooth *self)
+static yk_status separate_general_pairs(yk_collision *collision)
 {
-    yk_broad *broad = &self->broad;
-    self->general_pair_count = 0;
-    if (self->general_capacity == 0) return YK_OK;
-    for (size_t i = 0; i < self->finite_count; i++) {
-        for (uint32_t k = broad->row_start[i]; k < broad->row_start[i + 1]; k++) {
-            int32_t j = broad->partners[k];
-            if (is_round_pair(self, &self->parts[i], &self->parts[j])) continue;
-            broad->partners[k] = ~j;
-            if (self->general_pair_count == self->general_pair_capacity) {
-                size_t capacity = self->general_pair_capacity * 2 + 256;
-                void *grown = yk_reallocate(self->context, self->general_pairs, capacity, sizeof *self->general_pairs);
+    const yk_world_model *model = collision->model;
+    yk_near_list *near = &collision->near;
+    near->general_count = 0;
+    if (model->general_capacity == 0) return YK_OK;
+
+    const uint32_t *row_start = near->pairs.row_start;
+    for (size_t i = 0; i < model->finite_count; i++) {
+        for (uint32_t k = row_start[i]; k < row_start[i + 1]; k++) {
+            int32_t j = near->pairs.partners[k];
+            if (is_round_pair(model, &model->parts[i], &model->parts[j])) continue;
+            near->pairs.partners[k] = ~j;
+
+            /* More of them than ever before. */
+            if (near->general_count == near->general_capacity) {
+                size_t capacity = near->general_capacity * 2 + 256;
+                void *grown = yk_reallocate(model->context, near->general, capacity, sizeof *near->general);
                 if (!grown) return YK_ERROR_MEMORY;
-                self->general_pairs = grown;
-                self->general_pair_capacity = capacity;
+                near->general = grown;
+                near->general_capacity = capacity;
             }
-            int32_t *pair = self->general_pairs[self->general_pair_count++];
+
+            int32_t *pair = near->general[near->general_count++];
             pair[0] = (int32_t)i;
             pair[1] = j;
         }
@@ -117,187 +202,226 @@ static yk_status part_general_pairs(yk_nonsmooth *self)
     return YK_OK;
 }
 
-static size_t rotated_index(const yk_nonsmooth *self, size_t part)
+/* Where the orientation of a part is kept that is not round. */
+static size_t orientation_index(const yk_collision *collision, size_t part)
 {
-    size_t unbounded = self->part_count - self->finite_count, others = self->rotated_count - unbounded;
-    return part < self->finite_count ? (size_t)self->extent_of[part] : others + part - self->finite_count;
+    size_t finite = collision->model->finite_count;
+    if (part < finite) return (size_t)collision->extent_of[part];
+    return collision->extent_count + part - finite;
 }
 
-static void remember_poses(yk_nonsmooth *self)
+static yk_status make_list(yk_collision *collision, double margin, double wall_margin)
 {
-    self->reach = 0;
-    if (self->finite_count > 0) memcpy(self->listed, self->balls, self->finite_count * sizeof *self->balls);
-    for (size_t i = self->finite_count; i < self->part_count; i++) {
-        yk_vec3 centre = self->unbounded[i - self->finite_count].position;
-        self->listed[i].centre = centre;
-        for (size_t k = 0; k < self->finite_count; k++) {
-            const yk_ball *ball = &self->balls[k];
-            self->reach = fmax(self->reach, yk_v3_norm(yk_v3_sub(ball->centre, centre)) + ball->radius);
+    const yk_world_model *model = collision->model;
+    yk_near_list *near = &collision->near;
+    size_t finite = model->finite_count;
+
+    /* Boxes along the axes of what is not round. */
+    for (size_t i = 0; i < finite; i++) {
+        if (collision->extent_of[i] < 0) continue;
+        yk_solid solid = yk_world_solid(model, collision->state, i);
+        collision->half_extents[collision->extent_of[i]] = yk_solid_half_extent(&solid);
+    }
+
+    yk_broad_input input = {
+        .finite = finite,
+        .unbounded = model->part_count - finite,
+        .balls = collision->balls,
+        .extent_of = collision->extent_count > 0 ? collision->extent_of : NULL,
+        .half_extents = collision->half_extents,
+        .unbounded_solids = collision->unbounded,
+        .still = collision->state->sleep.asleep > 0 ? collision->still : NULL,
+        .may_touch = may_touch,
+        .user = model,
+    };
+    yk_status status = yk_broad_build(&near->pairs, &input, margin, wall_margin);
+    if (status == YK_OK) status = separate_general_pairs(collision);
+    if (status < 0) return status;
+
+    /* The poses that drift is measured from. */
+    near->reach = 0;
+    if (finite > 0) memcpy(near->balls, collision->balls, finite * sizeof *near->balls);
+    for (size_t i = finite; i < model->part_count; i++) {
+        yk_vec3 centre = collision->unbounded[i - finite].position;
+        near->balls[i].centre = centre;
+        for (size_t k = 0; k < finite; k++) {
+            const yk_ball *ball = &collision->balls[k];
+            near->reach = fmax(near->reach, yk_v3_norm(yk_v3_sub(ball->centre, centre)) + ball->radius);
         }
     }
-    for (size_t i = 0; i < self->part_count; i++)
-        if (!self->parts[i].round) self->rotated[rotated_index(self, i)] = part_orientation(self, &self->parts[i]);
-}
-
-static yk_status make_list(yk_nonsmooth *self, double margin, double wall_margin)
-{
-    for (size_t i = 0; i < self->finite_count; i++) {
-        if (self->extent_of[i] < 0) continue;
-        yk_solid solid = yk_world_solid(self, i);
-        self->half_extents[self->extent_of[i]] = yk_solid_half_extent(&solid);
+    for (size_t i = 0; i < model->part_count; i++) {
+        if (model->parts[i].round) continue;
+        yk_quat orientation = yk_world_part_orientation(model, collision->state, i);
+        near->orientations[orientation_index(collision, i)] = orientation;
     }
-    yk_broad_input input = {.finite = self->finite_count,
-                            .unbounded = self->part_count - self->finite_count,
-                            .balls = self->balls,
-                            .extent_of = self->rotated_count > 0 ? self->extent_of : NULL,
-                            .half_extents = self->half_extents,
-                            .unbounded_solids = self->unbounded,
-                            .still = self->sleep.asleep > 0 ? self->sleep.still : NULL,
-                            .may_touch = may_touch,
-                            .user = self};
-    yk_status status = yk_broad_build(&self->broad, &input, margin, wall_margin);
-    if (status == YK_OK) status = part_general_pairs(self);
-    if (status < 0) return status;
-    remember_poses(self);
-    self->listed_margin = margin;
-    self->listed_wall_margin = wall_margin;
-    self->report.rebuilt = true;
+
+    near->margin = margin;
+    near->wall_margin = wall_margin;
+    collision->rebuilt = true;
     return YK_OK;
 }
 
-void yk_world_forget_list(yk_nonsmooth *self)
+void yk_collision_forget_list(yk_collision *collision)
 {
-    self->listed_margin = 0;
+    collision->near.margin = 0;
 }
 
+/* Whether it serves ------------------------------------------------------------------------------------------------ */
+
 /* How far a point of the part can have moved since the list was made, beyond the common shift. */
-static double drift_of(const yk_nonsmooth *self, size_t i, yk_vec3 centre, yk_vec3 shift)
+static double drift_of(const yk_collision *collision, size_t i, yk_vec3 centre, yk_vec3 shift)
 {
-    double drift = yk_v3_norm(yk_v3_sub(yk_v3_sub(centre, self->listed[i].centre), shift));
-    if (self->parts[i].round) return drift;
-    yk_quat p = self->rotated[rotated_index(self, i)], q = part_orientation(self, &self->parts[i]);
+    const yk_world_model *model = collision->model;
+    const yk_near_list *near = &collision->near;
+    double drift = yk_v3_norm(yk_v3_sub(yk_v3_sub(centre, near->balls[i].centre), shift));
+    if (model->parts[i].round) return drift;
+
+    /* Twice the sine of half the angle is the chord of a unit arm. */
+    yk_quat p = near->orientations[orientation_index(collision, i)];
+    yk_quat q = yk_world_part_orientation(model, collision->state, i);
     double cosine = fabs(p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z);
-    double reach = i < self->finite_count ? self->balls[i].radius : self->reach;
+    double reach = i < model->finite_count ? collision->balls[i].radius : near->reach;
     return drift + 2 * reach * sqrt(fmax(0, 1 - cosine * cosine));
 }
 
 typedef struct motion_job {
-    yk_nonsmooth *self;
+    yk_collision *collision;
     yk_vec3 common; /* shift or velocity that all share */
 } motion_job;
 
 static void drift_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     const motion_job *job = user;
-    yk_nonsmooth *self = job->self;
+    yk_collision *collision = job->collision;
     double largest = 0;
-    for (size_t i = begin; i < end; i++) largest = fmax(largest, drift_of(self, i, self->balls[i].centre, job->common));
-    self->partials[chunk] = largest;
-}
-
-static size_t chunk_count(const yk_nonsmooth *self)
-{
-    return (self->finite_count + YK_BODY_CHUNK - 1) / YK_BODY_CHUNK;
-}
-
-static double largest_over_chunks(yk_nonsmooth *self, yk_pool_work work, yk_vec3 common)
-{
-    motion_job job = {self, common};
-    yk_pool_run(self->pool, self->finite_count, YK_BODY_CHUNK, work, &job);
-    double largest = 0;
-    for (size_t i = 0; i < chunk_count(self); i++) largest = fmax(largest, self->partials[i]);
-    return largest;
-}
-
-/* Every 64th solid will do: any common motion is right, a good one saves work. */
-static yk_vec3 common_shift(const yk_nonsmooth *self)
-{
-    yk_vec3 sum = {0, 0, 0};
-    size_t count = 0;
-    for (size_t i = 0; i < self->finite_count; i += 64, count++)
-        sum = yk_v3_add(sum, yk_v3_sub(self->balls[i].centre, self->listed[i].centre));
-    return count > 0 ? yk_v3_scale(1.0 / (double)count, sum) : sum;
-}
-
-/* Whether every pair with a gap below `reach` is in the list. */
-static bool list_serves(yk_nonsmooth *self, double reach)
-{
-    if (self->listed_margin == 0) return false;
-    yk_vec3 shift = common_shift(self);
-    double drift = largest_over_chunks(self, drift_chunk, shift), walls = 0;
-    for (size_t i = self->finite_count; i < self->part_count; i++)
-        walls = fmax(walls, drift_of(self, i, self->unbounded[i - self->finite_count].position, shift));
-    return 2 * drift + reach <= self->listed_margin && drift + walls + reach <= self->listed_wall_margin;
+    for (size_t i = begin; i < end; i++)
+        largest = fmax(largest, drift_of(collision, i, collision->balls[i].centre, job->common));
+    collision->partials[chunk] = largest;
 }
 
 static void speed_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     const motion_job *job = user;
-    yk_nonsmooth *self = job->self;
+    yk_collision *collision = job->collision;
     double largest = 0;
     for (size_t i = begin; i < end; i++) {
-        const yk_part *part = &self->parts[i];
+        const yk_part *part = &collision->model->parts[i];
         if (part->body < 0) {
             largest = fmax(largest, yk_v3_norm(job->common));
             continue;
         }
-        const yk_body_state *body = &self->bodies[part->body];
+
+        /* The fastest point of the solid. */
+        const yk_body_state *body = &collision->state->bodies[part->body];
+        const yk_ball *ball = &collision->balls[i];
         double speed = yk_v3_norm(yk_v3_sub(body->velocity, job->common));
         if (!part->round) {
-            double arm = yk_v3_norm(yk_v3_sub(self->balls[i].centre, body->position)) + self->balls[i].radius;
+            double arm = yk_v3_norm(yk_v3_sub(ball->centre, body->position)) + ball->radius;
             speed += arm * yk_v3_norm(body->angular_velocity);
         }
         largest = fmax(largest, speed);
     }
-    self->partials[chunk] = largest;
+    collision->partials[chunk] = largest;
 }
 
-static yk_vec3 common_velocity(const yk_nonsmooth *self)
+static double largest_over_chunks(yk_collision *collision, yk_pool_work work, yk_vec3 common)
 {
-    yk_vec3 sum = {0, 0, 0};
+    motion_job job = {collision, common};
+    yk_pool_run(collision->pool, collision->model->finite_count, YK_BODY_CHUNK, work, &job);
+
+    double largest = 0;
+    for (size_t i = 0; i < chunk_count(collision->model); i++) largest = fmax(largest, collision->partials[i]);
+    return largest;
+}
+
+/* Whether every pair with a gap below `reach` is in the list. */
+static bool list_serves(yk_collision *collision, double reach)
+{
+    const yk_near_list *near = &collision->near;
+    size_t finite = collision->model->finite_count;
+    if (near->margin == 0) return false;
+
+    /* The mean of every 64th solid will do: any common motion is right, a good one saves work. */
+    yk_vec3 shift = {0, 0, 0};
     size_t count = 0;
-    for (size_t i = 0; i < self->finite_count; i += 64, count++)
-        if (self->parts[i].body >= 0) sum = yk_v3_add(sum, self->bodies[self->parts[i].body].velocity);
-    return count > 0 ? yk_v3_scale(1.0 / (double)count, sum) : sum;
+    for (size_t i = 0; i < finite; i += 64, count++)
+        shift = yk_v3_add(shift, yk_v3_sub(collision->balls[i].centre, near->balls[i].centre));
+    if (count > 0) shift = yk_v3_scale(1.0 / (double)count, shift);
+
+    /* Both solids of a pair may have moved; walls drift on their own. */
+    double drift = largest_over_chunks(collision, drift_chunk, shift), walls = 0;
+    for (size_t i = finite; i < collision->model->part_count; i++)
+        walls = fmax(walls, drift_of(collision, i, collision->unbounded[i - finite].position, shift));
+    return 2 * drift + reach <= near->margin && drift + walls + reach <= near->wall_margin;
 }
 
 /* An approach per step that no pair exceeds, but not more than the smallest radius: faster ones tunnel at this step. */
-static double find_approach(yk_nonsmooth *self, double h)
+static double find_approach(yk_collision *collision, double h)
 {
-    yk_vec3 common = common_velocity(self);
-    double speed = largest_over_chunks(self, speed_chunk, common), walls = 0;
-    for (size_t i = self->finite_count; i < self->part_count; i++) {
-        int32_t slot = self->parts[i].body;
-        yk_body_state still = {.velocity = {0, 0, 0}};
-        const yk_body_state *body = slot < 0 ? &still : &self->bodies[slot];
-        double rotating = self->reach * yk_v3_norm(body->angular_velocity);
-        walls = fmax(walls, yk_v3_norm(yk_v3_sub(body->velocity, common)) + rotating);
+    const yk_world_model *model = collision->model;
+    const yk_body_state *bodies = collision->state->bodies;
+
+    /* The mean velocity, by every 64th solid. */
+    yk_vec3 common = {0, 0, 0};
+    size_t count = 0;
+    for (size_t i = 0; i < model->finite_count; i += 64, count++) {
+        int32_t slot = model->parts[i].body;
+        if (slot >= 0) common = yk_v3_add(common, bodies[slot].velocity);
     }
-    double approach = h * (fmax(2 * speed, speed + walls) + h * yk_v3_norm(self->def.gravity));
-    return fmin(approach, self->smallest_radius);
+    if (count > 0) common = yk_v3_scale(1.0 / (double)count, common);
+
+    /* The fastest solid and the fastest wall against it. */
+    double speed = largest_over_chunks(collision, speed_chunk, common), walls = 0;
+    for (size_t i = model->finite_count; i < model->part_count; i++) {
+        int32_t slot = model->parts[i].body;
+        yk_vec3 velocity = {0, 0, 0}, angular_velocity = {0, 0, 0};
+        if (slot >= 0) {
+            velocity = bodies[slot].velocity;
+            angular_velocity = bodies[slot].angular_velocity;
+        }
+        double rotating = collision->near.reach * yk_v3_norm(angular_velocity);
+        walls = fmax(walls, yk_v3_norm(yk_v3_sub(velocity, common)) + rotating);
+    }
+
+    double approach = h * (fmax(2 * speed, speed + walls) + h * yk_v3_norm(model->def.gravity));
+    return fmin(approach, model->smallest_radius);
 }
 
 /* A list that wore out after a few steps gets a wider skin, one that lasted long a thinner one: making it costs about
  * as much as reading it forty times. Contacts do not depend on this. */
-static double choose_skin(yk_nonsmooth *self)
+static double choose_skin(yk_collision *collision)
 {
-    if (self->def.skin > 0) return self->def.skin;
-    double least = 0.05 * self->smallest_radius, most = 0.5 * self->smallest_radius;
-    if (self->skin == 0) self->skin = 2 * least;
-    if (self->listed_margin > 0 && self->list_age < 8) self->skin = fmin(most, 1.5 * self->skin);
-    if (self->list_age > 100) self->skin = fmax(least, self->skin / 1.5);
-    return self->skin;
+    const yk_world_model *model = collision->model;
+    yk_near_list *near = &collision->near;
+    if (model->def.skin > 0) return model->def.skin;
+
+    double least = 0.05 * model->smallest_radius, most = 0.5 * model->smallest_radius;
+
+    if (near->skin == 0) near->skin = 2 * least;
+    if (near->margin > 0 && near->age < 8) near->skin = fmin(most, 1.5 * near->skin);
+    if (near->age > 100) near->skin = fmax(least, near->skin / 1.5);
+    return near->skin;
 }
 
-yk_status yk_world_update_list(yk_nonsmooth *self, double h, double *reach)
+yk_status yk_collision_update_list(yk_collision *collision, double h, double *reach)
 {
-    self->report.rebuilt = false;
-    place_solids(self);
-    *reach = fmax(self->envelope, find_approach(self, h));
-    self->list_age++;
-    if (list_serves(self, *reach)) return YK_OK;
-    double skin = choose_skin(self);
-    double seen = *reach * (*reach > self->envelope ? 1.25 : 1);
-    self->list_age = 0;
-    return make_list(self, seen + skin, seen + skin + self->smallest_radius);
+    const yk_world_model *model = collision->model;
+    size_t finite = model->finite_count;
+    collision->rebuilt = false;
+
+    /* Solids where their bodies are now. */
+    yk_pool_run(collision->pool, finite, YK_BODY_CHUNK, place_chunk, collision);
+    for (size_t i = finite; i < model->part_count; i++)
+        collision->unbounded[i - finite] = yk_world_solid(model, collision->state, i);
+
+    /* Most steps end here. */
+    *reach = fmax(model->envelope, find_approach(collision, h));
+    collision->near.age++;
+    if (list_serves(collision, *reach)) return YK_OK;
+
+    /* Fast pairs are listed from farther away than this step asks for, or the list would not serve the next one. */
+    double seen = *reach > model->envelope ? 1.25 * *reach : *reach;
+    double margin = seen + choose_skin(collision);
+    collision->near.age = 0;
+    return make_list(collision, margin, margin + model->smallest_radius);
 }

@@ -9,27 +9,23 @@ static const double NOTABLE = 0.01;
 /* More pairs of solids than this are not looked at. */
 enum { PAIRS_MAX = 100000 };
 
-static bool is_driven(const yk_nonsmooth *self, size_t part)
+static bool may_pass(const yk_world_model *model, size_t driven, size_t still)
 {
-    int32_t body = self->parts[part].body;
-    return body >= 0 && self->models[body].drive == YK_PRESCRIBED_BY_PORT;
-}
-
-static bool may_pass(const yk_nonsmooth *self, size_t driven, size_t still)
-{
-    const yk_part *a = &self->parts[driven], *b = &self->parts[still];
-    if (b->body >= 0 && self->models[b->body].drive != YK_FIXED) return false;
+    const yk_part *a = &model->parts[driven], *b = &model->parts[still];
+    if (a->body < 0 || model->bodies[a->body].drive != YK_PRESCRIBED_BY_PORT) return false;
+    if (b->body >= 0 && model->bodies[b->body].drive != YK_FIXED) return false;
     if (!yk_solid_is_finite(a->kind) && !yk_solid_is_finite(b->kind)) return false;
-    return a->world == b->world && yk_world_layers_meet(self, a, b);
+    return a->world == b->world && yk_world_layers_meet(model, a, b);
 }
 
 /* Of two solids, one of them finite; 0 where they are apart. */
 static double depth_of(const yk_nonsmooth *self, const yk_passage *p)
 {
-    yk_solid a = yk_world_solid(self, p->driven), b = yk_world_solid(self, p->still);
+    yk_solid a = yk_world_solid(&self->model, &self->state, p->driven);
+    yk_solid b = yk_world_solid(&self->model, &self->state, p->still);
+
     yk_touch list[YK_MANIFOLD_MAX];
-    bool in_order = yk_solid_is_finite(a.kind);
-    int count = in_order ? yk_collide(&a, &b, 0, list) : yk_collide(&b, &a, 0, list);
+    int count = yk_solid_is_finite(a.kind) ? yk_collide(&a, &b, 0, list) : yk_collide(&b, &a, 0, list);
     double depth = 0;
     for (int i = 0; i < count; i++) depth = fmax(depth, -list[i].gap);
     return depth;
@@ -37,28 +33,41 @@ static double depth_of(const yk_nonsmooth *self, const yk_passage *p)
 
 yk_status yk_world_start_passages(yk_nonsmooth *self)
 {
+    const yk_world_model *model = &self->model;
     self->largest_passage = 0;
     if (self->passages) return YK_OK;
 
     /* Few bodies are driven, and most models have no walls beside them: count before anything is allocated. */
     size_t count = 0;
-    for (size_t i = 0; i < self->part_count; i++)
-        for (size_t j = 0; j < self->part_count && is_driven(self, i); j++) count += may_pass(self, i, j);
+    for (size_t i = 0; i < model->part_count; i++) {
+        int32_t body = model->parts[i].body;
+        bool driven = body >= 0 && model->bodies[body].drive == YK_PRESCRIBED_BY_PORT;
+        for (size_t j = 0; j < model->part_count && driven; j++) count += may_pass(model, i, j);
+    }
     if (count == 0 || count > PAIRS_MAX) return YK_OK;
 
+    /* Depths at the start do not count. */
     self->passages = yk_allocate(self->context, count, sizeof *self->passages);
     if (!self->passages) return YK_ERROR_MEMORY;
     self->passage_count = 0;
-    for (size_t i = 0; i < self->part_count; i++)
-        for (size_t j = 0; j < self->part_count && is_driven(self, i); j++) {
-            if (!may_pass(self, i, j)) continue;
+    for (size_t i = 0; i < model->part_count; i++) {
+        for (size_t j = 0; j < model->part_count; j++) {
+            if (!may_pass(model, i, j)) continue;
+            size_t finite = yk_solid_is_finite(model->parts[i].kind) ? i : j;
             yk_passage *p = &self->passages[self->passage_count++];
-            yk_solid driven = yk_world_solid(self, i), still = yk_world_solid(self, j);
             *p = (yk_passage){.driven = i, .still = j};
-            p->size = yk_solid_radius(yk_solid_is_finite(driven.kind) ? &driven : &still);
+            p->size = yk_world_part_radius(model, &model->parts[finite]);
             p->start = depth_of(self, p);
         }
+    }
     return YK_OK;
+}
+
+void yk_world_release_passages(yk_nonsmooth *self)
+{
+    yk_release(self->context, self->passages);
+    self->passages = NULL;
+    self->passage_count = 0;
 }
 
 void yk_world_watch_passages(yk_nonsmooth *self)

@@ -1,41 +1,144 @@
-/* The image of a run: everything that the next step depends on, and the outputs of the last one.
+/* The image of a run:
  *
  *   bodies   position, orientation, velocity, angular velocity         continuous
  *   run      time, energies, step
  *   outputs  of ports, reactions of bodies of known motion, joints
- *   cache    contacts of the last step with their impulses, up to the capacity
+ *   contacts of the last step with their impulses, up to the capacity
  *   sleep    who sleeps since when, with which contacts, and what would wake them
  *
  * The list of near pairs is not part of it: contacts do not depend on its age (broad.h). */
 #include <string.h>
 
-#include "nonsmooth/world.h"
+#include "nonsmooth/blocks.h"
+#include "nonsmooth/state.h"
 
-enum { BODY_WORDS = sizeof(yk_body_state) / sizeof(double), WRENCH_WORDS = 6, CONTACT_WORDS = 5, PLACE_WORDS = 7 };
+enum {
+    BODY_WORDS = sizeof(yk_body_state) / sizeof(double),
+    RUN_WORDS = sizeof(yk_run) / sizeof(double),
+    PORT_WORDS = sizeof(yk_port_state) / sizeof(double),
+    WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double),
+    POSE_WORDS = sizeof(yk_rest_pose) / sizeof(double),
+    CONTACT_WORDS = 5, /* key, impulse */
+    BLOCKS_MAX = 24
+};
 
-static size_t sleep_words(const yk_nonsmooth *self)
+/* Memory ----------------------------------------------------------------------------------------------------------- */
+
+static bool sleeps(const yk_world_model *model)
 {
-    const yk_sleep *sleep = &self->sleep;
-    if (!sleep->rest_time) return 0;
-    size_t poses = yk_world_known_count(self) + self->port_count;
-    size_t wrenches = sleep->wrenches ? WRENCH_WORDS * self->dynamic_count : 0;
-    /* Frozen contacts and the cache have one capacity together; points come on top. */
-    return self->dynamic_count + PLACE_WORDS * poses + wrenches + self->joint_count + 2 + 3 * self->contact_capacity;
+    return model->def.sleeping.speed > 0;
 }
 
-yk_state_layout yk_world_state_layout(const yk_nonsmooth *self)
+/* Whether bodies feel more than gravity, contacts and joints. */
+static bool has_loads(const yk_world_model *model)
 {
-    size_t continuous = self->body_count * BODY_WORDS;
-    size_t outputs = 2 * WRENCH_WORDS * self->port_count +
-                     WRENCH_WORDS * (yk_world_known_count(self) + self->joint_count) + self->joint_row_capacity;
-    outputs += self->signal_count;
-    size_t cache = 2 + CONTACT_WORDS * self->contact_capacity + 3 * self->general_capacity;
-    return (yk_state_layout){continuous + sizeof self->run / sizeof(double) + outputs + cache + sleep_words(self),
-                             continuous};
+    return model->force_count > 0 || model->port_count > 0;
+}
+
+static size_t list_blocks(const yk_world_model *model, yk_world_state *state, yk_block *list)
+{
+    size_t known = yk_world_known_count(model), dynamic = model->dynamic_count;
+    size_t contacts = model->contact_capacity, general = model->general_capacity;
+    bool asleep = sleeps(model);
+
+    yk_sleep_state *sleep = &state->sleep;
+    const yk_block blocks[] = {
+        YK_BLOCK(state->bodies, model->body_count),
+        YK_BLOCK(state->ports, model->port_count),
+        YK_BLOCK(state->signals, model->signal_count),
+        YK_BLOCK(state->reactions, known),
+        YK_BLOCK(state->joints, model->joint_count),
+        YK_BLOCK(state->joint_impulses, model->joint_row_count),
+        YK_BLOCK(state->contacts.keys, contacts),
+        YK_BLOCK(state->contacts.rows, model->finite_count + 1),
+        YK_BLOCK(state->contacts.impulses, contacts),
+        YK_BLOCK(state->contacts.torques, general),
+        YK_BLOCK(sleep->rest_time, asleep ? dynamic : 0),
+        YK_BLOCK(sleep->poses, asleep ? known + model->port_count : 0),
+        YK_BLOCK(sleep->wrenches, asleep && has_loads(model) ? dynamic : 0),
+        YK_BLOCK(sleep->drives, asleep ? model->joint_count : 0),
+        YK_BLOCK(sleep->frozen.keys, asleep ? contacts : 0),
+        YK_BLOCK(sleep->frozen.impulses, asleep ? contacts : 0),
+        YK_BLOCK(sleep->frozen.torques, asleep ? general : 0),
+        YK_BLOCK(sleep->frozen.points, asleep ? contacts : 0),
+    };
+    memcpy(list, blocks, sizeof blocks);
+    return sizeof blocks / sizeof *blocks;
+}
+
+yk_status yk_world_state_create(const yk_world_model *model, yk_world_state *state)
+{
+    *state = (yk_world_state){.run = {0}};
+
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(model, state, blocks);
+    yk_status status = yk_blocks_take(model->context, blocks, count);
+    if (status == YK_OK) yk_world_state_begin(model, 0, state);
+    return status;
+}
+
+void yk_world_state_destroy(const yk_world_model *model, yk_world_state *state)
+{
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(model, state, blocks);
+    yk_blocks_release(model->context, blocks, count);
+}
+
+size_t yk_world_state_bytes(const yk_world_model *model, const yk_world_state *state)
+{
+    yk_world_state copy = *state;
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(model, &copy, blocks);
+    return yk_blocks_bytes(blocks, count);
+}
+
+void yk_contact_list_index(const yk_world_model *model, yk_contact_list *list)
+{
+    size_t k = 0;
+    for (size_t i = 0; i <= model->finite_count; i++) {
+        while (k < list->round_count && (size_t)list->keys[k].a < i) k++;
+        list->rows[i] = (uint32_t)k;
+    }
+}
+
+void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state *state)
+{
+    state->run = (yk_run){.time = t};
+    for (size_t i = 0; i < model->body_count; i++) state->bodies[i] = model->initial[model->body_of[i]];
+    for (size_t i = 0; i < model->port_count; i++) state->ports[i] = (yk_port_state){.wrench = {.force = {0, 0, 0}}};
+    for (size_t i = 0; i < model->signal_count; i++) state->signals[i] = 0;
+    for (size_t i = 0; i < yk_world_known_count(model); i++) state->reactions[i] = (yk_wrench){.force = {0, 0, 0}};
+    for (size_t i = 0; i < model->joint_count; i++) state->joints[i] = (yk_wrench){.force = {0, 0, 0}};
+    for (size_t i = 0; i < model->joint_row_count; i++) state->joint_impulses[i] = 0;
+
+    /* No contact, so that the first step starts from zero impulses. */
+    state->contacts.count = state->contacts.round_count = 0;
+    yk_contact_list_index(model, &state->contacts);
+}
+
+/* The image -------------------------------------------------------------------------------------------------------- */
+
+yk_state_layout yk_world_image_layout(const yk_world_model *model)
+{
+    size_t known = yk_world_known_count(model), contacts = model->contact_capacity;
+    size_t continuous = model->body_count * BODY_WORDS;
+    size_t outputs = PORT_WORDS * model->port_count + model->signal_count;
+    outputs += WRENCH_WORDS * (known + model->joint_count) + model->joint_row_count;
+    size_t cache = 2 + CONTACT_WORDS * contacts + 3 * model->general_capacity;
+
+    /* Frozen contacts and those of the last step have one capacity together; points come on top. */
+    size_t sleep = 0;
+    if (sleeps(model)) {
+        sleep = model->dynamic_count + POSE_WORDS * (known + model->port_count) + model->joint_count;
+        if (has_loads(model)) sleep += WRENCH_WORDS * model->dynamic_count;
+        sleep += 2 + 3 * contacts;
+    }
+    return (yk_state_layout){continuous + RUN_WORDS + outputs + cache + sleep, continuous};
 }
 
 /* One walk serves both directions, so that they cannot disagree. */
 typedef struct image_walk {
+    const yk_world_model *model;
     double *at;
     bool reading; /* from the image */
 } image_walk;
@@ -50,149 +153,77 @@ static void copy_words(image_walk *walk, void *data, size_t bytes)
     walk->at += (bytes + sizeof(double) - 1) / sizeof(double);
 }
 
-static void walk_outputs(image_walk *walk, yk_nonsmooth *self)
+static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
 {
-    for (size_t i = 0; i < self->port_count; i++) {
-        copy_words(walk, &self->ports[i].wrench, sizeof self->ports[i].wrench);
-        copy_words(walk, &self->ports[i].rate, sizeof self->ports[i].rate);
-    }
-    for (size_t i = 0; i < self->signal_count; i++)
-        copy_words(walk, &self->signals[i].value, sizeof self->signals[i].value);
-    copy_words(walk, self->reactions, yk_world_known_count(self) * sizeof *self->reactions);
-    for (size_t i = 0; i < self->joint_count; i++)
-        copy_words(walk, &self->joints[i].wrench, sizeof self->joints[i].wrench);
-    copy_words(walk, self->joint_impulses, self->joint_row_capacity * sizeof *self->joint_impulses);
-}
+    const yk_world_model *model = walk->model;
 
-static yk_status walk_contacts(image_walk *walk, yk_nonsmooth *self, yk_contact_list *list, yk_vec3 *impulses,
-                               yk_vec3 *torques)
-{
+    /* Counts of another model would lead beyond the arrays. */
     uint64_t counts[2] = {list->count, list->round_count};
     copy_words(walk, counts, sizeof counts);
-    if (counts[0] > self->contact_capacity || counts[1] > counts[0] || counts[0] - counts[1] > self->general_capacity)
-        return yk_fail(self->context, YK_ERROR_ARGUMENT, "the state image does not belong to this model");
+    bool fits = counts[0] <= model->contact_capacity && counts[1] <= counts[0] &&
+                counts[0] - counts[1] <= model->general_capacity;
+    if (!fits) return yk_fail(model->context, YK_ERROR_ARGUMENT, "the state image does not belong to this model");
     list->count = (size_t)counts[0];
     list->round_count = (size_t)counts[1];
+
+    /* A key is two words. */
     for (size_t i = 0; i < list->count; i++) {
-        uint64_t words[2] = {(uint64_t)(uint32_t)list->keys[i].a << 32 | (uint32_t)list->keys[i].b,
-                             list->keys[i].feature};
+        yk_contact_key *key = &list->keys[i];
+        uint64_t words[2] = {(uint64_t)(uint32_t)key->a << 32 | (uint32_t)key->b, key->feature};
         copy_words(walk, words, sizeof words);
-        list->keys[i] = (yk_contact_key){(int32_t)(words[0] >> 32), (int32_t)(uint32_t)words[0], (uint32_t)words[1]};
+        *key = (yk_contact_key){(int32_t)(words[0] >> 32), (int32_t)(uint32_t)words[0], (uint32_t)words[1]};
     }
-    copy_words(walk, impulses, list->count * sizeof *impulses);
-    if (list->count > list->round_count) copy_words(walk, torques, (list->count - list->round_count) * sizeof *torques);
+
+    copy_words(walk, list->impulses, list->count * sizeof *list->impulses);
+    size_t general = list->count - list->round_count;
+    if (general > 0) copy_words(walk, list->torques, general * sizeof *list->torques);
     return YK_OK;
 }
 
-static yk_status walk_sleep(image_walk *walk, yk_nonsmooth *self)
+static yk_status walk_image(image_walk *walk, yk_world_state *state)
 {
-    yk_sleep *sleep = &self->sleep;
-    if (!sleep->rest_time) return YK_OK;
-    copy_words(walk, sleep->rest_time, self->dynamic_count * sizeof *sleep->rest_time);
-    copy_words(walk, sleep->poses, (yk_world_known_count(self) + self->port_count) * sizeof *sleep->poses);
-    if (sleep->wrenches) copy_words(walk, sleep->wrenches, self->dynamic_count * sizeof *sleep->wrenches);
-    copy_words(walk, sleep->drives, self->joint_count * sizeof *sleep->drives);
-    yk_status status = walk_contacts(walk, self, &sleep->frozen, sleep->forces, sleep->torques);
-    if (status == YK_OK) copy_words(walk, sleep->points, sleep->frozen.count * sizeof *sleep->points);
+    const yk_world_model *model = walk->model;
+    size_t known = yk_world_known_count(model);
+
+    copy_words(walk, state->bodies, model->body_count * sizeof *state->bodies);
+    copy_words(walk, &state->run, sizeof state->run);
+
+    /* Outputs. */
+    copy_words(walk, state->ports, model->port_count * sizeof *state->ports);
+    copy_words(walk, state->signals, model->signal_count * sizeof *state->signals);
+    copy_words(walk, state->reactions, known * sizeof *state->reactions);
+    copy_words(walk, state->joints, model->joint_count * sizeof *state->joints);
+    copy_words(walk, state->joint_impulses, model->joint_row_count * sizeof *state->joint_impulses);
+
+    /* Contacts, and those of sleeping bodies. */
+    yk_status status = walk_contacts(walk, &state->contacts);
+    yk_sleep_state *sleep = &state->sleep;
+    if (status < 0 || !sleep->rest_time) return status;
+
+    copy_words(walk, sleep->rest_time, model->dynamic_count * sizeof *sleep->rest_time);
+    copy_words(walk, sleep->poses, (known + model->port_count) * sizeof *sleep->poses);
+    if (sleep->wrenches) copy_words(walk, sleep->wrenches, model->dynamic_count * sizeof *sleep->wrenches);
+    copy_words(walk, sleep->drives, model->joint_count * sizeof *sleep->drives);
+    status = walk_contacts(walk, &sleep->frozen);
+    if (status == YK_OK) copy_words(walk, sleep->frozen.points, sleep->frozen.count * sizeof *sleep->frozen.points);
     return status;
 }
 
-static yk_status walk_image(yk_nonsmooth *self, image_walk *walk)
+void yk_world_write_image(const yk_world_model *model, const yk_world_state *state, double *image)
 {
-    copy_words(walk, self->bodies, self->body_count * sizeof *self->bodies);
-    copy_words(walk, &self->run, sizeof self->run);
-    walk_outputs(walk, self);
-    yk_status status = walk_contacts(walk, self, &self->cache, self->impulses, self->torques);
-    return status == YK_OK ? walk_sleep(walk, self) : status;
-}
+    image_walk walk = {model, image, false};
+    walk_image(&walk, (yk_world_state *)(uintptr_t)state);
 
-void yk_world_state_get(const yk_nonsmooth *self, double *image)
-{
-    image_walk walk = {image, false};
-    walk_image((yk_nonsmooth *)(uintptr_t)self, &walk);
-    double *end = image + yk_world_state_layout(self).words;
+    /* Lists that are shorter than their capacity leave words at the end. */
+    double *end = image + yk_world_image_layout(model).words;
     memset(walk.at, 0, (size_t)(end - walk.at) * sizeof *image);
 }
 
-yk_status yk_world_state_set(yk_nonsmooth *self, const double *image)
+yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state, const double *image)
 {
-    image_walk walk = {(double *)(uintptr_t)image, true};
-    yk_status status = walk_image(self, &walk);
+    image_walk walk = {model, (double *)(uintptr_t)image, true};
+    yk_status status = walk_image(&walk, state);
     if (status < 0) return status;
-    yk_world_index_cache(self);
-    if (self->sleep.rest_time) yk_frozen_sum(self);
-    /* Perturbed quaternions are brought back to unit length; those that are unit to rounding stay as they are. */
-    for (size_t i = 0; i < self->body_count; i++) {
-        double norm = yk_q_norm(self->bodies[i].orientation);
-        if (fabs(norm - 1) > 1e-14 && norm > 0) self->bodies[i].orientation = yk_q_unit(self->bodies[i].orientation);
-    }
+    yk_contact_list_index(model, &state->contacts);
     return YK_OK;
-}
-
-/* Looking and placing between steps -------------------------------------------------------------------------------- */
-
-double yk_nonsmooth_time(const yk_nonsmooth *self)
-{
-    return self->run.time;
-}
-
-double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body)
-{
-    return self->models[self->slot_of ? self->slot_of[body] : body].mass;
-}
-
-void yk_nonsmooth_body_motion(const yk_nonsmooth *self, int body, yk_motion *motion)
-{
-    const yk_body_state *state = self->started ? &self->bodies[self->slot_of[body]] : &self->initial[body];
-    *motion = (yk_motion){.position = state->position,
-                          .velocity = state->velocity,
-                          .orientation = state->orientation,
-                          .angular_velocity = state->angular_velocity};
-}
-
-void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *motion)
-{
-    yk_body_state *state = self->started ? &self->bodies[self->slot_of[body]] : &self->initial[body];
-    *state =
-        (yk_body_state){motion->position, yk_q_unit(motion->orientation), motion->velocity, motion->angular_velocity};
-    if (self->started) yk_sleep_wake(self, self->slot_of[body]);
-}
-
-yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body)
-{
-    size_t slot = (size_t)self->slot_of[body];
-    return slot < self->dynamic_count ? (yk_wrench){.force = {0, 0, 0}} : self->reactions[slot - self->dynamic_count];
-}
-
-/* Sum of `impulses` on the body in slot `slot` from the one in slot `other`. */
-static yk_vec3 sum_between(const yk_nonsmooth *self, const yk_contact_list *list, const yk_vec3 *impulses, int32_t slot,
-                           int32_t other)
-{
-    yk_vec3 sum = {0, 0, 0};
-    for (size_t i = 0; i < list->count; i++) {
-        int32_t a = self->parts[list->keys[i].a].body, b = self->parts[list->keys[i].b].body;
-        if (a == slot && b == other) sum = yk_v3_add(sum, impulses[i]);
-        if (b == slot && a == other) sum = yk_v3_sub(sum, impulses[i]);
-    }
-    return sum;
-}
-
-yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from)
-{
-    int32_t slot = body < 0 ? -1 : self->slot_of[body], other = from < 0 ? -1 : self->slot_of[from];
-    yk_vec3 sum = sum_between(self, &self->cache, self->impulses, slot, other);
-    yk_vec3 held = sum_between(self, &self->sleep.frozen, self->sleep.forces, slot, other);
-    return self->run.step > 0 ? yk_v3_axpy(1 / self->run.step, sum, held) : sum;
-}
-
-void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *report)
-{
-    *report = self->report;
-}
-
-void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest)
-{
-    yk_network_violation violation = yk_network_residual(self->network, self->def.solver.friction);
-    *rms = violation.rms;
-    *largest = violation.largest;
 }

@@ -43,6 +43,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     const double d[3] = {n.x, n.y, n.z};
     const double half[3] = {solid->size.x, solid->size.y, solid->size.z};
+
     double corner[3];
     int level[2], levels = 0;
     for (int i = 0; i < 3; i++) {
@@ -50,6 +51,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
         if (fabs(d[i]) < YK_FACE_SLOPE && levels < 2) level[levels++] = i;
     }
 
+    /* All corners of the feature, a face in order around it. */
     static const int around[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
     int count = 1 << levels;
     for (int k = 0; k < count; k++) {

@@ -11,6 +11,7 @@ static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture
 {
     (void)orientation;
     const double half[3] = {solid->size.x, solid->size.y, solid->size.z};
+
     for (int edge = 0; edge < 12; edge++) {
         int along = edge / 4, u = (along + 1) % 3, w = (along + 2) % 3;
         double from[3], to[3];
@@ -26,6 +27,7 @@ static double clearance(const yk_solid *solid, yk_vec3 p)
 {
     unsigned open = solid->open;
     double room = yk_clearance_of_ends(solid, p);
+
     if (!(open & YK_OPEN_LEFT)) room = fmin(room, p.x + solid->size.x);
     if (!(open & YK_OPEN_RIGHT)) room = fmin(room, solid->size.x - p.x);
     if (!(open & YK_OPEN_FRONT)) room = fmin(room, p.y + solid->size.y);

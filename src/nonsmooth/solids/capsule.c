@@ -13,6 +13,7 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     double rod = density * 2 * YK_PI * rr * half;
     double ends = density * 4.0 / 3.0 * YK_PI * r * rr;
 
+    /* Ends by the parallel-axis theorem. */
     double across = rod * (rr / 4 + half * half / 3) + ends * (0.4 * rr + half * half + 0.75 * half * r);
     double along = rod * rr / 2 + 0.4 * ends * rr;
     *inertia = yk_m3_diagonal(across, across, along);

@@ -49,6 +49,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
         return 8;
     }
 
+    /* The point of the rim that is farthest out, and the one opposite where the side looks along the normal. */
     yk_vec3 rim = {r * n.x / radial, r * n.y / radial, up};
     polygon[0] = rim;
     if (fabs(n.z) >= YK_FACE_SLOPE) return 1;
@@ -69,6 +70,7 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     double radial = sqrt(p.x * p.x + p.y * p.y);
     yk_vec3 outward = radial > 0 ? yk_v3(p.x / radial, p.y / radial, 0) : yk_v3(1, 0, 0);
 
+    /* Outside: the nearest point of side, cap or rim. */
     bool beside = radial > size.x, beyond = fabs(p.z) > size.z;
     if (beside || beyond) {
         yk_vec3 q = yk_v3_scale(beside ? size.x : radial, outward);
@@ -93,6 +95,7 @@ static void extremes(const yk_solid *solid, yk_vec3 d, yk_extremes *set)
     double radial = sqrt(d.x * d.x + d.y * d.y);
     bool stands = radial < YK_FACE_SLOPE;
     yk_vec3 *own = set->own;
+
     int count = 0;
     for (int cap = -1; cap <= 1; cap += 2) {
         double z = cap * solid->size.z;
@@ -103,6 +106,7 @@ static void extremes(const yk_solid *solid, yk_vec3 d, yk_extremes *set)
         own[count++] = yk_v3(-r, 0, z);
         own[count++] = yk_v3(0, -r, z);
     }
+
     set->count = count;
 }
 

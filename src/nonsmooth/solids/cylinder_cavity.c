@@ -12,6 +12,7 @@ static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture
     (void)orientation;
     enum { SEGMENTS = 24 };
     double r = solid->size.x, z = solid->size.z;
+
     for (int i = 0; i < SEGMENTS; i++) {
         double a = 2 * YK_PI * i / SEGMENTS, b = 2 * YK_PI * (i + 1) / SEGMENTS;
         double ax = r * cos(a), ay = r * sin(a), bx = r * cos(b), by = r * sin(b);
@@ -34,6 +35,7 @@ static bool wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *hei
     if (number > 4) return yk_flat_wall(solid, number, at, height, inward);
     if (number > 0 || (solid->open & YK_OPEN_LEFT)) return false;
 
+    /* Inward is towards the axis. */
     yk_vec3 arm = yk_v3_sub(at, solid->position);
     yk_vec3 axis = yk_m3_column(&solid->rotation, 2);
     yk_vec3 radial = yk_v3_axpy(-yk_v3_dot(arm, axis), axis, arm);

@@ -26,6 +26,7 @@ yk_vec3 yk_points_support(const yk_solid *solid, yk_vec3 direction)
 /* The points that are farthest along the normal up to the slope of a face, sorted around it by their angle. */
 int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
+    /* How far the hull reaches, and how large it is. */
     double top = -INFINITY, spread = 0;
     for (int i = 0; i < solid->point_count; i++) {
         yk_vec3 p = solid->points[i];
@@ -40,10 +41,12 @@ int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     }
     if (count <= 2) return count;
 
+    /* Around their middle. */
     yk_vec3 u, w, middle = {0, 0, 0};
     yk_v3_tangents(n, &u, &w);
     for (int i = 0; i < count; i++) middle = yk_v3_axpy(1.0 / count, polygon[i], middle);
 
+    /* Sorted by insertion. */
     double angle[YK_POLYGON_MAX];
     for (int i = 0; i < count; i++) {
         yk_vec3 point = polygon[i];

@@ -24,9 +24,9 @@ bool yk_solid_is_valid(const yk_solid *solid)
     return yk_v3_finite(solid->size) && rows[solid->kind]->valid(solid);
 }
 
-bool yk_solid_is_resizable(yk_solid_kind kind)
+bool yk_solid_has_points(yk_solid_kind kind)
 {
-    return !rows[kind]->from_points;
+    return rows[kind]->from_points;
 }
 
 yk_vec3 yk_solid_support(const yk_solid *solid, yk_vec3 direction)

@@ -6,12 +6,14 @@ static bool valid(const yk_solid *solid)
     return solid->points && solid->point_count == 3;
 }
 
-/* Weights of the corners from the Voronoi regions of the triangle: Ericson (2005), section 5.1.5. */
+/* Weights of the corners from the Voronoi regions of the triangle. */
 static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
 {
     const yk_vec3 *corner = solid->points;
     yk_vec3 ab = yk_v3_sub(corner[1], corner[0]);
     yk_vec3 ac = yk_v3_sub(corner[2], corner[0]);
+
+    /* p along the edges, seen from each corner, and from them its signed areas with the edges. */
     yk_vec3 ap = yk_v3_sub(p, corner[0]);
     yk_vec3 bp = yk_v3_sub(p, corner[1]);
     yk_vec3 cp = yk_v3_sub(p, corner[2]);
@@ -22,6 +24,7 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     double vb = d5 * d2 - d1 * d6;
     double vc = d1 * d4 - d3 * d2;
 
+    /* Corners, edges, the face itself. */
     double v = 0, w = 0; /* of the second and third corner */
     uint32_t feature = 0;
     if (d1 <= 0 && d2 <= 0) {

@@ -1,0 +1,218 @@
+/* The constant model of a nonsmooth subsystem: bodies, solids, joints, forces, ports.
+ *
+ * It is built with the add functions of nonsmooth.h, as the user numbers, and frozen once (freeze.c): bodies get slots, in
+ * which neighbours in space are neighbours in memory and those that forces move come first; these are the nodes of the
+ * contact problem. Nothing here changes from then on, except the size of a shape (yk_nonsmooth_resize_shape). */
+#ifndef YK_NONSMOOTH_MODEL_H
+#define YK_NONSMOOTH_MODEL_H
+
+#include "base/pool.h"
+#include "nonsmooth/nonsmooth.h"
+
+/* Bodies and pairs that one thread works on at a time. */
+enum { YK_BODY_CHUNK = 1024, YK_PAIR_CHUNK = 512 };
+
+typedef enum yk_drive_kind {
+    YK_MOVED_BY_FORCES,
+    YK_FIXED,
+    YK_PRESCRIBED_BY_FUNCTION,
+    YK_PRESCRIBED_BY_PORT
+} yk_drive_kind;
+
+typedef struct yk_body_state {
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity; /* global axes */
+} yk_body_state;
+
+typedef struct yk_body_model {
+    double mass;
+    double radius;  /* of a round body: one centred sphere and equal inertias; 0: not round */
+    double inertia; /* of a round body */
+    int32_t tensor; /* of the others: index in tensors, -1: none */
+    uint8_t drive;  /* yk_drive_kind */
+} yk_body_model;
+
+typedef struct yk_tensor {
+    yk_mat3 body, inverse; /* about the centre of mass, body axes */
+} yk_tensor;
+
+/* A convex solid or an unbounded one on a body; meshes are many. */
+typedef struct yk_part {
+    int32_t body;  /* as the user numbers, a slot once the model is frozen; -1: the world */
+    int32_t shape; /* as the user numbers */
+    int32_t material;
+    uint8_t kind;     /* yk_solid_kind */
+    uint8_t round;    /* centred sphere of a round body */
+    uint16_t world;   /* of a merged model: which it came from; solids of different ones do not touch */
+    int32_t geometry; /* index in placements; -1: a centred sphere needs none */
+} yk_part;
+
+/* Where a part sits on its body, and its geometry. */
+typedef struct yk_part_placement {
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 size;
+    unsigned open, group, mask;
+    int32_t first_point, point_count;
+} yk_part_placement;
+
+typedef struct yk_joint_model {
+    char *name;
+    yk_nonsmooth_joint_def def;
+    yk_joint joint;
+    int slot_a, slot_b;
+    int port;        /* whose prescribed frame takes the place of body b; -1: none */
+    int driver;      /* line port that prescribes the distance; -1: none */
+    size_t own_rows; /* first of its impulses among those of all joints */
+} yk_joint_model;
+
+typedef struct yk_force_model {
+    char *name;
+    yk_nonsmooth_force_def def;
+    int slot_a, slot_b;
+} yk_force_model;
+
+typedef struct yk_port_model {
+    char *name;
+    int body, slot;
+    yk_marker marker;
+    yk_causality causality;
+    unsigned constrained;
+    bool whole_body; /* prescribes all six motions: no rows needed */
+    int joint;       /* rows of a partly prescribed port */
+    /* Line ports: the distance to a marker on another body, or on the ground (-1). */
+    bool line;
+    int far_body, far_slot;
+    yk_marker far_marker;
+    /* Of a merged model: which world it came from; the joints that merging made at it, and its side of them. */
+    int world, merged, merged_count, merged_side;
+} yk_port_model;
+
+/* A number that arrives by a wire. */
+typedef struct yk_signal_model {
+    char *name;
+    bool connected;
+    int index; /* in the list of ports */
+    int world; /* of a merged model */
+} yk_signal_model;
+
+typedef struct yk_prescription {
+    int body;                    /* as the user numbers */
+    yk_motion_function function; /* NULL: the path is read */
+    void *user;
+    yk_nonsmooth_path path;
+} yk_prescription;
+
+/* A length that an interface prescribes between worlds that were merged (m), in their unit of length. */
+typedef struct yk_driven_length {
+    const yk_relative_motion *motion;
+    double unit;
+} yk_driven_length;
+
+typedef struct yk_world_model {
+    yk_context *context;
+    yk_nonsmooth_def def;
+    bool frozen;
+
+    /* Bodies. `initial` and `names` stay in the order of the user, `bodies` goes to that of slots. */
+    size_t body_count, body_capacity, dynamic_count;
+    yk_body_state *initial;
+    yk_body_model *bodies;
+    char **names;
+    int32_t *slot_of, *body_of;
+    size_t tensor_count, tensor_capacity;
+    yk_tensor *tensors;
+
+    /* Solids; the finite ones come first once the model is frozen. */
+    size_t part_count, part_capacity, finite_count, shape_count;
+    yk_part *parts;
+    size_t geometry_count, geometry_capacity;
+    yk_part_placement *geometries;
+    size_t point_count, point_capacity;
+    yk_vec3 *points;
+    size_t material_count, material_capacity;
+    yk_material *materials;
+    yk_material *pair_materials; /* of all pairs of materials */
+    double smallest_radius;      /* of the parts that move */
+    double envelope;             /* gap from which contacts are seen */
+
+    size_t joint_count, joint_capacity; /* those of ports among them */
+    yk_joint_model *joints;
+    size_t joint_row_count;
+    size_t force_count, force_capacity;
+    yk_force_model *forces;
+    size_t prescription_count, prescription_capacity;
+    yk_prescription *prescriptions;
+
+    /* Ports, then signals, in one list; of a merged model those of each world in turn. */
+    size_t port_count, port_capacity;
+    yk_port_model *ports;
+    size_t signal_count, signal_capacity;
+    yk_signal_model *signals;
+    yk_port *port_list;
+    int *port_numbers; /* what stands there: the port, or the complement of the signal */
+
+    /* Of a merged model: the first body and joint of each world, and behind the last. 0: it is one. */
+    int world_count;
+    size_t *world_bodies, *world_joints;
+    yk_driven_length *driven_lengths;
+    int driven_count;
+
+    /* Contacts that there is room for; general ones are those that need their geometry kept (search.c). */
+    size_t contact_capacity, general_capacity;
+} yk_world_model;
+
+/* model.c */
+void yk_world_model_destroy(yk_world_model *model);
+/* Makes the list of ports anew. */
+yk_status yk_world_list_ports(yk_world_model *model);
+
+/* freeze.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and capacities; once. */
+yk_status yk_world_freeze(yk_world_model *model);
+size_t yk_world_model_bytes(const yk_world_model *model);
+
+/* The solid of a part in its own frame: its kind, size and points, without a pose. */
+yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part);
+
+static inline bool yk_world_is_dynamic(const yk_world_model *model, int32_t slot)
+{
+    return slot >= 0 && model->bodies[slot].drive == YK_MOVED_BY_FORCES;
+}
+
+/* Bodies whose motion is known: fixed or prescribed. They follow after the dynamic ones. */
+static inline size_t yk_world_known_count(const yk_world_model *model)
+{
+    return model->body_count - model->dynamic_count;
+}
+
+static inline const yk_material *yk_world_pair_material(const yk_world_model *model, const yk_part *a, const yk_part *b)
+{
+    return &model->pair_materials[(size_t)a->material * model->material_count + (size_t)b->material];
+}
+
+/* Rolling or spinning friction acts between them. */
+static inline bool yk_world_resists_rotation(const yk_world_model *model, const yk_part *a, const yk_part *b)
+{
+    const yk_material *material = yk_world_pair_material(model, a, b);
+    return material->rolling > 0 || material->spinning > 0;
+}
+
+/* The ball that holds a part. */
+static inline double yk_world_part_radius(const yk_world_model *model, const yk_part *part)
+{
+    if (part->round) return model->bodies[part->body].radius;
+    yk_solid solid = yk_world_part_solid(model, part);
+    return yk_solid_radius(&solid);
+}
+
+/* Parts that are not round and so keep an orientation and an extent of their own. */
+static inline size_t yk_world_general_parts(const yk_world_model *model)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < model->finite_count; i++) count += !model->parts[i].round;
+    return count;
+}
+
+#endif

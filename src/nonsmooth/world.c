@@ -1,0 +1,268 @@
+/* The life of the subsystem: its parts, the start of a run, and what can be asked and set between steps. */
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "nonsmooth/blocks.h"
+#include "nonsmooth/world.h"
+
+enum { BLOCKS_MAX = 16 };
+
+yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made)
+{
+    *made = NULL;
+    yk_nonsmooth *self = yk_allocate(context, 1, sizeof *self);
+    if (!self) return YK_ERROR_MEMORY;
+
+    self->base.ops = yk_nonsmooth_ops();
+    self->context = context;
+    self->model.context = context;
+    self->model.def = def ? *def : yk_nonsmooth_default();
+
+    yk_status status = yk_pool_create(context, self->model.def.threads, &self->pool);
+    if (status < 0) {
+        yk_release(context, self);
+        return status;
+    }
+    *made = self;
+    return YK_OK;
+}
+
+/* Memory of a run -------------------------------------------------------------------------------------------------- */
+
+/* Work space of the step and of sleeping. */
+static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
+{
+    const yk_world_model *model = &self->model;
+    size_t bodies = model->body_count, known = yk_world_known_count(model), dynamic = model->dynamic_count;
+    bool loads = model->force_count > 0 || model->port_count > 0;
+    bool sleeps = model->def.sleeping.speed > 0;
+    size_t contacts = sleeps ? model->contact_capacity : 0, general = sleeps ? model->general_capacity : 0;
+
+    yk_step_work *step = &self->step;
+    yk_sleep_work *sleep = &self->sleep;
+    const yk_block blocks[] = {
+        YK_BLOCK(self->problem.joint_rows, model->joint_row_count),
+        YK_BLOCK(self->problem.first_row, model->joint_count),
+        YK_BLOCK(step->before, bodies),
+        YK_BLOCK(step->applied, loads ? bodies : 0),
+        YK_BLOCK(step->received, known),
+        YK_BLOCK(step->line_speeds, model->port_count),
+        YK_BLOCK(step->partials, bodies / YK_BODY_CHUNK + 1),
+        YK_BLOCK(sleep->ahead, sleeps ? known : 0),
+        YK_BLOCK(sleep->received, sleeps ? known : 0),
+        YK_BLOCK(sleep->disturbed, sleeps ? bodies : 0),
+        YK_BLOCK(sleep->root, sleeps ? dynamic : 0),
+        YK_BLOCK(sleep->spare.keys, contacts),
+        YK_BLOCK(sleep->spare.impulses, contacts),
+        YK_BLOCK(sleep->spare.torques, general),
+        YK_BLOCK(sleep->spare.points, contacts),
+    };
+    memcpy(list, blocks, sizeof blocks);
+    return sizeof blocks / sizeof *blocks;
+}
+
+static void release_run(yk_nonsmooth *self)
+{
+    if (!self->model.frozen) return;
+    yk_world_release_interface(self);
+    yk_world_release_passages(self);
+    yk_network_destroy(self->problem.network);
+    self->problem.network = NULL;
+
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(self, blocks);
+    yk_blocks_release(self->context, blocks, count);
+    yk_collision_destroy(&self->collision);
+    yk_world_state_destroy(&self->model, &self->state);
+    self->laid_out = false;
+}
+
+yk_status yk_world_lay_out(yk_nonsmooth *self)
+{
+    if (self->laid_out) return YK_OK;
+    yk_status status = self->model.frozen ? YK_OK : yk_world_freeze(&self->model);
+    if (status < 0) return status;
+
+    /* Work space, state, collision, contact problem; all of it or nothing. */
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks(self, blocks);
+    status = yk_blocks_take(self->context, blocks, count);
+    if (status == YK_OK) status = yk_world_state_create(&self->model, &self->state);
+    if (status == YK_OK) status = yk_collision_create(self->pool, &self->model, &self->state, &self->collision);
+    if (status == YK_OK) status = yk_problem_create(self);
+    if (status < 0) {
+        release_run(self);
+        return status;
+    }
+    self->laid_out = true;
+    return YK_OK;
+}
+
+void yk_nonsmooth_destroy(yk_nonsmooth *self)
+{
+    if (!self) return;
+    release_run(self);
+    yk_world_release_channels(self);
+    yk_world_model_destroy(&self->model);
+    yk_pool_destroy(self->pool);
+    yk_release(self->context, self);
+}
+
+size_t yk_nonsmooth_memory(const yk_nonsmooth *self)
+{
+    size_t bytes = yk_world_model_bytes(&self->model);
+    if (!self->laid_out) return bytes;
+
+    yk_block blocks[BLOCKS_MAX];
+    size_t count = list_blocks((yk_nonsmooth *)(uintptr_t)self, blocks);
+    return bytes + yk_blocks_bytes(blocks, count) + yk_world_state_bytes(&self->model, &self->state) +
+           yk_collision_bytes(&self->collision) + yk_network_memory(self->problem.network);
+}
+
+/* Start ------------------------------------------------------------------------------------------------------------ */
+
+yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
+{
+    if (!(h > 0)) return yk_fail(self->context, YK_ERROR_ARGUMENT, "the step %g must be positive", h);
+    yk_status status = yk_world_lay_out(self);
+    if (status < 0) return status;
+
+    const yk_world_model *model = &self->model;
+    yk_world_state *state = &self->state;
+
+    /* As if there had been no run before. */
+    self->started = true;
+    self->report = (yk_nonsmooth_report){0};
+    self->largest_residual = 0;
+    yk_world_state_begin(model, t, state);
+    yk_collision_forget_list(&self->collision);
+
+    /* Outputs before the first step show what goes in. */
+    for (size_t i = 0; inputs && i < model->signal_count; i++) {
+        const yk_signal_model *signal = &model->signals[i];
+        if (signal->connected) state->signals[i] = yk_input_scalar(&inputs[signal->index], 0);
+    }
+    for (size_t i = 0; inputs && i < model->port_count; i++) {
+        const yk_port_model *port = &model->ports[i];
+        if (port->causality != YK_TAKES_WRENCH) continue;
+        if (port->line)
+            state->ports[i].wrench.force.x = yk_input_scalar(&inputs[i], 0);
+        else
+            state->ports[i].wrench = yk_input_wrench(&inputs[i], 0);
+    }
+
+    /* Poses of known motion come before what refers to them. */
+    yk_world_place_known_bodies(self, t, inputs);
+    yk_sleep_start(self, t, inputs);
+    return yk_world_start_passages(self);
+}
+
+yk_status yk_nonsmooth_start(yk_nonsmooth *self, double t, double h)
+{
+    return yk_world_start(self, t, h, NULL);
+}
+
+yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h)
+{
+    return yk_world_step(self, self->state.run.time, h, NULL);
+}
+
+yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
+{
+    yk_status status = yk_world_read_image(&self->model, &self->state, image);
+    if (status < 0) return status;
+
+    /* What follows from the image: who sleeps, and what they press on. */
+    if (self->state.sleep.rest_time) yk_frozen_sum(self);
+
+    /* Perturbed quaternions are brought back to unit length; those that are unit to rounding stay as they are. */
+    for (size_t i = 0; i < self->model.body_count; i++) {
+        yk_body_state *body = &self->state.bodies[i];
+        double norm = yk_q_norm(body->orientation);
+        if (fabs(norm - 1) > 1e-14 && norm > 0) body->orientation = yk_q_unit(body->orientation);
+    }
+    return YK_OK;
+}
+
+/* Between steps ---------------------------------------------------------------------------------------------------- */
+
+double yk_nonsmooth_time(const yk_nonsmooth *self)
+{
+    return self->state.run.time;
+}
+
+/* Of a body as the user numbers, also before the start. */
+static yk_body_state *body_state(const yk_nonsmooth *self, int body)
+{
+    const yk_world_model *model = &self->model;
+    return self->started ? &self->state.bodies[model->slot_of[body]] : &model->initial[body];
+}
+
+void yk_nonsmooth_body_motion(const yk_nonsmooth *self, int body, yk_motion *motion)
+{
+    const yk_body_state *state = body_state(self, body);
+    *motion = (yk_motion){
+        .position = state->position,
+        .velocity = state->velocity,
+        .orientation = state->orientation,
+        .angular_velocity = state->angular_velocity,
+    };
+}
+
+void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *motion)
+{
+    yk_quat orientation = yk_q_unit(motion->orientation);
+    *body_state(self, body) =
+        (yk_body_state){motion->position, orientation, motion->velocity, motion->angular_velocity};
+    if (self->started) yk_sleep_wake(self, self->model.slot_of[body]);
+}
+
+yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body)
+{
+    const yk_world_model *model = &self->model;
+    size_t slot = (size_t)model->slot_of[body];
+    if (slot < model->dynamic_count) return (yk_wrench){.force = {0, 0, 0}};
+    return self->state.reactions[slot - model->dynamic_count];
+}
+
+yk_wrench yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint)
+{
+    return self->state.joints[joint];
+}
+
+/* Sum of the impulses on the body in slot `slot` from the one in slot `other`. */
+static yk_vec3 sum_between(const yk_world_model *model, const yk_contact_list *list, int32_t slot, int32_t other)
+{
+    yk_vec3 sum = {0, 0, 0};
+    for (size_t i = 0; i < list->count; i++) {
+        int32_t a = model->parts[list->keys[i].a].body, b = model->parts[list->keys[i].b].body;
+        if (a == slot && b == other) sum = yk_v3_add(sum, list->impulses[i]);
+        if (b == slot && a == other) sum = yk_v3_sub(sum, list->impulses[i]);
+    }
+    return sum;
+}
+
+yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from)
+{
+    const yk_world_model *model = &self->model;
+    const yk_world_state *state = &self->state;
+    int32_t slot = body < 0 ? -1 : model->slot_of[body];
+    int32_t other = from < 0 ? -1 : model->slot_of[from];
+
+    yk_vec3 impulse = sum_between(model, &state->contacts, slot, other);
+    yk_vec3 held = sum_between(model, &state->sleep.frozen, slot, other); /* already forces */
+    if (!(state->run.step > 0)) return impulse;
+    return yk_v3_axpy(1 / state->run.step, impulse, held);
+}
+
+void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *report)
+{
+    *report = self->report;
+}
+
+void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest)
+{
+    yk_network_violation violation = yk_network_residual(self->problem.network, self->model.def.solver.friction);
+    *rms = violation.rms;
+    *largest = violation.largest;
+}
