@@ -171,7 +171,7 @@ static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint
 
     for (int r = 0; r < joint.row_count; r++) {
         unsigned bits = yk_row_stiffness_mask(&joint.row[r]);
-        /* At places of flexible bodies, points that coincide turn no arms where their markers are in the origins. */
+        /* At attachments of flexible bodies, points that coincide turn no arms where their markers are in the origins. */
         for (int side = 0; side < 2 && made->chained; side++) {
             int torque = 2 * side + 1;
             bool arm = yk_v3_norm2(joint.offset[side]) > 0;

@@ -21,53 +21,46 @@ static bool slender(const yk_mat3 *j)
     return 240 * yk_v3_dot(x, yk_v3_cross(y, z)) < trace * trace * trace;
 }
 
-static void choose_nodes(const yk_smooth_model *model, bool *chosen)
-{
-    const yk_smooth_def *def = &model->def;
-    for (int i = 0; i < model->node_count; i++) chosen[i] = slender(&model->nodes[i].inertia.tensor);
-    for (int i = 0; i < def->flexible_count; i++)
-        if (model->flexibles[i].node >= 0) chosen[model->flexibles[i].node] = true;
-    for (int i = 0; i < def->beam_count; i++)
-        for (int k = 0; k < YK_BEAM_NODES; k++)
-            if (model->nodes[model->beams[i].node[k]].unknown >= 0) chosen[model->beams[i].node[k]] = true;
-}
-
 /* End nodes and middles of a rod take turns. */
 static int stations(const yk_flexible *body)
 {
     return body->kind == YK_FLEXIBLE_ROD ? 2 * body->elements + 1 : 0;
 }
 
-static void list_rod(const yk_smooth_model *model, const flexible_model *of, carried_vectors *made)
-{
-    int first = model->coordinate_first + of->coordinate;
-    for (int k = 0; k < stations(of->body); k++) {
-        int size = k % 2 ? YK_ANCF_MIDDLE : YK_ANCF_NODE;
-        /* r_y and r_z come last at both */
-        made[k] = (carried_vectors){.first = first, .vectors = size / 3, .node = -1, .section = first + size - 6};
-        first += size;
-    }
-}
-
 yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver *solver)
 {
+    const yk_smooth_def *def = &model->def;
     yk_context *context = model->context;
     bool *chosen = yk_allocate(context, (size_t)model->node_count, sizeof *chosen);
     if (!chosen) return YK_ERROR_MEMORY;
-    choose_nodes(model, chosen);
+
+    /* Which nodes have something to gain. */
+    for (int i = 0; i < model->node_count; i++) chosen[i] = slender(&model->nodes[i].inertia.tensor);
+    for (int i = 0; i < def->flexible_count; i++)
+        if (model->flexibles[i].node >= 0) chosen[model->flexibles[i].node] = true;
+    for (int i = 0; i < def->beam_count; i++) {
+        const int *node = model->beams[i].node;
+        for (int k = 0; k < YK_BEAM_NODES; k++)
+            if (model->nodes[node[k]].unknown >= 0) chosen[node[k]] = true;
+    }
+
     int count = 0;
     for (int i = 0; i < model->node_count; i++) count += chosen[i];
-    for (int i = 0; i < model->def.flexible_count; i++) count += stations(model->flexibles[i].body);
+    for (int i = 0; i < def->flexible_count; i++) count += stations(model->flexibles[i].body);
     solver->carried = yk_allocate(context, (size_t)count, sizeof *solver->carried);
-    if (solver->carried) {
-        solver->carried_count = 0;
-        for (int i = 0; i < model->node_count; i++)
-            if (chosen[i])
-                solver->carried[solver->carried_count++] =
-                    (carried_vectors){.first = model->nodes[i].unknown, .vectors = 2, .node = i};
-        for (int i = 0; i < model->def.flexible_count; i++) {
-            list_rod(model, &model->flexibles[i], &solver->carried[solver->carried_count]);
-            solver->carried_count += stations(model->flexibles[i].body);
+    solver->carried_count = solver->carried ? count : 0;
+    carried_vectors *made = solver->carried;
+    for (int i = 0; i < model->node_count && solver->carried; i++)
+        if (chosen[i]) *made++ = (carried_vectors){.first = model->nodes[i].unknown, .vectors = 2, .node = i};
+
+    /* At the nodes of rods r_y and r_z come last. */
+    for (int i = 0; i < def->flexible_count && solver->carried; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        int first = model->coordinate_first + of->coordinate;
+        for (int k = 0; k < stations(of->body); k++) {
+            int size = k % 2 ? YK_ANCF_MIDDLE : YK_ANCF_NODE;
+            *made++ = (carried_vectors){.first = first, .vectors = size / 3, .node = -1, .section = first + size - 6};
+            first += size;
         }
     }
     yk_release(context, chosen);
@@ -78,36 +71,43 @@ static yk_mat3 axes_of(const yk_smooth_model *model, const yk_smooth_workspace *
 {
     if (of->node >= 0) return work->trial[of->node].frame.rotation;
     const trial_coordinate *at = &work->coordinates[of->section - model->coordinate_first];
-    yk_vec3 r_y = {at[0].value, at[1].value, at[2].value}, r_z = {at[3].value, at[4].value, at[5].value};
+    yk_vec3 r_y = {at[0].value, at[1].value, at[2].value};
+    yk_vec3 r_z = {at[3].value, at[4].value, at[5].value};
     yk_vec3 x = yk_v3_unit(yk_v3_cross(r_y, r_z)), y = yk_v3_unit(r_y);
     return yk_m3_columns(x, y, yk_v3_cross(x, y));
 }
 
 void yk_smooth_carry_from_here(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_linear_solver *solver)
 {
-    for (int k = 0; k < solver->carried_count; k++) solver->carried[k].then = axes_of(model, work, &solver->carried[k]);
-}
-
-static void rotate_vectors(double *at, int vectors, const yk_mat3 *rotation, bool back)
-{
-    for (int k = 0; k < vectors; k++, at += 3) {
-        yk_vec3 v = {at[0], at[1], at[2]};
-        v = back ? yk_m3_apply_transposed(*rotation, v) : yk_m3_apply(*rotation, v);
-        at[0] = v.x, at[1] = v.y, at[2] = v.z;
+    for (int k = 0; k < solver->carried_count; k++) {
+        carried_vectors *of = &solver->carried[k];
+        of->then = axes_of(model, work, of);
     }
 }
 
 void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_linear_solver *solver,
                              double *vector)
 {
+    /* D^T b */
     for (int k = 0; k < solver->carried_count; k++) {
         carried_vectors *of = &solver->carried[k];
         of->rotation = yk_m3_mul(axes_of(model, work, of), yk_m3_transpose(of->then));
-        rotate_vectors(&vector[of->first], of->vectors, &of->rotation, true);
+        double *at = &vector[of->first];
+        for (int i = 0; i < of->vectors; i++, at += 3) {
+            yk_vec3 v = yk_m3_apply_transposed(of->rotation, yk_v3(at[0], at[1], at[2]));
+            at[0] = v.x, at[1] = v.y, at[2] = v.z;
+        }
     }
+
     yk_smooth_solve(model, solver, vector);
+
+    /* D x */
     for (int k = 0; k < solver->carried_count; k++) {
         const carried_vectors *of = &solver->carried[k];
-        rotate_vectors(&vector[of->first], of->vectors, &of->rotation, false);
+        double *at = &vector[of->first];
+        for (int i = 0; i < of->vectors; i++, at += 3) {
+            yk_vec3 v = yk_m3_apply(of->rotation, yk_v3(at[0], at[1], at[2]));
+            at[0] = v.x, at[1] = v.y, at[2] = v.z;
+        }
     }
 }

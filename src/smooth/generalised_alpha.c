@@ -13,14 +13,17 @@
 
 #include "smooth/two_step.h"
 
+/* Smallest share of a step that is tried before the step is given up. */
+static const double SMALLEST_FRACTION = 1e-4;
+
 yk_generalised_alpha yk_generalised_alpha_of(double rho_inf)
 {
     yk_generalised_alpha m = {.alpha_m = (2 * rho_inf - 1) / (rho_inf + 1), .alpha_f = rho_inf / (rho_inf + 1)};
     m.gamma = 0.5 + m.alpha_f - m.alpha_m;
     m.beta = 0.25 * (m.gamma + 0.5) * (m.gamma + 0.5);
-    double fraction = (1 - m.alpha_f) / (1 - m.alpha_m);
-    m.position = m.beta * fraction;
-    m.velocity = m.gamma * fraction;
+    double ratio = (1 - m.alpha_f) / (1 - m.alpha_m);
+    m.position = m.beta * ratio;
+    m.velocity = m.gamma * ratio;
     return m;
 }
 
@@ -44,11 +47,18 @@ void yk_generalised_alpha_as_ode(yk_smooth_options *options)
     options->error_tolerance = 0;
 }
 
-/* Method accelerations at the end for true ones, by components. */
+/* The formulas by components --------------------------------------------------------------------------------------- */
+
+/* The method's acceleration at the end for a true one. */
 static yk_vec3 method_acceleration(const yk_generalised_alpha *m, yk_vec3 end, yk_vec3 now, yk_vec3 method)
 {
     yk_vec3 sum = yk_v3_axpy(m->alpha_f, now, yk_v3_scale(1 - m->alpha_f, end));
     return yk_v3_scale(1 / (1 - m->alpha_m), yk_v3_axpy(-m->alpha_m, method, sum));
+}
+
+static double coordinate_acceleration(const yk_generalised_alpha *m, double end, double now, double method)
+{
+    return ((1 - m->alpha_f) * end + m->alpha_f * now - m->alpha_m * method) / (1 - m->alpha_m);
 }
 
 static yk_vec3 velocity_at(const yk_generalised_alpha *m, double h, yk_vec3 v, yk_vec3 method, yk_vec3 end)
@@ -67,6 +77,8 @@ static yk_vec3 take(const double *from)
     return yk_v3(from[0], from[1], from[2]);
 }
 
+/* The trial ------------------------------------------------------------------------------------------------------- */
+
 void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smooth_state *state,
                                      yk_smooth_workspace *work, int i)
 {
@@ -75,12 +87,15 @@ void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smoo
     const double *method = &state->method[model->nodes[i].unknown];
     trial_node *node = &work->trial[i];
     double h = work->h;
-    yk_vec3 linear = take(method), angular = take(method + 3);
+
+    yk_vec3 linear = take(method);
     yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, linear);
-    yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, angular);
     node->frame.velocity = velocity_at(&m, h, now->velocity, linear, a);
-    node->frame.angular_velocity = velocity_at(&m, h, now->angular_velocity, angular, b);
     node->frame.position = yk_v3_add(now->position, move_of(&m, h, now->velocity, linear, a));
+
+    yk_vec3 angular = take(method + 3);
+    yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, angular);
+    node->frame.angular_velocity = velocity_at(&m, h, now->angular_velocity, angular, b);
     node->rotation = yk_rotation_of(move_of(&m, h, now->angular_velocity, angular, b));
     node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, now->orientation));
     node->frame.rotation = yk_q_matrix(node->orientation);
@@ -91,18 +106,11 @@ void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model, const y
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     const coordinate_state *now = &state->coordinate_now[k];
-    double method = state->method[model->coordinate_first + k], h = work->h;
     trial_coordinate *trial = &work->coordinates[k];
-    double a =
-        ((1 - m.alpha_f) * trial->acceleration + m.alpha_f * now->acceleration - m.alpha_m * method) / (1 - m.alpha_m);
+    double h = work->h, method = state->method[model->coordinate_first + k];
+    double a = coordinate_acceleration(&m, trial->acceleration, now->acceleration, method);
     trial->rate = now->rate + h * ((1 - m.gamma) * method + m.gamma * a);
     trial->value = now->value + h * (now->rate + h * ((0.5 - m.beta) * method + m.beta * a));
-}
-
-static void place_all(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
-{
-    for (int i = 0; i < model->node_count; i++) yk_generalised_alpha_place_node(model, state, work, i);
-    for (int k = 0; k < model->coordinate_count; k++) yk_generalised_alpha_place_coordinate(model, state, work, k);
 }
 
 void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
@@ -112,24 +120,26 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
     work->h = h;
     work->t = t + h;
     work->damping = yk_smooth_damping_at(model, work->t);
+
+    /* Accelerations and multipliers go on as they changed in the last step; the rest follows from them. */
     double ratio = clock->steps > 0 ? h / clock->h : 0;
     work->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i], *before = &state->before[i];
         trial_node *node = &work->trial[i];
-        node->acceleration = yk_v3_axpy(ratio, yk_v3_sub(now->acceleration, before->acceleration), now->acceleration);
-        node->angular_acceleration = yk_v3_axpy(
-            ratio, yk_v3_sub(now->angular_acceleration, before->angular_acceleration), now->angular_acceleration);
-        yk_vec3 at = now->position;
+        yk_vec3 linear = now->acceleration, angular = now->angular_acceleration, at = now->position;
+        node->acceleration = yk_v3_axpy(ratio, yk_v3_sub(linear, before->acceleration), linear);
+        node->angular_acceleration = yk_v3_axpy(ratio, yk_v3_sub(angular, before->angular_acceleration), angular);
+        yk_generalised_alpha_place_node(model, state, work, i);
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
-        work->coordinates[k].acceleration = now->acceleration + ratio * (now->acceleration - before->acceleration);
+        double now = state->coordinate_now[k].acceleration, before = state->coordinate_before[k].acceleration;
+        work->coordinates[k].acceleration = now + ratio * (now - before);
+        yk_generalised_alpha_place_coordinate(model, state, work, k);
     }
     for (int r = 0; r < model->row_count; r++)
         work->lambda[r] = state->lambda[r] + ratio * (state->lambda[r] - state->lambda_before[r]);
-    place_all(model, state, work);
     work->open = true;
     work->iteration = 0;
 }
@@ -138,20 +148,22 @@ static void open_newton(const yk_smooth_model *model, const yk_smooth_state *sta
                         double h)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double beta = yk_generalised_alpha_stabilisation(model, h);
     yk_generalised_alpha_open(model, state, work, t, h);
     work->c = h * sqrt(m.position);
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
+
+    /* Form ode: a row is weighed so that its change by a change of position is the gradient again. */
+    double beta = yk_generalised_alpha_stabilisation(model, h), square = m.position * h * h;
     work->stabilisation = beta;
-    work->row_weight =
-        beta > 0 ? m.position * h * h / (1 + 2 * beta * m.velocity * h + beta * beta * m.position * h * h) : 0;
-    work->velocity_row_weight = beta > 0 ? m.position * h * h / (1 + beta * m.velocity * h) : 0;
-    work->iterated = work->new_inputs = false;
-    work->refreshed = false;
-    work->refresh = state->clock->refresh != 0;
+    work->row_weight = work->velocity_row_weight = 0;
+    if (beta > 0) {
+        work->row_weight = square / (1 + 2 * beta * m.velocity * h + beta * beta * m.position * h * h);
+        work->velocity_row_weight = square / (1 + beta * m.velocity * h);
+    }
+    yk_smooth_open_newton(state, work);
 }
 
-/* Changes of the positions in model->right, as Newton's method gives them, to the trial. */
+/* Changes of the positions in work->right, as Newton's method gives them, to the trial. */
 static double update(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
@@ -164,14 +176,16 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
         node->angular_acceleration = yk_v3_axpy(inverse, rotation, node->angular_acceleration);
         yk_generalised_alpha_place_node(model, state, work, i);
         double size = fmax(yk_v3_norm2(move) * length * length, yk_v3_norm2(rotation));
-        largest = size > largest || isnan(size) ? size : largest;
+        if (size > largest || isnan(size)) largest = size;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double move = work->right[model->coordinate_first + k], fraction = move * model->fraction[k];
+        double move = work->right[model->coordinate_first + k], size = move * model->fraction[k];
         work->coordinates[k].acceleration += inverse * move;
         yk_generalised_alpha_place_coordinate(model, state, work, k);
-        largest = fraction * fraction > largest || isnan(fraction) ? fraction * fraction : largest;
+        size *= size;
+        if (size > largest || isnan(size)) largest = size;
     }
+
     double scale = model->mass_scale / (work->c * work->c);
     for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * work->right[model->motion_count + r];
     return sqrt(largest);
@@ -182,26 +196,27 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     yk_smooth_momenta(model, work);
     yk_smooth_balance_energy(model, state, work);
+
+    /* The method's accelerations, and what was now as the past of the next step. */
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
         const node_state *now = &state->now[i];
         double *method = &state->method[model->nodes[i].unknown];
         yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, take(method));
         yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, take(method + 3));
-        method[0] = a.x, method[1] = a.y, method[2] = a.z;
-        method[3] = b.x, method[4] = b.y, method[5] = b.z;
+        memcpy(method, &a, sizeof a);
+        memcpy(method + 3, &b, sizeof b);
         state->before[i] = *now;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
         double *method = &state->method[model->coordinate_first + k];
-        *method = ((1 - m.alpha_f) * work->coordinates[k].acceleration + m.alpha_f * now->acceleration -
-                   m.alpha_m * *method) /
-                  (1 - m.alpha_m);
+        *method = coordinate_acceleration(&m, work->coordinates[k].acceleration, now->acceleration, *method);
         state->coordinate_before[k] = *now;
     }
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
     yk_smooth_state_from_trial(model, state, work);
+
     clock_state *clock = state->clock;
     clock->t = work->t;
     clock->h = work->h;
@@ -212,15 +227,7 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
     work->open = false;
 }
 
-static const double SMALLEST_FRACTION = 1e-4;
-
-static yk_status cut_short(const yk_smooth_model *model, yk_smooth_workspace *work)
-{
-    return yk_fail(
-        model->context, YK_ERROR_CAPABILITY,
-        "%s: the step to t = %g had to be cut to converge, and tells no sensitivities then: use a smaller step",
-        model->def.name, work->t);
-}
+/* Steps ----------------------------------------------------------------------------------------------------------- */
 
 static yk_status advance(yk_smooth *smooth, double t, double h)
 {
@@ -235,12 +242,21 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         work->new_inputs = work->iterated;
         yk_smooth_input_frames(model, work);
         yk_status status = yk_smooth_solve_step(smooth);
-        if (status == YK_OK && work->varying) status = used < h ? cut_short(model, work) : yk_two_step_vary(smooth);
+
+        /* Derivatives are those of one step. */
+        if (status == YK_OK && work->varying && used < h)
+            status = yk_fail(model->context, YK_ERROR_CAPABILITY,
+                             "%s: the step to t = %g had to be cut to converge, and tells no sensitivities then: use a "
+                             "smaller step",
+                             model->def.name, work->t);
+        if (status == YK_OK && work->varying) status = yk_two_step_vary(smooth);
         if (status == YK_OK) {
             yk_generalised_alpha_close(model, state, work);
             done = used >= left ? h : done + used;
             continue;
         }
+
+        /* A step that failed is tried again, shorter. */
         work->stabilisation = 0;
         yk_smooth_trial_from_state(model, state, work);
         if (status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
@@ -260,6 +276,7 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
     if (!work->open) open_newton(model, &smooth->state, work, t, h);
     work->iterated = work->new_inputs = true;
     yk_smooth_input_frames(model, work);
+
     bool converged;
     yk_status status = yk_smooth_iterate_once(smooth, &converged);
     if (status != YK_OK) return status;
@@ -268,7 +285,6 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
     return YK_OK;
 }
 
-/* Method accelerations of the start, at (alpha_m - alpha_f) h beside it. */
 static yk_status begin(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -276,37 +292,42 @@ static yk_status begin(yk_smooth *smooth)
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    clock_state *clock = state->clock;
-    double t = work->t, shift = (m.alpha_m - m.alpha_f) * clock->h;
+    double t = work->t, h = state->clock->h;
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
+
+    /* Method accelerations of the start, at (alpha_m - alpha_f) h beside it. */
     yk_smooth_rates_open(smooth);
     yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
     int column = 0;
     yk_status status = yk_sparse_factor(solver->matrix, &column);
     if (status == YK_OK) {
-        yk_smooth_move_along(model, state, work, shift);
+        yk_smooth_move_along(model, state, work, (m.alpha_m - m.alpha_f) * h);
         status = yk_smooth_rates(model, work, solver, false);
         memcpy(state->method, work->right, (size_t)model->motion_count * sizeof *state->method);
     }
+    if (status == YK_ERROR_MEMORY) return status;
     yk_smooth_trial_from_state(model, state, work);
     work->t = t;
     work->input_time = 0;
     yk_smooth_input_frames(model, work);
-    if (status != YK_OK) { /* massless nodes: only implicit steps know their motion */
-        if (status == YK_ERROR_MEMORY) return status;
+
+    /* Massless nodes: only implicit steps know their motion. */
+    if (status != YK_OK) {
         for (int i = 0; i < model->node_count; i++) {
             const node_state *now = &state->now[i];
-            memcpy(&state->method[model->nodes[i].unknown], &now->acceleration, sizeof now->acceleration);
-            memcpy(&state->method[model->nodes[i].unknown + 3], &now->angular_acceleration,
-                   sizeof now->angular_acceleration);
+            double *method = &state->method[model->nodes[i].unknown];
+            memcpy(method, &now->acceleration, sizeof now->acceleration);
+            memcpy(method + 3, &now->angular_acceleration, sizeof now->angular_acceleration);
         }
         for (int k = 0; k < model->coordinate_count; k++)
             state->method[model->coordinate_first + k] = state->coordinate_now[k].acceleration;
     }
+
+    /* No factors yet, but pivots for the matrix of a step. */
     state->factor->c = 0;
     state->factor->level = LEVEL_STEP;
-    memset(state->parts, 0, (size_t)yk_smooth_part_count(model) * state->part_words * sizeof(double));
-    work->c = clock->h * sqrt(m.position);
+    memset(state->parts, 0, (size_t)yk_smooth_part_count(model) * state->part_words * sizeof *state->parts);
+    work->c = h * sqrt(m.position);
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
     yk_smooth_assemble(model, work, solver, LEVEL_STEP);
     status = yk_sparse_factor(solver->matrix, NULL);
@@ -330,11 +351,11 @@ static void characterise(const yk_smooth_model *model, const yk_smooth_workspace
 const integrator yk_smooth_generalised_alpha = {.begin = begin,
                                                 .advance = advance,
                                                 .iterate = iterate,
+                                                .vary = advance,
                                                 .predict = yk_smooth_predict_taylor,
+                                                .open = open_newton,
                                                 .momenta = yk_smooth_momenta,
                                                 .update = update,
+                                                .characterise = characterise,
                                                 .remembers = true,
-                                                .vary = advance,
-                                                .is_ode = yk_generalised_alpha_is_ode,
-                                                .open = open_newton,
-                                                .characterise = characterise};
+                                                .is_ode = yk_generalised_alpha_is_ode};

@@ -35,6 +35,7 @@ struct integrator {
 
     /* Doubles of work->scratch that a step needs; NULL: none. */
     size_t (*scratch_words)(const yk_smooth_model *model);
+    int stages;       /* evaluations of a step whose derivatives are kept (variation.h) */
     int input_degree; /* of wrenches in time that one step follows */
     bool remembers;   /* keeps accelerations of its own in the image, state.method */
     bool settles;     /* accelerations belong to the size of the steps, and settle after it has changed */
@@ -64,7 +65,8 @@ void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_stat
 double yk_smooth_redundant_compliance(const yk_smooth_model *model, const yk_smooth_state *state,
                                       const yk_smooth_workspace *work);
 
-/* newton.c: one iteration on the equations of the open trial; all of them. */
+/* newton.c: a trial that is placed at its prediction is open for iterations; one iteration on the equations of the open trial; all of them. */
+void yk_smooth_open_newton(const yk_smooth_state *state, yk_smooth_workspace *work);
 yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged);
 yk_status yk_smooth_solve_step(yk_smooth *smooth);
 /* The placement of the trial as that of the factors at hand, to the image; and the factors that belong to the image. */
@@ -77,11 +79,10 @@ void yk_smooth_rates_open(yk_smooth *smooth);
 yk_status yk_smooth_rates(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
                           bool factored);
 /* The same, left in work->right, with factors that are kept while refinement makes up for their age; the trial stays as
- * it is. Multipliers from there to the trial. */
+ * it is. */
 yk_status yk_smooth_solve_rates(yk_smooth *smooth);
 /* New factors at the trial's placement for those that follow. */
 yk_status yk_smooth_renew_rates(yk_smooth *smooth);
-void yk_smooth_read_multipliers(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* With the factors at hand. */
 yk_status yk_smooth_project_positions(const yk_smooth_model *model, yk_smooth_workspace *work,
                                       const yk_linear_solver *solver);

@@ -1,7 +1,7 @@
 /* The constant part of a smooth model: what start compiles from the def and from the connections of the ports, and what no
  * step changes. Everything is an index into its arrays.
  *
- *   frames     nodes first, then the ground, then frames that motion ports prescribe, then places of flexible bodies
+ *   frames     nodes first, then the ground, then frames that motion ports prescribe, then attachments of flexible bodies
  *   unknowns   six per node (displacement, rotation) from 6 i on; then generalised coordinates, one each, from
  *              coordinate_first (what a flexible body has beyond its nodes: modal amplitudes, gradients); together
  *              motion_count. Then one multiplier per constraint row, from motion_count; together unknown_count
@@ -15,8 +15,8 @@
 typedef struct node_model {
     const char *name;
     yk_inertia inertia;
-    int unknown;    /* first of six; -1: ground, prescribed, or a place of a flexible body */
-    int attachment; /* of a flexible body: index of places; else -1 */
+    int unknown;    /* first of six; -1: ground, prescribed, or an attachment of a flexible body */
+    int attachment; /* of a flexible body: index of attachments; else -1 */
     bool massive, eccentric;
     bool keep; /* heavy in the assembly of positions and velocities */
 } node_model;
@@ -27,7 +27,7 @@ typedef struct joint_model {
     int node[2];
     int row; /* first equation, counted from the first multiplier */
     unsigned stiffness_mask;
-    bool chained; /* an end is a place of a flexible body */
+    bool chained; /* an end is an attachment of a flexible body */
     bool driven;  /* by a function, or by the input of a scalar motion port */
     yk_smooth_function drive;
     double drive_unit;
@@ -60,7 +60,7 @@ typedef struct flexible_model {
 
 enum { ATTACHMENT_MOVES = 1, ATTACHMENT_ROTATIONS = 2 };
 
-/* A place of a flexible body. Its frame follows the coordinates, so nothing is solved for it. */
+/* An attachment of a flexible body. Its frame follows the coordinates, so nothing is solved for it. */
 typedef struct attachment_model {
     int flexible, attachment;
     int frame;
@@ -96,7 +96,7 @@ typedef struct yk_smooth_model {
     yk_smooth_quantity *quantities; /* of the channels */
     char *channel_names;
     int channel_count;
-    int attachment_channel; /* first channel of the places of flexible bodies, and of these bodies after them */
+    int attachment_channel; /* first channel of the attachments of flexible bodies, and of these bodies after them */
 
     /* Of a merged model: channels of the first part, the second, ..; then of what joins them. Where parts have units or axes
      * of their own also their placements, and the first channel behind each; NULL: all are as the whole. */
@@ -108,7 +108,7 @@ typedef struct yk_smooth_model {
     node_model *nodes;    /* of all frames */
     int node_count;       /* free nodes */
     int frame_count;      /* all */
-    int attachment_first; /* frame of the first place */
+    int attachment_first; /* frame of the first attachment */
     joint_model *joints;
     int joint_count;
     force_model *forces;
@@ -141,7 +141,7 @@ yk_joint yk_smooth_joint_of_port(const port_model *port);
 yk_status yk_smooth_compile_flexibles(yk_smooth_model *model);
 void yk_smooth_release_flexibles(yk_smooth_model *model);
 int yk_smooth_coordinates_of(const yk_smooth_def *def);
-/* Doubles that a body needs in the workspace, and a place of it. */
+/* Doubles that a body needs in the workspace, and an attachment of it. */
 size_t yk_smooth_flexible_words(const yk_flexible *body);
 size_t yk_smooth_attachment_words(const yk_flexible *body, const attachment_model *attachment);
 /* The frame of a node in the def. */

@@ -31,40 +31,18 @@ static const double UNSEEN_ROTATION = 2e-3;
 /* A contraction is measured at least once in so many steps. */
 static const double MEASURE_EVERY = 16;
 
+/* Kept factors ---------------------------------------------------------------------------------------------------- */
+
 void yk_smooth_remember_factors(yk_smooth *smooth, assembly_level level)
 {
     const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_workspace *work = &smooth->work;
     yk_smooth_state *state = &smooth->state;
-    yk_smooth_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
-    factor_state *factor = state->factor;
-    factor->c = work->c;
-    factor->t = work->t;
-    factor->damping = work->damping;
-    factor->level = level;
-    solver->match = true;
-    for (int i = 0; i < model->frame_count; i++) state->reference[i] = work->trial[i].frame;
-    for (int k = 0; k < model->coordinate_count; k++)
-        state->reference_coordinate[k] =
-            (coordinate_reference){.value = work->coordinates[k].value, .rate = work->coordinates[k].rate};
+    *state->factor = (factor_state){.c = work->c, .t = work->t, .damping = work->damping, .level = level};
+    yk_smooth_keep_placement(model, work, state->reference, state->reference_coordinate);
     memcpy(state->reference_lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
-    yk_smooth_carry_from_here(model, work, solver);
-}
-
-/* Exchanges the placement of the trial with that of the last assembly of the matrix. */
-static void swap_reference(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
-{
-    for (int i = 0; i < model->frame_count; i++) {
-        yk_frame swap = work->trial[i].frame;
-        work->trial[i].frame = state->reference[i];
-        state->reference[i] = swap;
-    }
-    for (int k = 0; k < model->coordinate_count; k++) {
-        coordinate_reference *kept = &state->reference_coordinate[k], swap = *kept;
-        *kept = (coordinate_reference){.value = work->coordinates[k].value, .rate = work->coordinates[k].rate};
-        work->coordinates[k].value = swap.value;
-        work->coordinates[k].rate = swap.rate;
-    }
+    smooth->solver.match = true;
+    yk_smooth_carry_from_here(model, work, &smooth->solver);
 }
 
 /* After a rollback the matrix may hold factors of a later time; the same as before are made from what they were
@@ -75,34 +53,46 @@ yk_status yk_smooth_restore_factors(yk_smooth *smooth)
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
-    factor_state *wanted = state->factor;
+    const factor_state *wanted = state->factor;
+
+    /* The trial as it was then. */
     double c = work->c, t = work->t, damping = work->damping;
     double *lambda = work->lambda;
-    swap_reference(model, state, work);
-    work->c = wanted->c, work->t = wanted->t, work->damping = wanted->damping;
+    yk_smooth_swap_placement(model, work, state->reference, state->reference_coordinate);
+    work->c = wanted->c;
+    work->t = wanted->t;
+    work->damping = wanted->damping;
     work->lambda = state->reference_lambda;
+
     yk_smooth_assemble(model, work, solver, (assembly_level)wanted->level);
     yk_status status = yk_smooth_factor(model, work, solver);
     yk_smooth_carry_from_here(model, work, solver);
-    work->lambda = lambda;
-    work->c = c, work->t = t, work->damping = damping;
-    swap_reference(model, state, work);
     solver->match = status == YK_OK;
+
+    /* And as it is now. */
+    work->lambda = lambda;
+    work->c = c;
+    work->t = t;
+    work->damping = damping;
+    yk_smooth_swap_placement(model, work, state->reference, state->reference_coordinate);
     return status;
 }
 
+/* Iterations ------------------------------------------------------------------------------------------------------ */
+
+void yk_smooth_open_newton(const yk_smooth_state *state, yk_smooth_workspace *work)
+{
+    work->open = true;
+    work->iterated = work->new_inputs = false;
+    work->iteration = 0;
+    work->refreshed = false;
+    work->refresh = state->clock->refresh != 0;
+}
+
+/* Corrections below this are rounding of the positions (by the length scale, rad). */
 static double rounding_of(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
     return ROUNDING_FRACTION * fmax(1, work->extent / model->length_scale);
-}
-
-static double tolerance(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work)
-{
-    const yk_smooth_options *options = &model->def.options;
-    /* Where joints are redundant, mechanisms pass through positions in which they could change their mode of motion. */
-    double fraction = options->newton_relative * (state->clock->redundant != 0 ? 0.01 : 1);
-    double wanted = fmin(fraction * work->first_correction, options->newton_absolute);
-    return fmax(wanted, rounding_of(model, work));
 }
 
 /* What the next correction would be, as a fraction of this one. Measured from the second correction on; before, what
@@ -110,41 +100,54 @@ static double tolerance(const yk_smooth_model *model, const yk_smooth_state *sta
  * nothing is known. */
 static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, double correction, bool *measured)
 {
-    *measured = false;
     clock_state *clock = state->clock;
+    *measured = false;
     if (work->new_inputs) { /* the last correction was made for other equations */
         work->new_inputs = false;
         if (work->iteration > 1) return 1;
     }
+
     if (work->iteration == 1) {
         bool jump = correction > 8 * clock->correction;
         if (jump || clock->unmeasured >= MEASURE_EVERY) return 1;
-        double rate = work->refreshed ? SAFETY * clock->fresh_rate : SAFETY * clock->age * clock->rate;
+        double rate = SAFETY * clock->age * clock->rate;
+        if (work->refreshed) rate = SAFETY * clock->fresh_rate;
         return rate > 0 ? fmin(rate, 1) : 1;
     }
-    double rate = work->last_correction > 0 ? correction / work->last_correction : 0;
+
+    double rate = 0;
+    if (work->last_correction > 0) rate = correction / work->last_correction;
     *measured = true;
-    if (work->iteration == 2 && !work->iterated) {
-        clock->unmeasured = 0;
-        if (work->refreshed) {
-            clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, ROUNDING_FRACTION));
-        } else {
-            clock->rate = fmax(rate, ROUNDING_FRACTION) / clock->age;
-        }
+    if (work->iteration > 2 || work->iterated) return rate;
+
+    /* The second correction follows the first with the same factors: what later steps may expect. */
+    clock->unmeasured = 0;
+    if (work->refreshed) {
+        clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, ROUNDING_FRACTION));
+    } else {
+        clock->rate = fmax(rate, ROUNDING_FRACTION) / clock->age;
     }
     return rate;
 }
 
+/* Whether what is left after a correction does not matter beside the local error of the step. */
 static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work,
                         double correction)
 {
+    const yk_smooth_options *options = &model->def.options;
     bool measured;
-    double rate = contraction(state, work, correction, &measured), limit = tolerance(model, state, work),
-           rounding = rounding_of(model, work);
+    double rate = contraction(state, work, correction, &measured);
+
+    /* Where joints are redundant, mechanisms pass through positions in which they could change their mode of motion. */
+    double relative = options->newton_relative * (state->clock->redundant != 0 ? 0.01 : 1);
+    double wanted = fmin(relative * work->first_correction, options->newton_absolute);
+    double rounding = rounding_of(model, work), limit = fmax(wanted, rounding);
     work->report.correction = correction / limit;
+
     if (correction <= rounding) return true;
     if (rate >= 1 && work->iteration > 1 && correction < 100 * rounding) return true;
     if (rate < 1 && rate / (1 - rate) * correction <= limit) return true;
+
     /* Kept factors may let an error of rounding's size grow where all others shrink. */
     if (measured && rate > SLOW_RATE) work->refresh = true;
     return false;
@@ -153,16 +156,21 @@ static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state, yk
 yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
 {
     const yk_smooth_model *model = &smooth->model;
+    const integrator *method = model->integrator;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
-    factor_state *kept = state->factor;
+
+    /* Factors of another weight, or of other equations, are of no use. */
+    const factor_state *kept = state->factor;
     bool refresh = work->refresh || kept->c != work->c || kept->level != LEVEL_STEP;
     if (!refresh && !solver->match) {
         yk_status status = yk_smooth_restore_factors(smooth);
         if (status != YK_OK) return status;
     }
-    model->integrator->momenta(model, work);
+
+    /* The residual, and its solution with new factors or with those that turn with the bodies. */
+    method->momenta(model, work);
     yk_smooth_assemble(model, work, refresh ? solver : NULL, LEVEL_STEP);
     if (refresh) {
         yk_status status = yk_smooth_factor(model, work, solver);
@@ -171,13 +179,12 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
         work->refresh = false;
         work->refreshed = true;
         state->clock->age = 0;
-    }
-    if (refresh) {
         yk_smooth_solve(model, solver, work->right);
     } else {
         yk_smooth_solve_carried(model, work, solver, work->right);
     }
-    double correction = model->integrator->update(model, state, work);
+
+    double correction = method->update(model, state, work);
     work->iteration++;
     work->report.iterations++;
     if (!isfinite(correction)) {
@@ -191,33 +198,24 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
     return YK_OK;
 }
 
-/* The unknown with the largest share in the last correction. */
-static int worst_unknown(const yk_smooth_model *model, const yk_smooth_workspace *work)
+static yk_status not_converged(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
+    /* The unknown with the largest share in the last correction. */
     int worst = 0;
     double largest = -1;
     for (int i = 0; i < model->motion_count; i++) {
         double size = fabs(work->right[i]) * yk_smooth_relative_size(model, i);
-        if (size > largest) largest = size, worst = i;
+        if (!(size > largest)) continue;
+        largest = size;
+        worst = i;
     }
-    return worst;
-}
 
-static yk_status not_converged(const yk_smooth_model *model, yk_smooth_workspace *work)
-{
     char owner[128];
     return yk_fail(model->context, YK_ERROR_DIVERGED,
                    "%s: the step to t = %g (size %g) does not converge after %d iterations, worst at %s: the mechanism "
                    "locks or comes to a dead point there, or the step is too large; use a smaller step",
                    model->def.name, work->t, work->h, work->iteration,
-                   yk_smooth_owner(model, worst_unknown(model, work), owner, sizeof owner));
-}
-
-static int most_kept(const yk_smooth_model *model)
-{
-    for (int i = 0; i < model->def.flexible_count; i++)
-        if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD) return KEPT_WITH_RODS;
-    return KEPT_ITERATIONS;
+                   yk_smooth_owner(model, worst, owner, sizeof owner));
 }
 
 /* How fast directions change: the largest angular velocity, or velocity by the length of the model (1/s). */
@@ -239,26 +237,34 @@ static double rotating_rate(const yk_smooth_model *model, const yk_smooth_worksp
 yk_status yk_smooth_solve_step(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
-    yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
+    clock_state *clock = smooth->state.clock;
     bool converged = false;
     while (!converged) {
+        yk_status status = YK_OK;
         if (work->iteration >= model->def.options.newton_iterations) {
-            state->clock->refresh = 1;
-            return not_converged(model, work);
+            status = not_converged(model, work);
+        } else {
+            status = yk_smooth_iterate_once(smooth, &converged);
         }
-        yk_status status = yk_smooth_iterate_once(smooth, &converged);
         if (status != YK_OK) {
-            state->clock->refresh = 1;
+            clock->refresh = 1;
             return status;
         }
     }
-    clock_state *clock = state->clock;
     clock->unmeasured += 1;
     clock->age += 1;
     if (work->iterated) return YK_OK;
-    clock->refresh = work->iteration > most_kept(model);
+
+    /* Whether the next step makes new factors: where this one took too many iterations, or ... */
+    int most = KEPT_ITERATIONS;
+    for (int i = 0; i < model->def.flexible_count; i++)
+        if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD) most = KEPT_WITH_RODS;
+    bool refresh = work->iteration > most;
+
+    /* ... where corrections are rounding and the mechanism has moved on. */
     if (model->row_count > 0 && work->first_correction < UNSEEN * rounding_of(model, work))
-        clock->refresh = clock->refresh != 0 || clock->age * work->h * rotating_rate(model, work) > UNSEEN_ROTATION;
+        refresh = refresh || clock->age * work->h * rotating_rate(model, work) > UNSEEN_ROTATION;
+    clock->refresh = refresh;
     return YK_OK;
 }

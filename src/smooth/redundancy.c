@@ -14,16 +14,10 @@
 #include "base/text.h"
 #include "smooth/internal.h"
 
-enum { NULL_VECTORS_MAX = 256, INVERSE_ITERATIONS_LEAST = 3, INVERSE_ITERATIONS_MOST = 60 };
+enum { NULL_VECTORS_MAX = 256, NAMES_MAX = 12, INVERSE_ITERATIONS_LEAST = 3, INVERSE_ITERATIONS_MOST = 60 };
 
 /* A vector with |G^T y| below this fraction of |y| counts as annihilated. */
 static const double NULL_FRACTION = 1e-6;
-
-static double random_number(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
-}
 
 static double dot(int n, const double *a, const double *b)
 {
@@ -37,8 +31,9 @@ static bool orthonormalise(int m, const double *basis, int count, double *y)
 {
     for (int round = 0; round < 2; round++)
         for (int k = 0; k < count; k++) {
-            double fraction = dot(m, basis + (size_t)k * (size_t)m, y);
-            for (int i = 0; i < m; i++) y[i] -= fraction * basis[(size_t)k * (size_t)m + (size_t)i];
+            const double *row = basis + (size_t)k * (size_t)m;
+            double along = dot(m, row, y);
+            for (int i = 0; i < m; i++) y[i] -= along * row[i];
         }
     double norm = sqrt(dot(m, y, y));
     if (!(norm > 1e-100)) return false;
@@ -52,30 +47,29 @@ static void put_multipliers(const yk_smooth_model *model, const double *y, doubl
     memcpy(full + model->motion_count, y, (size_t)model->row_count * sizeof *y);
 }
 
-/* |G^T y|. */
-static double image_size(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
-                         const double *y)
-{
-    put_multipliers(model, y, work->right);
-    yk_sparse_multiply(solver->matrix, work->right, work->work_vector);
-    return sqrt(dot(model->motion_count, work->work_vector, work->work_vector));
-}
-
 /* The next vector of the null space, into y; false if there is no other. */
-static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
+static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *work, const yk_linear_solver *solver,
                              const double *basis, int count, uint64_t *seed, double *y)
 {
     int m = model->row_count;
-    double size = INFINITY;
-    for (int i = 0; i < m; i++) y[i] = random_number(seed);
+    for (int i = 0; i < m; i++) {
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        y[i] = (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
+    }
     if (!orthonormalise(m, basis, count, y)) return false;
+
+    double size = INFINITY;
     for (int k = 1; k <= INVERSE_ITERATIONS_MOST; k++) {
         put_multipliers(model, y, work->right);
         yk_sparse_solve(solver->matrix, work->right);
         memcpy(y, work->right + model->motion_count, (size_t)m * sizeof *y);
         if (!orthonormalise(m, basis, count, y)) return false;
         if (k < INVERSE_ITERATIONS_LEAST) continue;
-        double now = image_size(model, work, solver, y);
+
+        /* |G^T y| */
+        put_multipliers(model, y, work->right);
+        yk_sparse_multiply(solver->matrix, work->right, work->work_vector);
+        double now = sqrt(dot(model->motion_count, work->work_vector, work->work_vector));
         if (now < NULL_FRACTION) return true;
         if (!(now < 0.95 * size)) return false;
         size = now;
@@ -83,21 +77,24 @@ static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *
     return false;
 }
 
+/* Names the joints whose equations the vectors of the basis mix. */
 static yk_status report_redundant(const yk_smooth_model *model, const double *basis, int count)
 {
     yk_text names = {0};
-    int named = 0, involved = 0;
+    int involved = 0;
     for (int j = 0; j < model->joint_count; j++) {
         const joint_model *joint = &model->joints[j];
-        double fraction = 0;
-        for (int k = 0; k < count; k++)
-            for (int r = 0; r < joint->joint.row_count; r++)
-                fraction = fmax(fraction, fabs(basis[(size_t)k * (size_t)model->row_count + (size_t)(joint->row + r)]));
-        if (fraction < 1e-4) continue;
-        involved++;
-        if (named++ < 12) yk_text_add(model->context, &names, "%s'%s'", named > 1 ? ", " : "", joint->name);
+        double largest = 0;
+        for (int k = 0; k < count; k++) {
+            const double *row = basis + (size_t)k * (size_t)model->row_count + (size_t)joint->row;
+            for (int r = 0; r < joint->joint.row_count; r++) largest = fmax(largest, fabs(row[r]));
+        }
+        if (largest < 1e-4) continue;
+        const char *comma = involved > 0 ? ", " : "";
+        if (involved++ < NAMES_MAX) yk_text_add(model->context, &names, "%s'%s'", comma, joint->name);
     }
-    if (involved > 12) yk_text_add(model->context, &names, " and %d more", involved - 12);
+    if (involved > NAMES_MAX) yk_text_add(model->context, &names, " and %d more", involved - NAMES_MAX);
+
     yk_status status = yk_fail(model->context, YK_REDUNDANT,
                                "%s: %s%d joint equation%s redundant among the joints %s: reactions there are those of "
                                "least norm; replace joints by ones that constrain less where they matter",
@@ -110,31 +107,33 @@ static yk_status report_redundant(const yk_smooth_model *model, const double *ba
 yk_status yk_smooth_find_redundant(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
-    yk_smooth_state *state = &smooth->state;
-    yk_smooth_workspace *work = &smooth->work;
-    int m = model->row_count;
-    state->clock->redundant = 0;
-    work->report.redundant = 0;
+    yk_context *context = model->context;
+    size_t m = (size_t)model->row_count, capacity = 4;
+    smooth->state.clock->redundant = 0;
+    smooth->work.report.redundant = 0;
     if (m == 0) return YK_OK;
-    size_t capacity = 4;
-    double *basis = yk_allocate(model->context, capacity * (size_t)m, sizeof *basis);
+    double *basis = yk_allocate(context, capacity * m, sizeof *basis);
     if (!basis) return YK_ERROR_MEMORY;
+
     uint64_t seed = 1;
     int count = 0;
-    while (count < NULL_VECTORS_MAX && count < m &&
-           next_null_vector(model, work, &smooth->solver, basis, count, &seed, basis + (size_t)count * (size_t)m)) {
+    while (count < NULL_VECTORS_MAX && count < model->row_count) {
+        double *next = basis + (size_t)count * m;
+        if (!next_null_vector(model, &smooth->work, &smooth->solver, basis, count, &seed, next)) break;
         if ((size_t)++count < capacity) continue;
         capacity *= 2;
-        double *grown = yk_reallocate(model->context, basis, capacity * (size_t)m, sizeof *basis);
+        double *grown = yk_reallocate(context, basis, capacity * m, sizeof *basis);
         if (!grown) {
-            yk_release(model->context, basis);
+            yk_release(context, basis);
             return YK_ERROR_MEMORY;
         }
         basis = grown;
     }
-    work->report.redundant = count;
-    state->clock->redundant = count > 0;
-    yk_status status = count ? report_redundant(model, basis, count) : YK_OK;
-    yk_release(model->context, basis);
+
+    smooth->work.report.redundant = count;
+    smooth->state.clock->redundant = count > 0;
+    yk_status status = YK_OK;
+    if (count) status = report_redundant(model, basis, count);
+    yk_release(context, basis);
     return status;
 }

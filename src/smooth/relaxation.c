@@ -40,57 +40,10 @@ static const double INNER_FRACTION = 0.03;
 /* Relaxations between two that measure the contraction of their iteration; the others trust it. */
 static const double MEASURE_EVERY = 32;
 
-void yk_smooth_release_relaxation(yk_smooth *smooth)
-{
-    const yk_smooth_model *model = &smooth->model;
-    struct relaxation *made = smooth->relaxation;
-    if (!made) return;
-    for (int i = 0; i < made->count && made->part; i++) {
-        part_model *part = &made->part[i];
-        yk_release(model->context, part->unknown);
-        yk_release(model->context, part->acceleration);
-        yk_release(model->context, part->jacobian);
-        yk_release(model->context, part->pivot);
-    }
-    yk_release(model->context, made->part);
-    yk_release(model->context, made->owner);
-    yk_release(model->context, made->spare);
-    yk_release(model->context, made);
-    smooth->relaxation = NULL;
-}
-
-static void find_owners(const yk_smooth_model *model, struct relaxation *made)
-{
-    for (int i = 0; i < model->node_count; i++)
-        for (int k = 0; k < 6; k++) made->owner[model->nodes[i].unknown + k] = model->def.nodes[i].part;
-    for (int i = 0; i < model->def.flexible_count; i++) {
-        const flexible_model *flexible = &model->flexibles[i];
-        for (int k = 0; k < flexible->body->coordinates; k++)
-            made->owner[model->coordinate_first + flexible->coordinate + k] = model->def.flexibles[i].part;
-    }
-}
-
-static yk_status make_part(const yk_smooth_model *model, const int *owner, int index, part_model *part)
-{
-    yk_context *context = model->context;
-    for (int i = 0; i < model->motion_count; i++) part->count += owner[i] == index;
-    size_t n = (size_t)part->count;
-    part->unknown = yk_allocate(context, n, sizeof *part->unknown);
-    part->acceleration = yk_allocate(context, 2 * n, sizeof *part->acceleration);
-    part->jacobian = yk_allocate(context, n * (n + 2), sizeof *part->jacobian); /* and two columns of work */
-    part->pivot = yk_allocate(context, n, sizeof *part->pivot);
-    if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot) return YK_ERROR_MEMORY;
-    part->residual = part->acceleration + n;
-    int at = 0;
-    for (int i = 0; i < model->motion_count; i++)
-        if (owner[i] == index) part->unknown[at++] = i;
-    return YK_OK;
-}
-
 int yk_smooth_part_count(const yk_smooth_model *model)
 {
-    const yk_smooth_options *options = &model->def.options;
-    if (!model->integrator->is_ode || !model->integrator->is_ode(options)) return 0;
+    const integrator *method = model->integrator;
+    if (!method->is_ode || !method->is_ode(&model->def.options)) return 0;
     return model->def.part_count > 0 ? model->def.part_count : 1;
 }
 
@@ -100,33 +53,99 @@ static size_t factor_words(const yk_smooth_state *state)
     return (size_t)((double *)state->clock - (double *)state->reference);
 }
 
-static yk_status create(yk_smooth *smooth)
-{
-    const yk_smooth_model *model = &smooth->model;
-    int parts = yk_smooth_part_count(model);
-    if (parts == 0)
-        return yk_fail(model->context, YK_ERROR_CAPABILITY,
-                       "%s: relaxed coupling takes the equations of motion as ordinary differential equations: set "
-                       "integrator: {type: generalised-alpha, form: ode}",
-                       model->def.name);
-    struct relaxation *made = yk_allocate(model->context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
-    smooth->relaxation = made;
-    made->count = parts;
-    made->part = yk_allocate(model->context, (size_t)made->count, sizeof *made->part);
-    made->owner = yk_allocate(model->context, (size_t)model->motion_count, sizeof *made->owner);
-    made->spare = yk_allocate(model->context, factor_words(&smooth->state), sizeof *made->spare);
-    yk_status status = made->part && made->owner && made->spare ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK) find_owners(model, made);
-    for (int i = 0; i < made->count && status == YK_OK; i++) status = make_part(model, made->owner, i, &made->part[i]);
-    if (status != YK_OK) yk_smooth_release_relaxation(smooth);
-    return status;
-}
-
-/* What the image keeps of a part. */
+/* What the image keeps of a part; its placement follows. */
 static part_state *kept_of(const yk_smooth_state *state, int part)
 {
     return (part_state *)(state->parts + (size_t)part * state->part_words);
+}
+
+static yk_frame *frames_of(part_state *kept)
+{
+    return (yk_frame *)(kept + 1);
+}
+
+static coordinate_reference *coordinates_of(const yk_smooth_model *model, part_state *kept)
+{
+    return (coordinate_reference *)(frames_of(kept) + model->frame_count);
+}
+
+/* Memory ----------------------------------------------------------------------------------------------------------- */
+
+void yk_smooth_release_relaxation(yk_smooth *smooth)
+{
+    yk_context *context = smooth->model.context;
+    struct relaxation *made = smooth->relaxation;
+    if (!made) return;
+    for (int i = 0; i < made->count && made->part; i++) {
+        part_model *part = &made->part[i];
+        yk_release(context, part->unknown);
+        yk_release(context, part->acceleration);
+        yk_release(context, part->jacobian);
+        yk_release(context, part->pivot);
+    }
+    yk_release(context, made->part);
+    yk_release(context, made->owner);
+    yk_release(context, made->spare);
+    yk_release(context, made);
+    smooth->relaxation = NULL;
+}
+
+/* A part with the unknowns that it owns. */
+static yk_status make_part(const yk_smooth_model *model, const int *owner, int index, part_model *part)
+{
+    yk_context *context = model->context;
+    for (int i = 0; i < model->motion_count; i++) part->count += owner[i] == index;
+    size_t n = (size_t)part->count;
+    part->unknown = yk_allocate(context, n, sizeof *part->unknown);
+    part->acceleration = yk_allocate(context, 2 * n, sizeof *part->acceleration);
+    part->jacobian = yk_allocate(context, n * (n + 1), sizeof *part->jacobian); /* and a column of work */
+    part->pivot = yk_allocate(context, n, sizeof *part->pivot);
+    if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot) return YK_ERROR_MEMORY;
+
+    part->residual = part->acceleration + n;
+    int at = 0;
+    for (int i = 0; i < model->motion_count; i++)
+        if (owner[i] == index) part->unknown[at++] = i;
+    return YK_OK;
+}
+
+/* Made when it is first asked for. */
+static yk_status prepare(yk_smooth *smooth)
+{
+    const yk_smooth_model *model = &smooth->model;
+    yk_context *context = model->context;
+    if (smooth->relaxation) return YK_OK;
+    int parts = yk_smooth_part_count(model);
+    if (parts == 0)
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "%s: relaxed coupling takes the equations of motion as ordinary differential equations: set "
+                       "integrator: {type: generalised-alpha, form: ode}",
+                       model->def.name);
+
+    struct relaxation *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    smooth->relaxation = made;
+    made->count = parts;
+    made->part = yk_allocate(context, (size_t)made->count, sizeof *made->part);
+    made->owner = yk_allocate(context, (size_t)model->motion_count, sizeof *made->owner);
+    made->spare = yk_allocate(context, factor_words(&smooth->state), sizeof *made->spare);
+    if (!made->part || !made->owner || !made->spare) {
+        yk_smooth_release_relaxation(smooth);
+        return YK_ERROR_MEMORY;
+    }
+
+    /* Unknowns belong to the part that their node or body came from. */
+    for (int i = 0; i < model->node_count; i++)
+        for (int k = 0; k < 6; k++) made->owner[model->nodes[i].unknown + k] = model->def.nodes[i].part;
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *flexible = &model->flexibles[i];
+        int first = model->coordinate_first + flexible->coordinate;
+        for (int k = 0; k < flexible->body->coordinates; k++) made->owner[first + k] = model->def.flexibles[i].part;
+    }
+    yk_status status = YK_OK;
+    for (int i = 0; i < made->count && status == YK_OK; i++) status = make_part(model, made->owner, i, &made->part[i]);
+    if (status != YK_OK) yk_smooth_release_relaxation(smooth);
+    return status;
 }
 
 /* Components of the trial ------------------------------------------------------------------------------------------ */
@@ -136,35 +155,23 @@ static double *acceleration_of(const yk_smooth_model *model, yk_smooth_workspace
     if (unknown >= model->coordinate_first) return &work->coordinates[unknown - model->coordinate_first].acceleration;
     trial_node *node = &work->trial[unknown / 6];
     yk_vec3 *v = unknown % 6 < 3 ? &node->acceleration : &node->angular_acceleration;
-    int k = unknown % 3;
-    return k == 0 ? &v->x : k == 1 ? &v->y : &v->z;
+    double *component[3] = {&v->x, &v->y, &v->z};
+    return component[unknown % 3];
 }
 
-static void place_unknown(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work, int unknown)
-{
-    if (unknown >= model->coordinate_first) {
-        yk_generalised_alpha_place_coordinate(model, state, work, unknown - model->coordinate_first);
-    } else {
-        yk_generalised_alpha_place_node(model, state, work, unknown / 6);
-    }
-}
-
-static void put_accelerations(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work,
+/* Accelerations of a part, and the placement that they lead to. */
+static void put_accelerations(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
                               const part_model *part, const double *values)
 {
     for (int i = 0; i < part->count; i++) *acceleration_of(model, work, part->unknown[i]) = values[i];
-    for (int i = 0; i < part->count; i++)
-        if (part->unknown[i] >= model->coordinate_first || part->unknown[i] % 6 == 0)
-            place_unknown(model, state, work, part->unknown[i]);
-}
-
-/* r = v' - V at the trial. */
-static yk_status evaluate(yk_smooth *smooth, part_model *part, double *residual)
-{
-    yk_status status = yk_smooth_solve_rates(smooth);
-    if (status != YK_OK) return status;
-    for (int i = 0; i < part->count; i++) residual[i] = part->acceleration[i] - smooth->work.right[part->unknown[i]];
-    return YK_OK;
+    for (int i = 0; i < part->count; i++) {
+        int unknown = part->unknown[i], coordinate = unknown - model->coordinate_first;
+        if (coordinate >= 0) {
+            yk_generalised_alpha_place_coordinate(model, state, work, coordinate);
+        } else if (unknown % 6 == 0) {
+            yk_generalised_alpha_place_node(model, state, work, unknown / 6);
+        }
+    }
 }
 
 /* The Jacobian ----------------------------------------------------------------------------------------------------- */
@@ -180,6 +187,7 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
         coordinate->rate += speed;
         return;
     }
+
     yk_frame *frame = &work->trial[unknown / 6].frame;
     int k = unknown % 3;
     yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
@@ -194,43 +202,47 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
     frame->angular_velocity = yk_v3_axpy(speed, axis, frame->angular_velocity);
 }
 
-/* V of the part with one unknown displaced. */
-static yk_status displaced_rates(yk_smooth *smooth, const part_model *part, int unknown, double push, double *rates)
-{
-    const yk_smooth_model *model = &smooth->model;
-    yk_smooth_workspace *work = &smooth->work;
-    int node = unknown / 6, k = unknown - model->coordinate_first;
-    yk_frame frame = k < 0 ? work->trial[node].frame : (yk_frame){0};
-    trial_coordinate coordinate = k < 0 ? (trial_coordinate){0} : work->coordinates[k];
-    displace(model, work, unknown, push);
-    yk_status status = yk_smooth_solve_rates(smooth);
-    for (int i = 0; i < part->count; i++) rates[i] = work->right[part->unknown[i]];
-    if (k < 0) {
-        work->trial[node].frame = frame;
-    } else {
-        work->coordinates[k].value = coordinate.value;
-        work->coordinates[k].rate = coordinate.rate;
-    }
-    return status;
-}
-
 /* Factors of 1 - dV/dv' at the placement of the trial, its t and h; nothing else may matter, so the factors of the rates
  * are made anew and ports exert nothing. */
 static yk_status difference(yk_smooth *smooth, part_model *part)
 {
+    const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     int n = part->count;
-    double *jacobian = part->jacobian, *base = jacobian + (size_t)n * (size_t)n, *rates = base + n, largest = 1;
+    double *jacobian = part->jacobian, *base = jacobian + (size_t)n * (size_t)n;
     const yk_input *inputs = work->inputs;
     work->inputs = work->own_inputs;
     yk_status status = yk_smooth_renew_rates(smooth);
     if (status == YK_OK) status = yk_smooth_solve_rates(smooth);
-    for (int i = 0; i < n; i++) base[i] = work->right[part->unknown[i]];
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(base[i]));
+
+    double largest = 1;
+    for (int i = 0; i < n; i++) {
+        base[i] = work->right[part->unknown[i]];
+        largest = fmax(largest, fabs(base[i]));
+    }
+
+    /* V of the part with one unknown after the other displaced. */
     double push = 1e-3 * largest;
     for (int j = 0; j < n && status == YK_OK; j++) {
-        status = displaced_rates(smooth, part, part->unknown[j], push, rates);
-        for (int i = 0; i < n; i++) jacobian[i * n + j] = (i == j) - (rates[i] - base[i]) / push;
+        int unknown = part->unknown[j], k = unknown - model->coordinate_first;
+        int node = unknown / 6;
+        yk_frame frame = {0};
+        trial_coordinate coordinate = {0};
+        if (k < 0) {
+            frame = work->trial[node].frame;
+        } else {
+            coordinate = work->coordinates[k];
+        }
+        displace(model, work, unknown, push);
+        status = yk_smooth_solve_rates(smooth);
+        for (int i = 0; i < n; i++) jacobian[i * n + j] = (i == j) - (work->right[part->unknown[i]] - base[i]) / push;
+
+        if (k < 0) {
+            work->trial[node].frame = frame;
+        } else {
+            work->coordinates[k].value = coordinate.value;
+            work->coordinates[k].rate = coordinate.rate;
+        }
     }
     work->inputs = inputs;
     if (status == YK_OK) status = yk_lu_factor(n, jacobian, part->pivot);
@@ -238,69 +250,122 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     return status;
 }
 
-static void exchange_placement(const yk_smooth_model *model, yk_smooth_workspace *work, part_state *kept)
-{
-    yk_frame *frames = (yk_frame *)(kept + 1);
-    coordinate_reference *coordinates = (coordinate_reference *)(frames + model->frame_count);
-    for (int i = 0; i < model->frame_count; i++) {
-        yk_frame swap = work->trial[i].frame;
-        work->trial[i].frame = frames[i], frames[i] = swap;
-    }
-    for (int k = 0; k < model->coordinate_count; k++) {
-        coordinate_reference swap = {.value = work->coordinates[k].value, .rate = work->coordinates[k].rate};
-        work->coordinates[k].value = coordinates[k].value, work->coordinates[k].rate = coordinates[k].rate;
-        coordinates[k] = swap;
-    }
-}
-
 /* A new Jacobian at the trial, and its placement to the image. */
-static yk_status differentiate(yk_smooth *smooth, int index)
+static yk_status differentiate(yk_smooth *smooth, part_model *part, part_state *kept)
 {
     const yk_smooth_model *model = &smooth->model;
-    yk_smooth_workspace *work = &smooth->work;
-    part_model *part = &smooth->relaxation->part[index];
-    part_state *kept = kept_of(&smooth->state, index);
+    const yk_smooth_workspace *work = &smooth->work;
     yk_status status = difference(smooth, part);
     *kept = (part_state){.t = work->t, .h = status == YK_OK ? work->h : 0, .rate = 1};
     part->match = true;
-    yk_frame *frames = (yk_frame *)(kept + 1);
-    coordinate_reference *coordinates = (coordinate_reference *)(frames + model->frame_count);
-    for (int i = 0; i < model->frame_count; i++) frames[i] = work->trial[i].frame;
-    for (int k = 0; k < model->coordinate_count; k++)
-        coordinates[k] = (coordinate_reference){work->coordinates[k].value, work->coordinates[k].rate};
+    yk_smooth_keep_placement(model, work, frames_of(kept), coordinates_of(model, kept));
     return status;
 }
 
 static void set_time(const yk_smooth_model *model, yk_smooth_workspace *work, double t, double h)
 {
-    work->t = t, work->h = h;
+    work->t = t;
+    work->h = h;
     work->damping = yk_smooth_damping_at(model, t);
     work->stabilisation = yk_generalised_alpha_stabilisation(model, h);
 }
 
-/* The Jacobian that belongs to the image, after a rollback. */
-static yk_status restore(yk_smooth *smooth, int index)
+/* The Jacobian that belongs to the image, after a rollback. What the factors of the rates belong to stays in the image. */
+static yk_status restore(yk_smooth *smooth, part_model *part, part_state *kept)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
-    part_model *part = &smooth->relaxation->part[index];
-    part_state *kept = kept_of(state, index);
-    double t = work->t, h = work->h;
-    size_t bytes = factor_words(state) * sizeof(double);
-    memcpy(smooth->relaxation->spare, state->reference, bytes);
-    exchange_placement(model, work, kept);
+    yk_frame *frames = frames_of(kept);
+    coordinate_reference *coordinates = coordinates_of(model, kept);
+    double t = work->t, h = work->h, *spare = smooth->relaxation->spare;
+    size_t bytes = factor_words(state) * sizeof *spare;
+
+    memcpy(spare, state->reference, bytes);
+    yk_smooth_swap_placement(model, work, frames, coordinates);
     set_time(model, work, kept->t, kept->h);
     yk_status status = difference(smooth, part);
     set_time(model, work, t, h);
-    exchange_placement(model, work, kept);
-    memcpy(state->reference, smooth->relaxation->spare, bytes);
+    yk_smooth_swap_placement(model, work, frames, coordinates);
+    memcpy(state->reference, spare, bytes);
+
     smooth->solver.match = false;
     part->match = status == YK_OK;
     return status;
 }
 
 /* Newton's method -------------------------------------------------------------------------------------------------- */
+
+static yk_status diverged(const yk_smooth_model *model, const yk_smooth_workspace *work)
+{
+    return yk_fail(model->context, YK_ERROR_DIVERGED,
+                   "its equations do not converge at t = %g: the step is too large for its stiffness; use a smaller "
+                   "time.step",
+                   work->t);
+}
+
+/* Rounding of positions, as the stabilisation turns it into velocities. */
+static double rounding_of(const yk_smooth_model *model, const yk_smooth_workspace *work, double speed)
+{
+    return 4e-16 * fmax(work->extent, model->length_scale) / (work->h * speed);
+}
+
+/* Solves r = v' - V = 0 for the accelerations of a part; `change`: the largest change, as a fraction of the typical velocity. */
+static yk_status solve_part(yk_smooth *smooth, int index, double *change)
+{
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+    part_model *part = &smooth->relaxation->part[index];
+    part_state *kept = kept_of(&smooth->state, index);
+    double speed = smooth->relaxation->speed, limit = rounding_of(model, work, speed), last = INFINITY;
+    double velocity = yk_generalised_alpha_of(model->def.options.rho_inf).velocity;
+    *change = 0;
+    for (int k = 0; k < NEWTON_ITERATIONS; k++) {
+        /* The Jacobian that is kept, or a new one, and the residual. */
+        yk_status status = YK_OK;
+        if (kept->stale != 0 || kept->h != work->h) {
+            status = differentiate(smooth, part, kept);
+        } else if (!part->match) {
+            status = restore(smooth, part, kept);
+        }
+        if (status == YK_OK) status = yk_smooth_solve_rates(smooth);
+        if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
+            return diverged(model, work); /* an iterate went astray */
+        if (status != YK_OK) return status;
+        for (int i = 0; i < part->count; i++) part->residual[i] = part->acceleration[i] - work->right[part->unknown[i]];
+
+        /* The correction, and its size. */
+        yk_lu_solve(part->count, part->jacobian, part->pivot, part->residual);
+        double largest = 0;
+        for (int i = 0; i < part->count; i++) {
+            double size =
+                fabs(part->residual[i]) * yk_smooth_relative_size(model, part->unknown[i]) * model->length_scale;
+            if (size > largest || isnan(size)) largest = size;
+        }
+        double step = work->h * velocity / speed * largest, rate = step / last;
+        if (!isfinite(step)) return diverged(model, work);
+        for (int i = 0; i < part->count; i++) part->acceleration[i] -= part->residual[i];
+        put_accelerations(model, &smooth->state, work, part, part->acceleration);
+        *change = fmax(*change, step);
+
+        /* What the Jacobian is worth: measured in the second iteration, trusted for a while in the first of others. */
+        if (k == 1 && last > 1e4 * limit) {
+            kept->rate = rate;
+            kept->trusted = 0;
+        }
+        if (k > 0 && rate > SLOW_RATE && step > 1e3 * limit) kept->stale = 1;
+        double contraction = 1;
+        if (k > 0) {
+            contraction = rate;
+        } else if (kept->trusted++ < MEASURE_EVERY) {
+            contraction = kept->rate;
+        }
+        if (step <= limit) return YK_OK;
+        if (contraction < 1 && contraction / (1 - contraction) * step <= INNER_FRACTION * *change) return YK_OK;
+        last = step;
+    }
+    return last < 1e-6 ? YK_OK : diverged(model, work);
+}
 
 /* Velocities of the model, or what its accelerations would make over a length scale; below a millionth of that length
  * per second it counts as at rest. */
@@ -316,100 +381,29 @@ static double typical_speed(const yk_smooth_model *model, const yk_smooth_state 
     return speed;
 }
 
-/* A change of accelerations as a fraction of the typical velocity. */
-static double change_of(const yk_smooth *smooth, const part_model *part, const double *step)
-{
-    const yk_smooth_model *model = &smooth->model;
-    yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double largest = 0, factor = smooth->work.h * m.velocity / smooth->relaxation->speed;
-    for (int i = 0; i < part->count; i++) {
-        double size = fabs(step[i]) * yk_smooth_relative_size(model, part->unknown[i]) * model->length_scale;
-        if (size > largest || isnan(size)) largest = size;
-    }
-    return factor * largest;
-}
-
-static yk_status diverged(const yk_smooth_model *model, yk_smooth_workspace *work)
-{
-    return yk_fail(model->context, YK_ERROR_DIVERGED,
-                   "its equations do not converge at t = %g: the step is too large for its stiffness; use a smaller "
-                   "time.step",
-                   work->t);
-}
-
-/* Rounding of positions, as the stabilisation turns it into velocities. */
-static double rounding_of(const yk_smooth *smooth)
-{
-    const yk_smooth_workspace *work = &smooth->work;
-    return 4e-16 * fmax(work->extent, smooth->model.length_scale) / (work->h * smooth->relaxation->speed);
-}
-
-/* The Jacobian of a part for a relaxation, and its residual. */
-static yk_status prepare(yk_smooth *smooth, int index)
-{
-    part_model *part = &smooth->relaxation->part[index];
-    const part_state *kept = kept_of(&smooth->state, index);
-    yk_status status = YK_OK;
-    if (kept->stale != 0 || kept->h != smooth->work.h) {
-        status = differentiate(smooth, index);
-    } else if (!part->match) {
-        status = restore(smooth, index);
-    }
-    return status == YK_OK ? evaluate(smooth, part, part->residual) : status;
-}
-
-static yk_status solve_part(yk_smooth *smooth, int index, double *change)
-{
-    const yk_smooth_model *model = &smooth->model;
-    yk_smooth_state *state = &smooth->state;
-    yk_smooth_workspace *work = &smooth->work;
-    part_model *part = &smooth->relaxation->part[index];
-    part_state *kept = kept_of(state, index);
-    double limit = rounding_of(smooth);
-    double last = INFINITY;
-    *change = 0;
-    for (int k = 0; k < NEWTON_ITERATIONS; k++) {
-        yk_status status = prepare(smooth, index);
-        if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
-            return diverged(model, work); /* an iterate went astray */
-        if (status != YK_OK) return status;
-        yk_lu_solve(part->count, part->jacobian, part->pivot, part->residual);
-        double step = change_of(smooth, part, part->residual), rate = step / last;
-        if (!isfinite(step)) return diverged(model, work);
-        for (int i = 0; i < part->count; i++) part->acceleration[i] -= part->residual[i];
-        put_accelerations(model, state, work, part, part->acceleration);
-        *change = fmax(*change, step);
-        if (k == 1 && last > 1e4 * limit) kept->rate = rate, kept->trusted = 0;
-        if (k > 0 && rate > SLOW_RATE && step > 1e3 * limit) kept->stale = 1;
-        bool trusting = k == 0 && kept->trusted++ < MEASURE_EVERY;
-        double contraction = k > 0 ? rate : trusting ? kept->rate : 1;
-        if (step <= limit || (contraction < 1 && contraction / (1 - contraction) * step <= INNER_FRACTION * *change))
-            return YK_OK;
-        last = step;
-    }
-    return last < 1e-6 ? YK_OK : diverged(model, work);
-}
-
 yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, double *change)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
-    yk_status status = smooth->relaxation ? YK_OK : create(smooth);
+    yk_status status = prepare(smooth);
     if (status != YK_OK) return status;
-    part_model *part = &smooth->relaxation->part[index];
+
+    struct relaxation *relaxation = smooth->relaxation;
+    part_model *part = &relaxation->part[index];
     work->input_time = h;
     if (!work->open) {
         yk_generalised_alpha_open(model, state, work, t, h);
         yk_smooth_rates_open(smooth);
-        smooth->relaxation->speed = typical_speed(model, state);
+        relaxation->speed = typical_speed(model, state);
         work->relaxing = true;
     }
     yk_smooth_input_frames(model, work);
+
     work->stabilisation = yk_generalised_alpha_stabilisation(model, h);
     for (int i = 0; i < part->count; i++) part->acceleration[i] = *acceleration_of(model, work, part->unknown[i]);
     status = solve_part(smooth, index, change);
-    if (*change <= 20 * rounding_of(smooth)) *change = 0;
+    if (*change <= 20 * rounding_of(model, work, relaxation->speed)) *change = 0;
     work->stabilisation = 0;
     work->report.iterations++;
     return status;
@@ -435,14 +429,13 @@ yk_status yk_smooth_accept_relaxed(yk_smooth *smooth)
 /* Whether two images have the same Jacobian; how it serves does not matter. */
 static bool same_jacobian(const yk_smooth_state *state, const double *a, const double *b)
 {
-    size_t skipped = sizeof(part_state) / sizeof(double);
-    return a[0] == b[0] && a[1] == b[1] &&
-           memcmp(a + skipped, b + skipped, (state->part_words - skipped) * sizeof *a) == 0;
+    size_t skipped = sizeof(part_state) / sizeof(double), words = state->part_words - skipped;
+    return a[0] == b[0] && a[1] == b[1] && memcmp(a + skipped, b + skipped, words * sizeof *a) == 0;
 }
 
 void yk_smooth_relaxation_compare(yk_smooth *smooth, const double *image)
 {
-    yk_smooth_state *state = &smooth->state;
+    const yk_smooth_state *state = &smooth->state;
     struct relaxation *made = smooth->relaxation;
     size_t first = (size_t)(state->parts - state->image);
     for (int i = 0; made && i < made->count; i++) {
@@ -453,7 +446,7 @@ void yk_smooth_relaxation_compare(yk_smooth *smooth, const double *image)
 
 yk_status yk_smooth_part_words(yk_smooth *smooth, int part, size_t *words, size_t *unknowns)
 {
-    yk_status status = smooth->relaxation ? YK_OK : create(smooth);
+    yk_status status = prepare(smooth);
     if (status != YK_OK) return status;
     *unknowns = (size_t)smooth->relaxation->part[part].count;
     *words = *unknowns + smooth->state.part_words;
@@ -462,7 +455,7 @@ yk_status yk_smooth_part_words(yk_smooth *smooth, int part, size_t *words, size_
 
 void yk_smooth_part_get(yk_smooth *smooth, int part, double *words)
 {
-    yk_smooth_state *state = &smooth->state;
+    const yk_smooth_state *state = &smooth->state;
     const part_model *of = &smooth->relaxation->part[part];
     for (int i = 0; i < of->count; i++) words[i] = *acceleration_of(&smooth->model, &smooth->work, of->unknown[i]);
     memcpy(words + of->count, kept_of(state, part), state->part_words * sizeof *words);
@@ -470,7 +463,7 @@ void yk_smooth_part_get(yk_smooth *smooth, int part, double *words)
 
 void yk_smooth_part_set(yk_smooth *smooth, int part, const double *words)
 {
-    yk_smooth_state *state = &smooth->state;
+    const yk_smooth_state *state = &smooth->state;
     part_model *of = &smooth->relaxation->part[part];
     double *kept = (double *)kept_of(state, part);
     put_accelerations(&smooth->model, state, &smooth->work, of, words);

@@ -360,5 +360,6 @@ const integrator yk_smooth_runge_kutta = {.begin = begin,
                                           .iterate = iterate,
                                           .predict = yk_smooth_predict_taylor,
                                           .scratch_words = scratch_words,
+                                          .stages = STAGES,
                                           .input_degree = YK_INPUT_DEGREE_MAX,
                                           .vary = vary};

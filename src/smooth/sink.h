@@ -1,5 +1,5 @@
-/* Where the passes of assembly put their entries: into a list of places (the pattern), or into the matrix. Entry k of a
- * pass always has the same place, so pattern and assembly cannot disagree. */
+/* Where the passes of assembly put their entries: into a list of rows and columns (the pattern), or into the matrix. Entry k of a
+ * pass always has the same index, so pattern and assembly cannot disagree. */
 #ifndef YK_SMOOTH_SINK_H
 #define YK_SMOOTH_SINK_H
 
@@ -40,7 +40,7 @@ typedef struct scales {
 
 /* flexible_assemble.c: shares of flexible bodies in a pass. */
 
-/* Gradient of a joint's row whose ends may be places. */
+/* Gradient of a joint's row whose ends may be attachments. */
 void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
                          const yk_row *row, int equation, const yk_gradient *gradient, bool hold, sink *to,
                          sink_mode mode);
@@ -50,7 +50,7 @@ void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_worksp
 /* Inertia, elasticity and weight of all flexible bodies; `weight`: of nodes that are to be kept. */
 void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level,
                              double weight, const scales *s, sink *to, sink_mode mode);
-/* What acts on the places, passed on to the coordinates; comes last. */
+/* What acts on the attachments, passed on to the coordinates; comes last. */
 void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s, sink *to,
                           sink_mode mode);
 

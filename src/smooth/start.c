@@ -14,6 +14,142 @@ static const double START_COMPLIANCE = 1e-9;
 static const double START_IDLE_MASS = 1e-6;
 static const int ASSEMBLY_ITERATIONS = 100;
 
+/* Solves with new factors of the assembled matrix. */
+static yk_status solve_start(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
+{
+    int column = 0;
+    yk_status status = yk_sparse_factor(solver->matrix, &column);
+    if (status == YK_ERROR_SINGULAR) {
+        char owner[128];
+        return yk_fail(model->context, status, "%s: the start has no unique solution at %s: give it mass or a joint",
+                       model->def.name, yk_smooth_owner(model, column, owner, sizeof owner));
+    }
+    if (status == YK_OK) yk_smooth_solve_refined(model, work, solver);
+    return status;
+}
+
+/* The row with the largest residual in the right-hand side, as an unknown. */
+static int worst_row(const yk_smooth_model *model, const yk_smooth_workspace *work, double *size)
+{
+    int worst = 0;
+    *size = 0;
+    for (int r = 0; r < model->row_count; r++) {
+        double value = fabs(work->right[model->motion_count + r]);
+        if (!(value > *size || isnan(value))) continue;
+        *size = value;
+        worst = r;
+    }
+    return model->motion_count + worst;
+}
+
+/* Gauss-Newton with steps of at most half a length scale or half a radian. */
+static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
+{
+    double gap = 0, limit = model->def.options.assembly * fmax(1, model->length_scale);
+    int worst = 0;
+    for (int k = 0; k < ASSEMBLY_ITERATIONS; k++) {
+        yk_smooth_assemble(model, work, solver, LEVEL_POSITION);
+        worst = worst_row(model, work, &gap);
+        if (gap == 0) return YK_OK;
+
+        yk_status status = solve_start(model, work, solver);
+        if (status != YK_OK) return status;
+        double change = yk_smooth_largest_change(model, work);
+        if (!isfinite(change)) break;
+        yk_smooth_move_nodes(model, work, change > 0.5 ? 0.5 / change : 1);
+
+        /* Converged quadratically: the next gap would be rounding. */
+        if (gap < limit && change < 1e-6) return YK_OK;
+    }
+    if (gap < limit) return YK_OK;
+    char owner[128];
+    return yk_fail(
+        model->context, YK_ERROR_NO_SOLUTION,
+        "%s: the mechanism cannot be assembled at t = %g: %s stays open by %.3g (m or rad); check its markers "
+        "and lengths, or start closer",
+        model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner), gap);
+}
+
+static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
+{
+    yk_smooth_assemble(model, work, solver, LEVEL_VELOCITY);
+    yk_status status = solve_start(model, work, solver);
+    if (status != YK_OK) return status;
+    yk_smooth_add_velocities(model, work);
+
+    /* Nodes that are to be kept are only heavy, and move a little with the rest. A second round, from where the others are
+     * now, leaves them what they were given to the last digit, unless the joints forbid it. */
+    bool again = false;
+    for (int i = 0; i < model->node_count; i++) {
+        if (!model->nodes[i].keep) continue;
+        yk_frame *frame = &work->trial[i].frame;
+        const double *change = &work->right[model->nodes[i].unknown];
+        frame->velocity = yk_v3_sub(frame->velocity, yk_v3(change[0], change[1], change[2]));
+        frame->angular_velocity = yk_v3_sub(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
+        again = true;
+    }
+    if (again) {
+        yk_smooth_assemble(model, work, NULL, LEVEL_VELOCITY);
+        yk_smooth_solve_refined(model, work, solver);
+        yk_smooth_add_velocities(model, work);
+    }
+
+    /* What is left of the rows, against the largest speed. */
+    double speed = 0, rate;
+    for (int i = 0; i < model->node_count; i++) {
+        const yk_frame *frame = &work->trial[i].frame;
+        double arc = model->length_scale * yk_v3_norm(frame->angular_velocity);
+        speed = fmax(speed, yk_v3_norm(frame->velocity) + arc);
+    }
+    yk_smooth_assemble(model, work, NULL, LEVEL_VELOCITY);
+    int worst = worst_row(model, work, &rate);
+    if (rate <= 1e-6 * (1 + speed)) return YK_OK;
+    char owner[128];
+    return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
+                   "%s: no velocities satisfy all joints at t = %g: %s is off by %.3g (m/s or rad/s); its prescribed "
+                   "motion contradicts the others",
+                   model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner), rate);
+}
+
+/* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of a run that begins. */
+yk_status yk_smooth_begin(yk_smooth *smooth)
+{
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    clock_state *clock = state->clock;
+    work->c = 0;
+    work->damping = yk_smooth_damping_at(model, work->t);
+    work->compliance = START_COMPLIANCE;
+    work->idle_mass = START_IDLE_MASS;
+    solver->match = false;
+    yk_status status = project_velocities(model, work, solver);
+    if (status != YK_OK) return status;
+
+    /* Accelerations and multipliers; artificial damping needs the momenta before, the state those after. */
+    yk_smooth_momenta(model, work);
+    yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
+    status = solve_start(model, work, solver);
+    if (status != YK_OK) return status;
+    yk_smooth_read_accelerations(model, work);
+    yk_smooth_momenta(model, work);
+
+    yk_smooth_state_from_trial(model, state, work);
+    yk_smooth_drive_powers(model, work);
+    clock->supply = work->supply;
+    clock->port_supply = work->port_supply;
+    clock->loss = work->loss + yk_smooth_beam_loss(model, work);
+
+    yk_status outcome = yk_smooth_find_redundant(smooth); /* where no node is heavy because it is to be kept */
+    if (outcome < 0) return outcome;
+    work->idle_mass = 0;
+    clock->steps = 0;
+    status = model->integrator->begin(smooth);
+    return status == YK_OK ? outcome : status;
+}
+
+/* The state as the def has it, before any joint is satisfied. */
 static void initial_state(yk_smooth *smooth, double t, double h)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -32,9 +168,9 @@ static void initial_state(yk_smooth *smooth, double t, double h)
         state->before[i].orientation = now->orientation;
     }
     yk_smooth_start_flexibles(model, state);
-    clock_state *clock = state->clock;
-    clock->t = t;
-    clock->h = h;
+    state->clock->t = t;
+    state->clock->h = h;
+
     for (int i = 0; i < model->def.port_count; i++) work->wrench[i] = (yk_wrench){0};
     for (int i = model->node_count; i < model->frame_count; i++) work->trial[i].frame = yk_frame_ground();
     yk_smooth_keep_inputs(model, state, work);
@@ -42,228 +178,16 @@ static void initial_state(yk_smooth *smooth, double t, double h)
     yk_smooth_trial_from_state(model, state, work);
 }
 
-static yk_status factor_start(const yk_smooth_model *model, yk_linear_solver *solver)
-{
-    int column = 0;
-    yk_status status = yk_sparse_factor(solver->matrix, &column);
-    char owner[128];
-    if (status == YK_ERROR_SINGULAR)
-        return yk_fail(model->context, status, "%s: the start has no unique solution at %s: give it mass or a joint",
-                       model->def.name, yk_smooth_owner(model, column, owner, sizeof owner));
-    return status;
-}
-
-/* Joint with the largest residual in a right-hand side. */
-static int worst_row(const yk_smooth_model *model, const double *right, double *size)
-{
-    int worst = 0;
-    *size = 0;
-    for (int r = 0; r < model->row_count; r++) {
-        double value = fabs(right[model->motion_count + r]);
-        if (value > *size || isnan(value)) *size = value, worst = r;
-    }
-    return model->motion_count + worst;
-}
-
-double yk_smooth_largest_change(const yk_smooth_model *model, const yk_smooth_workspace *work)
-{
-    double largest = 0;
-    for (int i = 0; i < model->motion_count; i++)
-        largest = fmax(largest, fabs(work->right[i]) * yk_smooth_relative_size(model, i));
-    return largest;
-}
-
-void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction)
-{
-    for (int i = 0; i < model->node_count; i++) {
-        const double *change = &work->right[model->nodes[i].unknown];
-        trial_node *node = &work->trial[i];
-        node->frame.position = yk_v3_axpy(fraction, yk_v3(change[0], change[1], change[2]), node->frame.position);
-        yk_rotation rotation = yk_rotation_of(yk_v3_scale(fraction, yk_v3(change[3], change[4], change[5])));
-        node->orientation = yk_q_unit(yk_q_mul(rotation.quaternion, node->orientation));
-        node->frame.rotation = yk_q_matrix(node->orientation);
-    }
-    for (int k = 0; k < model->coordinate_count; k++)
-        work->coordinates[k].value += fraction * work->right[model->coordinate_first + k];
-}
-
-/* Gauss-Newton with steps of at most half a length scale or half a radian. */
-static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
-{
-    double gap = 0, limit = model->def.options.assembly * fmax(1, model->length_scale);
-    int worst = 0;
-    for (int k = 0; k < ASSEMBLY_ITERATIONS; k++) {
-        yk_smooth_assemble(model, work, solver, LEVEL_POSITION);
-        worst = worst_row(model, work->right, &gap);
-        if (gap == 0) return YK_OK;
-        yk_status status = factor_start(model, solver);
-        if (status != YK_OK) return status;
-        yk_smooth_solve_refined(model, work, solver);
-        double change = yk_smooth_largest_change(model, work);
-        if (!isfinite(change)) break;
-        yk_smooth_move_nodes(model, work, change > 0.5 ? 0.5 / change : 1);
-        /* Converged quadratically: the next gap would be rounding. */
-        if (gap < limit && change < 1e-6) return YK_OK;
-    }
-    if (gap < limit) return YK_OK;
-    char owner[128];
-    return yk_fail(
-        model->context, YK_ERROR_NO_SOLUTION,
-        "%s: the mechanism cannot be assembled at t = %g: %s stays open by %.3g (m or rad); check its markers "
-        "and lengths, or start closer",
-        model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner), gap);
-}
-
-/* Adds the solution to the velocities; returns the largest speed. */
-static double add_velocities(const yk_smooth_model *model, yk_smooth_workspace *work)
-{
-    double speed = 0;
-    for (int i = 0; i < model->node_count; i++) {
-        const double *change = &work->right[model->nodes[i].unknown];
-        yk_frame *frame = &work->trial[i].frame;
-        frame->velocity = yk_v3_add(frame->velocity, yk_v3(change[0], change[1], change[2]));
-        frame->angular_velocity = yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
-        speed = fmax(speed, yk_v3_norm(frame->velocity) + model->length_scale * yk_v3_norm(frame->angular_velocity));
-    }
-    for (int k = 0; k < model->coordinate_count; k++)
-        work->coordinates[k].rate += work->right[model->coordinate_first + k];
-    return speed;
-}
-
-/* Nodes that are to be kept are only heavy, and move a little with the rest. A second round, from where the others are
- * now, leaves them what they were given to the last digit, unless the joints forbid it. */
-static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
-{
-    yk_smooth_assemble(model, work, solver, LEVEL_VELOCITY);
-    yk_status status = factor_start(model, solver);
-    if (status != YK_OK) return status;
-    yk_smooth_solve_refined(model, work, solver);
-    double speed = add_velocities(model, work);
-    bool again = false;
-    for (int i = 0; i < model->node_count; i++) {
-        if (!model->nodes[i].keep) continue;
-        yk_frame *frame = &work->trial[i].frame;
-        const double *change = &work->right[model->nodes[i].unknown];
-        frame->velocity = yk_v3_sub(frame->velocity, yk_v3(change[0], change[1], change[2]));
-        frame->angular_velocity = yk_v3_sub(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
-        again = true;
-    }
-    if (again) {
-        yk_smooth_assemble(model, work, NULL, LEVEL_VELOCITY);
-        yk_smooth_solve_refined(model, work, solver);
-        speed = add_velocities(model, work);
-    }
-    yk_smooth_assemble(model, work, NULL, LEVEL_VELOCITY);
-    double rate;
-    int worst = worst_row(model, work->right, &rate);
-    if (rate <= 1e-6 * (1 + speed)) return YK_OK;
-    char owner[128];
-    return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
-                   "%s: no velocities satisfy all joints at t = %g: %s is off by %.3g (m/s or rad/s); its prescribed "
-                   "motion contradicts the others",
-                   model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner), rate);
-}
-
-/* Rates of the momenta that belong to accelerations. */
-static void momenta_from(const yk_smooth_model *model, yk_smooth_workspace *work, int i)
-{
-    trial_node *node = &work->trial[i];
-    yk_inertia_global inertia;
-    yk_vec3 force, torque;
-    yk_inertia_rotate(&model->nodes[i].inertia, &node->frame.rotation, &inertia);
-    yk_inertia_bias(&inertia, &node->frame, &force, &torque);
-    node->momentum = yk_inertia_momentum(&inertia, node->frame.velocity, node->frame.angular_velocity);
-    yk_momentum change = yk_inertia_momentum(&inertia, node->acceleration, node->angular_acceleration);
-    node->momentum_rate.linear = yk_v3_add(change.linear, force);
-    node->momentum_rate.angular =
-        yk_v3_sub(yk_v3_add(change.angular, torque), yk_v3_cross(node->frame.velocity, node->momentum.linear));
-}
-
-void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
-{
-    for (int i = 0; i < model->node_count; i++) momenta_from(model, work, i);
-    if (model->def.flexible_count) yk_smooth_flexible_momenta(model, work);
-}
-
-static yk_status solve_accelerations(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
-{
-    yk_smooth_momenta(model, work);
-    yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
-    yk_status status = factor_start(model, solver);
-    if (status != YK_OK) return status;
-    yk_smooth_solve_refined(model, work, solver);
-    for (int i = 0; i < model->node_count; i++) {
-        const double *value = &work->right[model->nodes[i].unknown];
-        trial_node *node = &work->trial[i];
-        node->acceleration = yk_v3(value[0], value[1], value[2]);
-        node->angular_acceleration = yk_v3(value[3], value[4], value[5]);
-        momenta_from(model, work, i);
-    }
-    for (int k = 0; k < model->coordinate_count; k++)
-        work->coordinates[k].acceleration = work->right[model->coordinate_first + k];
-    if (model->def.flexible_count) yk_smooth_flexible_momenta(model, work);
-    for (int r = 0; r < model->row_count; r++)
-        work->lambda[r] = model->mass_scale * work->right[model->motion_count + r];
-    return YK_OK;
-}
-
-static void keep_start(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
-{
-    yk_smooth_state_from_trial(model, state, work);
-    yk_smooth_drive_powers(model, work);
-    state->clock->supply = work->supply;
-    state->clock->port_supply = work->port_supply;
-    state->clock->loss = work->loss + yk_smooth_beam_loss(model, work);
-}
-
-/* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of a run that begins. */
-yk_status yk_smooth_begin(yk_smooth *smooth)
-{
-    const yk_smooth_model *model = &smooth->model;
-    yk_smooth_state *state = &smooth->state;
-    yk_smooth_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
-    work->c = 0;
-    work->damping = yk_smooth_damping_at(model, work->t);
-    work->compliance = START_COMPLIANCE;
-    work->idle_mass = START_IDLE_MASS;
-    solver->match = false;
-    yk_status status = project_velocities(model, work, solver);
-    if (status != YK_OK) return status;
-    status = solve_accelerations(model, work, solver);
-    if (status != YK_OK) return status;
-    keep_start(model, state, work);
-    yk_status outcome = yk_smooth_find_redundant(smooth); /* where no node is heavy because it is to be kept */
-    if (outcome < 0) return outcome;
-    work->idle_mass = 0;
-    state->clock->steps = 0;
-    status = model->integrator->begin(smooth);
-    return status == YK_OK ? outcome : status;
-}
-
-/* Multipliers of constraints at position level repeat their errors by a factor of about -rho_inf from step to step, and by
- * more where the joints' directions turn. */
-static void warn_of_undamped_reactions(const yk_smooth_model *model)
-{
-    const yk_smooth_options *options = &model->def.options;
-    const integrator *method = model->integrator;
-    bool stabilised = !yk_smooth_is_implicit(method) || (method->is_ode && method->is_ode(options));
-    if (stabilised || model->row_count == 0 || options->rho_inf <= 0.9) return;
-    yk_log(
-        model->context, YK_LOG_WARNING,
-        "%s: rho_inf = %g hardly damps errors of the joints' reactions, which may grow until the run fails: take 0.9 "
-        "or less",
-        model->def.name, options->rho_inf);
-}
-
 yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
 {
     const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_options *options = &model->def.options;
     yk_smooth_workspace *work = &smooth->work;
     initial_state(smooth, t, h);
     work->report = (yk_smooth_report){.unknowns = model->unknown_count};
     smooth->solver.factorisations = 0;
     yk_smooth_watch_reset(smooth);
+
     work->input_time = 0;
     yk_smooth_input_frames(model, work);
     work->c = 0;
@@ -273,8 +197,18 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     yk_status status = assemble_positions(model, work, &smooth->solver);
     if (status != YK_OK) return status;
     status = yk_smooth_begin(smooth);
-    warn_of_undamped_reactions(model);
-    if (status < 0 || !model->def.options.static_start) return status;
+
+    /* Multipliers of constraints at position level repeat their errors by a factor of about -rho_inf from step to step, and
+     * by more where the joints' directions turn. */
+    const integrator *method = model->integrator;
+    bool ode = !yk_smooth_is_implicit(method) || (method->is_ode && method->is_ode(options));
+    if (!ode && model->row_count > 0 && options->rho_inf > 0.9)
+        yk_log(model->context, YK_LOG_WARNING,
+               "%s: rho_inf = %g hardly damps errors of the joints' reactions, which may grow until the run fails: "
+               "take 0.9 or less",
+               model->def.name, options->rho_inf);
+
+    if (status < 0 || !options->static_start) return status;
     yk_status rest = yk_smooth_equilibrium(smooth);
     return rest == YK_OK ? yk_smooth_begin(smooth) : rest;
 }

@@ -1,11 +1,19 @@
-/* What all integrators share about the step that is being solved: prescribed frames, powers, and the way between the trial
- * and the accepted state. */
+/* What all integrators share about the step that is being solved: what the inputs prescribe, solutions to the trial, powers,
+ * and the way between the trial and the accepted state. */
 #include <string.h>
 
 #include "math/polynomial.h"
 #include "smooth/assemble.h"
 
-/* Frames that the inputs prescribe, at the end of the trial. */
+double yk_smooth_damping_at(const yk_smooth_model *model, double t)
+{
+    const yk_smooth_options *options = &model->def.options;
+    double start = options->damping_start, end = options->damping_end;
+    if (options->damping == 0 || t >= end) return 0;
+    if (t <= start) return options->damping;
+    return options->damping * (end - t) / (end - start);
+}
+
 void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     if (!work->inputs) return;
@@ -24,24 +32,93 @@ void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *w
     }
 }
 
-double yk_smooth_damping_at(const yk_smooth_model *model, double t)
+/* Solutions ------------------------------------------------------------------------------------------------------- */
+
+double yk_smooth_largest_change(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
-    const yk_smooth_options *options = &model->def.options;
-    if (options->damping == 0 || t >= options->damping_end) return 0;
-    if (t <= options->damping_start) return options->damping;
-    return options->damping * (options->damping_end - t) / (options->damping_end - options->damping_start);
+    double largest = 0;
+    for (int i = 0; i < model->motion_count; i++)
+        largest = fmax(largest, fabs(work->right[i]) * yk_smooth_relative_size(model, i));
+    return largest;
 }
 
-/* Power that prescribed motions bring in: minus the multiplier times the speed along its row. */
+void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const double *change = &work->right[model->nodes[i].unknown];
+        yk_vec3 move = {change[0], change[1], change[2]}, rotation = {change[3], change[4], change[5]};
+        trial_node *node = &work->trial[i];
+        node->frame.position = yk_v3_axpy(fraction, move, node->frame.position);
+        yk_rotation step = yk_rotation_of(yk_v3_scale(fraction, rotation));
+        node->orientation = yk_q_unit(yk_q_mul(step.quaternion, node->orientation));
+        node->frame.rotation = yk_q_matrix(node->orientation);
+    }
+    for (int k = 0; k < model->coordinate_count; k++)
+        work->coordinates[k].value += fraction * work->right[model->coordinate_first + k];
+}
+
+void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const double *change = &work->right[model->nodes[i].unknown];
+        yk_frame *frame = &work->trial[i].frame;
+        frame->velocity = yk_v3_add(frame->velocity, yk_v3(change[0], change[1], change[2]));
+        frame->angular_velocity = yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
+    }
+    for (int k = 0; k < model->coordinate_count; k++)
+        work->coordinates[k].rate += work->right[model->coordinate_first + k];
+}
+
+void yk_smooth_read_multipliers(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    for (int r = 0; r < model->row_count; r++)
+        work->lambda[r] = model->mass_scale * work->right[model->motion_count + r];
+}
+
+void yk_smooth_read_accelerations(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const double *value = &work->right[model->nodes[i].unknown];
+        work->trial[i].acceleration = yk_v3(value[0], value[1], value[2]);
+        work->trial[i].angular_acceleration = yk_v3(value[3], value[4], value[5]);
+    }
+    for (int k = 0; k < model->coordinate_count; k++)
+        work->coordinates[k].acceleration = work->right[model->coordinate_first + k];
+    yk_smooth_read_multipliers(model, work);
+}
+
+void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        trial_node *node = &work->trial[i];
+        const yk_frame *frame = &node->frame;
+        yk_inertia_global inertia;
+        yk_vec3 force, torque;
+        yk_inertia_rotate(&model->nodes[i].inertia, &frame->rotation, &inertia);
+        yk_inertia_bias(&inertia, frame, &force, &torque);
+        node->momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
+        yk_momentum change = yk_inertia_momentum(&inertia, node->acceleration, node->angular_acceleration);
+
+        yk_vec3 angular = yk_v3_add(change.angular, torque);
+        node->momentum_rate.linear = yk_v3_add(change.linear, force);
+        node->momentum_rate.angular = yk_v3_sub(angular, yk_v3_cross(frame->velocity, node->momentum.linear));
+    }
+    if (model->def.flexible_count) yk_smooth_flexible_momenta(model, work);
+}
+
+/* Powers ---------------------------------------------------------------------------------------------------------- */
+
+/* Power that a prescribed motion brings in: minus the multiplier times the speed along its row. */
 static double drive_power(const yk_smooth_workspace *work, const joint_model *joint)
 {
     yk_drive drive = {0};
-    bool driven = joint->driven;
-    if (driven) drive = yk_smooth_drive(work, joint, work->t, false);
+    if (joint->driven) drive = yk_smooth_drive(work, joint, work->t, false);
     yk_frame still = work->trial[joint->node[1]].frame;
-    if (joint->port >= 0 && !driven) still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
+    if (joint->port >= 0 && !joint->driven) still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
     yk_joint_kinematics where;
-    yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &still, driven ? &drive : NULL, &where);
+    yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &still, joint->driven ? &drive : NULL,
+                           &where);
+
     double power = 0;
     for (int r = 0; r < joint->joint.row_count; r++) {
         const yk_row *row = &joint->joint.row[r];
@@ -56,12 +133,13 @@ void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *w
 {
     bool placed = model->def.flexible_count == 0;
     for (int i = 0; i < model->joint_count; i++) {
-        if (!model->joints[i].driven && model->joints[i].port < 0) continue;
+        const joint_model *joint = &model->joints[i];
+        if (!joint->driven && joint->port < 0) continue;
         if (!placed) yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
         placed = true;
-        double power = drive_power(work, &model->joints[i]);
+        double power = drive_power(work, joint);
         work->supply += power;
-        if (model->joints[i].port >= 0) work->port_supply += power;
+        if (joint->port >= 0) work->port_supply += power;
     }
 }
 
@@ -70,6 +148,7 @@ void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *sta
     clock_state *clock = state->clock;
     yk_smooth_drive_powers(model, work);
     work->loss += yk_smooth_beam_loss(model, work);
+
     clock->work += 0.5 * work->h * (clock->supply + work->supply);
     clock->port_work += 0.5 * work->h * (clock->port_supply + work->port_supply);
     clock->dissipated += 0.5 * work->h * (clock->loss + work->loss);
@@ -77,6 +156,37 @@ void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *sta
     clock->port_supply = work->port_supply;
     clock->loss = work->loss;
 }
+
+/* Placements ------------------------------------------------------------------------------------------------------ */
+
+void yk_smooth_keep_placement(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_frame *frames,
+                              coordinate_reference *coordinates)
+{
+    for (int i = 0; i < model->frame_count; i++) frames[i] = work->trial[i].frame;
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const trial_coordinate *trial = &work->coordinates[k];
+        coordinates[k] = (coordinate_reference){.value = trial->value, .rate = trial->rate};
+    }
+}
+
+void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace *work, yk_frame *frames,
+                              coordinate_reference *coordinates)
+{
+    for (int i = 0; i < model->frame_count; i++) {
+        yk_frame swap = work->trial[i].frame;
+        work->trial[i].frame = frames[i];
+        frames[i] = swap;
+    }
+    for (int k = 0; k < model->coordinate_count; k++) {
+        trial_coordinate *trial = &work->coordinates[k];
+        coordinate_reference swap = {.value = trial->value, .rate = trial->rate};
+        trial->value = coordinates[k].value;
+        trial->rate = coordinates[k].rate;
+        coordinates[k] = swap;
+    }
+}
+
+/* Trial and state ------------------------------------------------------------------------------------------------- */
 
 void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state, const yk_smooth_workspace *work)
 {
@@ -143,6 +253,7 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
                                                   .acceleration = now->acceleration};
     }
     memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
+
     for (int i = 0; i < model->def.port_count; i++) work->wrench[i] = state->wrench[i];
     for (int i = model->node_count; i < model->frame_count; i++) work->trial[i].frame = state->driven[i];
     yk_smooth_show_attachments(model, work);

@@ -1,9 +1,16 @@
-/* The two-step integrator. One step: what the past contributes, the Hermite prediction (explicit (33)-(35), tight
- * (5)-(6)), acceptance; and the loop that cuts steps where Newton's method fails or the local error is too large. */
+/* The implicit two-step integrator (math/two_step.h; papers tight (2)-(6), explicit (5)-(10), (33)-(35)). One step: what the
+ * past contributes, the prediction, acceptance; and the loop that cuts steps where Newton's method fails or the local error is
+ * too large. */
+#include "smooth/two_step.h"
+
 #include <string.h>
 
-#include "smooth/two_step.h"
 #include "smooth/variation.h"
+
+/* Smallest share of a step that is tried before the step is given up. */
+static const double SMALLEST_FRACTION = 1e-4;
+/* The same under error control, where the whole may be a thousand steps. */
+static const double SMALLEST_CONTROLLED = 1e-9;
 
 static yk_vec3 combine(double a, yk_vec3 u, double b, yk_vec3 v)
 {
@@ -17,6 +24,9 @@ static yk_two_step method_for(const yk_smooth_model *model, const yk_smooth_stat
     return yk_two_step_variable(model->def.options.rho_inf, h / clock->h);
 }
 
+/* Prediction ------------------------------------------------------------------------------------------------------ */
+
+/* The placement that belongs to velocity and rate of phi. */
 static void place(const node_state *now, double c, trial_node *node)
 {
     node->frame.position = yk_v3_axpy(c, node->frame.velocity, node->position_past);
@@ -30,18 +40,21 @@ static void place(const node_state *now, double c, trial_node *node)
 static yk_vec3 place_past(const yk_smooth_state *state, const yk_two_step *m, int i, double h, trial_node *node)
 {
     const node_state *now = &state->now[i], *before = &state->before[i];
+    yk_vec3 w = now->angular_velocity;
     if (state->clock->steps == 0) {
         node->position_past = yk_v3_axpy(m->b1 * h, now->velocity, now->position);
-        node->phi_past = yk_v3_scale(m->b1 * h, now->angular_velocity);
-        return now->angular_velocity;
+        node->phi_past = yk_v3_scale(m->b1 * h, w);
+        return w;
     }
+
+    /* In the chart around now, phi is zero there and minus the last increment before. */
     yk_vec3 last = yk_v3_neg(state->rotation[i]);
     yk_rotation back = yk_rotation_of(last);
     yk_vec3 phi_rate = yk_rotation_tangent_inverse(&back, before->angular_velocity);
     yk_vec3 move = yk_v3_sub(now->position, before->position);
-    node->position_past = yk_v3_add(yk_v3_axpy(-m->a2, move, now->position),
-                                    combine(m->b1 * h, now->velocity, m->b2 * h, before->velocity));
-    node->phi_past = yk_v3_axpy(m->a2, last, combine(m->b1 * h, now->angular_velocity, m->b2 * h, phi_rate));
+    yk_vec3 rates = combine(m->b1 * h, now->velocity, m->b2 * h, before->velocity);
+    node->position_past = yk_v3_add(yk_v3_axpy(-m->a2, move, now->position), rates);
+    node->phi_past = yk_v3_axpy(m->a2, last, combine(m->b1 * h, w, m->b2 * h, phi_rate));
     return phi_rate;
 }
 
@@ -58,12 +71,16 @@ static void guess(const yk_smooth_model *model, const yk_smooth_state *state, in
     static const double far = 0.02; /* rad, or of the length of the model */
     const node_state *now = &state->now[i], *before = &state->before[i];
     const clock_state *clock = state->clock;
-    double half = clock->steps == 0 ? 0 : 0.5 * h / clock->h;
-    yk_vec3 change = combine(h * (1 + half), now->acceleration, -h * half, before->acceleration);
-    yk_vec3 spin_change = combine(h * (1 + half), now->angular_acceleration, -h * half, before->angular_acceleration);
+    double half = 0;
+    if (clock->steps != 0) half = 0.5 * h / clock->h;
+    double a = h * (1 + half), b = -h * half;
+    yk_vec3 change = combine(a, now->acceleration, b, before->acceleration);
+    yk_vec3 spin_change = combine(a, now->angular_acceleration, b, before->angular_acceleration);
+
     double limit = far / h, reach = limit * model->length_scale;
     if (!(yk_v3_norm2(change) < reach * reach)) change = yk_v3(0, 0, 0);
     if (!(yk_v3_norm2(spin_change) < limit * limit)) spin_change = yk_v3(0, 0, 0);
+
     node->frame.velocity = yk_v3_add(now->velocity, change);
     yk_vec3 spin = yk_v3_add(now->angular_velocity, spin_change);
     yk_rotation rotation = yk_rotation_of(yk_v3_axpy(c, spin, node->phi_past));
@@ -100,71 +117,66 @@ static void predict_node(const yk_smooth_model *model, const yk_smooth_state *st
     node->angular_acceleration = now->angular_acceleration;
 }
 
-static void momentum_past(const yk_smooth_state *state, const yk_two_step *m, int i, double h, trial_node *node)
-{
-    const node_state *now = &state->now[i], *before = &state->before[i];
-    node->momentum_past.linear = combine(m->a1, now->momentum.linear, m->b1 * h, now->momentum_rate.linear);
-    node->momentum_past.angular = combine(m->a1, now->momentum.angular, m->b1 * h, now->momentum_rate.angular);
-    if (state->clock->steps == 0) return;
-    yk_vec3 linear = combine(m->a2, before->momentum.linear, m->b2 * h, before->momentum_rate.linear);
-    yk_vec3 angular = combine(m->a2, before->momentum.angular, m->b2 * h, before->momentum_rate.angular);
-    node->momentum_past.linear = yk_v3_add(node->momentum_past.linear, linear);
-    node->momentum_past.angular = yk_v3_add(node->momentum_past.angular, angular);
-}
-
-/* The same for a coordinate, which needs no chart. */
-static void open_coordinate(const yk_smooth_state *state, const yk_smooth_workspace *work, int k)
-{
-    const yk_two_step *m = &work->method;
-    const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
-    const clock_state *clock = state->clock;
-    trial_coordinate *trial = &work->coordinates[k];
-    double h = work->h;
-    bool first = clock->steps == 0;
-    double half = first ? 0 : 0.5 * h / clock->h;
-    trial->value_past = now->value + m->b1 * h * now->rate;
-    trial->momentum_past = m->a1 * now->momentum + m->b1 * h * now->momentum_rate;
-    if (!first) {
-        trial->value_past += m->a2 * (before->value - now->value) + m->b2 * h * before->rate;
-        trial->momentum_past += m->a2 * before->momentum + m->b2 * h * before->momentum_rate;
-    }
-    trial->rate = now->rate + h * ((1 + half) * now->acceleration - half * before->acceleration);
-    trial->value = trial->value_past + work->c * trial->rate;
-}
-
 static void open_trial(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work, double t,
                        double h)
 {
-    work->method = method_for(model, state, h);
+    const clock_state *clock = state->clock;
+    const yk_two_step method = method_for(model, state, h), *m = &method;
+    bool first = clock->steps == 0;
+    work->method = method;
     work->h = h;
     work->t = t + h;
-    work->c = work->method.b0 * h;
+    work->c = m->b0 * h;
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
     work->damping = yk_smooth_damping_at(model, work->t);
+
+    /* Past and guess of the nodes. */
     work->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
+        const node_state *now = &state->now[i], *before = &state->before[i];
         trial_node *node = &work->trial[i];
-        place_past(state, &work->method, i, h, node);
+        yk_momentum *past = &node->momentum_past;
+        past->linear = combine(m->a1, now->momentum.linear, m->b1 * h, now->momentum_rate.linear);
+        past->angular = combine(m->a1, now->momentum.angular, m->b1 * h, now->momentum_rate.angular);
+        if (!first) {
+            yk_vec3 linear = combine(m->a2, before->momentum.linear, m->b2 * h, before->momentum_rate.linear);
+            yk_vec3 angular = combine(m->a2, before->momentum.angular, m->b2 * h, before->momentum_rate.angular);
+            past->linear = yk_v3_add(past->linear, linear);
+            past->angular = yk_v3_add(past->angular, angular);
+        }
+        place_past(state, m, i, h, node);
         guess(model, state, i, h, work->c, node);
-        momentum_past(state, &work->method, i, h, node);
-        place(&state->now[i], work->c, node);
+        place(now, work->c, node);
         yk_vec3 at = node->frame.position;
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
-    for (int k = 0; k < model->coordinate_count; k++) open_coordinate(state, work, k);
+
+    /* The same for coordinates, which need no chart. */
+    double half = first ? 0 : 0.5 * h / clock->h;
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
+        trial_coordinate *trial = &work->coordinates[k];
+        trial->value_past = now->value + m->b1 * h * now->rate;
+        trial->momentum_past = m->a1 * now->momentum + m->b1 * h * now->momentum_rate;
+        if (!first) {
+            trial->value_past += m->a2 * (before->value - now->value) + m->b2 * h * before->rate;
+            trial->momentum_past += m->a2 * before->momentum + m->b2 * h * before->momentum_rate;
+        }
+        trial->rate = now->rate + h * ((1 + half) * now->acceleration - half * before->acceleration);
+        trial->value = trial->value_past + work->c * trial->rate;
+    }
+
     /* Multipliers are extrapolated too: what is wrong with them is multiplied by the change of the joints' directions
      * since the factors were made. */
-    double ratio = state->clock->steps > 1 ? h / state->clock->h : 0;
+    double ratio = clock->steps > 1 ? h / clock->h : 0;
     for (int r = 0; r < model->row_count; r++) {
         double last = state->lambda[r];
         work->lambda[r] = last + ratio * (last - state->lambda_before[r]);
     }
-    work->open = true;
-    work->iterated = work->new_inputs = false;
-    work->iteration = 0;
-    work->refreshed = false;
-    work->refresh = state->clock->refresh != 0;
+    yk_smooth_open_newton(state, work);
 }
+
+/* Newton's method ------------------------------------------------------------------------------------------------- */
 
 static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
@@ -182,14 +194,17 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
         node->phi_rate = yk_v3_axpy(inverse, yk_rotation_tangent_inverse(&node->rotation, rotation), node->phi_rate);
         place(&state->now[i], work->c, node);
         double size = fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(rotation));
-        largest = size > largest || isnan(size) ? size : largest;
+        if (size > largest || isnan(size)) largest = size;
     }
     for (int k = 0; k < model->coordinate_count; k++) {
-        double move = work->right[model->coordinate_first + k], fraction = move * model->fraction[k];
-        work->coordinates[k].rate += inverse * move;
-        work->coordinates[k].value = work->coordinates[k].value_past + work->c * work->coordinates[k].rate;
-        largest = fraction * fraction > largest || isnan(fraction) ? fraction * fraction : largest;
+        trial_coordinate *trial = &work->coordinates[k];
+        double move = work->right[model->coordinate_first + k], size = move * model->fraction[k];
+        trial->rate += inverse * move;
+        trial->value = trial->value_past + work->c * trial->rate;
+        size *= size;
+        if (size > largest || isnan(size)) largest = size;
     }
+
     double scale = model->mass_scale * inverse * inverse;
     const double *change = &work->right[model->motion_count];
     for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * change[r];
@@ -208,27 +223,32 @@ static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 no
 static void accelerations(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
 {
     const yk_two_step *m = &work->method;
+    double h = work->h;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i], *before = &state->before[i];
         trial_node *node = &work->trial[i];
-        node->acceleration = rate_of(m, work->h, node->frame.velocity, now->velocity, before->velocity,
-                                     now->acceleration, before->acceleration);
+        node->acceleration = rate_of(m, h, node->frame.velocity, now->velocity, before->velocity, now->acceleration,
+                                     before->acceleration);
         node->angular_acceleration =
-            rate_of(m, work->h, node->frame.angular_velocity, now->angular_velocity, before->angular_velocity,
+            rate_of(m, h, node->frame.angular_velocity, now->angular_velocity, before->angular_velocity,
                     now->angular_acceleration, before->angular_acceleration);
     }
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
-        double change = (work->coordinates[k].rate - m->a1 * now->rate - m->a2 * before->rate) / work->h;
-        work->coordinates[k].acceleration = (change - m->b1 * now->acceleration - m->b2 * before->acceleration) / m->b0;
+        trial_coordinate *trial = &work->coordinates[k];
+        double change = (trial->rate - m->a1 * now->rate - m->a2 * before->rate) / h;
+        trial->acceleration = (change - m->b1 * now->acceleration - m->b2 * before->acceleration) / m->b0;
     }
 }
 
+/* The converged trial becomes the state. */
 static void close_trial(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
 {
     yk_smooth_inertias(model, work, true);
     yk_smooth_balance_energy(model, state, work);
     accelerations(model, state, work);
+
+    /* What was now is the past of the next step. */
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
         state->older_move[i] = yk_v3_sub(now->position, state->before[i].position);
@@ -243,9 +263,10 @@ static void close_trial(const yk_smooth_model *model, yk_smooth_state *state, yk
     }
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
     yk_smooth_state_from_trial(model, state, work);
+
     clock_state *clock = state->clock;
-    clock->t = work->t;
     clock->unchanged = clock->h == work->h ? clock->unchanged + 1 : 0;
+    clock->t = work->t;
     clock->h_before = clock->h;
     clock->h = work->h;
     clock->steps++;
@@ -254,10 +275,7 @@ static void close_trial(const yk_smooth_model *model, yk_smooth_state *state, yk
     work->open = false;
 }
 
-/* Smallest share of a step that is tried before the step is given up. */
-static const double SMALLEST_FRACTION = 1e-4;
-/* The same under error control, where the whole may be a thousand steps. */
-static const double SMALLEST_CONTROLLED = 1e-9;
+/* Error control --------------------------------------------------------------------------------------------------- */
 
 /* Third derivative from the moves of three steps, by divided differences. */
 static double third_of(const double h[3], double last, double middle, double first)
@@ -273,44 +291,47 @@ static yk_vec3 third_derivative(const double h[3], yk_vec3 last, yk_vec3 middle,
                  third_of(h, last.z, middle.z, first.z));
 }
 
-/* The largest third derivative of a coordinate of a flexible body, as a displacement of the body (m/s3). */
-static double largest_third(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work,
-                            const double h[3])
-{
-    double largest = 0;
-    for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
-        const trial_coordinate *trial = &work->coordinates[k];
-        double third = state->clock->steps < 2
-                           ? (trial->acceleration - now->acceleration) / h[0]
-                           : third_of(h, trial->value - now->value, now->value - before->value, state->older_change[k]);
-        largest = fmax(largest, model->reach[k] * fabs(third));
-    }
-    return largest;
-}
-
 /* Local truncation error of positions (m), rotations and coordinates of flexible bodies: the method's error constant times
  * h^3 times the third derivative. That is taken from positions alone: velocities and accelerations of an index-3 system
- * carry errors that belong to the steps in which they were made, and jump when the step changes. */
+ * carry errors that belong to the steps in which they were made, and jump when the step changes. Only the start knows its
+ * accelerations. */
 static double local_error(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work)
 {
     const yk_two_step *m = &work->method;
     const clock_state *clock = state->clock;
-    double h = work->h, ratio = clock->steps ? h / clock->h : 1;
+    bool starting = clock->steps < 2;
+    double h = work->h, sizes[3] = {h, clock->h, clock->h_before};
+
     /* What the method makes of t^3 on steps of 1/ratio and 1, against 1. */
+    double ratio = clock->steps ? h / clock->h : 1;
     double constant = fabs(1 + m->a2 / (ratio * ratio * ratio) - 3 * (m->b0 + m->b2 / (ratio * ratio))) / 6;
-    double sizes[3] = {h, clock->h, clock->h_before},
-           largest = largest_third(model, state, work, sizes) / model->length_scale;
+
+    /* Of a coordinate, as a displacement of its body. */
+    double displaced = 0;
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
+        const trial_coordinate *trial = &work->coordinates[k];
+        double third;
+        if (starting) {
+            third = (trial->acceleration - now->acceleration) / h;
+        } else {
+            third = third_of(sizes, trial->value - now->value, now->value - before->value, state->older_change[k]);
+        }
+        displaced = fmax(displaced, model->reach[k] * fabs(third));
+    }
+
+    double largest = displaced / model->length_scale;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i], *before = &state->before[i];
         const trial_node *node = &work->trial[i];
         yk_vec3 jerk, swing;
-        if (clock->steps < 2) { /* the start knows its accelerations */
+        if (starting) {
             jerk = yk_v3_scale(1 / h, yk_v3_sub(node->acceleration, now->acceleration));
             swing = yk_v3_scale(1 / h, yk_v3_sub(node->angular_acceleration, now->angular_acceleration));
         } else {
-            jerk = third_derivative(sizes, yk_v3_sub(node->frame.position, now->position),
-                                    yk_v3_sub(now->position, before->position), state->older_move[i]);
+            yk_vec3 move = yk_v3_sub(node->frame.position, now->position);
+            yk_vec3 last = yk_v3_sub(now->position, before->position);
+            jerk = third_derivative(sizes, move, last, state->older_move[i]);
             swing = third_derivative(sizes, node->rotation.phi, state->rotation[i], state->older_rotation[i]);
         }
         largest = fmax(largest, fmax(yk_v3_norm(jerk) / model->length_scale, yk_v3_norm(swing)));
@@ -318,38 +339,11 @@ static double local_error(const yk_smooth_model *model, const yk_smooth_state *s
     return constant * h * h * h * largest * model->length_scale;
 }
 
-/* Solves one trial of the given size from the accepted state; the local error decides whether it stands. */
-static yk_status try_step(yk_smooth *smooth, double begin, double local, double size, bool *accepted)
-{
-    const yk_smooth_model *model = &smooth->model;
-    yk_smooth_state *state = &smooth->state;
-    yk_smooth_workspace *work = &smooth->work;
-    double tolerance = model->def.options.error_tolerance;
-    work->input_time = local + size;
-    if (!work->open) open_trial(model, state, work, begin + local, size);
-    work->new_inputs = work->iterated;
-    yk_smooth_input_frames(model, work);
-    *accepted = false;
-    yk_status status = yk_smooth_solve_step(smooth);
-    if (status != YK_OK) {
-        yk_smooth_trial_from_state(model, state, work);
-        return status;
-    }
-    *accepted = true;
-    if (tolerance == 0) return YK_OK;
-    if (state->clock->steps < 2) accelerations(model, state, work);
-    work->report.error = local_error(model, state, work);
-    *accepted = work->report.error <= tolerance;
-    if (!*accepted) yk_smooth_trial_from_state(model, state, work);
-    return YK_OK;
-}
-
 /* The factor by which the next step may grow, from the local error of third order. Small changes are not worth new
  * factors of the matrix, and a change is let settle before the next. */
-static double growth(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work,
-                     bool accepted)
+static double growth(const yk_smooth_model *model, const yk_smooth_state *state, double error, bool accepted)
 {
-    double factor = 0.85 * cbrt(model->def.options.error_tolerance / fmax(work->report.error, 1e-300));
+    double factor = 0.85 * cbrt(model->def.options.error_tolerance / fmax(error, 1e-300));
     if (!accepted) return fmax(0.2, fmin(0.8, factor));
     if (factor < 1.2 || state->clock->unchanged < 3) return 1;
     return fmin(2, factor);
@@ -367,21 +361,29 @@ static double first_size(const yk_smooth_model *model, const yk_smooth_state *st
     return fmin(h, 0.3 * cbrt(model->def.options.error_tolerance / jerk));
 }
 
-static yk_status tolerance_not_met(const yk_smooth_model *model, double t)
-{
-    return yk_fail(model->context, YK_ERROR_DIVERGED,
-                   "%s: the error tolerance %g cannot be met at t = %g: the motion is not smooth there; use a larger "
-                   "tolerance",
-                   model->def.name, model->def.options.error_tolerance, t);
-}
+/* Steps ----------------------------------------------------------------------------------------------------------- */
 
-/* For derivatives: of a single internal step here, before it is accepted; of several after the last. */
-static yk_status note_step(yk_smooth *smooth, double size, bool whole)
+/* Solves one trial of the given size from the accepted state; the local error decides whether it stands. */
+static yk_status try_step(yk_smooth *smooth, double begin, double local, double size, bool *accepted)
 {
-    variation *v = smooth->variation;
-    if (v->size_count < YK_TWO_STEP_REPEATS_MAX) v->sizes[v->size_count] = size;
-    v->size_count++;
-    return whole ? yk_two_step_vary(smooth) : YK_OK;
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_state *state = &smooth->state;
+    yk_smooth_workspace *work = &smooth->work;
+    double tolerance = model->def.options.error_tolerance;
+    work->input_time = local + size;
+    if (!work->open) open_trial(model, state, work, begin + local, size);
+    work->new_inputs = work->iterated;
+    yk_smooth_input_frames(model, work);
+
+    yk_status status = yk_smooth_solve_step(smooth);
+    *accepted = status == YK_OK;
+    if (status == YK_OK && tolerance > 0) {
+        if (state->clock->steps < 2) accelerations(model, state, work);
+        work->report.error = local_error(model, state, work);
+        *accepted = work->report.error <= tolerance;
+    }
+    if (!*accepted) yk_smooth_trial_from_state(model, state, work);
+    return status;
 }
 
 static yk_status advance(yk_smooth *smooth, double t, double h)
@@ -393,21 +395,30 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     bool controlled = model->def.options.error_tolerance > 0;
     double done = 0, size = h;
     if (controlled && !work->open) size = clock->size > 0 ? clock->size : first_size(model, state, h);
+
     while (done < h) {
         double left = h - done, used = work->open ? h : yk_smooth_next_size(size, left);
         bool accepted;
         yk_status status = try_step(smooth, t, done, used, &accepted);
         if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
-        if (status == YK_OK && accepted && work->varying) status = note_step(smooth, used, used >= h);
+
+        /* Derivatives of a single internal step here, before it is accepted; of several after the last. */
+        if (status == YK_OK && accepted && work->varying) {
+            variation *v = smooth->variation;
+            if (v->size_count < YK_VARIATION_STEPS_MAX) v->sizes[v->size_count] = used;
+            v->size_count++;
+            if (used >= h) status = yk_two_step_vary(smooth);
+        }
         if (status == YK_OK && accepted) {
-            double factor = controlled ? growth(model, state, work, true) : 2;
+            double factor = controlled ? growth(model, state, work->report.error, true) : 2;
             close_trial(model, state, work);
             done = used >= left ? h : done + used;
             /* The end of the whole must not shorten the steps after it. */
-            size = used < 0.9 * size ? size : used * factor;
+            if (used >= 0.9 * size) size = used * factor;
             if (controlled) clock->size = size;
             continue;
         }
+
         work->report.rejected++;
         if (status == YK_ERROR_SINGULAR && clock->redundant == 0) {
             /* Joints have come to depend on each other on the way: go on with multipliers of least norm. */
@@ -415,9 +426,15 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
             clock->redundant = 1;
             continue;
         }
-        size = used * (status != YK_OK ? 0.25 : growth(model, state, work, false));
-        if (size < (controlled ? SMALLEST_CONTROLLED : SMALLEST_FRACTION) * h)
-            return status != YK_OK ? status : tolerance_not_met(model, t + done);
+        double factor = 0.25, smallest = controlled ? SMALLEST_CONTROLLED : SMALLEST_FRACTION;
+        if (status == YK_OK) factor = growth(model, state, work->report.error, false);
+        size = used * factor;
+        if (size >= smallest * h) continue;
+        if (status != YK_OK) return status;
+        return yk_fail(model->context, YK_ERROR_DIVERGED,
+                       "%s: the error tolerance %g cannot be met at t = %g: the motion is not smooth there; use a "
+                       "larger tolerance",
+                       model->def.name, model->def.options.error_tolerance, t + done);
     }
     clock->t = t + h;
     return YK_OK;
@@ -444,13 +461,14 @@ yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, i
 static yk_status vary(yk_smooth *smooth, double t, double h)
 {
     const yk_smooth_model *model = &smooth->model;
-    yk_smooth_state *state = &smooth->state;
+    const yk_smooth_state *state = &smooth->state;
     variation *v = smooth->variation;
     v->size_count = 0;
     memcpy(v->mark, state->image, state->words * sizeof *v->mark);
     yk_status status = advance(smooth, t, h);
     if (status != YK_OK || v->size_count == 1) return status;
-    if (v->size_count > YK_TWO_STEP_REPEATS_MAX)
+
+    if (v->size_count > YK_VARIATION_STEPS_MAX)
         return yk_fail(model->context, YK_ERROR_CAPABILITY,
                        "%s: the step to t = %g took %d internal steps, too many for its sensitivities: use a smaller "
                        "step or a larger error tolerance",
@@ -467,6 +485,7 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
     if (!work->open) open_trial(model, state, work, t, h);
     work->iterated = work->new_inputs = true;
     yk_smooth_input_frames(model, work);
+
     bool converged;
     yk_status status = yk_smooth_iterate_once(smooth, &converged);
     if (status != YK_OK) return status;
@@ -483,13 +502,12 @@ static yk_status begin(yk_smooth *smooth)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
     memcpy(state->lambda_before, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
     state->factor->c = 0; /* no factors yet */
     work->c = yk_two_step_trapezoidal().b0 * state->clock->h;
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
-    yk_smooth_assemble(model, work, solver, LEVEL_STEP);
-    yk_status status = yk_sparse_factor(solver->matrix, NULL);
+    yk_smooth_assemble(model, work, &smooth->solver, LEVEL_STEP);
+    yk_status status = yk_sparse_factor(smooth->solver.matrix, NULL);
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
@@ -499,18 +517,20 @@ static void characterise(const yk_smooth_model *model, const yk_smooth_workspace
     const yk_two_step *m = &work->method;
     out->lead = m->b0;
     out->sample = 1;
-    out->weight[0] = m->b0, out->weight[1] = m->b1, out->weight[2] = m->b2;
+    out->weight[0] = m->b0;
+    out->weight[1] = m->b1;
+    out->weight[2] = m->b2;
     out->memory = m->a2;
 }
 
 const integrator yk_smooth_two_step = {.begin = begin,
                                        .advance = advance,
                                        .iterate = iterate,
+                                       .vary = vary,
                                        .predict = predict_node,
+                                       .open = open_trial,
                                        .momenta = momenta,
                                        .update = update,
                                        .accelerations = accelerations,
-                                       .settles = true,
-                                       .vary = vary,
-                                       .open = open_trial,
-                                       .characterise = characterise};
+                                       .characterise = characterise,
+                                       .settles = true};

@@ -4,8 +4,6 @@
 
 #include "smooth/internal.h"
 
-enum { YK_TWO_STEP_REPEATS_MAX = 4096 };
-
 /* Internal steps of the given sizes from the accepted state, without error control. */
 yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, int count);
 

@@ -4,44 +4,29 @@
 #include <string.h>
 
 #include "math/so3.h"
-#include "smooth/runge_kutta.h"
-#include "smooth/two_step.h"
 
 enum { MARKER_MOTIONS = 18, SCALAR_MOTIONS = 3 };
 
 static const double DISPLACED = 1e-5;
+
+/* Columns and memory ----------------------------------------------------------------------------------------------- */
 
 void yk_smooth_release_variation(yk_smooth *smooth)
 {
     variation *v = smooth->variation;
     if (!v) return;
     yk_context *context = smooth->model.context;
-    void *const blocks[] = {v->row,    v->power,       v->begin, v->end,       v->slope,   v->direction, v->rate,
-                            v->base,   v->plus,        v->minus, v->output[0], v->rotated, v->rows,      v->trial,
-                            v->lambda, v->coordinates, v->mark,  v->image,     v->sizes};
+    void *const blocks[] = {v->row,    v->power,     v->begin,   v->end,  v->slope, v->direction,
+                            v->base,   v->plus,      v->minus,   v->rows, v->trial, v->coordinates,
+                            v->lambda, v->output[0], v->rotated, v->mark, v->image, v->sizes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(context, blocks[i]);
     yk_release(context, v);
     smooth->variation = NULL;
 }
 
-static void number_columns(const yk_smooth_model *model, variation *v)
-{
-    int row = 0, column = 0;
-    for (int p = 0; p < model->def.port_count; p++) {
-        int size = yk_smooth_port_size(&model->ports[p]);
-        for (int power = 0; power <= v->degree; power++)
-            for (int k = 0; k < size; k++, column++) {
-                v->row[column] = row + k;
-                v->power[column] = power;
-            }
-        row += size;
-    }
-}
-
 static yk_status create(yk_smooth *smooth, int degree)
 {
     const yk_smooth_model *model = &smooth->model;
-    yk_smooth_state *state = &smooth->state;
     yk_context *context = model->context;
     variation *v = yk_allocate(context, 1, sizeof *v);
     if (!v) return YK_ERROR_MEMORY;
@@ -51,17 +36,19 @@ static yk_status create(yk_smooth *smooth, int degree)
     for (int p = 0; p < model->def.port_count; p++) {
         int size = yk_smooth_port_size(&model->ports[p]);
         v->port_rows += size;
-        v->outputs += size == 0 ? 0 : size == 1 ? SCALAR_MOTIONS : MARKER_MOTIONS;
+        if (size == 1) v->outputs += SCALAR_MOTIONS;
+        if (size == 6) v->outputs += MARKER_MOTIONS;
     }
     v->columns = v->port_rows * (degree + 1);
+
     size_t columns = (size_t)v->columns, unknowns = (size_t)model->unknown_count, word = sizeof(double);
+    size_t stages = (size_t)model->integrator->stages, words = smooth->state.words;
     v->row = yk_allocate(context, columns, sizeof *v->row);
     v->power = yk_allocate(context, columns, sizeof *v->power);
     v->begin = yk_allocate(context, columns * v->n, word);
     v->end = yk_allocate(context, columns * v->n, word);
-    v->slope = yk_allocate(context, columns * v->n * YK_RUNGE_KUTTA_STAGES, word);
+    v->slope = yk_allocate(context, columns * v->n * stages, word);
     v->direction = yk_allocate(context, v->n, word);
-    v->rate = yk_allocate(context, v->n, word);
     v->base = yk_allocate(context, unknowns, word);
     v->plus = yk_allocate(context, unknowns, word);
     v->minus = yk_allocate(context, unknowns, word);
@@ -71,45 +58,64 @@ static yk_status create(yk_smooth *smooth, int degree)
     v->trial = yk_allocate(context, (size_t)model->frame_count, sizeof *v->trial);
     v->coordinates = yk_allocate(context, (size_t)model->coordinate_count, sizeof *v->coordinates);
     v->lambda = yk_allocate(context, (size_t)model->row_count, word);
-    v->mark = yk_allocate(context, state->words, word);
-    v->image = yk_allocate(context, state->words, word);
-    v->sizes = yk_allocate(context, YK_TWO_STEP_REPEATS_MAX, word);
-    bool complete = v->row && v->power && v->begin && v->end && v->slope && v->direction && v->rate && v->base &&
-                    v->plus && v->minus && v->output[0] && v->rotated && v->rows && v->trial && v->coordinates &&
-                    v->lambda && v->mark && v->image && v->sizes;
+    v->mark = yk_allocate(context, words, word);
+    v->image = yk_allocate(context, words, word);
+    v->sizes = yk_allocate(context, YK_VARIATION_STEPS_MAX, word);
+    bool complete = v->row && v->power && v->begin && v->end && v->slope && v->direction && v->base && v->plus &&
+                    v->minus && v->output[0] && v->rotated && v->rows && v->trial && v->coordinates && v->lambda &&
+                    v->mark && v->image && v->sizes;
     if (!complete) {
         yk_smooth_release_variation(smooth);
         return YK_ERROR_MEMORY;
     }
     v->output[1] = v->output[0] + v->outputs;
-    number_columns(model, v);
+
+    /* Of each port all components in their first power of time, then in the next. */
+    int row = 0, column = 0;
+    for (int p = 0; p < model->def.port_count; p++) {
+        int size = yk_smooth_port_size(&model->ports[p]);
+        for (int power = 0; power <= degree; power++)
+            for (int k = 0; k < size; k++, column++) {
+                v->row[column] = row + k;
+                v->power[column] = power;
+            }
+        row += size;
+    }
     return YK_OK;
 }
+
+/* The trial of the step itself ------------------------------------------------------------------------------------ */
 
 void yk_variation_keep(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
-    yk_smooth_workspace *work = &smooth->work;
+    const yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
     memcpy(v->trial, work->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(v->coordinates, work->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(v->lambda, work->lambda, (size_t)model->row_count * sizeof *v->lambda);
-    v->supply = work->supply, v->port_supply = work->port_supply;
-    v->loss = work->loss, v->potential = work->potential;
+    v->supply = work->supply;
+    v->port_supply = work->port_supply;
+    v->loss = work->loss;
+    v->potential = work->potential;
 }
 
 void yk_variation_restore(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
-    yk_smooth_workspace *work = &smooth->work;
     const variation *v = smooth->variation;
+    yk_smooth_workspace *work = &smooth->work;
     memcpy(work->trial, v->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(work->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(work->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
-    work->supply = v->supply, work->port_supply = v->port_supply;
-    work->loss = v->loss, work->potential = v->potential;
+    work->supply = v->supply;
+    work->port_supply = v->port_supply;
+    work->loss = v->loss;
+    work->potential = v->potential;
     if (model->def.flexible_count) yk_smooth_place_flexibles(model, work, ATTACHMENT_MAPS);
 }
+
+/* Differences ------------------------------------------------------------------------------------------------------ */
 
 double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,
                                   const double *direction)
@@ -129,10 +135,12 @@ static double *put(double *to, yk_vec3 v)
     return to + 3;
 }
 
-/* Motions of all ports; rotations relative to those of the first reading. */
-static void read_motions(const yk_smooth *smooth, variation *v, bool first, double *to)
+void yk_variation_read_side(yk_smooth *smooth, int side)
 {
     const yk_smooth_model *model = &smooth->model;
+    variation *v = smooth->variation;
+    double *to = v->output[side];
+    yk_smooth_show_attachments(model, &smooth->work);
     for (int p = 0; p < model->def.port_count; p++) {
         int size = yk_smooth_port_size(&model->ports[p]);
         if (size == 0) continue;
@@ -140,10 +148,14 @@ static void read_motions(const yk_smooth *smooth, variation *v, bool first, doub
         yk_smooth_port_output(model, &smooth->work, p, &value);
         const yk_motion *m = &value.motion;
         if (size == 1) {
-            *to++ = m->position.x, *to++ = m->velocity.x, *to++ = m->acceleration.x;
+            *to++ = m->position.x;
+            *to++ = m->velocity.x;
+            *to++ = m->acceleration.x;
             continue;
         }
-        if (first) v->rotated[p] = m->orientation;
+
+        /* Rotations are relative to those of the first reading. */
+        if (side == 0) v->rotated[p] = m->orientation;
         to = put(to, m->position);
         to = put(to, yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(v->rotated[p]))));
         to = put(to, m->velocity);
@@ -153,17 +165,12 @@ static void read_motions(const yk_smooth *smooth, variation *v, bool first, doub
     }
 }
 
-void yk_variation_read_side(yk_smooth *smooth, int side)
-{
-    yk_smooth_show_attachments(&smooth->model, &smooth->work);
-    read_motions(smooth, smooth->variation, side == 0, smooth->variation->output[side]);
-}
-
 void yk_variation_write(yk_smooth *smooth, int column, double fraction)
 {
     const variation *v = smooth->variation;
     for (int i = 0; i < v->outputs; i++) {
-        double change = fraction > 0 ? (v->output[1][i] - v->output[0][i]) / (2 * fraction) : 0;
+        double change = 0;
+        if (fraction > 0) change = (v->output[1][i] - v->output[0][i]) / (2 * fraction);
         v->matrix[(size_t)i * (size_t)v->columns + (size_t)column] = change;
     }
 }
@@ -186,8 +193,10 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int 
                        "%s: sensitivities to wrenches of degree %d: 0 to %d are known", model->def.name, degree,
                        YK_INPUT_DEGREE_MAX);
     if (smooth->variation && smooth->variation->degree != degree) yk_smooth_release_variation(smooth);
-    yk_status status = smooth->variation ? YK_OK : create(smooth, degree);
+    yk_status status = YK_OK;
+    if (!smooth->variation) status = create(smooth, degree);
     if (status != YK_OK) return status;
+
     smooth->variation->matrix = matrix;
     work->varying = true;
     status = model->integrator->vary(smooth, t, h);

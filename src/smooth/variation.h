@@ -10,6 +10,9 @@
 
 #include "smooth/internal.h"
 
+/* Internal steps of a macro step, at most. */
+enum { YK_VARIATION_STEPS_MAX = 4096 };
+
 struct variation {
     int columns, port_rows, outputs; /* derivatives, components of wrenches, components of motions */
     int degree;
@@ -18,7 +21,7 @@ struct variation {
     double *begin;    /* columns of n: what has changed at the beginning of the internal step */
     double *end;
     double *slope; /* columns times stages of n */
-    double *direction, *rate;
+    double *direction;
     double *base, *plus, *minus; /* as long as the unknowns */
     double *output[2];
     yk_quat *rotated;
@@ -35,7 +38,7 @@ struct variation {
 };
 
 /* Moves the trial by a fraction of what a column changes. */
-typedef void (*displacement)(yk_smooth *model, int column, double fraction);
+typedef void (*displacement)(yk_smooth *smooth, int column, double fraction);
 
 /* The share at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
 double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,

@@ -4,7 +4,7 @@
 
 #include "smooth/integrator.h"
 
-/* Bodies read their coordinates from arrays of their own; a place has the map from them to its frame. */
+/* Bodies read their coordinates from arrays of their own; an attachment has the map from them to its frame. */
 static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     const yk_smooth_def *def = &model->def;

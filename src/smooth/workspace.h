@@ -36,7 +36,7 @@ typedef struct flexible_trial {
     yk_ffrf_loads *loads; /* of a modal body beside its momenta, from yk_smooth_inertias on */
 } flexible_trial;
 
-/* A place of a flexible body in the step: `jacobian` (6 x count, by rows) maps changes of its unknowns to its displacement
+/* An attachment of a flexible body in the step: `jacobian` (6 x count, by rows) maps changes of its unknowns to its displacement
  * and rotation. */
 typedef struct attachment_trial {
     double *jacobian;
@@ -47,7 +47,7 @@ typedef struct attachment_trial {
 typedef struct yk_smooth_workspace {
     const yk_smooth *owner; /* that functions of the user are handed */
 
-    /* The trial: nodes, then ground, then prescribed frames, then places; coordinates; multipliers. */
+    /* The trial: nodes, then ground, then prescribed frames, then attachments; coordinates; multipliers. */
     bool open;
     double t, h, c; /* end of the step being solved, its size, b0 h */
     trial_node *trial;
@@ -107,27 +107,43 @@ void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspa
 double yk_smooth_damping_at(const yk_smooth_model *model, double t);
 /* Frames that the inputs prescribe, at the end of the trial. */
 void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *work);
+/* The solution in work->right to the trial: changes of positions, times share; changes of velocities; accelerations and
+ * multipliers, or the latter alone. */
+void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction);
+void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace *work);
+void yk_smooth_read_accelerations(const yk_smooth_model *model, yk_smooth_workspace *work);
+void yk_smooth_read_multipliers(const yk_smooth_model *model, yk_smooth_workspace *work);
+/* The largest change of a position in work->right, as a fraction of the model's size. */
+double yk_smooth_largest_change(const yk_smooth_model *model, const yk_smooth_workspace *work);
+/* Momenta of all nodes and coordinates, and their rates from the trial's accelerations. */
+void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Adds the power of prescribed motions to work->supply. */
 void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Work and losses of the step that closes, by the trapezoidal rule over the powers at its ends. */
 void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work);
+/* The placement of the trial, which a matrix or a Jacobian was made at: frames and coordinates with their rates. Keeps it;
+ * exchanges it with one that was kept. */
+void yk_smooth_keep_placement(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_frame *frames,
+                              coordinate_reference *coordinates);
+void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace *work, yk_frame *frames,
+                              coordinate_reference *coordinates);
 /* What ports took and prescribed, to the state. */
 void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state, const yk_smooth_workspace *work);
 void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work);
 void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work);
 
-/* flexible_attachment.c: where the places of flexible bodies are. Frames of all places at the trial; and what passes loads on from
+/* flexible_attachment.c: where the attachments of flexible bodies are. Frames of all attachments at the trial; and what passes loads on from
  * them; and maps to them from the unknowns; and in the frames' accelerations what they have where those of the unknowns are
  * zero. */
 enum { ATTACHMENT_FRAMES = 0, ATTACHMENT_LOADS = 1, ATTACHMENT_MAPS = 2, ATTACHMENT_BIASES = 4 };
 void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work, unsigned what);
 /* The trial's coordinates side by side, where the bodies read them. */
 void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work);
-/* The same where there are places at all, for outputs. */
+/* The same where there are attachments at all, for outputs. */
 void yk_smooth_show_attachments(const yk_smooth_model *model, yk_smooth_workspace *work);
-/* Accelerations of the places, as those of the trial make them. */
+/* Accelerations of the attachments, as those of the trial make them. */
 void yk_smooth_accelerate_attachments(const yk_smooth_model *model, yk_smooth_workspace *work);
-/* A frame with its acceleration and orientation: the trial's, or in `own` for a place, when places have been shown. */
+/* A frame with its acceleration and orientation: the trial's, or in `own` for an attachment, when these have been shown. */
 const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
                                   trial_node *own);
 void yk_smooth_start_flexibles(const yk_smooth_model *model, yk_smooth_state *state);
@@ -156,12 +172,5 @@ void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *
 /* What a port shows at the trial. */
 void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspace *work, int port,
                            yk_port_value *value);
-
-/* start.c: changes in work->right, times share, to the positions of the trial; and the largest of them as a fraction of the
- * model's size. */
-void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction);
-double yk_smooth_largest_change(const yk_smooth_model *model, const yk_smooth_workspace *work);
-/* Momenta of all nodes and coordinates, and their rates from the trial's accelerations. */
-void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work);
 
 #endif
