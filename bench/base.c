@@ -1,40 +1,6 @@
-/* What the foundation costs: memory from the step's arena against the allocator's, and a parallel loop's dispatch. */
-#include <stdlib.h>
-
-#include "base/arena.h"
+/* What the dispatch of a parallel loop costs. */
 #include "base/pool.h"
 #include "bench.h"
-
-enum { TAKES = 100000, TAKEN_BYTES = 256 };
-
-static void arena_take(bench *run)
-{
-    yk_arena arena = {0};
-    if (!bench_check(run, yk_arena_create(bench_context(run), 64 * TAKEN_BYTES, &arena))) return;
-    while (bench_repeat(run)) {
-        bench_start(run);
-        for (int i = 0; i < TAKES; i++) {
-            size_t mark = yk_arena_mark(&arena);
-            bench_keep(yk_arena_take(&arena, 1, TAKEN_BYTES));
-            yk_arena_release(&arena, mark);
-        }
-        bench_stop(run, TAKES);
-    }
-    yk_arena_destroy(bench_context(run), &arena);
-}
-
-static void malloc_free(bench *run)
-{
-    while (bench_repeat(run)) {
-        bench_start(run);
-        for (int i = 0; i < TAKES; i++) {
-            void *block = malloc(TAKEN_BYTES);
-            bench_keep(block);
-            free(block);
-        }
-        bench_stop(run, TAKES);
-    }
-}
 
 static void touch(void *user, size_t begin, size_t end, size_t chunk)
 {
@@ -73,8 +39,6 @@ static void dispatch_all(bench *run)
 }
 
 const bench_case bench_base[] = {
-    {.name = "base/malloc-free", .unit = "block", .run = malloc_free},
-    {.name = "base/arena-take", .unit = "block", .run = arena_take, .relative_to = "base/malloc-free"},
     {.name = "base/pool-1-thread", .unit = "parallel loop", .run = dispatch_one},
     {.name = "base/pool-all-threads",
      .unit = "parallel loop",

@@ -3,7 +3,7 @@
 #define YK_CONTACT_NETWORK_LANES_H
 
 #include "contact/network_data.h"
-#include "contact/simd.h"
+#include "math/simd.h"
 
 /* Rows of four numbers to columns. */
 YK_INLINE void transpose(yk_v4 *r)

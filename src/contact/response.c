@@ -138,7 +138,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
     response->slot_count = 0;
     response->part_count = 0;
     response->row_count = 0;
-    response->report = (yk_response_report){0};
+    response->closed_count = 0;
     for (int i = 0; i < def->node_count; i++) place_node(response, island_of(response->group, def->nodes[i]));
     int islands = response->slot_count;
     size_t count = network->contact_count + network->joint_block_count;
@@ -157,11 +157,9 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
                             response->row_count,
                             e.dim};
         response->row_count += e.dim;
-        response->report.contacts += contact;
+        response->closed_count += contact;
     }
     for (int i = 0; i < def->node_count; i++) place_node(response, def->nodes[i]);
-    response->report.nodes = response->slot_count;
-    response->report.rows = response->row_count;
 }
 
 static yk_status reserve(yk_response *response)
@@ -390,9 +388,4 @@ yk_vec3 yk_response_angular_velocity(const yk_response *response, int32_t node)
 {
     const double *v = response->right + 6 * (size_t)response->placed[node] + 3;
     return yk_v3_scale(1 / node_length(response->network, node), yk_v3(v[0], v[1], v[2]));
-}
-
-yk_response_report yk_response_report_get(const yk_response *response)
-{
-    return response->report;
 }

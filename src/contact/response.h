@@ -57,14 +57,4 @@ void yk_response_solve_refined(yk_response *response);
 yk_vec3 yk_response_velocity(const yk_response *response, int32_t node);
 yk_vec3 yk_response_angular_velocity(const yk_response *response, int32_t node);
 
-/* What was factored. */
-typedef struct yk_response_report {
-    int nodes;
-    int contacts; /* closed ones */
-    int rows;     /* of contacts and joints */
-    size_t entries;
-    bool analysed; /* a new pattern */
-} yk_response_report;
-yk_response_report yk_response_report_get(const yk_response *response);
-
 #endif

@@ -56,7 +56,7 @@ struct yk_response {
     array group_array, placed_array, nodes_array, closed_array, parts_array, coefficient_array, right_array, bias_array,
         trace_array, refinement_array, incidence_array, block_index_array, block_offset_array, block_value_array,
         block_diagonal_array, last_parts_array, entry_array, entry_place_array;
-    yk_response_report report;
+    int closed_count; /* contacts that take part */
 };
 
 /* response_solve.c */

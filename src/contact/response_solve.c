@@ -46,7 +46,6 @@ static void remember_pattern(yk_response *response)
     memcpy(response->last_parts, response->parts, response->part_count * sizeof *response->parts);
     response->last_part_count = response->part_count;
     response->last_slot_count = response->slot_count;
-    response->report.analysed = true;
 }
 
 /* By blocks -------------------------------------------------------------------------------------------------------- */
@@ -202,7 +201,6 @@ static yk_status factor_blocks(yk_response *response)
         for (int k = 0; k < dim; k++) diagonal[k * (dim + 1)] = response->coefficients[i].softness[k];
     }
     yk_factor_compute(response->factor, w, NULL, response->diagonal, response->diagonal_offset, SMALLEST_PIVOT);
-    response->report.entries = yk_factor_nonzeros(response->factor);
     return YK_OK;
 }
 
@@ -290,7 +288,6 @@ static yk_status factor_sparse(yk_response *response)
     for (size_t i = 0; i < cursor; i++) values[response->entry_place[i]] = 1;
     for (size_t i = 0; i < response->part_count; i++)
         cursor += fill_part(&response->parts[i], &response->coefficients[i], response->entry_place + cursor, values);
-    response->report.entries = yk_sparse_nonzeros(response->matrix);
     /* Pivots of an earlier factorisation would be cheaper, but then the bits would depend on what came before. */
     return yk_sparse_factor(response->matrix, NULL);
 }
@@ -330,7 +327,7 @@ void yk_response_solve_refined(yk_response *response)
     int first = 6 * response->slot_count;
     double *right = response->right, *left = response->refinement;
     solve(response, right);
-    if (response->report.contacts == 0) return;
+    if (response->closed_count == 0) return;
     memset(left, 0, (size_t)first * sizeof *left);
     for (int i = 0; i < response->row_count; i++) left[first + i] = response->traces[i] * right[first + i];
     solve(response, left);

@@ -25,12 +25,6 @@ const char *yk_contact_method_name(yk_contact_method method)
     return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";
 }
 
-const char *yk_friction_model_name(yk_friction_model friction)
-{
-    static const char *const names[] = {"cone", "coulomb", "box"};
-    return (unsigned)friction < sizeof names / sizeof *names ? names[friction] : "unknown";
-}
-
 static yk_status check_options(yk_context *context, const yk_contact_options *options)
 {
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))

@@ -47,7 +47,6 @@ typedef struct yk_contact_report {
 
 yk_contact_options yk_contact_options_default(void);
 const char *yk_contact_method_name(yk_contact_method method);
-const char *yk_friction_model_name(yk_friction_model friction);
 
 /* r (row_count): start value with options->warm_start, result; u (row_count, may be NULL): velocities of the result.
  * YK_NOT_CONVERGED leaves the best iterate in r and says so in the report. */

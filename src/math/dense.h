@@ -10,11 +10,6 @@ yk_status yk_lu_factor(int n, double *a, int *pivot);
 /* Solves A x = b, in place. */
 void yk_lu_solve(int n, const double *a, const int *pivot, double *b);
 
-/* L D L^T of a symmetric matrix, with symmetric (Bunch-Kaufman) pivoting: indefinite matrices such as KKT systems are
- * fine. The lower triangle is read; the upper one serves as workspace. YK_ERROR_SINGULAR as above. */
-yk_status yk_ldlt_factor(int n, double *a, int *pivot);
-void yk_ldlt_solve(int n, const double *a, const int *pivot, double *b);
-
 /* Matrix exponential of a (n <= 16) by scaling and squaring with a Pade approximant (Higham 2005), after balancing.
  * YK_ERROR_NOT_FINITE if a, or the result, is not finite. `result` may be `a`. */
 yk_status yk_dense_exp(int n, const double *a, double *result);

@@ -9,20 +9,6 @@ double yk_poly_value(const double *c, int degree, double t)
     return value;
 }
 
-double yk_poly_rate(const double *c, int degree, double t)
-{
-    double rate = 0;
-    for (int i = degree; i >= 1; i--) rate = rate * t + i * c[i];
-    return rate;
-}
-
-double yk_poly_second_rate(const double *c, int degree, double t)
-{
-    double rate = 0;
-    for (int i = degree; i >= 2; i--) rate = rate * t + i * (i - 1) * c[i];
-    return rate;
-}
-
 /* Repeated synthetic division by (t - t0) leaves the Taylor coefficients there. */
 void yk_poly_shift(double *c, int degree, double t0)
 {
@@ -40,15 +26,6 @@ void yk_poly_interpolate(const double *t, const double *y, int degree, double *c
         for (int j = i; j < degree; j++) c[j] -= t[i] * c[j + 1];
 }
 
-void yk_poly_hermite(double h, double y0, double rate0, double y1, double rate1, double c[4])
-{
-    double slope = (y1 - y0) / h;
-    c[0] = y0;
-    c[1] = rate0;
-    c[2] = (3 * slope - 2 * rate0 - rate1) / h;
-    c[3] = (rate0 + rate1 - 2 * slope) / (h * h);
-}
-
 /* What is left of the end's value and rates after the Taylor polynomial of the start is met by the last three terms. */
 void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1, double second1,
                      double c[6])
@@ -61,16 +38,6 @@ void yk_poly_quintic(double h, double y0, double rate0, double second0, double y
     c[3] = (10 * value - 4 * rate + second / 2) / (h * h * h);
     c[4] = (-15 * value + 7 * rate - second) / (h * h * h * h);
     c[5] = (6 * value - 3 * rate + second / 2) / (h * h * h * h * h);
-}
-
-yk_input yk_input_constant_scalar(double value)
-{
-    return (yk_input){.linear[0].x = value, .orientation = yk_q_identity()};
-}
-
-yk_input yk_input_linear_scalar(double value, double rate)
-{
-    return (yk_input){.degree = 1, .linear[0].x = value, .linear[1].x = rate, .orientation = yk_q_identity()};
 }
 
 /* A polynomial of vectors and its derivatives, by Horner's rule. */

@@ -4,23 +4,16 @@
 
 #include "math/vec3.h"
 
-/* Value and derivatives at local time `t` of the polynomial c[0] + c[1] t + ... of any degree. */
+/* Value at local time `t` of the polynomial c[0] + c[1] t + ... of any degree. */
 double yk_poly_value(const double *c, int degree, double t);
-double yk_poly_rate(const double *c, int degree, double t);
-double yk_poly_second_rate(const double *c, int degree, double t);
 /* Coefficients of the same polynomial about the new origin t0. */
 void yk_poly_shift(double *c, int degree, double t0);
 /* Through the points (t[i], y[i]), i = 0..degree; the times must differ. */
 void yk_poly_interpolate(const double *t, const double *y, int degree, double *c);
-/* Cubic with values and rates at t = 0 and t = h. */
-void yk_poly_hermite(double h, double y0, double rate0, double y1, double rate1, double c[4]);
 /* Fifth degree, with values, rates and second rates at t = 0 and t = h. */
 void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1, double second1,
                      double c[6]);
 
-/* Signals (see yoke/subsystem.h). */
-yk_input yk_input_constant_scalar(double value);
-yk_input yk_input_linear_scalar(double value, double rate);
 /* The same input with its local time starting `t0` later; the base orientation stays, so motions agree exactly. */
 yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0);
 /* A wrench from local time 0 to h by its mean (degree 0), or as a straight line with its mean and its change (degree 1).

@@ -140,26 +140,3 @@ yk_mat3 yk_so3_left_tangent_rate(yk_vec3 theta, yk_vec3 theta_rate)
     rate = yk_m3_add(rate, yk_m3_scale(c3_rate, skew_squared(theta)));
     return yk_m3_add(rate, yk_m3_scale(c.c3, skew_square_rate));
 }
-
-yk_quat yk_cgr_exp(yk_vec3 g)
-{
-    double w = 1 / sqrt(1 + 0.25 * yk_v3_norm2(g));
-    return (yk_quat){w, 0.5 * w * g.x, 0.5 * w * g.y, 0.5 * w * g.z};
-}
-
-yk_vec3 yk_cgr_log(yk_quat q)
-{
-    return yk_v3_scale(2 / q.w, yk_v3(q.x, q.y, q.z));
-}
-
-yk_mat3 yk_cgr_tangent(yk_vec3 g)
-{
-    double scale = 1 / (1 + 0.25 * yk_v3_norm2(g));
-    return yk_m3_scale(scale, yk_m3_add(yk_m3_identity(), yk_m3_scale(0.5, yk_m3_skew(g))));
-}
-
-yk_quat yk_so3_slerp(yk_quat a, yk_quat b, double s)
-{
-    yk_vec3 whole = yk_so3_log(yk_q_mul(b, yk_q_conjugate(a)));
-    return yk_q_mul(yk_so3_exp(yk_v3_scale(s, whole)), a);
-}

@@ -25,13 +25,4 @@ yk_mat3 yk_so3_left_tangent_inverse(yk_vec3 theta);
 /* d/dt of T(theta(t)) for given theta and theta': for angular accelerations, alpha = T' theta' + T theta''. */
 yk_mat3 yk_so3_left_tangent_rate(yk_vec3 theta, yk_vec3 theta_rate);
 
-/* Cayley-Gibbs-Rodrigues parameters g = 2 tan(|theta|/2) e, as the two-step method's increments use: rotation, its
- * tangent (omega = G(g) g'), and the parameters of a given rotation (|theta| < pi). */
-yk_quat yk_cgr_exp(yk_vec3 g);
-yk_vec3 yk_cgr_log(yk_quat q);
-yk_mat3 yk_cgr_tangent(yk_vec3 g);
-
-/* Shortest rotation from a to b at fraction s of the way (spherical linear interpolation). */
-yk_quat yk_so3_slerp(yk_quat a, yk_quat b, double s);
-
 #endif

@@ -1,6 +1,6 @@
 /* Compressed columns over KLU (Davis and Palamadai Natarajan, ACM TOMS 37, 2010): block triangular form, AMD ordering,
  * row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the order, KLU chooses the pivots and
- * the work with them is done in dense panels (panels.h), unless these would take too much room. */
+ * the work with them is done in dense panels (supernodal.h), unless these would take too much room. */
 #include "math/sparse.h"
 
 #include <amd.h>
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/panels.h"
+#include "math/supernodal.h"
 
 struct yk_sparse {
     yk_context *context;
@@ -23,8 +23,11 @@ struct yk_sparse {
     klu_numeric *other;   /* with pivots of its own, for a matrix that these did not serve */
     klu_numeric *present; /* one of both; NULL when the last factorisation failed */
     bool ordered;         /* by the caller */
-    yk_panels *panels;    /* in place of `numeric`, with its pivots; NULL: KLU does it all */
+    yk_supernodal *lu;    /* in place of `numeric`, with its pivots; NULL: KLU does it all */
     bool in_panels;       /* the present factors are there */
+    int *panel_pivots;    /* rows of the pivots of lu */
+    int *panel_place;     /* of each value in lu */
+    double *largest;      /* work: of the columns of U */
     double growth;        /* reciprocal pivot growth of the last full factorisation */
     double spread;        /* ratio of its smallest to its largest pivot */
 };
@@ -194,7 +197,10 @@ static void discard_factors(yk_sparse *matrix, klu_numeric **factors)
 void yk_sparse_destroy(yk_sparse *matrix)
 {
     if (!matrix) return;
-    yk_panels_destroy(matrix->panels);
+    yk_supernodal_destroy(matrix->lu);
+    yk_release(matrix->context, matrix->panel_pivots);
+    yk_release(matrix->context, matrix->panel_place);
+    yk_release(matrix->context, matrix->largest);
     discard_factors(matrix, &matrix->numeric);
     discard_factors(matrix, &matrix->other);
     if (matrix->symbolic) klu_free_symbolic(&matrix->symbolic, &matrix->common);
@@ -202,11 +208,6 @@ void yk_sparse_destroy(yk_sparse *matrix)
     yk_release(matrix->context, matrix->rows);
     yk_release(matrix->context, matrix->starts);
     yk_release(matrix->context, matrix);
-}
-
-int yk_sparse_size(const yk_sparse *matrix)
-{
-    return matrix->n;
 }
 
 size_t yk_sparse_nonzeros(const yk_sparse *matrix)
@@ -304,20 +305,60 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
 /* Panels for the pivots that KLU has chosen; none where they would take too much room. */
 static yk_status make_panels(yk_sparse *matrix)
 {
+    yk_context *context = matrix->context;
+    size_t n = (size_t)matrix->n, entries = yk_sparse_nonzeros(matrix);
     const int *pivots = matrix->numeric->Pnum;
-    if (matrix->panels && memcmp(yk_panels_rows(matrix->panels), pivots, (size_t)matrix->n * sizeof *pivots) == 0)
-        return YK_OK;
-    yk_panels_destroy(matrix->panels);
-    yk_status status = yk_panels_create(matrix->context, matrix->n, matrix->starts, matrix->rows, pivots,
-                                        matrix->symbolic->Q, &matrix->panels);
-    if (status != YK_OK) return status;
-    double room = (double)matrix->numeric->lnz + (double)matrix->numeric->unz;
-    size_t size = yk_panels_size(matrix->panels);
-    if (size > PANELS_MOST || (double)size > PANELS_FRACTION * room) {
-        yk_panels_destroy(matrix->panels);
-        matrix->panels = NULL;
+    if (matrix->lu && memcmp(matrix->panel_pivots, pivots, n * sizeof *pivots) == 0) return YK_OK;
+    yk_supernodal_destroy(matrix->lu);
+    matrix->lu = NULL;
+    if (!matrix->panel_pivots) {
+        matrix->panel_pivots = yk_allocate(context, n, sizeof *matrix->panel_pivots);
+        matrix->panel_place = yk_allocate(context, entries, sizeof *matrix->panel_place);
+        matrix->largest = yk_allocate(context, n, sizeof *matrix->largest);
+    }
+    if (!matrix->panel_pivots || !matrix->panel_place || !matrix->largest) return YK_ERROR_MEMORY;
+
+    double room = PANELS_FRACTION * ((double)matrix->numeric->lnz + (double)matrix->numeric->unz);
+    yk_supernodal_def def = {
+        .vertices = matrix->n,
+        .starts = matrix->starts,
+        .rows = matrix->rows,
+        .row_order = pivots,
+        .column_order = matrix->symbolic->Q,
+        .most = room < PANELS_MOST ? (size_t)room : PANELS_MOST,
+    };
+    yk_status status = yk_supernodal_create(context, &def, &matrix->lu);
+    if (status != YK_OK || !matrix->lu) return status;
+    memcpy(matrix->panel_pivots, pivots, n * sizeof *pivots);
+    for (int j = 0; j < matrix->n; j++) {
+        for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++)
+            matrix->panel_place[k] = (int)yk_supernodal_place(matrix->lu, matrix->rows[k], j);
     }
     return YK_OK;
+}
+
+static bool factor_panels(yk_sparse *matrix)
+{
+    double *store = yk_supernodal_clear(matrix->lu);
+    int entries = matrix->starts[matrix->n];
+    for (int k = 0; k < entries; k++) store[matrix->panel_place[k]] = matrix->values[k];
+    return yk_supernodal_factor(matrix->lu, 0);
+}
+
+/* Reciprocal pivot growth: the least ratio, over the columns, of the largest entry of A to that of U. */
+static double panel_growth(yk_sparse *matrix)
+{
+    double least = INFINITY;
+    yk_supernodal_largest(matrix->lu, matrix->largest);
+    for (int j = 0; j < matrix->n; j++) {
+        double most = 0;
+        for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++) {
+            double size = fabs(matrix->values[k]);
+            if (size > most) most = size;
+        }
+        least = fmin(least, most / matrix->largest[j]);
+    }
+    return least;
 }
 
 yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
@@ -328,15 +369,17 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     if (status != YK_OK) return status;
     matrix->spread = pivot_spread(matrix, matrix->numeric);
     if (matrix->ordered) status = make_panels(matrix);
-    if (status != YK_OK || !matrix->panels) return status;
-    if (!yk_panels_factor(matrix->panels, matrix->values)) { /* KLU's scaling of the rows made the difference */
-        yk_panels_destroy(matrix->panels);
-        matrix->panels = NULL;
+    if (status != YK_OK || !matrix->lu) return status;
+
+    /* Without KLU's scaling of the rows the same pivots may fail. */
+    if (!factor_panels(matrix)) {
+        yk_supernodal_destroy(matrix->lu);
+        matrix->lu = NULL;
         return YK_OK;
     }
     matrix->in_panels = true;
-    matrix->spread = yk_panels_spread(matrix->panels);
-    matrix->growth = yk_panels_growth(matrix->panels, matrix->values);
+    matrix->spread = yk_supernodal_spread(matrix->lu);
+    matrix->growth = panel_growth(matrix);
     matrix->present = NULL;
     discard_factors(matrix, &matrix->numeric);
     return YK_OK;
@@ -345,15 +388,15 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
 /* Numbers that are not finite end in pivots that are not. */
 static bool refactor_panels(yk_sparse *matrix)
 {
-    if (!yk_panels_factor(matrix->panels, matrix->values)) return false;
-    double change = yk_panels_spread(matrix->panels) / matrix->spread;
+    if (!factor_panels(matrix)) return false;
+    double change = yk_supernodal_spread(matrix->lu) / matrix->spread;
     if (change > 0.5 && change < 2) return true;
-    return yk_panels_growth(matrix->panels, matrix->values) > GROWTH_LOSS * matrix->growth;
+    return panel_growth(matrix) > GROWTH_LOSS * matrix->growth;
 }
 
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 {
-    matrix->in_panels = matrix->panels && refactor_panels(matrix);
+    matrix->in_panels = matrix->lu && refactor_panels(matrix);
     if (matrix->in_panels) return YK_OK;
     yk_status status = check_values(matrix, column);
     if (status != YK_OK) return status;
@@ -372,7 +415,7 @@ yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 void yk_sparse_solve(yk_sparse *matrix, double *b)
 {
     if (matrix->in_panels) {
-        yk_panels_solve(matrix->panels, b);
+        yk_supernodal_solve(matrix->lu, b);
         return;
     }
     if (klu_solve(matrix->symbolic, matrix->present, matrix->n, 1, b, &matrix->common)) return;

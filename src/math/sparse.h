@@ -31,7 +31,6 @@ void yk_sparse_destroy(yk_sparse *matrix);
  * eliminated. Edges in any order, duplicates and loops welcome. */
 yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edges, size_t edge_count, int *order);
 
-int yk_sparse_size(const yk_sparse *matrix);
 size_t yk_sparse_nonzeros(const yk_sparse *matrix);
 /* Compressed columns. */
 const int *yk_sparse_column_starts(const yk_sparse *matrix);

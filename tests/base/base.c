@@ -1,4 +1,4 @@
-/* Status list, context, arena, text and the deterministic pool. */
+/* Status list, context, text and the deterministic pool. */
 #include "context.h"
 #include "test.h"
 
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/arena.h"
 #include "base/pool.h"
 #include "base/scratch.h"
 #include "base/text.h"
@@ -83,23 +82,6 @@ static void allocation_size_overflow_is_refused(void **state)
     yk_context *context = *state;
     assert_null(yk_allocate(context, SIZE_MAX / 2, 8));
     assert_non_null(strstr(yk_last_message(context), "overflows"));
-}
-
-static void arena_aligns_and_refuses_when_full(void **state)
-{
-    yk_context *context = *state;
-    yk_arena arena;
-    assert_int_equal(yk_arena_create(context, 256, &arena), YK_OK);
-    void *a = yk_arena_take(&arena, 3, 1);
-    size_t mark = yk_arena_mark(&arena);
-    void *b = yk_arena_take(&arena, 8, 8);
-    assert_int_equal((uintptr_t)a % 64, 0);
-    assert_int_equal((uintptr_t)b % 64, 0);
-    assert_null(yk_arena_take(&arena, 1000, 8));
-    assert_null(yk_arena_take(&arena, SIZE_MAX, 8));
-    yk_arena_release(&arena, mark);
-    assert_ptr_equal(yk_arena_take(&arena, 8, 8), b);
-    yk_arena_destroy(context, &arena);
 }
 
 static void nearest_word_is_the_one_that_was_meant(void **state)
@@ -236,7 +218,6 @@ int main(void)
         cmocka_unit_test(context_keeps_the_last_message_and_filters_the_log),
         cmocka_unit_test(out_of_memory_is_reported_at_every_allocation),
         cmocka_unit_test(allocation_size_overflow_is_refused),
-        cmocka_unit_test(arena_aligns_and_refuses_when_full),
         cmocka_unit_test(nearest_word_is_the_one_that_was_meant),
         cmocka_unit_test(text_grows),
         cmocka_unit_test(pool_gives_the_same_bits_for_any_number_of_threads),

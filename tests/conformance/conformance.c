@@ -6,6 +6,7 @@
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "math/vec3.h"
+#include "signals.h"
 #include "test.h"
 
 enum { PORTS_MAX = 64 };
@@ -69,8 +70,8 @@ static void drive(bed *b, double t, double h, const yk_motion *origin)
     const conformance_case *c = b->c;
     double w = c->frequency, a = c->amplitude, cubic[4];
     /* (1 - cos) starts at rest, so that a prescribed motion is consistent with a subsystem at rest. */
-    yk_poly_hermite(h, a * (1 - cos(w * t)), a * w * sin(w * t), a * (1 - cos(w * (t + h))), a * w * sin(w * (t + h)),
-                    cubic);
+    hermite_cubic(h, a * (1 - cos(w * t)), a * w * sin(w * t), a * (1 - cos(w * (t + h))), a * w * sin(w * (t + h)),
+                  cubic);
     yk_input *input = &b->inputs[c->port];
     input->degree = 3;
     input->orientation = origin->orientation;

@@ -142,7 +142,9 @@ static void interpolated_input_meets_both_ends(void **state)
     yk_input input = {0};
     yk_input_interpolated(YK_PORT_MARKER, h, &from, &to, &input);
     yk_motion end = yk_input_motion(&input, YK_PORT_MARKER, h), middle = yk_input_motion(&input, YK_PORT_MARKER, h / 2);
-    yk_quat half = yk_so3_slerp(from.orientation, to.orientation, 0.5);
+    yk_quat half =
+        yk_q_mul(yk_so3_exp(yk_v3_scale(0.5, yk_so3_log(yk_q_mul(to.orientation, yk_q_conjugate(from.orientation))))),
+                 from.orientation);
     assert_near(yk_v3_norm(yk_so3_log(yk_q_mul(end.orientation, yk_q_conjugate(to.orientation)))), 0, 1e-13);
     assert_near(yk_v3_norm(yk_so3_log(yk_q_mul(middle.orientation, yk_q_conjugate(half)))), 0, 1e-13);
     assert_near(end.velocity.y, 25, 1e-12);

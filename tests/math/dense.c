@@ -65,73 +65,6 @@ static void lu_names_singular_and_broken_matrices(void **state)
     assert_int_equal(yk_lu_factor(2, infinite, pivot), YK_ERROR_SINGULAR);
 }
 
-static void ldlt_solves_the_smallest_indefinite_matrix(void **state)
-{
-    (void)state;
-    double a[4] = {0, 0, 1, 0}, b[2] = {2, 1}; /* upper triangle deliberately wrong: it is not read */
-    int pivot[2];
-    assert_int_equal(yk_ldlt_factor(2, a, pivot), YK_OK);
-    yk_ldlt_solve(2, a, pivot, b);
-    assert_counts_up(2, b, 0);
-}
-
-/* Mass matrix M, one constraint G = (1, -1, 0): the pendulum's kind of matrix, zero block and all. */
-static void ldlt_solves_a_kkt_system(void **state)
-{
-    (void)state;
-    double a[16] = {2, 0, 0, 1, 0, 3, 0, -1, 0, 0, 4, 0, 1, -1, 0, 0}, b[4];
-    int pivot[4];
-    right_hand_side(4, a, b);
-    assert_int_equal(yk_ldlt_factor(4, a, pivot), YK_OK);
-    yk_ldlt_solve(4, a, pivot, b);
-    assert_counts_up(4, b, 2e-15);
-}
-
-/* Random symmetric matrices with zeros on part of the diagonal: 1 x 1 and 2 x 2 blocks and exchanges of all kinds. */
-static void ldlt_solves_random_indefinite_systems(void **state)
-{
-    (void)state;
-    static double a[LARGEST * LARGEST], b[LARGEST];
-    int pivot[LARGEST];
-    uint64_t seed = 7;
-    int blocks = 0;
-    for (int n = 1; n <= LARGEST; n++) {
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j <= i; j++) a[i * n + j] = a[j * n + i] = next_random(&seed);
-        for (int i = 1; i < n; i += 2) a[i * n + i] = 0;
-        right_hand_side(n, a, b);
-        assert_int_equal(yk_ldlt_factor(n, a, pivot), YK_OK);
-        for (int k = 0; k < n; k++) blocks += pivot[k] < 0;
-        yk_ldlt_solve(n, a, pivot, b);
-        assert_counts_up(n, b, 1e-9);
-    }
-    assert_true(blocks > LARGEST); /* the interesting branch was taken */
-}
-
-static void ldlt_stays_accurate_where_unpivoted_elimination_fails(void **state)
-{
-    (void)state;
-    double a[9] = {1e-20, 1, 2, 1, 1e-20, 3, 2, 3, 1e-20}, b[3];
-    int pivot[3];
-    right_hand_side(3, a, b);
-    assert_int_equal(yk_ldlt_factor(3, a, pivot), YK_OK);
-    yk_ldlt_solve(3, a, pivot, b);
-    assert_counts_up(3, b, 1e-14);
-}
-
-static void ldlt_names_singular_and_broken_matrices(void **state)
-{
-    (void)state;
-    double rank_one[4] = {1, 0, 2, 4}, zero[4] = {0}, broken[4] = {1, 0, NAN, 1};
-    /* A constraint given twice. */
-    double redundant[9] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
-    int pivot[3];
-    assert_int_equal(yk_ldlt_factor(2, rank_one, pivot), YK_ERROR_SINGULAR);
-    assert_int_equal(yk_ldlt_factor(2, zero, pivot), YK_ERROR_SINGULAR);
-    assert_int_equal(yk_ldlt_factor(2, broken, pivot), YK_ERROR_SINGULAR);
-    assert_int_equal(yk_ldlt_factor(3, redundant, pivot), YK_ERROR_SINGULAR);
-}
-
 static void exponential_of_a_skew_matrix_is_a_rotation(void **state)
 {
     (void)state;
@@ -227,11 +160,6 @@ int main(void)
         cmocka_unit_test(lu_solves_a_system_that_needs_pivoting),
         cmocka_unit_test(lu_solves_random_systems_of_every_size),
         cmocka_unit_test(lu_names_singular_and_broken_matrices),
-        cmocka_unit_test(ldlt_solves_the_smallest_indefinite_matrix),
-        cmocka_unit_test(ldlt_solves_a_kkt_system),
-        cmocka_unit_test(ldlt_solves_random_indefinite_systems),
-        cmocka_unit_test(ldlt_stays_accurate_where_unpivoted_elimination_fails),
-        cmocka_unit_test(ldlt_names_singular_and_broken_matrices),
         cmocka_unit_test(exponential_of_a_skew_matrix_is_a_rotation),
         cmocka_unit_test(exponential_of_a_fast_oscillator),
         cmocka_unit_test(exponential_of_a_nilpotent_matrix_is_a_polynomial),

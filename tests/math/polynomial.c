@@ -2,6 +2,7 @@
 #include "math/polynomial.h"
 
 #include "math/so3.h"
+#include "signals.h"
 #include "test.h"
 
 static const double cubic[4] = {2, -3, 0.5, 4}; /* 2 - 3t + t^2/2 + 4t^3 */
@@ -10,11 +11,11 @@ static void derivatives_of_a_cubic(void **state)
 {
     (void)state;
     assert_near(yk_poly_value(cubic, 3, 2), 30, 0);
-    assert_near(yk_poly_rate(cubic, 3, 2), 47, 0);
-    assert_near(yk_poly_second_rate(cubic, 3, 2), 49, 0);
+    assert_near(polynomial_rate(cubic, 3, 2), 47, 0);
+    assert_near(polynomial_second_rate(cubic, 3, 2), 49, 0);
     assert_near(yk_poly_value(cubic, 0, 2), 2, 0);
-    assert_near(yk_poly_rate(cubic, 0, 2), 0, 0);
-    assert_near(yk_poly_second_rate(cubic, 1, 2), 0, 0);
+    assert_near(polynomial_rate(cubic, 0, 2), 0, 0);
+    assert_near(polynomial_second_rate(cubic, 1, 2), 0, 0);
 }
 
 static void shift_keeps_the_polynomial(void **state)
@@ -40,16 +41,6 @@ static void interpolation_recovers_the_polynomial(void **state)
     }
 }
 
-static void hermite_recovers_the_cubic(void **state)
-{
-    (void)state;
-    const double h = 0.25;
-    double c[4];
-    yk_poly_hermite(h, yk_poly_value(cubic, 3, 0), yk_poly_rate(cubic, 3, 0), yk_poly_value(cubic, 3, h),
-                    yk_poly_rate(cubic, 3, h), c);
-    for (int i = 0; i < 4; i++) assert_near(c[i], cubic[i], 1e-13);
-}
-
 static yk_input scalar_input(int degree)
 {
     yk_input input = {.degree = degree};
@@ -64,13 +55,13 @@ static void scalar_inputs_agree_with_polynomials(void **state)
         yk_input input = scalar_input(degree);
         yk_motion motion = yk_input_motion(&input, YK_PORT_SCALAR, 0.3);
         assert_near(motion.position.x, yk_poly_value(cubic, degree, 0.3), 1e-15);
-        assert_near(motion.velocity.x, yk_poly_rate(cubic, degree, 0.3), 1e-15);
-        assert_near(motion.acceleration.x, yk_poly_second_rate(cubic, degree, 0.3), 2e-15);
+        assert_near(motion.velocity.x, polynomial_rate(cubic, degree, 0.3), 1e-15);
+        assert_near(motion.acceleration.x, polynomial_second_rate(cubic, degree, 0.3), 2e-15);
         assert_near(yk_input_scalar(&input, 0.3), motion.position.x, 0);
         assert_near(yk_input_scalar_rate(&input, 0.3), motion.velocity.x, 1e-15);
         assert_near(yk_input_scalar_second_rate(&input, 0.3), motion.acceleration.x, 2e-15);
     }
-    yk_input constant = yk_input_constant_scalar(7), linear = yk_input_linear_scalar(7, -2);
+    yk_input constant = constant_signal(7), linear = linear_signal(7, -2);
     assert_near(yk_input_scalar(&constant, 5), 7, 0);
     assert_near(yk_input_scalar(&linear, 5), -3, 0);
     assert_near(yk_input_scalar_rate(&linear, 5), -2, 0);
@@ -177,7 +168,6 @@ int main(void)
         cmocka_unit_test(derivatives_of_a_cubic),
         cmocka_unit_test(shift_keeps_the_polynomial),
         cmocka_unit_test(interpolation_recovers_the_polynomial),
-        cmocka_unit_test(hermite_recovers_the_cubic),
         cmocka_unit_test(scalar_inputs_agree_with_polynomials),
         cmocka_unit_test(rotating_inputs_have_consistent_rates),
         cmocka_unit_test(shifted_inputs_move_alike),

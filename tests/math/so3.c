@@ -200,52 +200,6 @@ static void tangents_agree_on_both_sides_of_the_switch(void **state)
     assert_matrices(yk_so3_left_tangent_rate(below, rate), yk_so3_left_tangent_rate(above, rate), 3e-14);
 }
 
-static void cgr_parameters_are_twice_the_tangent_of_half_the_angle(void **state)
-{
-    (void)state;
-    yk_vec3 e = yk_v3_unit(directions[5]);
-    for (double angle = 0; angle < 3.1; angle += 0.31) {
-        yk_vec3 g = yk_v3_scale(2 * tan(0.5 * angle), e);
-        assert_same_rotation(yk_cgr_exp(g), yk_so3_exp(yk_v3_scale(angle, e)), 4e-16);
-        assert_vectors(yk_cgr_log(yk_cgr_exp(g)), g, 4e-16 * yk_v3_norm(g));
-    }
-    assert_vectors(yk_cgr_log(yk_cgr_exp(yk_v3(1e-12, 0, 0))), yk_v3(1e-12, 0, 0), 1e-28);
-}
-
-static yk_vec3 difference_of_cgr(yk_vec3 g, yk_vec3 rate, double step)
-{
-    yk_quat after = yk_cgr_exp(yk_v3_axpy(step, rate, g)), before = yk_cgr_exp(yk_v3_axpy(-step, rate, g));
-    return yk_v3_scale(0.5 / step, yk_so3_log(yk_q_mul(after, yk_q_conjugate(before))));
-}
-
-static void cgr_tangent_is_the_derivative_of_the_rotation(void **state)
-{
-    (void)state;
-    const yk_vec3 rate = {0.3, -0.7, 0.5};
-    for (double size = 0; size < 4; size += 0.5) {
-        yk_vec3 g = yk_v3_scale(size, yk_v3_unit(directions[5]));
-        yk_vec3 expected = extrapolated(difference_of_cgr(g, rate, 1e-3), difference_of_cgr(g, rate, 2e-3));
-        assert_vectors(yk_m3_apply(yk_cgr_tangent(g), rate), expected, 2e-12);
-    }
-}
-
-static void slerp_turns_at_constant_rate_along_the_short_way(void **state)
-{
-    (void)state;
-    yk_quat a = yk_so3_exp(yk_v3(0.2, -0.4, 0.1));
-    yk_vec3 rotation = {0.9, 1.1, -0.4};
-    yk_quat b = yk_q_mul(yk_so3_exp(rotation), a);
-    yk_quat far_side = {-b.w, -b.x, -b.y, -b.z};
-    assert_same_rotation(yk_so3_slerp(a, b, 0), a, 2e-16);
-    assert_same_rotation(yk_so3_slerp(a, b, 1), b, 4e-16);
-    for (double s = -0.5; s <= 1.5; s += 0.25) {
-        yk_quat expected = yk_q_mul(yk_so3_exp(yk_v3_scale(s, rotation)), a);
-        assert_same_rotation(yk_so3_slerp(a, b, s), expected, 5e-16);
-        assert_same_rotation(yk_so3_slerp(a, far_side, s), expected, 5e-16);
-    }
-    assert_same_rotation(yk_so3_slerp(a, a, 0.3), a, 2e-16);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,9 +215,6 @@ int main(void)
         cmocka_unit_test(tangent_and_its_transpose_differ_by_the_rotation),
         cmocka_unit_test(tangent_rate_is_the_derivative_of_the_tangent),
         cmocka_unit_test(tangents_agree_on_both_sides_of_the_switch),
-        cmocka_unit_test(cgr_parameters_are_twice_the_tangent_of_half_the_angle),
-        cmocka_unit_test(cgr_tangent_is_the_derivative_of_the_rotation),
-        cmocka_unit_test(slerp_turns_at_constant_rate_along_the_short_way),
     };
     return cmocka_run_group_tests_name("so3", tests, NULL, NULL);
 }

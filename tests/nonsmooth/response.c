@@ -330,7 +330,7 @@ static void check_model(const char *name, void (*build)(scene *s, yk_friction_mo
 {
     yk_contact_method method = friction == YK_FRICTION_BOX ? YK_CONTACT_PIVOT : YK_CONTACT_ACCURATE;
     char text[64];
-    snprintf(text, sizeof text, "%s, friction %s", name, yk_friction_model_name(friction));
+    snprintf(text, sizeof text, "%s, friction %d", name, (int)friction);
     response_case c = {text, build, method, friction, bearing, tolerance};
     run_case(&c);
 }

@@ -6,6 +6,7 @@
 #include "context.h"
 #include "math/polynomial.h"
 #include "math/table.h"
+#include "signals.h"
 #include "test.h"
 
 enum { COMMAND, MEASURED, RATE, REFERENCE, PORTS };
@@ -36,8 +37,8 @@ static yk_subsystem *create(yk_context *context, yk_control_loop_def *loop, doub
 /* All signals constant. */
 static double hold(yk_subsystem *s, double t, double h, double measured, double rate, double reference)
 {
-    yk_input inputs[PORTS] = {yk_input_constant_scalar(0), yk_input_constant_scalar(measured),
-                              yk_input_constant_scalar(rate), yk_input_constant_scalar(reference)};
+    yk_input inputs[PORTS] = {constant_signal(0), constant_signal(measured), constant_signal(rate),
+                              constant_signal(reference)};
     yk_port_value value = {0};
     assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
     s->ops->output(s, COMMAND, &value);
@@ -46,7 +47,7 @@ static double hold(yk_subsystem *s, double t, double h, double measured, double 
 
 static void begin(yk_subsystem *s, double measured)
 {
-    yk_input inputs[PORTS] = {yk_input_constant_scalar(0), yk_input_constant_scalar(measured)};
+    yk_input inputs[PORTS] = {constant_signal(0), constant_signal(measured)};
     assert_int_equal(s->ops->start(s, 0, 0.1, inputs), YK_OK);
 }
 
@@ -93,7 +94,7 @@ static void wires_bring_rate_and_reference(void **state)
         assert_int_equal(s->ops->connect(s, port, YK_TAKES_SIGNAL, 0), YK_OK);
     assert_int_equal(s->ops->connect(s, COMMAND, YK_TAKES_SIGNAL, 0), YK_ERROR_ARGUMENT);
     yk_input inputs[PORTS] = {{0}};
-    inputs[REFERENCE] = yk_input_constant_scalar(7);
+    inputs[REFERENCE] = constant_signal(7);
     assert_int_equal(s->ops->start(s, 0, 0.1, inputs), YK_OK);
     /* The measured value jumps, which the measured rate knows better. */
     assert_near(hold(s, 0, 0.1, 4, 0.5, 7), (7 - 4) - 2 * 0.5, 1e-13);
@@ -116,7 +117,7 @@ static void law_of_the_paper(void **state)
     for (int i = 0; i < 500; i++) {
         double t = i * h, w = 0.1 * sin(40 * t), end = 0.1 * sin(40 * (t + h)), command = 0;
         yk_input inputs[PORTS] = {{0}};
-        inputs[MEASURED] = yk_input_linear_scalar(w, (end - w) / h);
+        inputs[MEASURED] = linear_signal(w, (end - w) / h);
         assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
         for (int k = 0; k < 1000; k++) {
             double at = t + (k + 0.5) * own, measured = w + (end - w) * (k + 0.5) * own / h;

@@ -6,6 +6,7 @@
 
 #include "context.h"
 #include "math/polynomial.h"
+#include "signals.h"
 #include "test.h"
 
 static const yk_fluid fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0};
@@ -61,7 +62,7 @@ static yk_status move(yk_subsystem *s, double t, double from, double to, double 
 {
     double h = time / steps, rate = (to - from) / time;
     for (int i = 0; i < steps; i++) {
-        yk_input inputs[2] = {yk_input_linear_scalar(from + rate * i * h, rate)};
+        yk_input inputs[2] = {linear_signal(from + rate * i * h, rate)};
         yk_status status = s->ops->step(s, t + i * h, h, inputs);
         if (status < 0) return status;
     }
@@ -211,8 +212,8 @@ static void follow_sine(yk_subsystem *s, int steps, double end)
     double h = end / steps;
     for (int i = 0; i < steps; i++) {
         double t = i * h, cubic[4];
-        yk_poly_hermite(h, 0.8 + 0.04 * sin(6 * t), 0.24 * cos(6 * t), 0.8 + 0.04 * sin(6 * (t + h)),
-                        0.24 * cos(6 * (t + h)), cubic);
+        hermite_cubic(h, 0.8 + 0.04 * sin(6 * t), 0.24 * cos(6 * t), 0.8 + 0.04 * sin(6 * (t + h)),
+                      0.24 * cos(6 * (t + h)), cubic);
         yk_input inputs[2] = {{.degree = 3}};
         for (int c = 0; c < 4; c++) inputs[0].linear[c].x = cubic[c];
         assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
@@ -233,7 +234,7 @@ static void pressures_follow_the_printed_equations(void **state)
         def.tolerance = controlled ? 1e-9 : 0;
         def.step = 2e-4;
         yk_subsystem *s = create(context, &def, &cylinder);
-        yk_input begin[2] = {yk_input_linear_scalar(0.8, 0.24)};
+        yk_input begin[2] = {linear_signal(0.8, 0.24)};
         assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
         follow_sine(s, 400, 0.4);
         assert_near(channel(s, "ram.pressure_1"), p[0], 2e-1);
@@ -255,7 +256,7 @@ static void a_cavity_opens_and_closes(void **state)
     def.fluid.vapour = 2e4;
     def.tolerance = 1e-10; /* the kink where the cavity opens costs fixed steps some pascal */
     yk_subsystem *s = create(context, &def, &cylinder);
-    yk_input begin[2] = {yk_input_linear_scalar(0.8, 0)};
+    yk_input begin[2] = {linear_signal(0.8, 0)};
     assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
     double before = balance(s), p1 = channel(s, "ram.pressure_1"), p2 = channel(s, "ram.pressure_2");
     assert_near(p1 + p2, 7.7e6, 1e-6);
@@ -293,7 +294,7 @@ static void the_piston_meets_its_stops(void **state)
     cylinder.spool = (yk_function){.value = constant, .user = &k};
     cylinder.cylinder.stop = 5e-3;
     yk_subsystem *s = create(context, &def, &cylinder);
-    yk_input begin[2] = {yk_input_linear_scalar(0.8, 0)};
+    yk_input begin[2] = {linear_signal(0.8, 0)};
     assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
     double before = balance(s);
     assert_int_equal(move(s, 0, 0.8, 1.016, 1, 1000), YK_OK);
@@ -326,7 +327,7 @@ static void fluid_flows_back_only_where_it_may(void **state)
         cylinder.start = YK_HYDRAULIC_PRESSURE;
         cylinder.pressure[0] = 1e5, cylinder.pressure[1] = 2e7;
         yk_subsystem *s = create(context, &def, &cylinder);
-        yk_input begin[2] = {yk_input_linear_scalar(0.8, 0)};
+        yk_input begin[2] = {linear_signal(0.8, 0)};
         assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
         assert_int_equal(move(s, 0, 0.8, 0.8, 0.1, 100), YK_OK);
         assert_near(channel(s, "ram.pressure_2"), backflow ? 7.6e6 : 2e7, backflow ? 1e3 : 1e-3);
@@ -344,7 +345,7 @@ static void impossible_motion_is_named(void **state)
     cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTRE;
     cylinder.start = YK_HYDRAULIC_FORCE;
     yk_subsystem *s = create(context, &def, &cylinder);
-    yk_input begin[2] = {yk_input_linear_scalar(0.8, 0)};
+    yk_input begin[2] = {linear_signal(0.8, 0)};
     assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
     yk_status status = move(s, 0, 0.8, 0.99, 0.1, 100);
     assert_int_equal(status, YK_ERROR_DIVERGED);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "math/polynomial.h"
+#include "signals.h"
 #include "test.h"
 
 static yk_context *context;
@@ -130,7 +131,7 @@ static void velocity_constraint_pulls_the_mass_back_to_its_input(void **state)
     yk_oscillator_def def = damped(YK_OSCILLATOR_SEMI_IMPLICIT);
     def.position = 0.5;
     yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
-    yk_input input = yk_input_linear_scalar(0.4, 3);
+    yk_input input = linear_signal(0.4, 3);
     oscillator->ops->start(oscillator, 0, 0.01, &input);
     oscillator->ops->step(oscillator, 0, 0.01, &input);
     assert_near(value_of(oscillator).motion.position.x, 0.4 + 0.03, 1e-15);

@@ -1,5 +1,5 @@
 /* Factors in dense panels, beside a known solution, for patterns of all sorts and pivots in any order. */
-#include "math/panels.h"
+#include "math/supernodal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +54,49 @@ static problem random_problem(int n, double density, unsigned seed)
     return p;
 }
 
-static double error_of(const problem *p, yk_panels *panels)
+static yk_supernodal *create(yk_context *context, const problem *p, bool exchange)
+{
+    yk_supernodal_def def = {
+        .vertices = p->n,
+        .starts = p->starts,
+        .rows = p->rows,
+        .row_order = p->row_order,
+        .column_order = p->column_order,
+        .exchange = exchange,
+    };
+    yk_supernodal *lu;
+    assert_int_equal(yk_supernodal_create(context, &def, &lu), YK_OK);
+    assert_non_null(lu);
+    return lu;
+}
+
+static bool factor(const problem *p, const double *values, double least, yk_supernodal *lu)
+{
+    double *store = yk_supernodal_clear(lu);
+    for (int j = 0; j < p->n; j++)
+        for (int k = p->starts[j]; k < p->starts[j + 1]; k++) store[yk_supernodal_place(lu, p->rows[k], j)] = values[k];
+    return yk_supernodal_factor(lu, least);
+}
+
+/* Reciprocal pivot growth. */
+static double growth_of(const problem *p, const double *values, yk_supernodal *lu)
+{
+    double largest[MOST], growth = INFINITY;
+    yk_supernodal_largest(lu, largest);
+    for (int j = 0; j < p->n; j++) {
+        double most = 0;
+        for (int k = p->starts[j]; k < p->starts[j + 1]; k++) most = fmax(most, fabs(values[k]));
+        growth = fmin(growth, most / largest[j]);
+    }
+    return growth;
+}
+
+static double error_of(const problem *p, yk_supernodal *lu)
 {
     double b[MOST] = {0}, error = 0;
     for (int j = 0; j < p->n; j++)
         for (int k = p->starts[j]; k < p->starts[j + 1]; k++) b[p->rows[k]] += p->values[k] * (j + 1);
-    yk_panels_solve(panels, b);
+    yk_supernodal_solve(lu, b);
     for (int j = 0; j < p->n; j++) error = fmax(error, fabs(b[j] - (j + 1)));
     return error;
 }
@@ -70,17 +107,15 @@ static void solves_all_patterns(void **state)
     for (int n = 1; n <= MOST; n += n < 20 ? 1 : 15)
         for (int d = 0; d < 6; d++) {
             problem p = random_problem(n, densities[d], (unsigned)(n + 100 * d));
-            yk_panels *panels;
-            assert_int_equal(yk_panels_create(*state, n, p.starts, p.rows, p.row_order, p.column_order, &panels),
-                             YK_OK);
+            yk_supernodal *lu = create(*state, &p, false);
             for (int round = 0; round < 2; round++) { /* the second with other numbers */
-                assert_true(yk_panels_factor(panels, p.values));
-                assert_near(error_of(&p, panels), 0, 1e-12 * n);
-                double growth = yk_panels_growth(panels, p.values), spread = yk_panels_spread(panels);
+                assert_true(factor(&p, p.values, 0, lu));
+                assert_near(error_of(&p, lu), 0, 1e-12 * n);
+                double growth = growth_of(&p, p.values, lu), spread = yk_supernodal_spread(lu);
                 assert_true(growth > 0.5 && growth <= 1 + 1e-15 && spread > 0.3 && spread <= 1);
                 for (int k = 0; k < p.starts[n]; k++) p.values[k] *= -1.5;
             }
-            yk_panels_destroy(panels);
+            yk_supernodal_destroy(lu);
         }
 }
 
@@ -88,14 +123,13 @@ static void bad_pivots_are_reported(void **state)
 {
     problem p = {.n = 2, .starts = {0, 2, 4}, .rows = {0, 1, 0, 1}, .row_order = {0, 1}, .column_order = {0, 1}};
     const double matrices[3][4] = {{0, 1, 1, 0}, {1, 1, 1, 1}, {1, 1, NAN, 1}};
-    yk_panels *panels;
-    assert_int_equal(yk_panels_create(*state, 2, p.starts, p.rows, p.row_order, p.column_order, &panels), YK_OK);
-    for (int k = 0; k < 3; k++) assert_false(yk_panels_factor(panels, matrices[k]));
+    yk_supernodal *lu = create(*state, &p, false);
+    for (int k = 0; k < 3; k++) assert_false(factor(&p, matrices[k], 0, lu));
     /* a tiny pivot works, and its growth shows */
     const double tiny[4] = {1e-9, 1, 1, 1};
-    assert_true(yk_panels_factor(panels, tiny));
-    assert_near(yk_panels_growth(panels, tiny), 1e-9, 1e-17);
-    yk_panels_destroy(panels);
+    assert_true(factor(&p, tiny, 0, lu));
+    assert_near(growth_of(&p, tiny, lu), 1e-9, 1e-17);
+    yk_supernodal_destroy(lu);
 }
 
 /* A block tridiagonal matrix stays one: its factors take the room of their blocks. */
@@ -111,12 +145,44 @@ static void chains_do_not_fill(void **state)
             if (abs(i / SIZE - j / SIZE) <= 1) p.rows[count] = i, p.values[count++] = i == j ? 30 : 1;
     }
     p.starts[p.n] = count;
-    yk_panels *panels;
-    assert_int_equal(yk_panels_create(*state, p.n, p.starts, p.rows, p.row_order, p.column_order, &panels), YK_OK);
-    assert_int_equal((int)yk_panels_size(panels), 4 * BLOCKS * SIZE * SIZE); /* two blocks in each half */
-    assert_true(yk_panels_factor(panels, p.values));
-    assert_near(error_of(&p, panels), 0, 1e-11);
-    yk_panels_destroy(panels);
+    yk_supernodal *lu = create(*state, &p, false);
+    assert_int_equal((int)yk_supernodal_size(lu), 4 * BLOCKS * SIZE * SIZE); /* two blocks in each half */
+    assert_true(factor(&p, p.values, 0, lu));
+    assert_near(error_of(&p, lu), 0, 1e-11);
+    yk_supernodal_destroy(lu);
+}
+
+/* Pivots that are far too small serve nobody without exchanges; with them the solution has all its digits. */
+static void exchanges_rows_inside_supernodes(void **state)
+{
+    for (int n = 2; n <= MOST; n += 13) {
+        problem p = random_problem(n, 1, (unsigned)n);
+        int place[MOST];
+        for (int k = 0; k < n; k++) place[p.column_order[k]] = k;
+        for (int j = 0; j < n; j++)
+            for (int k = p.starts[j]; k < p.starts[j + 1]; k++)
+                if (p.rows[k] == p.row_order[place[j]]) p.values[k] *= 1e-17;
+        yk_supernodal *lu = create(*state, &p, true);
+        assert_true(factor(&p, p.values, 1e-12, lu));
+        assert_near(error_of(&p, lu), 0, 1e-8);
+        yk_supernodal_destroy(lu);
+    }
+}
+
+static void too_large_factors_are_not_made(void **state)
+{
+    problem p = random_problem(20, 1, 1);
+    yk_supernodal_def def = {
+        .vertices = p.n,
+        .starts = p.starts,
+        .rows = p.rows,
+        .row_order = p.row_order,
+        .column_order = p.column_order,
+        .most = 2 * 20 * 20 - 1,
+    };
+    yk_supernodal *lu;
+    assert_int_equal(yk_supernodal_create(*state, &def, &lu), YK_OK);
+    assert_null(lu);
 }
 
 static yk_sparse *ordered(yk_context *context, int n, const yk_sparse_entry *entries, size_t count, int *place)
@@ -160,7 +226,9 @@ int main(void)
         cmocka_unit_test(solves_all_patterns),
         cmocka_unit_test(bad_pivots_are_reported),
         cmocka_unit_test(chains_do_not_fill),
+        cmocka_unit_test(exchanges_rows_inside_supernodes),
+        cmocka_unit_test(too_large_factors_are_not_made),
         cmocka_unit_test(pivots_come_back),
     };
-    return cmocka_run_group_tests_name("math/panels", tests, create_context, destroy_context);
+    return cmocka_run_group_tests_name("math/supernodal", tests, create_context, destroy_context);
 }
