@@ -82,6 +82,7 @@ static double determinant(int dim, const double *x)
     return fmax(gap, 1e-16 * fabs(x[0]) + 1e-300) * (x[0] + norm);
 }
 
+/* c = a o b */
 static void jordan_product(int dim, const double *a, const double *b, double *c)
 {
     double sum = a[0] * b[0];
@@ -102,14 +103,18 @@ static void jordan_divide(int dim, const double *a, const double *b, double *x)
     x[0] = head;
 }
 
-/* The largest step for which x + step dx stays in the cone. */
+/* The largest step for which x + step dx stays in the cone: the first positive root of det(x + step dx). */
 static double step_to_boundary(int dim, const double *x, const double *dx)
 {
-    double a = dx[0] * dx[0], b = x[0] * dx[0], c = determinant(dim, x), best = INFINITY;
+    double a = dx[0] * dx[0];
+    double b = x[0] * dx[0];
+    double c = determinant(dim, x);
     for (int k = 1; k < dim; k++) {
         a -= dx[k] * dx[k];
         b -= x[k] * dx[k];
     }
+
+    double best = INFINITY;
     if (dx[0] < 0) best = -x[0] / dx[0];
     double discriminant = b * b - a * c;
     if (discriminant < 0) return best;
@@ -119,38 +124,44 @@ static double step_to_boundary(int dim, const double *x, const double *dx)
     return best;
 }
 
-/* Nesterov-Todd scaling S with S x = S^-1 z: eta and the unit hyperbolic vector `scaling`. */
+/* Nesterov-Todd scaling S with S x = S^-1 z: eta and the unit hyperbolic vector w (`scaling`); theta = S^2 =
+ * eta^2 (2 w w^T - J). */
 static void scale_part(cone_part *p)
 {
-    double root_x = sqrt(determinant(p->dim, p->x)), root_z = sqrt(determinant(p->dim, p->z)), product = 0;
-    for (int k = 0; k < p->dim; k++) product += p->x[k] / root_x * (p->z[k] / root_z);
+    int dim = p->dim;
+    double root_x = sqrt(determinant(dim, p->x)), root_z = sqrt(determinant(dim, p->z));
+    double product = 0;
+    for (int k = 0; k < dim; k++) product += p->x[k] / root_x * (p->z[k] / root_z);
     double gamma = sqrt((1 + product) / 2);
     p->eta = sqrt(root_z / root_x);
     double tail = 0;
-    for (int k = 1; k < p->dim; k++) {
+    for (int k = 1; k < dim; k++) {
         p->scaling[k] = (p->z[k] / root_z - p->x[k] / root_x) / (2 * gamma);
         tail += p->scaling[k] * p->scaling[k];
     }
     p->scaling[0] = sqrt(1 + tail); /* unit determinant in spite of rounding */
+
+    double eta2 = p->eta * p->eta;
+    for (int k = 0; k < dim; k++) {
+        for (int l = 0; l < dim; l++) {
+            double j = 0;
+            if (k == l) j = k == 0 ? -1 : 1;
+            p->theta[k * dim + l] = eta2 * (2 * p->scaling[k] * p->scaling[l] + j);
+        }
+    }
 }
 
 /* y = S x (sign 1) or S^-1 x (sign -1) */
 static void apply_scaling(const cone_part *p, double sign, const double *x, double *y)
 {
-    double mixed = 0, factor = sign > 0 ? p->eta : 1 / p->eta;
-    for (int k = 1; k < p->dim; k++) mixed += p->scaling[k] * x[k];
-    double along = sign * x[0] + mixed / (1 + p->scaling[0]), head = p->scaling[0] * x[0] + sign * mixed;
-    for (int k = 1; k < p->dim; k++) y[k] = factor * (x[k] + along * p->scaling[k]);
+    const double *w = p->scaling;
+    double factor = sign > 0 ? p->eta : 1 / p->eta;
+    double mixed = 0;
+    for (int k = 1; k < p->dim; k++) mixed += w[k] * x[k];
+    double along = sign * x[0] + mixed / (1 + w[0]);
+    double head = w[0] * x[0] + sign * mixed;
+    for (int k = 1; k < p->dim; k++) y[k] = factor * (x[k] + along * w[k]);
     y[0] = factor * head;
-}
-
-/* theta = S^2 = eta^2 (2 w w^T - J) */
-static void square_scaling(cone_part *p)
-{
-    double eta2 = p->eta * p->eta;
-    for (int k = 0; k < p->dim; k++)
-        for (int l = 0; l < p->dim; l++)
-            p->theta[k * p->dim + l] = eta2 * (2 * p->scaling[k] * p->scaling[l] + (k != l ? 0 : k == 0 ? -1 : 1));
 }
 
 /* Row of the problem that component k of a part is made of. */
@@ -166,6 +177,8 @@ static double part_factor(const cone_part *p, int k)
 
 /* Set-up --------------------------------------------------------------------------------------------------------- */
 
+/* The cones of all contacts, one per group of friction, one of the normal alone where there is none; parts may be NULL to
+ * count them. */
 static int list_parts(const yk_contact_problem *problem, cone_part *parts)
 {
     int count = 0;
@@ -173,11 +186,13 @@ static int list_parts(const yk_contact_problem *problem, cone_part *parts)
         yk_cone cone = yk_problem_cone(problem, i);
         int first = problem->w.first[i], before = count;
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
-            int start = yk_cone_group_start[g], size = yk_cone_group_end(cone.dim, g) - start;
+            int start = yk_cone_group_start[g];
+            int size = yk_cone_group_end(cone.dim, g) - start;
             if (size <= 0 || cone.mu[g] <= 0) continue;
-            if (parts)
+            if (parts) {
                 parts[count] = (cone_part){
                     .contact = i, .normal = first, .friction = first + start, .dim = 1 + size, .mu = cone.mu[g]};
+            }
             count++;
         }
         if (count > before) continue;
@@ -199,18 +214,20 @@ static void interior_destroy(yk_context *context, interior *s)
 static yk_status interior_create(yk_context *context, const yk_contact_problem *problem,
                                  const yk_contact_options *options, interior *s)
 {
-    size_t rows = (size_t)problem->row_count + 1, contacts = (size_t)problem->contact_count + 1;
+    size_t rows = (size_t)problem->row_count + 1;
+    size_t contacts = (size_t)problem->contact_count + 1;
     *s = (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
     s->limit = options->iterations > 0 ? options->iterations : 2500;
     yk_status status = yk_newton_create(context, problem, options->friction, &s->newton);
     if (status != YK_OK) return status;
+
+    status = yk_proximal_create(context, problem, &s->proximal);
     s->part_count = list_parts(problem, NULL);
     s->parts = yk_allocate(context, (size_t)s->part_count + 1, sizeof *s->parts);
     s->frozen_lift = yk_allocate(context, contacts, sizeof *s->frozen_lift);
     s->weight = yk_allocate(context, contacts, sizeof *s->weight);
-    double **vectors[] = {&s->gap, &s->moved, &s->r, &s->u, &s->attempt, &s->attempt_u, &s->best, &s->best_u};
-    status = yk_proximal_create(context, problem, &s->proximal);
     if (!s->parts || !s->frozen_lift || !s->weight) status = YK_ERROR_MEMORY;
+    double **vectors[] = {&s->gap, &s->moved, &s->r, &s->u, &s->attempt, &s->attempt_u, &s->best, &s->best_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
         if (!*vectors[i]) status = YK_ERROR_MEMORY;
@@ -219,6 +236,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
         interior_destroy(context, s);
         return status;
     }
+
     list_parts(problem, s->parts);
     for (int i = 0; i < s->part_count; i++) s->weight[s->parts[i].contact] += s->parts[i].mu * s->parts[i].mu;
     double sum = 0;
@@ -246,25 +264,15 @@ static void note(interior *s, const double *r, const double *u, double residual)
 
 /* One interior-point step ------------------------------------------------------------------------------------------ */
 
-/* A point well inside all cones, of the size that q and W suggest. */
-static void start_inside(interior *s, double size)
-{
-    double impulse = size * s->scale / s->newton.mean;
-    memset(s->r, 0, row_bytes(s));
-    for (int i = 0; i < s->part_count; i++) {
-        cone_part *p = &s->parts[i];
-        s->r[p->normal] = fmax(s->r[p->normal], impulse / p->mu);
-        memset(p->z, 0, sizeof p->z);
-        p->z[0] = size * s->scale;
-    }
-}
-
 /* x from r, the slope of the lift, the residual of the velocity equation (gap) and the complementarity. */
 static void measure(interior *s)
 {
     const yk_contact_problem *problem = s->newton.problem;
+    const int *first = problem->w.first;
+    bool lifted = s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen;
     for (int i = 0; i < problem->contact_count; i++)
-        s->gap[problem->w.first[i]] = -s->u[problem->w.first[i]] - (s->lift_is_frozen ? s->frozen_lift[i] : 0);
+        s->gap[first[i]] = -s->u[first[i]] - (s->lift_is_frozen ? s->frozen_lift[i] : 0);
+
     double sum = 0;
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
@@ -275,29 +283,30 @@ static void measure(interior *s)
             if (k > 0) norm += p->z[k] * p->z[k];
         }
         norm = sqrt(norm);
-        bool lifted = s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen;
         for (int k = 1; k < p->dim; k++) {
+            int row = p->friction + k - 1;
             p->slope[k] = lifted && norm > 0 ? p->z[k] / norm : 0;
-            s->gap[p->friction + k - 1] = p->z[k] - s->u[p->friction + k - 1];
+            s->gap[row] = p->z[k] - s->u[row];
         }
         s->gap[p->normal] += p->mu * (p->z[0] - (lifted ? norm : 0));
     }
-    for (int k = problem->w.first[problem->contact_count]; k < problem->row_count; k++) s->gap[k] = -s->u[k];
+    for (int k = first[problem->contact_count]; k < problem->row_count; k++) s->gap[k] = -s->u[k];
     s->complementarity = s->part_count > 0 ? sum / s->part_count : 0;
 }
 
 /* Adds T E theta T of one part to the diagonal block of its contact. */
 static void add_part(interior *s, cone_part *p)
 {
-    const yk_contact_problem *problem = s->newton.problem;
-    int first = problem->w.first[p->contact], dim = problem->w.first[p->contact + 1] - first;
+    const int *first = s->newton.problem->w.first;
+    int begin = first[p->contact];
+    int dim = first[p->contact + 1] - begin;
     double *block = s->newton.right + s->newton.block_offset[p->contact];
     for (int l = 0; l < p->dim; l++) {
         double lifted = 0;
         for (int k = 1; k < p->dim; k++) lifted += p->slope[k] * p->theta[k * p->dim + l];
         for (int k = 0; k < p->dim; k++) {
             double value = p->theta[k * p->dim + l] - (k == 0 ? lifted : 0);
-            int row = part_row(p, k) - first, column = part_row(p, l) - first;
+            int row = part_row(p, k) - begin, column = part_row(p, l) - begin;
             block[row * dim + column] += part_factor(p, k) * value * part_factor(p, l);
         }
     }
@@ -309,30 +318,19 @@ static void hold_frictionless_rows(interior *s, bool rhs_too)
     const yk_contact_problem *problem = s->newton.problem;
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
+        double *right = s->newton.right + s->newton.block_offset[i];
+        double *rhs = s->newton.rhs + problem->w.first[i];
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
             if (cone.mu[g] > 0) continue;
             for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++) {
-                if (rhs_too)
-                    s->newton.rhs[problem->w.first[i] + k] = 0;
-                else
-                    s->newton.right[s->newton.block_offset[i] + (size_t)(k * cone.dim + k)] = 1e16 * s->newton.mean;
+                if (rhs_too) {
+                    rhs[k] = 0;
+                } else {
+                    right[k * cone.dim + k] = 1e16 * s->newton.mean;
+                }
             }
         }
     }
-}
-
-static void factor_scaled(interior *s)
-{
-    const yk_contact_problem *problem = s->newton.problem;
-    memset(s->newton.right, 0, s->newton.block_offset[problem->w.block_rows] * sizeof *s->newton.right);
-    s->newton.left_is_identity = true;
-    for (int i = 0; i < s->part_count; i++) {
-        scale_part(&s->parts[i]);
-        square_scaling(&s->parts[i]);
-        add_part(s, &s->parts[i]);
-    }
-    hold_frictionless_rows(s, false);
-    yk_newton_factor(&s->newton);
 }
 
 /* What the complementarity of a part asks for: change with dz = change - theta dx. */
@@ -351,17 +349,20 @@ static void aim_part(cone_part *p, double target, bool correct)
 static void find_direction(interior *s, double target, bool correct)
 {
     const yk_contact_problem *problem = s->newton.problem;
-    memcpy(s->newton.rhs, s->gap, row_bytes(s));
+    double *rhs = s->newton.rhs;
+    memcpy(rhs, s->gap, row_bytes(s));
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
         aim_part(p, target, correct);
         for (int k = 0; k < p->dim; k++) {
-            s->newton.rhs[part_row(p, k)] += part_factor(p, k) * p->change[k];
-            s->newton.rhs[p->normal] -= p->mu * p->slope[k] * p->change[k];
+            rhs[part_row(p, k)] += part_factor(p, k) * p->change[k];
+            rhs[p->normal] -= p->mu * p->slope[k] * p->change[k];
         }
     }
     hold_frictionless_rows(s, true);
     yk_newton_solve(&s->newton, 1);
+
+    /* dz of friction from the velocity equation, that of the normal from the complementarity. */
     yk_contact_multiply(problem, s->newton.step, s->moved);
     for (int k = 0; k < problem->row_count; k++) s->moved[k] -= s->gap[k];
     for (int i = 0; i < s->part_count; i++) {
@@ -375,7 +376,8 @@ static void find_direction(interior *s, double target, bool correct)
             s->moved[p->normal] += p->mu * p->slope[k] * p->dz[k];
         }
     }
-    /* what is left of the normal equation goes to the parts, so that it holds to rounding */
+
+    /* What is left of the normal equation goes to the parts, so that it holds to rounding. */
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
         p->dz[0] += p->mu / s->weight[p->contact] * s->moved[p->normal];
@@ -412,7 +414,18 @@ static double centring(interior *s)
 /* Direction and length of a step from the point that was measured. */
 static double plan_step(interior *s)
 {
-    factor_scaled(s);
+    yk_newton *newton = &s->newton;
+    size_t numbers = newton->block_offset[newton->problem->w.block_rows];
+    memset(newton->right, 0, numbers * sizeof *newton->right);
+    newton->left_is_identity = true;
+    for (int i = 0; i < s->part_count; i++) {
+        scale_part(&s->parts[i]);
+        add_part(s, &s->parts[i]);
+    }
+    hold_frictionless_rows(s, false);
+    yk_newton_factor(newton);
+
+    /* Predictor, then the step that is centred and corrected. */
     double target = 0;
     if (s->part_count > 0) {
         find_direction(s, 0, false);
@@ -422,32 +435,28 @@ static double plan_step(interior *s)
     return fmin(1, 0.995 * longest_step(s));
 }
 
-/* The lift as the iterate has it. */
-static void freeze_own_lift(interior *s)
-{
-    memset(s->frozen_lift, 0, (size_t)s->newton.problem->contact_count * sizeof *s->frozen_lift);
-    for (int i = 0; i < s->part_count; i++) {
-        const cone_part *p = &s->parts[i];
-        double norm = 0;
-        for (int k = 1; k < p->dim; k++) norm += p->z[k] * p->z[k];
-        s->frozen_lift[p->contact] += p->mu * sqrt(norm);
-    }
-}
-
 /* Returns the length of the step. Where the linearised lift leads straight out of the cones, which it may as the
  * problem is not monotone, the step is made with the lift held. */
 static double interior_step(interior *s)
 {
+    const yk_contact_problem *problem = s->newton.problem;
     double step = plan_step(s);
     if (step < 1e-2 && s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen) {
-        freeze_own_lift(s);
+        memset(s->frozen_lift, 0, (size_t)problem->contact_count * sizeof *s->frozen_lift);
+        for (int i = 0; i < s->part_count; i++) {
+            const cone_part *p = &s->parts[i];
+            double norm = 0;
+            for (int k = 1; k < p->dim; k++) norm += p->z[k] * p->z[k];
+            s->frozen_lift[p->contact] += p->mu * sqrt(norm);
+        }
         s->lift_is_frozen = true;
         measure(s);
         step = plan_step(s);
         s->lift_is_frozen = false;
         s->iterations++;
     }
-    for (int k = 0; k < s->newton.problem->row_count; k++) s->r[k] += step * s->newton.step[k];
+
+    for (int k = 0; k < problem->row_count; k++) s->r[k] += step * s->newton.step[k];
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
         for (int k = 0; k < p->dim; k++) p->z[k] += step * p->dz[k];
@@ -457,6 +466,11 @@ static double interior_step(interior *s)
 }
 
 /* The phases ------------------------------------------------------------------------------------------------------- */
+
+static double residual_of(interior *s, const double *r)
+{
+    return yk_contact_residual(s->newton.problem, s->newton.friction, r, s->u);
+}
 
 /* Newton steps from the given iterate; true when the tolerance is met. */
 static bool polish(interior *s, const double *r, const double *u, double residual, double gain, int limit)
@@ -471,13 +485,24 @@ static bool polish(interior *s, const double *r, const double *u, double residua
 /* Interior-point steps until Newton can finish, or until they make no progress. */
 static bool approach(interior *s, int limit, double size)
 {
+    /* A point well inside all cones, of the size that q and W suggest. */
+    double impulse = size * s->scale / s->newton.mean;
+    memset(s->r, 0, row_bytes(s));
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        s->r[p->normal] = fmax(s->r[p->normal], impulse / p->mu);
+        memset(p->z, 0, sizeof p->z);
+        p->z[0] = size * s->scale;
+    }
+
     double try_newton_at = 1e-5, smallest = INFINITY, milestone = INFINITY;
     int short_steps = 0, mark = 0;
-    start_inside(s, size);
     for (int i = 0; i < limit && s->iterations < s->limit; i++) {
-        double residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
+        double residual = residual_of(s, s->r);
         note(s, s->r, s->u, residual);
         if (residual <= s->tolerance) return true;
+
+        /* No progress: the residual grows, or has not halved for long. */
         if (!isfinite(residual) || residual > 30 * smallest) return false;
         smallest = fmin(smallest, residual);
         if (smallest < 0.5 * milestone) {
@@ -485,6 +510,7 @@ static bool approach(interior *s, int limit, double size)
             mark = i;
         }
         if (i - mark > PATIENCE) return false;
+
         if (residual <= try_newton_at) {
             if (polish(s, s->r, s->u, residual, 0.3, 6)) return true;
             try_newton_at = 0.03 * residual;
@@ -497,28 +523,15 @@ static bool approach(interior *s, int limit, double size)
     return false;
 }
 
-/* The same, and where the interior point has stalled, patient Newton steps from the best iterate. */
-static bool follow_path(interior *s, int limit, double size)
-{
-    if (approach(s, limit, size)) return true;
-    if (!(s->best_residual < 1e-3)) return false;
-    memcpy(s->r, s->best, row_bytes(s));
-    memcpy(s->u, s->best_u, row_bytes(s));
-    return polish(s, s->r, s->u, s->best_residual, 0.95, 30);
-}
-
 /* Gauss-Seidel sweeps and Newton steps in turn, from the best iterate so far or from zero. */
 static bool alternate(interior *s, int rounds)
 {
-    const yk_contact_problem *problem = s->newton.problem;
-    if (isfinite(s->best_residual))
-        memcpy(s->r, s->best, row_bytes(s));
-    else
-        memset(s->r, 0, row_bytes(s));
+    memset(s->r, 0, row_bytes(s));
+    if (isfinite(s->best_residual)) memcpy(s->r, s->best, row_bytes(s));
     int sweeps = 20;
     for (int round = 0; round < rounds && s->iterations < s->limit; round++, sweeps *= 2) {
-        yk_gauss_seidel_sweeps(problem, s->newton.friction, 1, true, sweeps, s->r);
-        double residual = yk_contact_residual(problem, s->newton.friction, s->r, s->u);
+        yk_gauss_seidel_sweeps(s->newton.problem, s->newton.friction, 1, true, sweeps, s->r);
+        double residual = residual_of(s, s->r);
         if (!isfinite(residual)) return false;
         note(s, s->r, s->u, residual);
         if (residual <= s->tolerance || polish(s, s->r, s->u, residual, 0.9, 20)) return true;
@@ -527,49 +540,60 @@ static bool alternate(interior *s, int rounds)
 }
 
 /* Proximal point steps from r, u. */
-static bool persist(interior *s, double residual, int limit)
+static bool persist(interior *s, double residual)
 {
     int left = s->limit - s->iterations;
-    s->iterations +=
-        yk_proximal_iterate(&s->proximal, &s->newton, s->tolerance, limit < left ? limit : left, s->r, s->u, &residual);
+    int limit = left < 1200 ? left : 1200;
+    s->iterations += yk_proximal_iterate(&s->proximal, &s->newton, s->tolerance, limit, s->r, s->u, &residual);
     note(s, s->r, s->u, residual);
     return residual <= s->tolerance;
 }
 
-/* The same from the best iterate so far, then from a few sweeps: what circles on one way often arrives on the other. */
-static bool approach_slowly(interior *s)
+static void return_to_best(interior *s)
 {
-    if (isfinite(s->best_residual)) {
-        memcpy(s->r, s->best, row_bytes(s));
-        memcpy(s->u, s->best_u, row_bytes(s));
-        if (persist(s, s->best_residual, 1200)) return true;
-    }
-    memset(s->r, 0, row_bytes(s));
-    yk_gauss_seidel_sweeps(s->newton.problem, s->newton.friction, 1, true, 10, s->r);
-    double residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
-    return isfinite(residual) && persist(s, residual, 1200);
+    memcpy(s->r, s->best, row_bytes(s));
+    memcpy(s->u, s->best_u, row_bytes(s));
 }
 
-/* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
-static bool warm_up(interior *s, int sweeps)
-{
-    memset(s->r, 0, row_bytes(s));
-    yk_gauss_seidel_sweeps(s->newton.problem, s->newton.friction, 1, true, sweeps, s->r);
-    double residual = yk_contact_residual(s->newton.problem, s->newton.friction, s->r, s->u);
-    note(s, s->r, s->u, residual);
-    return residual <= s->tolerance || (residual < 1e-2 && polish(s, s->r, s->u, residual, 0.5, 6));
-}
-
+/* One method after the other, the cheapest first, until one arrives. */
 static bool run_cascade(interior *s, const double *start)
 {
     const yk_contact_problem *problem = s->newton.problem;
+    yk_friction_model friction = s->newton.friction;
+
+    /* The solution of the last step may need no more than Newton steps. */
     if (start) {
-        double residual = yk_contact_residual(problem, s->newton.friction, start, s->u);
+        double residual = residual_of(s, start);
         note(s, start, s->u, residual);
         if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
     }
-    if (s->newton.friction == YK_FRICTION_BOX) return alternate(s, 8);
-    return warm_up(s, 10) || follow_path(s, 60, 30) || approach_slowly(s);
+    if (friction == YK_FRICTION_BOX) return alternate(s, 8);
+
+    /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
+    memset(s->r, 0, row_bytes(s));
+    yk_gauss_seidel_sweeps(problem, friction, 1, true, 10, s->r);
+    double residual = residual_of(s, s->r);
+    note(s, s->r, s->u, residual);
+    if (residual <= s->tolerance) return true;
+    if (residual < 1e-2 && polish(s, s->r, s->u, residual, 0.5, 6)) return true;
+
+    /* The interior point, and where it has stalled, patient Newton steps from the best iterate. */
+    if (approach(s, 60, 30)) return true;
+    if (s->best_residual < 1e-3) {
+        return_to_best(s);
+        if (polish(s, s->r, s->u, s->best_residual, 0.95, 30)) return true;
+    }
+
+    /* Proximal point steps from the best iterate, then from a few sweeps: what circles on one way often arrives on the
+     * other. */
+    if (isfinite(s->best_residual)) {
+        return_to_best(s);
+        if (persist(s, s->best_residual)) return true;
+    }
+    memset(s->r, 0, row_bytes(s));
+    yk_gauss_seidel_sweeps(problem, friction, 1, true, 10, s->r);
+    residual = residual_of(s, s->r);
+    return isfinite(residual) && persist(s, residual);
 }
 
 yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_problem *problem,

@@ -17,12 +17,13 @@ static void sweep_contact(const yk_contact_problem *problem, yk_friction_model f
     double *own = r + first;
     yk_contact_block_row(problem, i, r, u);
     memcpy(w, yk_contact_diagonal_block(problem, i), (size_t)(dim * dim) * sizeof *w);
-    if (problem->softness)
-        for (int k = 0; k < dim; k++) w[k * dim + k] += problem->softness[first + k];
+    for (int k = 0; problem->softness && k < dim; k++) w[k * dim + k] += problem->softness[first + k];
+
     memcpy(next, own, (size_t)dim * sizeof *next);
-    if (exact) {
-        for (int k = 0; k < dim; k++)
+    if (exact) { /* u becomes the velocity without this contact */
+        for (int k = 0; k < dim; k++) {
             for (int l = 0; l < dim; l++) u[k] -= w[k * dim + l] * own[l];
+        }
         yk_local_solve(&cone, friction, w, u, next);
     } else {
         yk_local_step(&cone, friction, w, u, next);
@@ -31,13 +32,17 @@ static void sweep_contact(const yk_contact_problem *problem, yk_friction_model f
         memcpy(own, next, (size_t)dim * sizeof *own);
         return;
     }
+
+    /* Over-relaxed impulses may leave the cone. */
     for (int k = 0; k < dim; k++) next[k] = own[k] + relaxation_factor * (next[k] - own[k]);
-    if (friction == YK_FRICTION_BOX)
+    if (friction == YK_FRICTION_BOX) {
         yk_box_project(&cone, next[0], next, own);
-    else
+    } else {
         yk_cone_project(&cone, next, own);
+    }
 }
 
+/* The rows of a joint, with a trace of the diagonal for redundant ones. */
 static void sweep_bilateral(const yk_contact_problem *problem, int i, double *r)
 {
     int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
@@ -45,8 +50,10 @@ static void sweep_bilateral(const yk_contact_problem *problem, int i, double *r)
     yk_contact_block_row(problem, i, r, u);
     memcpy(w, yk_contact_diagonal_block(problem, i), (size_t)(dim * dim) * sizeof *w);
     for (int k = 0; k < dim; k++) largest = fmax(largest, w[k * dim + k]);
-    for (int k = 0; k < dim; k++)
-        w[k * dim + k] += 1e-12 * largest + (problem->softness ? problem->softness[first + k] : 0);
+    for (int k = 0; k < dim; k++) {
+        double soft = problem->softness ? problem->softness[first + k] : 0;
+        w[k * dim + k] += 1e-12 * largest + soft;
+    }
     if (!yk_small_solve(dim, w, u)) return;
     for (int k = 0; k < dim; k++) r[first + k] -= u[k];
 }
@@ -54,10 +61,10 @@ static void sweep_bilateral(const yk_contact_problem *problem, int i, double *r)
 void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model friction, double relaxation_factor,
                             bool exact_local, int sweeps, double *r)
 {
+    int contacts = problem->contact_count;
     for (int sweep = 0; sweep < sweeps; sweep++) {
-        for (int i = 0; i < problem->contact_count; i++)
-            sweep_contact(problem, friction, relaxation_factor, exact_local, i, r);
-        for (int i = problem->contact_count; i < problem->w.block_rows; i++) sweep_bilateral(problem, i, r);
+        for (int i = 0; i < contacts; i++) sweep_contact(problem, friction, relaxation_factor, exact_local, i, r);
+        for (int i = contacts; i < problem->w.block_rows; i++) sweep_bilateral(problem, i, r);
     }
 }
 
@@ -69,7 +76,8 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
     int interval = options->check_interval > 0 ? options->check_interval : 1;
     double residual = yk_contact_residual(problem, options->friction, r, u);
     while (residual > options->tolerance && report->iterations < limit) {
-        int sweeps = interval < limit - report->iterations ? interval : limit - report->iterations;
+        int left = limit - report->iterations;
+        int sweeps = interval < left ? interval : left;
         yk_gauss_seidel_sweeps(problem, options->friction, options->relaxation_factor, options->exact_local, sweeps, r);
         report->iterations += sweeps;
         residual = yk_contact_residual(problem, options->friction, r, u);

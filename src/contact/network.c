@@ -62,31 +62,37 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
     return YK_OK;
 }
 
-void yk_network_destroy(yk_network *network)
-{
-    if (!network) return;
-    array *arrays[] = {&network->nodes_array,         &network->extras_array,          &network->slots_array,
-                       &network->pairs_array,         &network->singles_array,         &network->generals_array,
-                       &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
-                       &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
-                       &network->partials_array,      &network->gradient_array,        &network->gradient_nodes_array,
-                       &network->plan_array};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(network->context, arrays[i]->raw);
-    yk_scratch_destroy(network->scratch);
-    yk_release(network->context, network);
-}
+enum { ARRAYS = 16 };
 
-size_t yk_network_memory(const yk_network *network)
+static void list_arrays(yk_network *network, array *list[ARRAYS])
 {
-    const array *arrays[] = {
+    array *all[ARRAYS] = {
         &network->nodes_array,         &network->extras_array,          &network->slots_array,
         &network->pairs_array,         &network->singles_array,         &network->generals_array,
         &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
         &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
         &network->partials_array,      &network->gradient_array,        &network->gradient_nodes_array,
-        &network->plan_array};
+        &network->plan_array,
+    };
+    memcpy(list, all, sizeof all);
+}
+
+void yk_network_destroy(yk_network *network)
+{
+    if (!network) return;
+    array *arrays[ARRAYS];
+    list_arrays(network, arrays);
+    for (int i = 0; i < ARRAYS; i++) yk_release(network->context, arrays[i]->raw);
+    yk_scratch_destroy(network->scratch);
+    yk_release(network->context, network);
+}
+
+size_t yk_network_memory(yk_network *network)
+{
+    array *arrays[ARRAYS];
+    list_arrays(network, arrays);
     size_t bytes = sizeof *network;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) bytes += arrays[i]->capacity * arrays[i]->size;
+    for (int i = 0; i < ARRAYS; i++) bytes += arrays[i]->capacity * arrays[i]->size;
     return bytes;
 }
 
@@ -94,8 +100,7 @@ size_t yk_network_memory(const yk_network *network)
 
 yk_network_node *yk_network_nodes(yk_network *network, size_t count)
 {
-    /* the lanes that are not used need two nodes per block of the plan, of which there are never more than nodes / 64 +
-     * 4 */
+    /* Lanes that are not used need two nodes per block of the plan, and there are at most nodes / 64 + 4 blocks. */
     size_t room = count + 2 * (count / 64 + 4);
     if (!yk_array_reserve(network->context, &network->nodes_array, room, sizeof(yk_network_node))) {
         out_of_memory(network, "nodes", count);
@@ -110,16 +115,17 @@ yk_network_node *yk_network_nodes(yk_network *network, size_t count)
     return network->nodes;
 }
 
+/* Makes the extras of all nodes with the first that needs them. */
 static yk_status need_extra(yk_network *network, size_t node)
 {
-    if (node >= network->node_count)
-        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: node %zu of %zu", node,
-                       network->node_count);
+    size_t count = network->node_count;
+    if (node >= count)
+        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: node %zu of %zu", node, count);
     if (network->extras) return YK_OK;
-    if (!yk_array_reserve(network->context, &network->extras_array, network->node_count, sizeof(node_extra)))
-        return out_of_memory(network, "inertia tensors", network->node_count);
+    if (!yk_array_reserve(network->context, &network->extras_array, count, sizeof(node_extra)))
+        return out_of_memory(network, "inertia tensors", count);
     network->extras = network->extras_array.data;
-    for (size_t i = 0; i < network->node_count; i++) network->extras[i] = (node_extra){.length = 1};
+    for (size_t i = 0; i < count; i++) network->extras[i] = (node_extra){.length = 1};
     return YK_OK;
 }
 
@@ -127,10 +133,12 @@ yk_status yk_network_inertia(yk_network *network, size_t node, const yk_mat3 *in
 {
     yk_status status = need_extra(network, node);
     if (status != YK_OK) return status;
-    network->extras[node] = (node_extra){.inverse = {inverse->m[0][0], inverse->m[1][1], inverse->m[2][2],
-                                                     inverse->m[0][1], inverse->m[0][2], inverse->m[1][2]},
-                                         .length = 1,
-                                         .has_tensor = 1};
+    const double(*m)[3] = inverse->m;
+    network->extras[node] = (node_extra){
+        .inverse = {m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]},
+        .length = 1,
+        .has_tensor = 1,
+    };
     return YK_OK;
 }
 
@@ -159,18 +167,9 @@ static yk_vec3 get_lane(const lane_vectors *lanes, int lane)
     return yk_v3(lanes->c[0][lane], lanes->c[1][lane], lanes->c[2][lane]);
 }
 
-/* Velocity of the other side of a single contact: the surface's, or that of a node which does not move by impulses. */
-static yk_vec3 other_velocity(const yk_network *network, int32_t node, const yk_contact *data, yk_vec3 normal)
-{
-    if (node < 0) return data->surface;
-    const yk_network_node *n = &network->nodes[node];
-    return yk_v3_add(n->velocity, yk_v3_cross(n->spin, normal));
-}
-
 static void set_general(yk_network *network, general_contact *c, const yk_contact *data)
 {
-    double length_a = node_length(network, c->a), length_b = c->b >= 0 ? node_length(network, c->b) : 1;
-    yk_vec3 surface = c->b >= 0 ? yk_v3(0, 0, 0) : data->surface;
+    /* The frame: normal and tangents, given or chosen. */
     c->frame[0] = data->normal;
     if (yk_v3_norm2(data->tangent) > 0) {
         c->frame[1] = data->tangent;
@@ -178,15 +177,22 @@ static void set_general(yk_network *network, general_contact *c, const yk_contac
     } else {
         yk_v3_tangents(data->normal, &c->frame[1], &c->frame[2]);
     }
-    c->arm_a = yk_v3_scale(1 / length_a, data->arm_a);
-    c->arm_b = yk_v3_scale(1 / length_b, data->arm_b);
-    c->inverse_length_a = 1 / length_a;
-    c->inverse_length_b = 1 / length_b;
+
+    /* Arms over the lengths that scale the spins of the nodes. */
+    c->inverse_length_a = 1 / node_length(network, c->a);
+    c->inverse_length_b = c->b >= 0 ? 1 / node_length(network, c->b) : 1;
+    c->arm_a = yk_v3_scale(c->inverse_length_a, data->arm_a);
+    c->arm_b = yk_v3_scale(c->inverse_length_b, data->arm_b);
+
     c->dim = data->mu_spin > 0 || data->mu_roll > 0 ? 6 : 3;
     c->mu = data->mu;
     c->mu_spin = data->mu_spin;
     c->mu_roll = data->mu_roll;
     c->softness = data->softness;
+
+    /* Velocities and impulses in the frame. */
+    yk_vec3 surface = yk_v3(0, 0, 0);
+    if (c->b < 0) surface = data->surface;
     for (int k = 0; k < 3; k++) {
         c->drive[k] = -yk_v3_dot(c->frame[k], surface) + (k == 0 ? data->bias : 0);
         c->impulse[k] = yk_v3_dot(c->frame[k], data->impulse);
@@ -200,7 +206,8 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     uint32_t group = at.index / LANES;
     int lane = (int)(at.index % LANES);
     double sign = at.swapped ? -1 : 1;
-    yk_vec3 normal = yk_v3_scale(sign, data->normal), impulse = yk_v3_scale(sign, data->impulse);
+    yk_vec3 normal = yk_v3_scale(sign, data->normal);
+    yk_vec3 impulse = yk_v3_scale(sign, data->impulse);
     if (at.kind == SLOT_PAIR) {
         pair_group *g = &network->pairs[group];
         put_lane(&g->normal, lane, normal);
@@ -210,7 +217,13 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         if (network->pair_softness) network->pair_softness[group][lane] = data->softness;
     } else if (at.kind == SLOT_SINGLE) {
         single_group *g = &network->singles[group];
-        yk_vec3 other = other_velocity(network, g->other[lane], data, normal);
+
+        /* The other side moves as the surface does, or as a node that impulses do not move. */
+        yk_vec3 other = data->surface;
+        if (g->other[lane] >= 0) {
+            const yk_network_node *n = &network->nodes[g->other[lane]];
+            other = yk_v3_add(n->velocity, yk_v3_cross(n->spin, normal));
+        }
         put_lane(&g->normal, lane, normal);
         put_lane(&g->impulse, lane, impulse);
         put_lane(&g->velocity, lane, yk_v3_axpy(-data->bias, normal, other));
@@ -229,9 +242,10 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
     double sign = at.swapped ? -1 : 1;
     if (at.kind == SLOT_PAIR) return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
     if (at.kind == SLOT_SINGLE) return yk_v3_scale(sign, get_lane(&network->singles[group].impulse, lane));
-    if (at.kind != SLOT_GENERAL) return yk_v3(0, 0, 0);
-    const general_contact *c = &network->generals[at.index];
+
     yk_vec3 sum = yk_v3(0, 0, 0);
+    if (at.kind != SLOT_GENERAL) return sum;
+    const general_contact *c = &network->generals[at.index];
     for (int k = 0; k < 3; k++) sum = yk_v3_axpy(c->impulse[k], c->frame[k], sum);
     return sum;
 }
@@ -248,14 +262,15 @@ yk_vec3 yk_network_torque(const yk_network *network, size_t contact)
 
 yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t count)
 {
+    size_t nodes = network->node_count;
     for (size_t i = 0; i < count; i++) {
         const yk_joint_row *row = &rows[i];
-        bool known = row->a >= 0 && (size_t)row->a < network->node_count && row->b >= YK_NETWORK_NONE &&
-                     row->a != row->b && (row->b < 0 || (size_t)row->b < network->node_count);
-        if (!known)
+        bool known_a = row->a >= 0 && (size_t)row->a < nodes;
+        bool known_b = row->b >= YK_NETWORK_NONE && row->a != row->b && (row->b < 0 || (size_t)row->b < nodes);
+        if (!known_a || !known_b)
             return yk_fail(network->context, YK_ERROR_ARGUMENT,
                            "contact network: joint row %zu connects the nodes %d and %d of %zu", i, row->a, row->b,
-                           network->node_count);
+                           nodes);
         if (!(row->lower <= row->upper))
             return yk_fail(network->context, YK_ERROR_ARGUMENT,
                            "contact network: joint row %zu has the bounds [%g, %g]; use -INFINITY, INFINITY for none",

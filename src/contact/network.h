@@ -140,7 +140,7 @@ typedef struct yk_network_violation {
 } yk_network_violation;
 yk_network_violation yk_network_residual(yk_network *network, yk_friction_model friction);
 
-size_t yk_network_memory(const yk_network *network);
+size_t yk_network_memory(yk_network *network);
 
 /* The same problem assembled, contacts in the order of the pairs and in frames (normal, tangents of yk_v3_tangents),
  * followed by the joint rows without bounds. For tests and for the accurate solvers. */

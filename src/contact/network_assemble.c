@@ -7,49 +7,72 @@
 
 #include "contact/network_data.h"
 
-static yk_vec3 lane_vector(const lane_vectors *lanes, uint32_t index)
+static yk_vec3 lane_vector(const lane_vectors *lanes, uint32_t lane)
 {
-    return yk_v3(lanes->c[0][index % LANES], lanes->c[1][index % LANES], lanes->c[2][index % LANES]);
+    return yk_v3(lanes->c[0][lane], lanes->c[1][lane], lanes->c[2][lane]);
+}
+
+/* Normal and tangents of a round contact. */
+static void lane_frame(const yk_network *network, contact_slot at, yk_vec3 frame[3])
+{
+    uint32_t group = at.index / LANES, lane = at.index % LANES;
+    const lane_vectors *normal = &network->singles[group].normal;
+    if (at.kind == SLOT_PAIR) normal = &network->pairs[group].normal;
+    frame[0] = lane_vector(normal, lane);
+    yk_v3_tangents(frame[0], &frame[1], &frame[2]);
 }
 
 /* Three rows n, t1, t2 with lever arms along the normal. */
 static void round_element(const yk_network *network, contact_slot at, element *e)
 {
     uint32_t group = at.index / LANES, lane = at.index % LANES;
-    bool pair = at.kind == SLOT_PAIR;
     yk_vec3 frame[3], surface = yk_v3(0, 0, 0);
-    frame[0] = pair ? lane_vector(&network->pairs[group].normal, at.index)
-                    : lane_vector(&network->singles[group].normal, at.index);
-    yk_v3_tangents(frame[0], &frame[1], &frame[2]);
-    if (!pair) surface = lane_vector(&network->singles[group].velocity, at.index);
+    double soft = 0, bias = 0;
+    lane_frame(network, at, frame);
     e->dim = 3;
-    e->node[0] = pair ? network->pairs[group].a[lane] : network->singles[group].a[lane];
-    e->node[1] = pair ? network->pairs[group].b[lane] : YK_NETWORK_NONE;
-    e->mu = pair ? network->pairs[group].mu[lane] : network->singles[group].mu[lane];
-    double soft = pair ? (network->pair_softness ? network->pair_softness[group][lane] : 0)
-                       : (network->single_softness ? network->single_softness[group][lane] : 0);
+    if (at.kind == SLOT_PAIR) {
+        const pair_group *g = &network->pairs[group];
+        e->node[0] = g->a[lane];
+        e->node[1] = g->b[lane];
+        e->mu = g->mu[lane];
+        bias = g->bias[lane];
+        if (network->pair_softness) soft = network->pair_softness[group][lane];
+    } else {
+        const single_group *g = &network->singles[group];
+        e->node[0] = g->a[lane];
+        e->node[1] = YK_NETWORK_NONE;
+        e->mu = g->mu[lane];
+        surface = lane_vector(&g->velocity, lane); /* with the bias taken off */
+        if (network->single_softness) soft = network->single_softness[group][lane];
+    }
+
     for (int k = 0; k < 3; k++) {
         yk_vec3 rotation = yk_v3_cross(frame[k], frame[0]); /* u_k = f_k . (n x s) = s . (f_k x n) */
         e->linear[0][k] = frame[k];
         e->linear[1][k] = yk_v3_neg(frame[k]);
-        e->spin[0][k] = e->spin[1][k] = rotation;
-        e->free_rate[k] = -yk_v3_dot(frame[k], surface) + (pair && k == 0 ? network->pairs[group].bias[lane] : 0);
+        e->spin[0][k] = rotation;
+        e->spin[1][k] = rotation;
+        e->free_rate[k] = -yk_v3_dot(frame[k], surface) + (k == 0 ? bias : 0);
         e->softness[k] = soft;
     }
 }
 
-static void general_element(const yk_network *network, const general_contact *c, element *e)
+static void general_element(const general_contact *c, element *e)
 {
-    (void)network;
     *e = (element){.node = {c->a, c->b}, .dim = c->dim, .mu = c->mu, .mu_spin = c->mu_spin, .mu_roll = c->mu_roll};
-    for (int k = 0; k < c->dim; k++) {
-        yk_vec3 axis = c->frame[k % 3], zero = yk_v3(0, 0, 0);
-        e->linear[0][k] = k < 3 ? axis : zero;
-        e->linear[1][k] = k < 3 ? yk_v3_neg(axis) : zero;
-        e->spin[0][k] = k < 3 ? yk_v3_cross(c->arm_a, axis) : yk_v3_scale(c->inverse_length_a, axis);
-        e->spin[1][k] = k < 3 ? yk_v3_neg(yk_v3_cross(c->arm_b, axis)) : yk_v3_scale(-c->inverse_length_b, axis);
-        e->free_rate[k] = k < 3 ? c->drive[k] : 0;
-        e->softness[k] = k < 3 ? c->softness : 0;
+    for (int k = 0; k < 3; k++) {
+        yk_vec3 axis = c->frame[k];
+        e->linear[0][k] = axis;
+        e->linear[1][k] = yk_v3_neg(axis);
+        e->spin[0][k] = yk_v3_cross(c->arm_a, axis);
+        e->spin[1][k] = yk_v3_neg(yk_v3_cross(c->arm_b, axis));
+        e->free_rate[k] = c->drive[k];
+        e->softness[k] = c->softness;
+    }
+    for (int k = 3; k < c->dim; k++) { /* spinning and rolling */
+        yk_vec3 axis = c->frame[k - 3];
+        e->spin[0][k] = yk_v3_scale(c->inverse_length_a, axis);
+        e->spin[1][k] = yk_v3_scale(-c->inverse_length_b, axis);
     }
 }
 
@@ -76,17 +99,11 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
     }
     contact_slot at = network->slots[i];
     *e = (element){.node = {YK_NETWORK_NONE, YK_NETWORK_NONE}, .dim = 3}; /* idle: nothing moves */
-    if (at.kind == SLOT_GENERAL)
-        general_element(network, &network->generals[at.index], e);
-    else if (at.kind != SLOT_IDLE)
+    if (at.kind == SLOT_GENERAL) {
+        general_element(&network->generals[at.index], e);
+    } else if (at.kind != SLOT_IDLE) {
         round_element(network, at, e);
-}
-
-static element *gather_elements(yk_context *context, yk_network *network, size_t count)
-{
-    element *elements = yk_allocate(context, count + 1, sizeof *elements);
-    for (size_t i = 0; elements && i < count; i++) yk_network_element(network, i, &elements[i]);
-    return elements;
+    }
 }
 
 /* Elements on each node that moves. */
@@ -102,23 +119,27 @@ static bool list_incidence(yk_context *context, const yk_network *network, const
     in->start = yk_allocate(context, nodes + 2, sizeof *in->start);
     in->element = yk_allocate(context, 2 * count + 1, sizeof *in->element);
     if (!in->start || !in->element) return false;
+
+    /* Once to count, once to list. */
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             for (int side = 0; side < 2; side++) {
                 int32_t node = elements[i].node[side];
                 if (!node_is_dynamic(network, node)) continue;
-                if (pass == 0)
+                if (pass == 0) {
                     in->start[node + 2]++;
-                else
+                } else {
                     in->element[in->start[node + 1]++] = (uint32_t)i;
+                }
             }
-        if (pass == 0)
-            for (size_t k = 2; k < nodes + 2; k++) in->start[k] += in->start[k - 1];
+        }
+        if (pass == 1) break;
+        for (size_t k = 2; k < nodes + 2; k++) in->start[k] += in->start[k - 1];
     }
     return true;
 }
 
-static int compare_columns(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
     int x = *(const int *)a, y = *(const int *)b;
     return (x > y) - (x < y);
@@ -141,7 +162,7 @@ static int list_columns(const yk_network *network, const element *elements, cons
             columns[count++] = j;
         }
     }
-    qsort(columns, (size_t)count, sizeof *columns, compare_columns);
+    qsort(columns, (size_t)count, sizeof *columns, ascending);
     return count;
 }
 
@@ -149,14 +170,17 @@ static yk_status create_pattern(yk_context *context, const yk_network *network, 
                                 const incidence *in, yk_contact_problem *problem)
 {
     size_t room = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         for (int side = 0; side < 2; side++) {
             int32_t node = elements[i].node[side];
-            room += 1 + (node_is_dynamic(network, node) ? in->start[node + 1] - in->start[node] : 0);
+            room++;
+            if (node_is_dynamic(network, node)) room += in->start[node + 1] - in->start[node];
         }
-    int *dims = yk_allocate(context, count + 1, sizeof *dims), *start = yk_allocate(context, count + 1, sizeof *start);
-    int *columns = yk_allocate(context, room + 1, sizeof *columns),
-        *mark = yk_allocate(context, count + 1, sizeof *mark);
+    }
+    int *dims = yk_allocate(context, count + 1, sizeof *dims);
+    int *start = yk_allocate(context, count + 1, sizeof *start);
+    int *columns = yk_allocate(context, room + 1, sizeof *columns);
+    int *mark = yk_allocate(context, count + 1, sizeof *mark);
     yk_status status = YK_ERROR_MEMORY;
     if (dims && start && columns && mark) {
         for (size_t i = 0; i < count; i++) mark[i] = -1;
@@ -164,8 +188,8 @@ static yk_status create_pattern(yk_context *context, const yk_network *network, 
             dims[i] = elements[i].dim;
             start[i + 1] = start[i] + list_columns(network, elements, in, i, mark, columns + start[i]);
         }
-        status =
-            yk_contact_problem_create(context, (int)count, (int)network->contact_count, dims, start, columns, problem);
+        int contacts = (int)network->contact_count;
+        status = yk_contact_problem_create(context, (int)count, contacts, dims, start, columns, problem);
     }
     yk_release(context, mark);
     yk_release(context, columns);
@@ -181,10 +205,12 @@ static void add_product(const yk_network *network, const element *x, int side_x,
     int32_t node = x->node[side_x];
     double inverse_mass = network->nodes[node].inverse_mass;
     for (int c = 0; c < y->dim; c++) {
+        yk_vec3 linear = y->linear[side_y][c];
         yk_vec3 response = node_spin_response(network, node, y->spin[side_y][c]);
-        for (int r = 0; r < x->dim; r++)
-            value[r * y->dim + c] += inverse_mass * yk_v3_dot(x->linear[side_x][r], y->linear[side_y][c]) +
-                                     yk_v3_dot(x->spin[side_x][r], response);
+        for (int r = 0; r < x->dim; r++) {
+            value[r * y->dim + c] +=
+                inverse_mass * yk_v3_dot(x->linear[side_x][r], linear) + yk_v3_dot(x->spin[side_x][r], response);
+        }
     }
 }
 
@@ -193,13 +219,19 @@ static void fill_values(const yk_network *network, const element *elements, yk_c
     yk_block_matrix *w = &problem->w;
     for (int i = 0; i < w->block_rows; i++) {
         const element *x = &elements[i];
+
+        /* W, through the nodes that both elements have. */
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             const element *y = &elements[w->column[k]];
-            for (int s = 0; s < 2; s++)
-                for (int t = 0; t < 2; t++)
-                    if (x->node[s] == y->node[t] && node_is_dynamic(network, x->node[s]))
-                        add_product(network, x, s, y, t, w->value + w->offset[k]);
+            for (int s = 0; s < 2; s++) {
+                if (!node_is_dynamic(network, x->node[s])) continue;
+                for (int t = 0; t < 2; t++) {
+                    if (x->node[s] == y->node[t]) add_product(network, x, s, y, t, w->value + w->offset[k]);
+                }
+            }
         }
+
+        /* q, the rates with the velocities that the nodes have now. */
         for (int r = 0; r < x->dim; r++) {
             double rate = x->free_rate[r];
             for (int s = 0; s < 2; s++) {
@@ -210,20 +242,12 @@ static void fill_values(const yk_network *network, const element *elements, yk_c
             problem->q[w->first[i] + r] = rate;
             problem->softness[w->first[i] + r] = x->softness[r];
         }
+
         if (i >= problem->contact_count) continue;
         problem->mu[i] = x->mu;
         problem->mu_spin[i] = x->mu_spin;
         problem->mu_roll[i] = x->mu_roll;
     }
-}
-
-static yk_status refuse_bounds(yk_context *context, const yk_network *network)
-{
-    for (size_t i = 0; i < network->joint_count; i++)
-        if (!isinf(network->joints[i].lower) || !isinf(network->joints[i].upper))
-            return yk_fail(context, YK_ERROR_CAPABILITY,
-                           "contact network: joint row %zu has bounds, which only Gauss-Seidel knows", i);
-    return YK_OK;
 }
 
 yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem)
@@ -234,23 +258,30 @@ yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem)
 yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_contact_problem *problem)
 {
     *problem = (yk_contact_problem){0};
-    yk_status status = refuse_bounds(context, network);
-    if (status == YK_OK) status = yk_joints_prepare(network);
+    for (size_t i = 0; i < network->joint_count; i++) {
+        if (isinf(network->joints[i].lower) && isinf(network->joints[i].upper)) continue;
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "contact network: joint row %zu has bounds, which only Gauss-Seidel knows", i);
+    }
+    yk_status status = yk_joints_prepare(network);
     if (status != YK_OK) return status;
+
+    /* Elements, who shares nodes with whom, and the pattern that follows. */
     size_t count = network->contact_count + network->joint_block_count;
     incidence in = {0};
-    element *elements = gather_elements(context, network, count);
-    status = elements && list_incidence(context, network, elements, count, &in) ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK) status = create_pattern(context, network, elements, count, &in, problem);
+    element *elements = yk_allocate(context, count + 1, sizeof *elements);
+    for (size_t i = 0; elements && i < count; i++) yk_network_element(network, i, &elements[i]);
+    bool room = elements && list_incidence(context, network, elements, count, &in);
+    status = room ? create_pattern(context, network, elements, count, &in, problem) : YK_ERROR_MEMORY;
+
     if (status == YK_OK) {
         size_t contacts = network->contact_count + 1;
         problem->mu_spin = yk_allocate(context, contacts, sizeof *problem->mu_spin);
         problem->mu_roll = yk_allocate(context, contacts, sizeof *problem->mu_roll);
         problem->softness = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *problem->softness);
-        if (problem->mu_spin && problem->mu_roll && problem->softness)
-            fill_values(network, elements, problem);
-        else
-            status = YK_ERROR_MEMORY;
+        room = problem->mu_spin && problem->mu_roll && problem->softness;
+        if (room) fill_values(network, elements, problem);
+        if (!room) status = YK_ERROR_MEMORY;
     }
     if (status != YK_OK) yk_contact_problem_destroy(context, problem);
     yk_release(context, in.element);
@@ -259,15 +290,7 @@ yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_co
     return status;
 }
 
-/* Impulses to and fro ---------------------------------------------------------------------------------------------- */
-
-static void lane_frame(const yk_network *network, contact_slot at, yk_vec3 frame[3])
-{
-    uint32_t group = at.index / LANES;
-    frame[0] = at.kind == SLOT_PAIR ? lane_vector(&network->pairs[group].normal, at.index)
-                                    : lane_vector(&network->singles[group].normal, at.index);
-    yk_v3_tangents(frame[0], &frame[1], &frame[2]);
-}
+/* Impulses to and from the assembled problem ----------------------------------------------------------------------- */
 
 void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r)
 {
@@ -278,39 +301,45 @@ void yk_network_contact_impulse(const yk_network *network, size_t contact, doubl
         memcpy(r, c->impulse, (size_t)c->dim * sizeof *r);
         return;
     }
-    yk_vec3 frame[3], impulse;
+    uint32_t group = at.index / LANES, lane = at.index % LANES;
+    const lane_vectors *impulses = &network->singles[group].impulse;
+    if (at.kind == SLOT_PAIR) impulses = &network->pairs[group].impulse;
+    yk_vec3 frame[3], impulse = lane_vector(impulses, lane);
     lane_frame(network, at, frame);
-    impulse = at.kind == SLOT_PAIR ? lane_vector(&network->pairs[at.index / LANES].impulse, at.index)
-                                   : lane_vector(&network->singles[at.index / LANES].impulse, at.index);
     for (int k = 0; k < 3; k++) r[k] = yk_v3_dot(frame[k], impulse);
 }
 
 void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem, double *r)
 {
-    for (size_t i = 0; i < network->contact_count; i++) yk_network_contact_impulse(network, i, r + problem->w.first[i]);
-    for (size_t i = 0; i < network->joint_count; i++)
-        r[problem->w.first[network->contact_count] + (int)i] = network->joints[i].impulse;
+    const int *first = problem->w.first;
+    for (size_t i = 0; i < network->contact_count; i++) yk_network_contact_impulse(network, i, r + first[i]);
+    double *joints = r + first[network->contact_count];
+    for (size_t i = 0; i < network->joint_count; i++) joints[i] = network->joints[i].impulse;
 }
 
 void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r)
 {
+    const int *first = problem->w.first;
     for (size_t i = 0; i < network->contact_count; i++) {
         contact_slot at = network->slots[i];
-        const double *own = r + problem->w.first[i];
+        const double *own = r + first[i];
+        if (at.kind == SLOT_IDLE) continue;
         if (at.kind == SLOT_GENERAL) {
             general_contact *c = &network->generals[at.index];
             memcpy(c->impulse, own, (size_t)c->dim * sizeof *own);
-        } else if (at.kind != SLOT_IDLE) {
-            yk_vec3 frame[3], impulse = yk_v3(0, 0, 0);
-            lane_frame(network, at, frame);
-            for (int k = 0; k < 3; k++) impulse = yk_v3_axpy(own[k], frame[k], impulse);
-            lane_vectors *lanes = at.kind == SLOT_PAIR ? &network->pairs[at.index / LANES].impulse
-                                                       : &network->singles[at.index / LANES].impulse;
-            lanes->c[0][at.index % LANES] = impulse.x;
-            lanes->c[1][at.index % LANES] = impulse.y;
-            lanes->c[2][at.index % LANES] = impulse.z;
+            continue;
         }
+        yk_vec3 frame[3], impulse = yk_v3(0, 0, 0);
+        lane_frame(network, at, frame);
+        for (int k = 0; k < 3; k++) impulse = yk_v3_axpy(own[k], frame[k], impulse);
+
+        uint32_t group = at.index / LANES, lane = at.index % LANES;
+        lane_vectors *lanes = &network->singles[group].impulse;
+        if (at.kind == SLOT_PAIR) lanes = &network->pairs[group].impulse;
+        lanes->c[0][lane] = impulse.x;
+        lanes->c[1][lane] = impulse.y;
+        lanes->c[2][lane] = impulse.z;
     }
-    for (size_t i = 0; i < network->joint_count; i++)
-        network->joints[i].impulse = r[problem->w.first[network->contact_count] + (int)i];
+    const double *joints = r + first[network->contact_count];
+    for (size_t i = 0; i < network->joint_count; i++) network->joints[i].impulse = joints[i];
 }

@@ -27,14 +27,17 @@ static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
 {
     size_t dummies = 2 * (network->node_count / 64 + 4);
     *s = (descent){.coulomb = coulomb, .lipschitz = 1, .theta = 1, .node_count = network->node_count + dummies};
-    size_t lanes = sizeof(lane_vectors) / sizeof(double), pairs = network->pair_groups * lanes,
-           singles = network->single_groups * lanes, generals = network->general_count * YK_CONTACT_DIM_MAX,
-           joints = network->joint_count;
-    if (!yk_array_reserve(network->context, &network->gradient_array, 2 * (pairs + singles + generals + joints) + 1,
-                          sizeof(double)) ||
+    size_t lanes = sizeof(lane_vectors) / sizeof(double);
+    size_t pairs = network->pair_groups * lanes;
+    size_t singles = network->single_groups * lanes;
+    size_t generals = network->general_count * YK_CONTACT_DIM_MAX;
+    size_t joints = network->joint_count;
+    size_t numbers = 2 * (pairs + singles + generals + joints) + 1;
+    if (!yk_array_reserve(network->context, &network->gradient_array, numbers, sizeof(double)) ||
         !yk_array_reserve(network->context, &network->gradient_nodes_array, 2 * s->node_count, sizeof(yk_network_node)))
         return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for the gradient of %zu contacts",
                        network->contact_count);
+
     double *at = network->gradient_array.data;
     s->pair_y = (lane_vectors *)at;
     s->pair_next = (lane_vectors *)(at += pairs);
@@ -92,6 +95,8 @@ YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t beg
         load_lanes(&group->normal, n);
         load_lanes(&s->pair_y[g], y);
         pair_velocity(&a, &b, n, u);
+
+        /* The step, in the mean of the contact's own diagonal of W. */
         yk_v4 soft = network->pair_softness ? yk_v4_load(network->pair_softness[g]) : yk_v4_set(0);
         yk_v4 metric = a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]) + soft;
         descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_load(group->bias), y, next);
@@ -99,6 +104,8 @@ YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t beg
             change[k] = next[k] - y[k];
             yk_v4_store(s->pair_next[g].c[k], next[k]);
         }
+
+        /* Its effect on the velocities of the next iterate. */
         load_nodes(network->nodes, group->a, &a);
         load_nodes(network->nodes, group->b, &b);
         kick_pair(n, change, &a, &b);
@@ -118,6 +125,7 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
         load_lanes(&group->velocity, surface);
         load_lanes(&s->single_y[g], y);
         single_velocity(&a, surface, n, u);
+
         yk_v4 soft = network->single_softness ? yk_v4_load(network->single_softness[g]) : yk_v4_set(0);
         yk_v4 metric = a.linear[3] + yk_v4_set(2. / 3) * a.angular[3] + soft;
         descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_set(0), y, next);
@@ -125,6 +133,7 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
             change[k] = next[k] - y[k];
             yk_v4_store(s->single_next[g].c[k], next[k]);
         }
+
         load_nodes(network->nodes, group->a, &a);
         kick_single(n, change, &a);
         store_nodes(network->nodes, group->a, &a);
@@ -156,11 +165,14 @@ static void descend_general(yk_network *network, const descent *s, uint32_t i)
 {
     general_contact *c = &network->generals[i];
     const double *y = s->general_y + YK_CONTACT_DIM_MAX * (size_t)i;
-    double *next = s->general_next + YK_CONTACT_DIM_MAX * (size_t)i, u[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
-    yk_cone cone = {.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
+    double *next = s->general_next + YK_CONTACT_DIM_MAX * (size_t)i;
+    double u[YK_CONTACT_DIM_MAX], map[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
     yk_general_velocity(s->of_y, c, u);
     for (int k = 0; k < 3; k++) u[k] += c->softness * y[k];
-    double map[YK_CONTACT_DIM_MAX], rho = 1 / (s->lipschitz * general_metric(c));
+
+    /* The natural map is y minus the projected step. */
+    yk_cone cone = {.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
+    double rho = 1 / (s->lipschitz * general_metric(c));
     yk_cone_natural_map(&cone, s->coulomb ? YK_FRICTION_COULOMB : YK_FRICTION_CONE, rho, y, u, map);
     for (int k = 0; k < c->dim; k++) {
         next[k] = y[k] - map[k];
@@ -230,12 +242,17 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
 {
     yk_vec3 n = yk_v3(normal->c[0][lane], normal->c[1][lane], normal->c[2][lane]);
     yk_vec3 u = yk_v3_sub(round_velocity(network->nodes, a, b, n), round_velocity(s->of_y, a, b, n));
-    const yk_network_node *x = &network->nodes[a], *z = b >= 0 ? &network->nodes[b] : NULL;
-    double metric = x->inverse_mass + (z ? z->inverse_mass : 0) +
-                    2. / 3 * (x->spin_inverse_mass + (z ? z->spin_inverse_mass : 0)) + soft;
-    const double own_y[3] = {y->c[0][lane], y->c[1][lane], y->c[2][lane]},
-                 own_next[3] = {next->c[0][lane], next->c[1][lane], next->c[2][lane]},
-                 own_r[3] = {r->c[0][lane], r->c[1][lane], r->c[2][lane]}, change[3] = {u.x, u.y, u.z};
+    double mass = network->nodes[a].inverse_mass, spin_mass = network->nodes[a].spin_inverse_mass;
+    if (b >= 0) {
+        mass += network->nodes[b].inverse_mass;
+        spin_mass += network->nodes[b].spin_inverse_mass;
+    }
+    double metric = mass + 2. / 3 * spin_mass + soft;
+
+    const double own_y[3] = {y->c[0][lane], y->c[1][lane], y->c[2][lane]};
+    const double own_next[3] = {next->c[0][lane], next->c[1][lane], next->c[2][lane]};
+    const double own_r[3] = {r->c[0][lane], r->c[1][lane], r->c[2][lane]};
+    const double change[3] = {u.x, u.y, u.z};
     add_sums(metric, soft, 3, own_y, own_next, own_r, change, sums);
 }
 
@@ -256,20 +273,22 @@ static void sum_block(yk_network *network, size_t index, void *user)
     const block *b = &network->blocks[index];
     double *sums = network->partials + 3 * index;
     memset(sums, 0, 3 * sizeof *sums);
-    for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
+        const pair_group *group = &network->pairs[g];
         for (int lane = 0; lane < LANES; lane++) {
-            const pair_group *group = &network->pairs[g];
-            sum_lane(network, s, group->a[lane], group->b[lane], lane, &group->normal,
-                     network->pair_softness ? network->pair_softness[g][lane] : 0, &s->pair_y[g], &s->pair_next[g],
-                     &group->impulse, sums);
+            double soft = network->pair_softness ? network->pair_softness[g][lane] : 0;
+            sum_lane(network, s, group->a[lane], group->b[lane], lane, &group->normal, soft, &s->pair_y[g],
+                     &s->pair_next[g], &group->impulse, sums);
         }
-    for (uint32_t g = b->single_begin; g < b->single_end; g++)
+    }
+    for (uint32_t g = b->single_begin; g < b->single_end; g++) {
+        const single_group *group = &network->singles[g];
         for (int lane = 0; lane < LANES; lane++) {
-            const single_group *group = &network->singles[g];
-            sum_lane(network, s, group->a[lane], YK_NETWORK_NONE, lane, &group->normal,
-                     network->single_softness ? network->single_softness[g][lane] : 0, &s->single_y[g],
+            double soft = network->single_softness ? network->single_softness[g][lane] : 0;
+            sum_lane(network, s, group->a[lane], YK_NETWORK_NONE, lane, &group->normal, soft, &s->single_y[g],
                      &s->single_next[g], &group->impulse, sums);
         }
+    }
     for (uint32_t i = b->general_begin; i < b->general_end; i++) sum_general(network, s, i, sums);
 }
 
@@ -310,8 +329,21 @@ static void extrapolate_block(yk_network *network, size_t index, void *user)
                     network->generals[i].impulse, s->general_y + YK_CONTACT_DIM_MAX * (size_t)i);
 }
 
-static void extrapolate_nodes(yk_network *network, descent *s)
+/* The next extrapolated point with the velocities that belong to it. */
+static void next_point(yk_network *network, descent *s)
 {
+    double square = s->theta * s->theta;
+    double theta = (-square + s->theta * sqrt(square + 4)) / 2;
+    s->beta = s->theta * (1 - s->theta) / (square + theta);
+    s->theta = theta;
+    if (s->sums[2] > 0) { /* momentum leads uphill */
+        s->theta = 1;
+        s->beta = 0;
+    }
+
+    yk_network_run(network, extrapolate_block, NULL, s, 1);
+    for (size_t i = 0; i < network->joint_count; i++)
+        extrapolate(1, s->beta, &s->joint_next[i], &network->joints[i].impulse, &s->joint_y[i]);
     for (size_t i = 0; i < s->node_count; i++) {
         const yk_network_node *next = &network->nodes[i];
         yk_network_node *r = &s->of_r[i], *y = &s->of_y[i];
@@ -321,21 +353,7 @@ static void extrapolate_nodes(yk_network *network, descent *s)
     }
 }
 
-static void next_point(yk_network *network, descent *s)
-{
-    double square = s->theta * s->theta, theta = (-square + s->theta * sqrt(square + 4)) / 2;
-    s->beta = s->theta * (1 - s->theta) / (square + theta);
-    s->theta = theta;
-    if (s->sums[2] > 0) { /* momentum leads uphill */
-        s->theta = 1;
-        s->beta = 0;
-    }
-    yk_network_run(network, extrapolate_block, NULL, s, 1);
-    for (size_t i = 0; i < network->joint_count; i++)
-        extrapolate(1, s->beta, &s->joint_next[i], &network->joints[i].impulse, &s->joint_y[i]);
-    extrapolate_nodes(network, s);
-}
-
+/* One iteration, with backtracking for the Lipschitz constant. */
 static void step(yk_network *network, descent *s)
 {
     size_t bytes = s->node_count * sizeof *s->of_y;
@@ -358,11 +376,14 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     if (options->friction == YK_FRICTION_BOX)
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method knows no box friction on networks");
+
     int limit = options->iterations > 0 ? options->iterations : 200;
-    int interval = options->check_interval > 0 && options->tolerance > 0 ? options->check_interval : limit;
+    int interval = limit;
+    if (options->check_interval > 0 && options->tolerance > 0) interval = options->check_interval;
     double rho = yk_network_rho(network);
     yk_network_start(network, options->warm_start);
     begin_at_iterate(network, &s);
+
     while (report->iterations < limit) {
         step(network, &s);
         report->iterations++;
@@ -371,10 +392,9 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
         yk_report_note(options, report, yk_network_measure(network, options->friction, rho).largest);
         if (!(report->residual > options->tolerance)) break;
     }
-    return isfinite(report->residual)
-               ? YK_OK
-               : yk_fail(network->context, YK_ERROR_NOT_FINITE,
-                         "contact network: velocities are not finite after %d gradient steps; check "
-                         "masses, normals and biases",
-                         report->iterations);
+    if (isfinite(report->residual)) return YK_OK;
+    return yk_fail(network->context, YK_ERROR_NOT_FINITE,
+                   "contact network: velocities are not finite after %d gradient steps; check masses, normals and "
+                   "biases",
+                   report->iterations);
 }

@@ -18,9 +18,8 @@ enum { BLOCK_NODES = 512, OPEN_GROUPS = 64, COLOURS_MAX = 64, CROWDED = 200 };
 /* Small networks are one block: threads would only wait for each other. */
 enum { ONE_BLOCK_NODES = 2048 };
 
-typedef struct dealt {
-    int32_t contact[LANES];
-} dealt;
+/* Which nodes of a contact move. */
+typedef enum mobility { NOBODY, ONLY_A, ONLY_B, BOTH } mobility;
 
 typedef struct plan {
     yk_network *network;
@@ -38,25 +37,16 @@ typedef struct plan {
     bool failed;           /* out of memory while dealing */
 } plan;
 
-/* Which nodes of a contact move. */
-typedef enum mobility { NOBODY, ONLY_A, ONLY_B, BOTH } mobility;
-
-static mobility mobility_of(const yk_network *network, const yk_pair *pair)
-{
-    bool a = node_is_dynamic(network, pair->a), b = node_is_dynamic(network, pair->b);
-    return a && b ? BOTH : a ? ONLY_A : b ? ONLY_B : NOBODY;
-}
-
 static yk_status check_pairs(const yk_network *network, const yk_pair *pairs, size_t count)
 {
+    size_t nodes = network->node_count;
     for (size_t i = 0; i < count; i++) {
         const yk_pair *p = &pairs[i];
-        bool good = p->a >= 0 && (size_t)p->a < network->node_count && p->b >= YK_NETWORK_NONE && p->b != p->a &&
-                    (p->b < 0 || (size_t)p->b < network->node_count);
-        if (!good)
+        bool good_a = p->a >= 0 && (size_t)p->a < nodes;
+        bool good_b = p->b >= YK_NETWORK_NONE && p->b != p->a && (p->b < 0 || (size_t)p->b < nodes);
+        if (!good_a || !good_b)
             return yk_fail(network->context, YK_ERROR_ARGUMENT,
-                           "contact network: pair %zu joins the nodes %d and %d of %zu", i, p->a, p->b,
-                           network->node_count);
+                           "contact network: pair %zu joins the nodes %d and %d of %zu", i, p->a, p->b, nodes);
         if (p->kind != YK_PAIR_ROUND && p->kind != YK_PAIR_GENERAL)
             return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: pair %zu is of unknown kind %d", i,
                            p->kind);
@@ -64,29 +54,33 @@ static yk_status check_pairs(const yk_network *network, const yk_pair *pairs, si
     return YK_OK;
 }
 
-static size_t aligned(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
 /* One piece of memory for all arrays of the plan, kept for the next time. */
 static bool reserve_plan(plan *p)
 {
     yk_network *network = p->network;
-    size_t nodes = network->node_count, blocks = p->node_blocks + 2;
-    size_t sizes[] = {p->count * sizeof *p->owner,  p->count * sizeof *p->order, blocks * sizeof *p->begin,
-                      nodes * sizeof *p->open_mask, nodes * sizeof *p->degree,   blocks * sizeof *p->colour_mask,
-                      blocks * sizeof *p->colour,   blocks * sizeof *p->stamp,   p->count * sizeof *p->who};
+    size_t nodes = network->node_count;
+    size_t blocks = p->node_blocks + 2;
+    struct {
+        void **array;
+        size_t bytes;
+    } parts[] = {
+        {(void **)&p->owner, p->count * sizeof *p->owner}, {(void **)&p->order, p->count * sizeof *p->order},
+        {(void **)&p->begin, blocks * sizeof *p->begin},   {(void **)&p->open_mask, nodes * sizeof *p->open_mask},
+        {(void **)&p->degree, nodes * sizeof *p->degree},  {(void **)&p->colour_mask, blocks * sizeof *p->colour_mask},
+        {(void **)&p->colour, blocks * sizeof *p->colour}, {(void **)&p->stamp, blocks * sizeof *p->stamp},
+        {(void **)&p->who, p->count * sizeof *p->who},
+    };
     size_t total = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) total += aligned(sizes[i]);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        parts[i].bytes = (parts[i].bytes + 63) / 64 * 64; /* each begins with a cache line */
+        total += parts[i].bytes;
+    }
     if (!yk_array_reserve(network->context, &network->plan_array, total, 1)) return false;
+
     unsigned char *at = network->plan_array.data;
-    void **targets[] = {(void **)&p->owner,     (void **)&p->order,  (void **)&p->begin,
-                        (void **)&p->open_mask, (void **)&p->degree, (void **)&p->colour_mask,
-                        (void **)&p->colour,    (void **)&p->stamp,  (void **)&p->who};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        memcpy(targets[i], &at, sizeof at);
-        at += aligned(sizes[i]);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        memcpy(parts[i].array, &at, sizeof at);
+        at += parts[i].bytes;
     }
     memset(p->begin, 0, blocks * sizeof *p->begin);
     memset(p->open_mask, 0, nodes * sizeof *p->open_mask);
@@ -96,29 +90,30 @@ static bool reserve_plan(plan *p)
     return true;
 }
 
-/* The lower node of a contact that moves. */
-static int32_t home_node(const plan *p, size_t contact)
-{
-    const yk_pair *pair = &p->pairs[contact];
-    if (p->who[contact] == BOTH) return pair->a < pair->b ? pair->a : pair->b;
-    return p->who[contact] == ONLY_B ? pair->b : pair->a;
-}
-
+/* The block of each contact: that of its lower node that moves, or the tail where a node is crowded. */
 static void choose_owners(plan *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         const yk_pair *pair = &p->pairs[i];
-        p->who[i] = (uint8_t)mobility_of(p->network, pair);
+        bool a = node_is_dynamic(p->network, pair->a);
+        bool b = node_is_dynamic(p->network, pair->b);
+        p->who[i] = NOBODY;
+        if (a) p->who[i] = ONLY_A;
+        if (b) p->who[i] = a ? BOTH : ONLY_B;
         if (p->who[i] != BOTH) continue;
         p->degree[pair->a]++;
         p->degree[pair->b]++;
     }
+
     for (size_t i = 0; i < p->count; i++) {
         const yk_pair *pair = &p->pairs[i];
-        bool crowded =
-            p->who[i] == BOTH && p->node_blocks > 1 && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED);
-        size_t own = p->node_blocks > 1 ? (size_t)home_node(p, i) / BLOCK_NODES : 0;
-        p->owner[i] = (uint32_t)(crowded ? p->node_blocks : own);
+        p->owner[i] = 0;
+        if (p->node_blocks == 1) continue;
+        int32_t home = pair->a;
+        if (p->who[i] == ONLY_B || (p->who[i] == BOTH && pair->b < pair->a)) home = pair->b;
+        p->owner[i] = (uint32_t)home / BLOCK_NODES;
+        bool crowded = p->who[i] == BOTH && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED);
+        if (crowded) p->owner[i] = (uint32_t)p->node_blocks;
     }
 }
 
@@ -141,27 +136,17 @@ typedef struct dealer {
     uint32_t dummy; /* first of the two nodes for lanes that are not used */
     uint64_t open;  /* groups that have been begun */
     uint8_t fill[OPEN_GROUPS];
-    dealt groups[OPEN_GROUPS];
+    uint32_t contact[OPEN_GROUPS][LANES];
     int newest;
 } dealer;
 
-/* Number of a new group, with room for it. */
-static bool new_group(dealer *d, uint32_t *number)
+/* The nodes of a contact, the one that moves first. */
+static void nodes_in_order(const plan *p, uint32_t contact, int32_t *a, int32_t *b)
 {
-    yk_network *network = d->plan->network;
-    size_t count = d->pairs ? network->pair_groups : network->single_groups;
-    array *groups = d->pairs ? &network->pairs_array : &network->singles_array;
-    if (!yk_array_grow(network->context, groups, count, count + 1)) return false;
-    if (d->pairs)
-        network->pairs = groups->data;
-    else
-        network->singles = groups->data;
-    *number = (uint32_t)count;
-    if (d->pairs)
-        network->pair_groups++;
-    else
-        network->single_groups++;
-    return true;
+    const yk_pair *pair = &p->pairs[contact];
+    bool swapped = p->who[contact] == ONLY_B;
+    *a = swapped ? pair->b : pair->a;
+    *b = swapped ? pair->a : pair->b;
 }
 
 /* Lanes that are not used hold zeros and nodes of their own. */
@@ -175,88 +160,91 @@ static void clear_lane(dealer *d, uint32_t number, int lane)
         group->b[lane] = (int32_t)d->dummy + 1;
     } else {
         single_group *group = &d->plan->network->singles[number];
-        for (int k = 0; k < 3; k++)
-            group->normal.c[k][lane] = group->impulse.c[k][lane] = group->velocity.c[k][lane] = 0;
+        for (int k = 0; k < 3; k++) {
+            group->normal.c[k][lane] = 0;
+            group->impulse.c[k][lane] = 0;
+            group->velocity.c[k][lane] = 0;
+        }
         group->mu[lane] = 0;
         group->a[lane] = (int32_t)d->dummy;
         group->other[lane] = YK_NETWORK_NONE;
     }
 }
 
-static void fill_lane(dealer *d, uint32_t number, int lane, int slot)
-{
-    plan *p = d->plan;
-    size_t contact = (size_t)d->groups[slot].contact[lane];
-    const yk_pair *pair = &p->pairs[contact];
-    bool swapped = p->who[contact] == ONLY_B;
-    int32_t a = swapped ? pair->b : pair->a, b = swapped ? pair->a : pair->b;
-    p->network->slots[contact] = (contact_slot){
-        .index = number * LANES + (uint32_t)lane, .kind = d->pairs ? SLOT_PAIR : SLOT_SINGLE, .swapped = swapped};
-    p->open_mask[a] &= ~(UINT64_C(1) << slot);
-    if (d->pairs) {
-        p->open_mask[b] &= ~(UINT64_C(1) << slot);
-        p->network->pairs[number].a[lane] = a;
-        p->network->pairs[number].b[lane] = b;
-    } else {
-        p->network->singles[number].a[lane] = a;
-        p->network->singles[number].other[lane] = b;
-    }
-}
-
+/* Makes a group of the contacts in a slot, which is free then. */
 static void close_group(dealer *d, int slot)
 {
-    uint32_t number;
-    if (!new_group(d, &number)) {
-        d->plan->failed = true;
+    plan *p = d->plan;
+    yk_network *network = p->network;
+    uint64_t bit = UINT64_C(1) << slot;
+
+    /* Room for one more. */
+    size_t *count = d->pairs ? &network->pair_groups : &network->single_groups;
+    array *groups = d->pairs ? &network->pairs_array : &network->singles_array;
+    if (!yk_array_grow(network->context, groups, *count, *count + 1)) {
+        p->failed = true;
         return;
     }
-    for (int lane = 0; lane < LANES; lane++) {
-        if (lane < d->fill[slot])
-            fill_lane(d, number, lane, slot);
-        else
-            clear_lane(d, number, lane);
+    if (d->pairs) {
+        network->pairs = groups->data;
+    } else {
+        network->singles = groups->data;
     }
-    d->open &= ~(UINT64_C(1) << slot);
-    d->fill[slot] = 0;
-}
+    uint32_t number = (uint32_t)(*count)++;
 
-/* Slots are opened in turn, so the one after the newest is the oldest. */
-static int oldest_slot(const dealer *d)
-{
-    return (d->newest + 1) % OPEN_GROUPS;
+    for (int lane = 0; lane < LANES; lane++) {
+        if (lane >= d->fill[slot]) {
+            clear_lane(d, number, lane);
+            continue;
+        }
+        uint32_t contact = d->contact[slot][lane];
+        int32_t a, b;
+        nodes_in_order(p, contact, &a, &b);
+        network->slots[contact] = (contact_slot){
+            .index = number * LANES + (uint32_t)lane,
+            .kind = d->pairs ? SLOT_PAIR : SLOT_SINGLE,
+            .swapped = p->who[contact] == ONLY_B,
+        };
+        p->open_mask[a] &= ~bit;
+        if (d->pairs) {
+            p->open_mask[b] &= ~bit;
+            network->pairs[number].a[lane] = a;
+            network->pairs[number].b[lane] = b;
+        } else {
+            network->singles[number].a[lane] = a;
+            network->singles[number].other[lane] = b;
+        }
+    }
+    d->open &= ~bit;
+    d->fill[slot] = 0;
 }
 
 static void deal(dealer *d, uint32_t contact)
 {
     plan *p = d->plan;
-    const yk_pair *pair = &p->pairs[contact];
-    bool swapped = p->who[contact] == ONLY_B;
-    int32_t a = swapped ? pair->b : pair->a, b = swapped ? pair->a : pair->b;
-    uint64_t busy = p->open_mask[a] | (d->pairs ? p->open_mask[b] : 0), fit = d->open & ~busy;
-    int slot;
-    if (fit) {
-        slot = __builtin_ctzll(fit);
-    } else {
-        slot = oldest_slot(d);
-        if (d->open >> slot & 1) close_group(d, slot);
-        d->open |= UINT64_C(1) << slot;
+    int32_t a, b;
+    nodes_in_order(p, contact, &a, &b);
+    uint64_t busy = p->open_mask[a];
+    if (d->pairs) busy |= p->open_mask[b];
+
+    /* The first open group that has neither node, else a new one in place of the oldest: slots are opened in turn, so the
+     * oldest is the one after the newest. */
+    uint64_t fit = d->open & ~busy;
+    int slot = fit ? __builtin_ctzll(fit) : (d->newest + 1) % OPEN_GROUPS;
+    uint64_t bit = UINT64_C(1) << slot;
+    if (!fit) {
+        if (d->open & bit) close_group(d, slot);
+        d->open |= bit;
         d->newest = slot;
     }
-    d->groups[slot].contact[d->fill[slot]++] = (int32_t)contact;
-    p->open_mask[a] |= UINT64_C(1) << slot;
-    if (d->pairs) p->open_mask[b] |= UINT64_C(1) << slot;
+
+    d->contact[slot][d->fill[slot]++] = contact;
+    p->open_mask[a] |= bit;
+    if (d->pairs) p->open_mask[b] |= bit;
     if (d->fill[slot] == LANES) close_group(d, slot);
 }
 
-static void close_all(dealer *d)
-{
-    for (int k = 0; k < OPEN_GROUPS; k++) {
-        int slot = (d->newest + 1 + k) % OPEN_GROUPS;
-        if (d->open >> slot & 1) close_group(d, slot);
-    }
-}
-
-/* Deals the contacts of one block. */
+/* Deals the contacts of one block: first pairs and general contacts, then singles. */
 static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
 {
     yk_network *network = p->network;
@@ -267,19 +255,24 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
         dealer d = {.plan = p, .pairs = pass == 0, .dummy = dummy, .newest = OPEN_GROUPS - 1};
         for (uint32_t k = p->begin[number]; k < p->begin[number + 1] && !p->failed; k++) {
             uint32_t i = p->order[k];
-            mobility who = p->who[i];
-            if (who == NOBODY) {
+            const yk_pair *pair = &p->pairs[i];
+            if (p->who[i] == NOBODY) {
                 network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
-            } else if (p->pairs[i].kind == YK_PAIR_GENERAL) {
+            } else if (pair->kind == YK_PAIR_GENERAL) {
                 if (pass == 1) continue;
-                network->slots[i] = (contact_slot){.index = (uint32_t)network->general_count, .kind = SLOT_GENERAL};
-                network->generals[network->general_count++] =
-                    (general_contact){.a = p->pairs[i].a, .b = p->pairs[i].b, .dim = 3};
-            } else if ((who == BOTH) == d.pairs) {
+                size_t at = network->general_count++;
+                network->slots[i] = (contact_slot){.index = (uint32_t)at, .kind = SLOT_GENERAL};
+                network->generals[at] = (general_contact){.a = pair->a, .b = pair->b, .dim = 3};
+            } else if ((p->who[i] == BOTH) == d.pairs) {
                 deal(&d, i);
             }
         }
-        close_all(&d);
+
+        /* What is left open, oldest first. */
+        for (int k = 0; k < OPEN_GROUPS; k++) {
+            int slot = (d.newest + 1 + k) % OPEN_GROUPS;
+            if (d.open >> slot & 1) close_group(&d, slot);
+        }
     }
     out->pair_end = (uint32_t)network->pair_groups;
     out->single_end = (uint32_t)network->single_groups;
@@ -288,7 +281,7 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
 
 /* Colours ---------------------------------------------------------------------------------------------------------- */
 
-/* Calls for every block of nodes that block `number` touches, once: gathers masks, or adds the colour to them. */
+/* Visits every block of nodes that block `number` touches, once: gathers their colours, and adds one to them. */
 static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t stamp)
 {
     uint64_t seen = 0;
@@ -307,7 +300,7 @@ static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t sta
     return seen;
 }
 
-/* False for a block that finds no colour: it goes to the tail. */
+/* The first colour that nothing near a block has; returns the number of colours. */
 static size_t colour_blocks(plan *p)
 {
     size_t colours = 0;
@@ -321,27 +314,31 @@ static size_t colour_blocks(plan *p)
     return colours;
 }
 
-/* The last colour has one block too many if 64 colours do not suffice; then every block of it becomes a colour of its
- * own. */
+/* Deals all blocks, colour by colour, then the tail. Where 64 colours do not suffice, blocks of the last one may be in each
+ * other's way, and every one becomes a colour of its own. */
 static void order_blocks(plan *p, size_t colours)
 {
     yk_network *network = p->network;
-    size_t placed = 0;
-    network->colour_count = 0;
+    uint32_t *start = network->colour_start;
+    size_t placed = 0, count = 0;
     for (size_t c = 0; c < colours; c++) {
-        network->colour_start[network->colour_count++] = (uint32_t)placed;
+        start[count++] = (uint32_t)placed;
         for (size_t k = 0; k < p->node_blocks; k++) {
             if (p->colour[k] != c) continue;
-            if (c == COLOURS_MAX - 1 && placed > network->colour_start[network->colour_count - 1])
-                network->colour_start[network->colour_count++] = (uint32_t)placed;
-            deal_block(p, k, (uint32_t)(network->node_count + 2 * k), &network->blocks[placed++]);
+            if (c == COLOURS_MAX - 1 && placed > start[count - 1]) start[count++] = (uint32_t)placed;
+            uint32_t dummy = (uint32_t)(network->node_count + 2 * k);
+            deal_block(p, k, dummy, &network->blocks[placed++]);
         }
     }
-    if (p->begin[p->node_blocks + 1] > p->begin[p->node_blocks]) {
-        network->colour_start[network->colour_count++] = (uint32_t)placed;
-        deal_block(p, p->node_blocks, (uint32_t)(network->node_count + 2 * p->node_blocks), &network->blocks[placed++]);
+
+    size_t tail = p->node_blocks;
+    if (p->begin[tail + 1] > p->begin[tail]) {
+        start[count++] = (uint32_t)placed;
+        uint32_t dummy = (uint32_t)(network->node_count + 2 * tail);
+        deal_block(p, tail, dummy, &network->blocks[placed++]);
     }
-    network->colour_start[network->colour_count] = (uint32_t)placed;
+    start[count] = (uint32_t)placed;
+    network->colour_count = count;
     network->block_count = placed;
 }
 
@@ -350,13 +347,21 @@ static bool reserve_groups(plan *p)
 {
     yk_network *network = p->network;
     yk_context *context = network->context;
-    size_t counts[3] = {0};
-    for (size_t i = 0; i < p->count; i++)
-        if (p->who[i] != NOBODY) counts[p->pairs[i].kind == YK_PAIR_GENERAL ? 2 : p->who[i] == BOTH ? 0 : 1]++;
+    size_t pairs = 0, singles = 0, generals = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->who[i] == NOBODY) continue;
+        if (p->pairs[i].kind == YK_PAIR_GENERAL) {
+            generals++;
+        } else if (p->who[i] == BOTH) {
+            pairs++;
+        } else {
+            singles++;
+        }
+    }
     size_t spare = 8 * p->node_blocks + 8;
-    bool room = yk_array_reserve(context, &network->pairs_array, counts[0] / LANES + spare, sizeof(pair_group)) &&
-                yk_array_reserve(context, &network->singles_array, counts[1] / LANES + spare, sizeof(single_group)) &&
-                yk_array_reserve(context, &network->generals_array, counts[2] + 1, sizeof(general_contact));
+    bool room = yk_array_reserve(context, &network->pairs_array, pairs / LANES + spare, sizeof(pair_group)) &&
+                yk_array_reserve(context, &network->singles_array, singles / LANES + spare, sizeof(single_group)) &&
+                yk_array_reserve(context, &network->generals_array, generals + 1, sizeof(general_contact));
     network->pairs = network->pairs_array.data;
     network->singles = network->singles_array.data;
     network->generals = network->generals_array.data;
@@ -367,10 +372,10 @@ static bool reserve_groups(plan *p)
 static bool reserve_softness(yk_network *network)
 {
     if (!network->soft) return true;
+    yk_context *context = network->context;
     size_t row = sizeof *network->pair_softness;
-    if (!yk_array_reserve(network->context, &network->pair_softness_array, network->pair_groups + 1, row) ||
-        !yk_array_reserve(network->context, &network->single_softness_array, network->single_groups + 1, row))
-        return false;
+    if (!yk_array_reserve(context, &network->pair_softness_array, network->pair_groups + 1, row)) return false;
+    if (!yk_array_reserve(context, &network->single_softness_array, network->single_groups + 1, row)) return false;
     network->pair_softness = network->pair_softness_array.data;
     network->single_softness = network->single_softness_array.data;
     memset(network->pair_softness, 0, network->pair_groups * row);
@@ -380,37 +385,39 @@ static bool reserve_softness(yk_network *network)
 
 yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t count)
 {
+    yk_context *context = network->context;
     network->contact_count = network->block_count = network->colour_count = 0;
     network->pair_groups = network->single_groups = network->general_count = 0;
     yk_status status = check_pairs(network, pairs, count);
     if (status != YK_OK) return status;
     if (count > UINT32_MAX / 8)
-        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many", count);
-    plan p = {.network = network, .pairs = pairs, .count = count};
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many", count);
+
+    /* Memory, but for the groups, whose number is not known yet. */
+    plan p = {.network = network, .pairs = pairs, .count = count, .node_blocks = 1};
     size_t nodes = network->node_count;
-    p.node_blocks = nodes > ONE_BLOCK_NODES ? (nodes + BLOCK_NODES - 1) / BLOCK_NODES : 1;
+    if (nodes > ONE_BLOCK_NODES) p.node_blocks = (nodes + BLOCK_NODES - 1) / BLOCK_NODES;
     size_t blocks = p.node_blocks + COLOURS_MAX + 2;
-    bool room = reserve_plan(&p) &&
-                yk_array_reserve(network->context, &network->slots_array, count, sizeof(contact_slot)) &&
-                yk_array_reserve(network->context, &network->blocks_array, blocks, sizeof(block)) &&
-                yk_array_reserve(network->context, &network->colours_array, blocks, sizeof(uint32_t)) &&
-                yk_array_reserve(network->context, &network->partials_array, 3 * (blocks + 1), sizeof(double));
-    if (!room)
-        return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for a plan of %zu contacts",
-                       count);
+    bool room = reserve_plan(&p) && yk_array_reserve(context, &network->slots_array, count, sizeof(contact_slot)) &&
+                yk_array_reserve(context, &network->blocks_array, blocks, sizeof(block)) &&
+                yk_array_reserve(context, &network->colours_array, blocks, sizeof(uint32_t)) &&
+                yk_array_reserve(context, &network->partials_array, 3 * (blocks + 1), sizeof(double));
+    if (!room) return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for a plan of %zu contacts", count);
     network->slots = network->slots_array.data;
     network->blocks = network->blocks_array.data;
     network->colour_start = network->colours_array.data;
     network->partials = network->partials_array.data;
     memset(network->nodes + nodes, 0, 2 * (p.node_blocks + 1) * sizeof *network->nodes);
+
+    /* Contacts to blocks, colours to blocks, contacts to groups. */
     choose_owners(&p);
     sort_into_blocks(&p);
-    room = reserve_groups(&p);
     p.colour[0] = 0;
+    room = reserve_groups(&p);
     if (room) order_blocks(&p, p.node_blocks > 1 ? colour_blocks(&p) : 1);
     if (!room || p.failed || !reserve_softness(network)) {
         network->block_count = network->colour_count = 0;
-        return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts", count);
+        return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts", count);
     }
     network->contact_count = count;
     return YK_OK;

@@ -33,11 +33,13 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
             fetch_nodes(s->nodes, group[AHEAD].a);
             fetch_nodes(s->nodes, group[AHEAD].b);
         }
+
         load_nodes(s->nodes, group->a, &a);
         load_nodes(s->nodes, group->b, &b);
         load_lanes(&group->normal, n);
         load_lanes(&group->impulse, p);
         pair_velocity(&a, &b, n, u);
+
         yk_v4 dn = a.linear[3] + b.linear[3], dt = dn + a.angular[3] + b.angular[3];
         yk_v4 soft = s->pair_softness ? yk_v4_load(s->pair_softness[g]) : yk_v4_set(0);
         yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
@@ -46,6 +48,7 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
             change[k] = next[k] - p[k];
             yk_v4_store(group->impulse.c[k], next[k]);
         }
+
         kick_pair(n, change, &a, &b);
         store_nodes(s->nodes, group->a, &a);
         store_nodes(s->nodes, group->b, &b);
@@ -63,6 +66,7 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
         load_lanes(&group->impulse, p);
         load_lanes(&group->velocity, surface);
         single_velocity(&a, surface, n, u);
+
         yk_v4 dn = a.linear[3], dt = dn + a.angular[3];
         yk_v4 soft = s->single_softness ? yk_v4_load(s->single_softness[g]) : yk_v4_set(0);
         solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u), p, next);
@@ -70,6 +74,7 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
             change[k] = next[k] - p[k];
             yk_v4_store(group->impulse.c[k], next[k]);
         }
+
         kick_single(n, change, &a);
         store_nodes(s->nodes, group->a, &a);
     }
@@ -151,6 +156,8 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
     for (int k = 0; k < 3; k++) u[k] += soft * p[k];
     u_normal += soft * p_normal;
     along += soft * p_normal;
+
+    /* The lift mu |u_T| makes the convex cone Coulomb's. */
     if (coulomb) {
         yk_v4 slide2 = yk_v4_set(0);
         for (int k = 0; k < 3; k++) {
@@ -159,6 +166,7 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
         }
         u_normal += mu * square_root(slide2);
     }
+
     solve_four(false, 1, n, mu, d, d, yk_v4_set(0), u, u_normal, p, next);
     for (int k = 0; k < 3; k++) {
         yk_v4 map = (p[k] - next[k]) * d;
@@ -222,17 +230,21 @@ void yk_round_residual(const yk_network *network, const block *b, bool coulomb, 
 
 void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
 {
-    for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
+        const pair_group *group = &s->pairs[g];
         for (int k = 0; k < LANES; k++) {
-            const yk_network_node *x = &s->nodes[s->pairs[g].a[k]], *y = &s->nodes[s->pairs[g].b[k]];
+            const yk_network_node *x = &s->nodes[group->a[k]], *y = &s->nodes[group->b[k]];
             double dn = x->inverse_mass + y->inverse_mass;
             partial[1] += 3 * dn + 2 * (x->spin_inverse_mass + y->spin_inverse_mass);
-            partial[2] += dn > 0 ? 3 : 0;
+            if (dn > 0) partial[2] += 3;
         }
-    for (uint32_t g = b->single_begin; g < b->single_end; g++)
+    }
+    for (uint32_t g = b->single_begin; g < b->single_end; g++) {
+        const single_group *group = &s->singles[g];
         for (int k = 0; k < LANES; k++) {
-            const yk_network_node *x = &s->nodes[s->singles[g].a[k]];
+            const yk_network_node *x = &s->nodes[group->a[k]];
             partial[1] += 3 * x->inverse_mass + 2 * x->spin_inverse_mass;
-            partial[2] += x->inverse_mass > 0 ? 3 : 0;
+            if (x->inverse_mass > 0) partial[2] += 3;
         }
+    }
 }

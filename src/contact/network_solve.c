@@ -13,8 +13,7 @@
 #include "base/clock.h"
 #include "contact/network_data.h"
 
-/* Phases in parallel ------------------------------------------------------------------------------------------------
- */
+/* Phases in parallel ---------------------------------------------------------------------------------------------- */
 
 typedef struct crew {
     yk_network *network;
@@ -31,27 +30,30 @@ typedef struct crew {
 static void wait_for_all(crew *c, bool last_colour)
 {
     unsigned phase = atomic_load_explicit(&c->phase, memory_order_acquire);
-    if (atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1 == c->members) {
+    int arrived = atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1;
+    if (arrived == c->members) {
         if (last_colour && c->after) c->after(c->network, c->user);
         atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
         atomic_store_explicit(&c->next, 0, memory_order_relaxed);
         atomic_store_explicit(&c->phase, phase + 1, memory_order_release);
         return;
     }
-    for (int spins = 0; atomic_load_explicit(&c->phase, memory_order_acquire) == phase; spins++)
+    for (int spins = 0; atomic_load_explicit(&c->phase, memory_order_acquire) == phase; spins++) {
         if (spins > 2000) sched_yield();
+    }
 }
 
 static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
 {
-    crew *c = user;
-    const yk_network *network = c->network;
     (void)begin;
     (void)end;
     (void)chunk;
-    for (int repeat = 0; repeat < c->repeats; repeat++)
+    crew *c = user;
+    const yk_network *network = c->network;
+    for (int repeat = 0; repeat < c->repeats; repeat++) {
         for (size_t colour = 0; colour < network->colour_count; colour++) {
-            size_t first = network->colour_start[colour], count = network->colour_start[colour + 1] - first;
+            size_t first = network->colour_start[colour];
+            size_t count = network->colour_start[colour + 1] - first;
             for (;;) {
                 size_t k = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
                 if (k >= count) break;
@@ -59,18 +61,27 @@ static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
             }
             wait_for_all(c, colour + 1 == network->colour_count);
         }
+    }
 }
 
-/* One chunk per thread: none can end before all have begun, as they wait for each other. */
 void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user, int repeats)
 {
-    crew c = {.network = network, .work = work, .after = after, .user = user, .repeats = repeats};
-    bool together = network->pool && network->block_count > 1;
-    c.members = together ? yk_pool_threads(network->pool) : 1;
-    if (c.members > 1) {
-        yk_pool_run(network->pool, (size_t)c.members, 1, crew_member, &c);
+    /* One chunk per thread: none can end before all have begun, as they wait for each other. */
+    int members = 1;
+    if (network->pool && network->block_count > 1) members = yk_pool_threads(network->pool);
+    if (members > 1) {
+        crew c = {
+            .network = network,
+            .work = work,
+            .after = after,
+            .user = user,
+            .repeats = repeats,
+            .members = members,
+        };
+        yk_pool_run(network->pool, (size_t)members, 1, crew_member, &c);
         return;
     }
+
     for (int repeat = 0; repeat < repeats; repeat++) {
         for (size_t k = 0; k < network->block_count; k++) work(network, k, user);
         if (after) after(network, user);
@@ -95,9 +106,11 @@ static void sweep_block(yk_network *network, size_t index, void *user)
 {
     const yk_contact_options *options = user;
     const block *b = &network->blocks[index];
-    round_options how = {.coulomb = options->friction == YK_FRICTION_COULOMB,
-                         .baseline = network->baseline,
-                         .relaxation_factor = options->relaxation_factor};
+    round_options how = {
+        .coulomb = options->friction == YK_FRICTION_COULOMB,
+        .baseline = network->baseline,
+        .relaxation_factor = options->relaxation_factor,
+    };
     yk_round_sweep(network, b, &how);
     yk_general_sweep(network, b, options->friction, options->relaxation_factor, options->exact_local);
 }
@@ -155,10 +168,12 @@ yk_network_violation yk_network_measure(yk_network *network, yk_friction_model f
         total[1] += network->partials[3 * k + 1];
     }
     yk_joints_residual(network, rho, total);
+
+    /* A maximum hides what is not a number, a sum does not. */
+    if (!isfinite(total[1])) return (yk_network_violation){INFINITY, INFINITY};
     size_t count = network->contact_count + network->joint_count;
-    if (!isfinite(total[1]))
-        return (yk_network_violation){INFINITY, INFINITY}; /* a maximum hides what is not a number */
-    return (yk_network_violation){.largest = sqrt(total[0]), .rms = count > 0 ? sqrt(total[1] / (double)count) : 0};
+    double mean = count > 0 ? total[1] / (double)count : 0;
+    return (yk_network_violation){.largest = sqrt(total[0]), .rms = sqrt(mean)};
 }
 
 yk_network_violation yk_network_residual(yk_network *network, yk_friction_model friction)
@@ -189,12 +204,15 @@ void yk_report_note(const yk_contact_options *options, yk_contact_report *report
 static yk_status sweep(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
 {
     int limit = options->iterations > 0 ? options->iterations : 50;
-    int interval = options->check_interval > 0 && options->tolerance > 0 ? options->check_interval : limit;
+    int interval = limit;
+    if (options->check_interval > 0 && options->tolerance > 0) interval = options->check_interval;
     double rho = yk_network_rho(network);
     yk_contact_options how = *options;
     yk_network_start(network, options->warm_start);
+
     while (report->iterations < limit) {
-        int sweeps = interval < limit - report->iterations ? interval : limit - report->iterations;
+        int left = limit - report->iterations;
+        int sweeps = interval < left ? interval : left;
         yk_network_run(network, sweep_block, sweep_joints, &how, sweeps);
         report->iterations += sweeps;
         yk_report_note(options, report, yk_network_measure(network, options->friction, rho).largest);
@@ -206,18 +224,22 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options, y
                    report->iterations);
 }
 
-/* Impulses of the assembled problem in the order of pairs and joints; see network_assemble.c. */
+/* Assembles the network in a context of its own, solves it and takes the impulses over. */
 static yk_status solve_in(yk_context *context, yk_network *network, const yk_contact_options *options,
                           yk_contact_report *report)
 {
     yk_contact_problem problem;
     yk_status status = yk_network_assemble_in(context, network, &problem);
     if (status != YK_OK) return status;
-    double *r = yk_allocate(context, (size_t)problem.row_count + 1, sizeof *r), scale = 0;
+    double *r = yk_allocate(context, (size_t)problem.row_count + 1, sizeof *r);
     if (!r) return YK_ERROR_MEMORY;
+
+    /* The tolerance of a problem is relative to |q|, that of a network a velocity. */
     yk_contact_options relative = *options;
+    double scale = 0;
     for (int k = 0; k < problem.row_count; k++) scale += problem.q[k] * problem.q[k];
     if (scale > 0) relative.tolerance = options->tolerance / sqrt(scale);
+
     if (options->warm_start) yk_network_take_impulses(network, &problem, r);
     status = yk_contact_solve(context, &problem, &relative, r, NULL, report);
     if (status < 0) return status;
@@ -239,40 +261,36 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
     return status;
 }
 
-static yk_status check_options(yk_network *network, const yk_contact_options *options)
-{
-    if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
-        return yk_fail(network->context, YK_ERROR_ARGUMENT,
-                       "contact: the relaxation factor is %g, it must lie between 0 and 2", options->relaxation_factor);
-    bool round = network->pair_groups + network->single_groups > 0;
-    if (options->friction == YK_FRICTION_BOX && round)
-        return yk_fail(network->context, YK_ERROR_ARGUMENT,
-                       "contact: box friction needs tangents; make the pairs general, or use the cone");
-    return YK_OK;
-}
-
 yk_status yk_network_solve(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
 {
+    yk_context *context = network->context;
     double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
-    yk_status status = check_options(network, options);
-    if (status != YK_OK) return status;
+    if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: the relaxation factor is %g, it must lie between 0 and 2",
+                       options->relaxation_factor);
+    bool round = network->pair_groups + network->single_groups > 0;
+    if (options->friction == YK_FRICTION_BOX && round)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: box friction needs tangents; make the pairs general, or use the cone");
+
     yk_general_prepare(network);
-    status = yk_joints_prepare(network);
+    yk_status status = yk_joints_prepare(network);
     if (status != YK_OK) return status;
-    bool sweeps = options->method == YK_CONTACT_GAUSS_SEIDEL || options->method == YK_CONTACT_AUTOMATIC;
-    if (sweeps) {
+
+    switch (options->method) {
+    case YK_CONTACT_GAUSS_SEIDEL:
+    case YK_CONTACT_AUTOMATIC:
         report->method = YK_CONTACT_GAUSS_SEIDEL;
         status = sweep(network, options, report);
-    } else if (options->method == YK_CONTACT_PROJECTED_GRADIENT) {
-        status = yk_network_solve_gradient(network, options, report);
-    } else {
-        status = solve_assembled(network, options, report);
+        break;
+    case YK_CONTACT_PROJECTED_GRADIENT: status = yk_network_solve_gradient(network, options, report); break;
+    default: status = solve_assembled(network, options, report); break;
     }
+
     report->seconds = yk_clock_seconds() - start;
     if (status == YK_OK && options->tolerance > 0 && report->residual > options->tolerance)
-        return yk_fail(network->context, YK_NOT_CONVERGED,
-                       "contact network: violation %.3g after %d iterations, wanted %.3g", report->residual,
-                       report->iterations, options->tolerance);
+        return yk_fail(context, YK_NOT_CONVERGED, "contact network: violation %.3g after %d iterations, wanted %.3g",
+                       report->residual, report->iterations, options->tolerance);
     return status;
 }

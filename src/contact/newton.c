@@ -9,44 +9,43 @@
  * determined by the trace, with an error of rounding divided by it; what it takes from the rest is refined away. */
 static const double TRACE = 1e-10, LEAST_PIVOT = 1e-18;
 
-/* The natural map does not care which rho it has; the contact's own scale makes the steps of all contacts comparable.
- */
-static double natural_rho(const yk_newton *newton, int contact)
-{
-    int dim = newton->problem->w.first[contact + 1] - newton->problem->w.first[contact];
-    const double *block = yk_contact_diagonal_block(newton->problem, contact);
-    double sum = 0;
-    for (int k = 0; k < dim; k++) sum += block[k * dim + k];
-    return sum > 0 ? dim / sum : 1 / newton->mean;
-}
-
 yk_status yk_newton_create(yk_context *context, const yk_contact_problem *problem, yk_friction_model friction,
                            yk_newton *newton)
 {
-    size_t rows = (size_t)problem->row_count + 1, blocks = (size_t)problem->w.block_rows;
+    const yk_block_matrix *w = &problem->w;
+    size_t rows = (size_t)problem->row_count + 1;
+    size_t blocks = (size_t)w->block_rows;
     *newton = (yk_newton){.problem = problem, .friction = friction, .mean = yk_contact_mean_diagonal(problem)};
     newton->block_offset = yk_allocate(context, blocks + 1, sizeof *newton->block_offset);
     if (!newton->block_offset) return YK_ERROR_MEMORY;
     for (size_t i = 0; i < blocks; i++) {
-        size_t dim = (size_t)(problem->w.first[i + 1] - problem->w.first[i]);
+        size_t dim = (size_t)(w->first[i + 1] - w->first[i]);
         newton->block_offset[i + 1] = newton->block_offset[i] + dim * dim;
     }
+
     newton->left = yk_allocate(context, newton->block_offset[blocks] + 1, sizeof *newton->left);
     newton->right = yk_allocate(context, newton->block_offset[blocks] + 1, sizeof *newton->right);
+    newton->rho = yk_allocate(context, (size_t)problem->contact_count + 1, sizeof *newton->rho);
+    yk_status status = newton->left && newton->right && newton->rho ? YK_OK : YK_ERROR_MEMORY;
     double **vectors[] = {&newton->rhs, &newton->step, &newton->trial, &newton->trial_u, &newton->remainder};
-    yk_status status = newton->left && newton->right ? YK_OK : YK_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
         if (!*vectors[i]) status = YK_ERROR_MEMORY;
     }
-    newton->rho = yk_allocate(context, (size_t)problem->contact_count + 1, sizeof *newton->rho);
-    if (!newton->rho) status = YK_ERROR_MEMORY;
-    if (status == YK_OK) status = yk_factor_create(context, &problem->w, &newton->factor);
+    if (status == YK_OK) status = yk_factor_create(context, w, &newton->factor);
     if (status != YK_OK) {
         yk_newton_destroy(context, newton);
         return status;
     }
-    for (int i = 0; i < problem->contact_count; i++) newton->rho[i] = natural_rho(newton, i);
+
+    /* Any rho gives the natural map the same zeros; the contact's own scale makes the steps of all contacts comparable. */
+    for (int i = 0; i < problem->contact_count; i++) {
+        int dim = w->first[i + 1] - w->first[i];
+        const double *block = yk_contact_diagonal_block(problem, i);
+        double sum = 0;
+        for (int k = 0; k < dim; k++) sum += block[k * dim + k];
+        newton->rho[i] = sum > 0 ? dim / sum : 1 / newton->mean;
+    }
     return YK_OK;
 }
 
@@ -62,9 +61,9 @@ void yk_newton_destroy(yk_context *context, yk_newton *newton)
 /* R += L times a diagonal: the same number everywhere, and the softness where there is one. */
 static void add_to_right(yk_newton *newton, double number, const double *softness)
 {
-    const yk_contact_problem *problem = newton->problem;
-    for (int i = 0; i < problem->w.block_rows; i++) {
-        int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
+    const yk_block_matrix *w = &newton->problem->w;
+    for (int i = 0; i < w->block_rows; i++) {
+        int first = w->first[i], dim = w->first[i + 1] - first;
         const double *left = newton->left + newton->block_offset[i];
         double *right = newton->right + newton->block_offset[i];
         for (int k = 0; k < dim; k++) {
@@ -79,8 +78,9 @@ void yk_newton_factor(yk_newton *newton)
 {
     const yk_contact_problem *problem = newton->problem;
     add_to_right(newton, TRACE * newton->mean, problem->softness);
-    yk_factor_compute(newton->factor, &problem->w, newton->left_is_identity ? NULL : newton->left, newton->right,
-                      newton->block_offset, LEAST_PIVOT * newton->mean);
+    const double *left = newton->left_is_identity ? NULL : newton->left;
+    yk_factor_compute(newton->factor, &problem->w, left, newton->right, newton->block_offset,
+                      LEAST_PIVOT * newton->mean);
     add_to_right(newton, -TRACE * newton->mean, NULL); /* the refinements are without it */
     newton->factorisations++;
 }
@@ -89,23 +89,27 @@ void yk_newton_factor(yk_newton *newton)
 static void take_remainder(yk_newton *newton)
 {
     const yk_contact_problem *problem = newton->problem;
+    const yk_block_matrix *w = &problem->w;
     yk_contact_multiply(problem, newton->step, newton->remainder);
-    for (int i = 0; i < problem->w.block_rows; i++) {
-        int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
-        const double *left = newton->left + newton->block_offset[i], *right = newton->right + newton->block_offset[i];
+    for (int i = 0; i < w->block_rows; i++) {
+        int first = w->first[i], dim = w->first[i + 1] - first;
+        const double *left = newton->left + newton->block_offset[i];
+        const double *right = newton->right + newton->block_offset[i];
+        const double *step = newton->step + first;
+        double *remainder = newton->remainder + first;
         double moved[YK_CONTACT_DIM_MAX];
         for (int k = 0; k < dim; k++) {
-            moved[k] = newton->remainder[first + k];
-            if (problem->softness) moved[k] -= problem->softness[first + k] * newton->step[first + k];
+            moved[k] = remainder[k];
+            if (problem->softness) moved[k] -= problem->softness[first + k] * step[k];
         }
         for (int k = 0; k < dim; k++) {
             double sum = newton->rhs[first + k];
             if (newton->left_is_identity) sum -= moved[k];
             for (int l = 0; l < dim; l++) {
                 if (!newton->left_is_identity) sum -= left[k * dim + l] * moved[l];
-                sum -= right[k * dim + l] * newton->step[first + l];
+                sum -= right[k * dim + l] * step[l];
             }
-            newton->remainder[first + k] = sum;
+            remainder[k] = sum;
         }
     }
 }
@@ -122,31 +126,28 @@ void yk_newton_solve(yk_newton *newton, int refinements)
     }
 }
 
-/* L and R of the bilateral rows, which are equations of W alone. */
-static void hold_bilateral(yk_newton *newton)
-{
-    const yk_contact_problem *problem = newton->problem;
-    for (int i = problem->contact_count; i < problem->w.block_rows; i++) {
-        int dim = problem->w.first[i + 1] - problem->w.first[i];
-        double *left = newton->left + newton->block_offset[i], *right = newton->right + newton->block_offset[i];
-        memset(right, 0, (size_t)(dim * dim) * sizeof *right);
-        for (int k = 0; k < dim * dim; k++) left[k] = k % (dim + 1) == 0;
-    }
-    newton->left_is_identity = false;
-}
-
-static void linearise(yk_newton *newton, const double *r, const double *u)
+/* The natural map of the contacts linearised, and the bilateral rows, which are equations of W alone; then the step. */
+static void newton_step(yk_newton *newton, const double *r, const double *u)
 {
     const yk_contact_problem *problem = newton->problem;
     const int *first = problem->w.first;
+    newton->left_is_identity = false;
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
         size_t offset = newton->block_offset[i];
         yk_cone_linearise(&cone, newton->friction, newton->rho[i], r + first[i], u + first[i], newton->left + offset,
                           newton->right + offset, newton->rhs + first[i]);
     }
-    hold_bilateral(newton);
-    for (int k = first[problem->contact_count]; k < problem->row_count; k++) newton->rhs[k] = -u[k];
+    for (int i = problem->contact_count; i < problem->w.block_rows; i++) {
+        int dim = first[i + 1] - first[i];
+        double *left = newton->left + newton->block_offset[i];
+        double *right = newton->right + newton->block_offset[i];
+        memset(right, 0, (size_t)(dim * dim) * sizeof *right);
+        for (int k = 0; k < dim * dim; k++) left[k] = k % (dim + 1) == 0;
+        for (int k = first[i]; k < first[i + 1]; k++) newton->rhs[k] = -u[k];
+    }
+    yk_newton_factor(newton);
+    yk_newton_solve(newton, 2);
 }
 
 /* Halves the step until the residual falls; false if it never does. */
@@ -169,11 +170,9 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
 {
     size_t bytes = (size_t)newton->problem->row_count * sizeof *r;
     int steps = 0;
-    while (steps<limit && * residual> tolerance) {
+    while (*residual > tolerance && steps < limit) {
         double before = *residual;
-        linearise(newton, r, u);
-        yk_newton_factor(newton);
-        yk_newton_solve(newton, 2);
+        newton_step(newton, r, u);
         steps++;
         if (!search_line(newton, r, residual)) break;
         memcpy(r, newton->trial, bytes);
@@ -183,17 +182,16 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
     return steps;
 }
 
-int yk_newton_iterate_boldly(yk_newton *newton, double tolerance, int limit, double *r, double *u, double *residual)
+int yk_newton_iterate_undamped(yk_newton *newton, double tolerance, int limit, double *r, double *u, double *residual)
 {
-    int rows = newton->problem->row_count, steps = 0;
+    int rows = newton->problem->row_count;
     size_t bytes = (size_t)rows * sizeof *r;
-    double now = *residual, begin = now;
     memcpy(newton->trial, r, bytes);
     memcpy(newton->trial_u, u, bytes);
+    double now = *residual, begin = now;
+    int steps = 0;
     while (steps < limit && now > tolerance && now < 1e3 * begin) {
-        linearise(newton, newton->trial, newton->trial_u);
-        yk_newton_factor(newton);
-        yk_newton_solve(newton, 2);
+        newton_step(newton, newton->trial, newton->trial_u);
         steps++;
         for (int k = 0; k < rows; k++) newton->trial[k] += newton->step[k];
         now = yk_contact_residual(newton->problem, newton->friction, newton->trial, newton->trial_u);

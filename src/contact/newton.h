@@ -37,6 +37,6 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
                       double *residual);
 /* Full steps without a line search, through iterates that are worse: where contacts change between sticking, sliding
  * and parting, the way down may lead up. Gives up when the residual is a thousand times that of the start. */
-int yk_newton_iterate_boldly(yk_newton *newton, double tolerance, int limit, double *r, double *u, double *residual);
+int yk_newton_iterate_undamped(yk_newton *newton, double tolerance, int limit, double *r, double *u, double *residual);
 
 #endif

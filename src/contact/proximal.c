@@ -6,36 +6,23 @@
 static const double ALPHA_LEAST = 1e-9;
 
 enum {
-    STEP_LIMIT = 40, /* Newton steps for one proximal step */
-    BOLD_LIMIT = 15, /* of them without a line search, where those with one fail */
-    PATIENCE = 250,  /* Newton steps in which the best residual must fall by the gain below */
-    EASY = 4,        /* Newton steps after which alpha may fall, and may not stay */
-    LABORIOUS = 10
+    STEP_LIMIT = 40,     /* Newton steps for one proximal step */
+    UNDAMPED_LIMIT = 15, /* of them without a line search, where those with one fail */
+    STALL_LIMIT = 250,   /* Newton steps in which the best residual must fall by the gain below */
+    FEW_STEPS = 4,       /* Newton steps after which alpha may fall, and may not stay */
+    MANY_STEPS = 10
 };
-static const double INNER_GAIN = 0.1, PATIENT_GAIN = 0.7;
+static const double INNER_GAIN = 0.1, OUTER_GAIN = 0.7;
 
-/* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it. Which temper gets there
- * differs from problem to problem, so each has its rotation, from the best iterate so far. */
-static const struct temper {
+/* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it. Which strategy gets there
+ * differs from problem to problem, so each is tried in turn, from the best iterate so far. */
+static const struct strategy {
     double momentum;
-    bool bold;
+    bool undamped;
     double alpha;
-} tempers[] = {{0.5, true, 1e-2}, {0.9, true, 1e-2},  {0.5, false, 1e-2},
-               {0, true, 1e-1},   {0.9, false, 1e-3}, {0.5, true, 1e-4}};
-enum { TEMPERS = sizeof tempers / sizeof *tempers };
-
-static void set_scale(yk_proximal *p)
-{
-    const yk_block_matrix *w = &p->problem->w;
-    double mean = yk_contact_mean_diagonal(p->problem);
-    for (int i = 0; i < w->block_rows; i++) {
-        const double *block = yk_contact_diagonal_block(p->problem, i);
-        int first = w->first[i], dim = w->first[i + 1] - first;
-        double sum = 0;
-        for (int k = 0; k < dim; k++) sum += block[k * dim + k];
-        for (int k = 0; k < dim; k++) p->scale[first + k] = sum > 0 ? sum / dim : mean;
-    }
-}
+} strategies[] = {{0.5, true, 1e-2}, {0.9, true, 1e-2},  {0.5, false, 1e-2},
+                  {0, true, 1e-1},   {0.9, false, 1e-3}, {0.5, true, 1e-4}};
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
 yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *problem, yk_proximal *p)
 {
@@ -49,7 +36,17 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
         yk_proximal_destroy(context, p);
         return YK_ERROR_MEMORY;
     }
-    set_scale(p);
+
+    /* D: the mean diagonal of each block. */
+    const yk_block_matrix *w = &problem->w;
+    double mean = yk_contact_mean_diagonal(problem);
+    for (int i = 0; i < w->block_rows; i++) {
+        const double *block = yk_contact_diagonal_block(problem, i);
+        int first = w->first[i], dim = w->first[i + 1] - first;
+        double sum = 0;
+        for (int k = 0; k < dim; k++) sum += block[k * dim + k];
+        for (int k = 0; k < dim; k++) p->scale[first + k] = sum > 0 ? sum / dim : mean;
+    }
     return YK_OK;
 }
 
@@ -60,77 +57,55 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *p)
     *p = (yk_proximal){0};
 }
 
-/* Chooses the centre and moves r there. */
-static void run_ahead(yk_proximal *p, double *r)
-{
-    int rows = p->problem->row_count;
-    double fraction = fmin(p->momentum, p->age / (p->age + 3.0));
-    for (int k = 0; k < rows; k++) p->centre[k] = r[k] + fraction * (r[k] - p->last[k]);
-    memcpy(p->last, r, (size_t)rows * sizeof *r);
-    memcpy(r, p->centre, (size_t)rows * sizeof *r);
-}
-
-static void shift_problem(yk_proximal *p)
-{
-    const yk_contact_problem *problem = p->problem;
-    for (int k = 0; k < problem->row_count; k++) {
-        double added = p->alpha * p->scale[k];
-        p->shifted.softness[k] = added + (problem->softness ? problem->softness[k] : 0);
-        p->shifted.q[k] = problem->q[k] - added * p->centre[k];
-    }
-}
-
 /* Newton's method on the shifted problem; false when it gained too little. */
 static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *r, double *u, int *steps)
 {
     newton->problem = &p->shifted;
-    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u), goal = INNER_GAIN * residual;
+    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u);
+    double goal = INNER_GAIN * residual;
     *steps = yk_newton_iterate(newton, goal, 0.999, limit < STEP_LIMIT ? limit : STEP_LIMIT, r, u, &residual);
-    if (p->bold && residual > goal) {
-        int bold = limit - *steps < BOLD_LIMIT ? limit - *steps : BOLD_LIMIT;
-        *steps += yk_newton_iterate_boldly(newton, goal, bold, r, u, &residual);
+    if (p->undamped && residual > goal) {
+        int left = limit - *steps;
+        if (left > UNDAMPED_LIMIT) left = UNDAMPED_LIMIT;
+        *steps += yk_newton_iterate_undamped(newton, goal, left, r, u, &residual);
     }
     newton->problem = p->problem;
     return residual <= goal;
 }
 
-static void adapt(yk_proximal *p, bool solved, int steps)
-{
-    if (!solved)
-        p->alpha *= 4;
-    else if (steps <= EASY)
-        p->alpha = fmax(ALPHA_LEAST, p->alpha / 3);
-    else if (steps > LABORIOUS)
-        p->alpha *= 1.5;
-}
-
 /* One proximal step from r, whose residual is `now`; returns that of the result, which is r again where it failed. */
-static double advance(yk_proximal *p, yk_newton *newton, int limit, double now, double *r, double *u, int *steps)
+static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double now, double *r, double *u, int *steps)
 {
-    run_ahead(p, r);
-    shift_problem(p);
-    bool solved = solve_shifted(p, newton, limit, r, u, steps);
-    double next = yk_contact_residual(p->problem, newton->friction, r, u);
-    p->age = solved && next <= 1.3 * now ? p->age + 1 : 0;
-    adapt(p, solved, *steps);
-    if (isfinite(next) && (solved || next <= 3 * now)) return next;
-    memcpy(r, p->last, (size_t)p->problem->row_count * sizeof *r);
-    return now;
-}
+    const yk_contact_problem *problem = p->problem;
+    int rows = problem->row_count;
 
-/* Iterates that drift slowly go on from where they are, those that went astray from the best. */
-static void begin_again(yk_proximal *p, int attempt, bool astray, double *r)
-{
-    size_t bytes = (size_t)p->problem->row_count * sizeof *r;
-    const struct temper *temper = &tempers[attempt % TEMPERS];
-    p->momentum = temper->momentum;
-    p->bold = temper->bold;
-    p->age = 0;
-    if (astray) {
-        p->alpha = temper->alpha;
-        memcpy(r, p->best, bytes);
+    /* The centre y, ahead of r in the direction of the last change. */
+    double ratio = fmin(p->momentum, p->age / (p->age + 3.0));
+    for (int k = 0; k < rows; k++) p->centre[k] = r[k] + ratio * (r[k] - p->last[k]);
+    memcpy(p->last, r, (size_t)rows * sizeof *r);
+    memcpy(r, p->centre, (size_t)rows * sizeof *r);
+
+    /* W + alpha D and q - alpha D y. */
+    for (int k = 0; k < rows; k++) {
+        double added = p->alpha * p->scale[k];
+        p->shifted.softness[k] = added + (problem->softness ? problem->softness[k] : 0);
+        p->shifted.q[k] = problem->q[k] - added * p->centre[k];
     }
-    memcpy(p->last, r, bytes);
+    bool solved = solve_shifted(p, newton, limit, r, u, steps);
+    double next = yk_contact_residual(problem, newton->friction, r, u);
+    p->age = solved && next <= 1.3 * now ? p->age + 1 : 0;
+
+    /* The next alpha, by the trouble that Newton had. */
+    if (!solved) {
+        p->alpha *= 4;
+    } else if (*steps <= FEW_STEPS) {
+        p->alpha = fmax(ALPHA_LEAST, p->alpha / 3);
+    } else if (*steps > MANY_STEPS) {
+        p->alpha *= 1.5;
+    }
+    if (isfinite(next) && (solved || next <= 3 * now)) return next;
+    memcpy(r, p->last, (size_t)rows * sizeof *r);
+    return now;
 }
 
 int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int limit, double *r, double *u,
@@ -138,27 +113,39 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
 {
     size_t bytes = (size_t)p->problem->row_count * sizeof *r;
     double best = *residual, now = best;
-    int total = 0;
     memcpy(p->best, r, bytes);
     memcpy(p->best_u, u, bytes);
-    for (int attempt = 0, vain = 0; best > tolerance && total < limit && vain < TEMPERS; attempt++, vain++) {
+    int total = 0;
+    int in_vain = 0; /* strategies since the last that gained */
+    for (int attempt = 0; best > tolerance && total < limit && in_vain < STRATEGIES; attempt++, in_vain++) {
+        const struct strategy *strategy = &strategies[attempt % STRATEGIES];
+        p->momentum = strategy->momentum;
+        p->undamped = strategy->undamped;
+        p->age = 0;
+
+        /* Iterates that drift slowly go on from where they are, those that went astray from the best. */
+        if (attempt == 0 || now > 4 * best) {
+            p->alpha = strategy->alpha;
+            memcpy(r, p->best, bytes);
+            now = best;
+        }
+        memcpy(p->last, r, bytes);
+
         double milestone = best;
-        bool astray = attempt == 0 || now > 4 * best;
-        begin_again(p, attempt, astray, r);
-        if (astray) now = best;
-        for (int mark = total; best > tolerance && total < limit && total - mark < PATIENCE;) {
+        int mark = total;
+        while (best > tolerance && total < limit && total - mark < STALL_LIMIT) {
             int steps;
-            now = advance(p, newton, limit - total, now, r, u, &steps);
+            now = proximal_step(p, newton, limit - total, now, r, u, &steps);
             total += steps > 0 ? steps : 1;
             if (now < best) {
                 best = now;
                 memcpy(p->best, r, bytes);
                 memcpy(p->best_u, u, bytes);
             }
-            if (best < PATIENT_GAIN * milestone) {
+            if (best < OUTER_GAIN * milestone) {
                 milestone = best;
                 mark = total;
-                vain = 0;
+                in_vain = 0;
             }
         }
     }

@@ -4,7 +4,7 @@
  * Each step solves the problem with W + alpha D in place of W and q - alpha D y in place of q by Newton's method, where
  * D holds the mean diagonals of the contacts' own blocks. With alpha large enough Newton converges, because every
  * contact then answers mostly to itself; its result is where the next step starts, and where nothing moves any more the
- * added terms cancel. alpha follows the trouble that Newton has. The centre y runs ahead of the iterates in the direction
+ * added terms cancel. alpha follows the trouble that Newton has. The centre y is ahead of the iterates in the direction
  * of the last change (Nesterov 1983) until that fails, for what converges slowly does so in one direction. */
 #ifndef YK_CONTACT_PROXIMAL_H
 #define YK_CONTACT_PROXIMAL_H
@@ -18,8 +18,8 @@ typedef struct yk_proximal {
     double *centre, *last;
     double *best, *best_u;
     double alpha, momentum;
-    bool bold; /* tries Newton steps without a line search */
-    int age;   /* steps since the centre last ran ahead in vain */
+    bool undamped; /* tries Newton steps without a line search */
+    int age;       /* steps since the centre was last ahead in vain */
 } yk_proximal;
 
 yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *problem, yk_proximal *proximal);
