@@ -63,12 +63,14 @@ typedef struct view {
 
 static double input_at(const view *v, int port, double t)
 {
-    return v->inputs && v->of->connected[port] ? yk_input_scalar(&v->inputs[port], t - v->begin) : 0;
+    if (!v->inputs || !v->of->connected[port]) return 0;
+    return yk_input_scalar(&v->inputs[port], t - v->begin);
 }
 
 static double reference_at(const view *v, double t)
 {
-    return v->of->connected[REFERENCE] ? input_at(v, REFERENCE, t) : yk_function_value(v->of->def.reference, t);
+    if (v->of->connected[REFERENCE]) return input_at(v, REFERENCE, t);
+    return yk_function_value(v->of->def.reference, t);
 }
 
 static double error_at(const view *v, double t)
@@ -76,19 +78,12 @@ static double error_at(const view *v, double t)
     return reference_at(v, t) - input_at(v, MEASURED, t);
 }
 
-/* Change of the error over a step as D acts on it: from the measured rate, or as it is seen. */
-static double change_of_error(const view *v, double t, double h, double error, double reference)
-{
-    if (!v->of->connected[RATE]) return error - v->of->now->error;
-    double increment = input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2) + input_at(v, RATE, t);
-    return reference - v->of->memory->reference - increment * h / 6;
-}
-
 /* e' smoothed by the filter, whose state follows exactly for an error that changes evenly over the step. */
 static double derivative(loop_state *s, double filter, double h, double begin, double end)
 {
-    if (filter <= 0) return (end - begin) / h;
-    double ramp = (end - begin) / h, decay = exp(-h / filter);
+    double ramp = (end - begin) / h;
+    if (filter <= 0) return ramp;
+    double decay = exp(-h / filter);
     s->smoothed = end - ramp * filter + (s->smoothed - begin + ramp * filter) * decay;
     return (end - s->smoothed) / filter;
 }
@@ -111,56 +106,77 @@ static void advance_loop(const view *v, double t, double h, double integral)
 {
     const yk_control_loop_def *def = &v->of->def;
     loop_state *s = v->of->now;
-    double error = error_at(v, t), reference = reference_at(v, t), part = def->integral * integral, wanted;
-    double change = change_of_error(v, t, h, error, reference);
+    loop_memory *memory = v->of->memory;
+    double reference = reference_at(v, t);
+    double error = error_at(v, t);
+    double part = def->integral * integral;
+
+    /* Change of the error as D acts on it: from the measured rate, by Simpson's rule, or as it is seen. */
+    bool has_rate = v->of->connected[RATE];
+    double change = error - s->error;
+    if (has_rate) {
+        double rates = input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2) + input_at(v, RATE, t);
+        change = reference - memory->reference - rates * h / 6;
+    }
+
+    double wanted;
     if (def->form == YK_CONTROL_RATE) {
         /* The filter's state is the integral of the smoothed derivative. */
-        double before = s->smoothed;
-        if (def->filter > 0) derivative(s, def->filter, h, error - change, error);
-        double grown = def->filter > 0 ? s->smoothed - before : change;
+        double grown = change;
+        if (def->filter > 0) {
+            double before = s->smoothed;
+            derivative(s, def->filter, h, error - change, error);
+            grown = s->smoothed - before;
+        }
         wanted = s->command + def->proportional * integral + h * (s->integral + 0.5 * part) + def->derivative * grown;
     } else {
-        double rate = derivative(s, def->filter, h, error - change, error);
         /* A measured rate is known at its time; a mean over the step would be half a step late. */
-        bool measured = v->of->connected[RATE] && def->filter <= 0;
-        if (measured) rate = (reference - v->of->memory->reference) / h - input_at(v, RATE, t);
+        double rate = derivative(s, def->filter, h, error - change, error);
+        if (has_rate && def->filter <= 0) rate = (reference - memory->reference) / h - input_at(v, RATE, t);
         wanted = def->offset + def->proportional * error + s->integral + part + def->derivative * rate;
     }
-    bool free = set_command(v->of, wanted, h);
+
     /* Held back: what would drive the command further is not integrated. */
+    bool free = set_command(v->of, wanted, h);
     if (free || part * (wanted - s->command) <= 0) s->integral += part;
     s->error = error;
-    v->of->memory->reference = reference;
+    memory->reference = reference;
 }
 
 /* Steps ---------------------------------------------------------------------------------------------------------- */
 
+/* Continuous: steps no longer than the longest own one. */
 static void follow(const view *v, double t, double h, double longest)
 {
-    int parts = longest > 0 ? (int)fmax(1, ceil(h / longest * (1 - 1e-9))) : 1;
+    int parts = 1;
+    if (longest > 0) parts = (int)fmax(1, ceil(h / longest * (1 - 1e-9)));
     double width = h / parts;
     for (int i = 0; i < parts; i++) {
-        double from = t + i * width, to = from + width;
+        double from = t + i * width;
+        double to = from + width;
         double sum = error_at(v, from) + 4 * error_at(v, from + width / 2) + error_at(v, to);
         advance_loop(v, to, width, sum * width / 6);
     }
 }
 
-static void sample(control *self, const view *v, double t)
-{
-    advance_loop(v, t, self->period, self->period * error_at(v, t));
-}
-
 static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     control *self = (control *)subsystem;
-    double end = t + h + 1e-9 * h, taken = *self->samples;
+    double period = self->period;
+    double end = t + h + 1e-9 * h;
+    double taken = *self->samples;
     for (int i = 0; i < self->count; i++) {
         view v = {&self->loops[i], &inputs[LOOP_PORTS * i], t};
-        taken = *self->samples;
-        if (self->period <= 0) follow(&v, t, h, self->longest);
-        for (; self->period > 0 && self->start + (taken + 1) * self->period <= end; taken++)
-            sample(self, &v, self->start + (taken + 1) * self->period);
+        if (period <= 0) {
+            follow(&v, t, h, self->longest);
+        } else {
+            /* All samples that fall into the step. */
+            for (taken = *self->samples;; taken++) {
+                double sample = self->start + (taken + 1) * period;
+                if (sample > end) break;
+                advance_loop(&v, sample, period, period * error_at(&v, sample));
+            }
+        }
         if (!isfinite(v.of->now->command)) return YK_ERROR_NOT_FINITE;
     }
     *self->samples = taken;
@@ -179,11 +195,14 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         double error = inputs ? error_at(&v, t) : 0;
         *l->now = (loop_state){.error = error, .smoothed = error};
         *l->memory = (loop_memory){.reference = reference_at(&v, t)};
-        bool value = l->def.form == YK_CONTROL_VALUE;
-        double wanted = l->def.offset;
-        if (value) wanted += l->def.proportional * error;
-        if (value && l->def.filter <= 0) wanted -= l->def.derivative * input_at(&v, RATE, t);
-        l->now->command = fmax(l->def.low, fmin(l->def.high, wanted));
+
+        const yk_control_loop_def *def = &l->def;
+        double wanted = def->offset;
+        if (def->form == YK_CONTROL_VALUE) {
+            wanted += def->proportional * error;
+            if (def->filter <= 0) wanted -= def->derivative * input_at(&v, RATE, t);
+        }
+        l->now->command = fmax(def->low, fmin(def->high, wanted));
     }
     return YK_OK;
 }
@@ -276,12 +295,16 @@ static double next_event(const yk_subsystem *subsystem, double t)
 {
     const control *self = (const control *)subsystem;
     double next = INFINITY;
-    for (int i = 0; i < self->count; i++)
-        if (!self->loops[i].connected[REFERENCE])
-            next = fmin(next, yk_function_next_event(self->loops[i].def.reference, t));
+    for (int i = 0; i < self->count; i++) {
+        const loop *l = &self->loops[i];
+        if (!l->connected[REFERENCE]) next = fmin(next, yk_function_next_event(l->def.reference, t));
+    }
     if (self->period <= 0) return next;
-    double count = floor((t - self->start) / self->period) + 1, sample_time = self->start + count * self->period;
-    return fmin(next, sample_time > t ? sample_time : sample_time + self->period);
+
+    double count = floor((t - self->start) / self->period) + 1;
+    double sample = self->start + count * self->period;
+    if (!(sample > t)) sample += self->period;
+    return fmin(next, sample);
 }
 
 static void destroy(yk_subsystem *subsystem)
@@ -338,11 +361,12 @@ static yk_status name_loop(control *self, int index)
     loop *l = &self->loops[index];
     l->name = yk_text_copy(self->context, l->def.name ? l->def.name : "loop");
     if (!l->name) return YK_ERROR_MEMORY;
+
     for (int k = 0; k < LOOP_PORTS; k++) {
         l->port_names[k] = yk_name_join(self->context, l->name, endings[k]);
         if (!l->port_names[k]) return YK_ERROR_MEMORY;
-        self->ports[LOOP_PORTS * index + k] =
-            (yk_port){l->port_names[k], YK_PORT_SIGNAL, k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL};
+        yk_causality causality = k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL;
+        self->ports[LOOP_PORTS * index + k] = (yk_port){l->port_names[k], YK_PORT_SIGNAL, causality};
     }
     return YK_OK;
 }
@@ -352,23 +376,19 @@ static const char *loop_name(const void *user, int index)
     return ((const control *)user)->loops[index].name;
 }
 
-static yk_status name_channels(control *self)
-{
-    yk_channel_rows rows = {channel_rows, CHANNEL_ROWS, loop_name, self, self->count};
-    return yk_name_channels(self->context, &rows, &self->channels, &self->channel_names);
-}
-
 static yk_status fill(control *self, const yk_control_def *def)
 {
     yk_context *context = self->context;
     size_t count = (size_t)def->loop_count;
     self->count = def->loop_count;
-    self->period = def->period, self->longest = def->step;
+    self->period = def->period;
+    self->longest = def->step;
     self->name = yk_text_copy(context, def->name ? def->name : "control");
     self->loops = yk_allocate(context, count, sizeof *self->loops);
     self->ports = yk_allocate(context, LOOP_PORTS * count, sizeof *self->ports);
     self->image = yk_allocate(context, image_words(self), sizeof *self->image);
     if (!self->name || !self->loops || !self->ports || !self->image) return YK_ERROR_MEMORY;
+
     loop_state *states = (loop_state *)self->image;
     loop_memory *memory = (loop_memory *)(self->image + count * STATE_WORDS);
     self->samples = self->image + count * (STATE_WORDS + MEMORY_WORDS);
@@ -377,12 +397,15 @@ static yk_status fill(control *self, const yk_control_def *def)
         yk_status status = name_loop(self, (int)i);
         if (status < 0) return status;
     }
-    return name_channels(self);
+
+    yk_channel_rows rows = {channel_rows, CHANNEL_ROWS, loop_name, self, self->count};
+    return yk_name_channels(context, &rows, &self->channels, &self->channel_names);
 }
 
 yk_status yk_control_create(yk_context *context, const yk_control_def *def, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
+
     if (def->loop_count < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs at least one loop");
     if (!(def->period >= 0) || !(def->step >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT, "period (%g s) and step (%g s) must not be negative", def->period,
@@ -391,6 +414,7 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def, yk_s
         yk_status status = check_loop(context, &def->loops[i]);
         if (status < 0) return status;
     }
+
     control *self = yk_allocate(context, 1, sizeof *self);
     if (!self) return YK_ERROR_MEMORY;
     self->subsystem.ops = &control_ops;

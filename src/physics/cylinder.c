@@ -1,3 +1,4 @@
+/* Flows, chambers, forces and powers of a hydraulic cylinder (paper rim (46)-(51)); see cylinder.h. */
 #include "physics/cylinder.h"
 
 /* Orifices ------------------------------------------------------------------------------------------------------- */
@@ -13,33 +14,47 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
 {
     double k = yk_valve_limited(kind, spool);
     bool inside = k == spool;
-    double retract, extend, d_retract, d_extend;
+    double retract, extend;
+    double d_retract = 0;
+    double d_extend = 0;
     if (kind == YK_VALVE_OPEN_CENTRE) {
-        retract = k, extend = 1 - k;
-        d_retract = inside, d_extend = inside ? -1 : 0;
+        retract = k;
+        extend = 1 - k;
+        if (inside) {
+            d_retract = 1;
+            d_extend = -1;
+        }
     } else {
-        retract = fmax(-k, 0), extend = fmax(k, 0);
-        d_retract = inside && k < 0 ? -1 : 0, d_extend = inside && k > 0;
+        retract = fmax(-k, 0);
+        extend = fmax(k, 0);
+        if (inside && k < 0) d_retract = -1;
+        if (inside && k > 0) d_extend = 1;
     }
-    fraction[YK_ORIFICE_P1] = fraction[YK_ORIFICE_T2] = retract;
-    fraction[YK_ORIFICE_P2] = fraction[YK_ORIFICE_T1] = extend;
-    slope[YK_ORIFICE_P1] = slope[YK_ORIFICE_T2] = d_retract;
-    slope[YK_ORIFICE_P2] = slope[YK_ORIFICE_T1] = d_extend;
+
+    fraction[YK_ORIFICE_P1] = retract;
+    fraction[YK_ORIFICE_T2] = retract;
+    fraction[YK_ORIFICE_P2] = extend;
+    fraction[YK_ORIFICE_T1] = extend;
+    slope[YK_ORIFICE_P1] = d_retract;
+    slope[YK_ORIFICE_T2] = d_retract;
+    slope[YK_ORIFICE_P2] = d_extend;
+    slope[YK_ORIFICE_T1] = d_extend;
 }
 
 /* Root of a difference of pressures with a finite slope at zero, and its derivative. */
 static double rounded_root(const yk_valve *valve, double difference, double *slope)
 {
-    double size = fabs(difference), root;
-    if (difference < 0 && !valve->backflow) {
-        *slope = 0;
-        return 0;
-    }
+    *slope = 0;
+    if (difference < 0 && !valve->backflow) return 0;
+
+    double size = fabs(difference);
+    double root;
     if (size >= valve->laminar) {
         root = sqrt(size);
         *slope = 0.5 / root;
     } else {
-        double x = size / valve->laminar, top = sqrt(valve->laminar);
+        double x = size / valve->laminar;
+        double top = sqrt(valve->laminar);
         root = top * x * (1.5 - 0.5 * x);
         *slope = (1.5 - x) / top;
     }
@@ -55,19 +70,27 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const
                        const double *unknowns, yk_cylinder_flow *flow)
 {
     const yk_valve *valve = &cylinder->valve;
-    double fraction[YK_ORIFICES], by_spool[YK_ORIFICES];
+    double fraction[YK_ORIFICES];
+    double by_spool[YK_ORIFICES];
     openings(valve->kind, yk_cylinder_spool(cylinder, drive, unknowns), fraction, by_spool);
+
+    /* area cd sqrt(2 dp / density) through each, from the pump or to the tank */
     double factor = valve->area * valve->discharge * sqrt(2 / fluid->density);
     flow->blocked = 0;
     for (int i = 0; i < YK_ORIFICES; i++) {
         bool pump = i == YK_ORIFICE_P1 || i == YK_ORIFICE_P2;
-        double head = unknowns[i / 2], p = yk_fluid_pressure(fluid, head), slope;
+        double head = unknowns[i / 2];
+        double p = yk_fluid_pressure(fluid, head);
         double difference = pump ? drive->pump - p : p - drive->tank;
+        double slope;
         double root = rounded_root(valve, difference, &slope);
+        if (pump) slope = -slope;
+
         flow->orifice[i] = factor * fraction[i] * root;
         flow->by_spool[i] = factor * by_spool[i] * root;
-        flow->slope[i] = head > fluid->vapour ? factor * fraction[i] * (pump ? -slope : slope) : 0;
-        flow->blocked += difference < 0 && !valve->backflow && fraction[i] > 0;
+        flow->slope[i] = 0;
+        if (head > fluid->vapour) flow->slope[i] = factor * fraction[i] * slope;
+        if (difference < 0 && !valve->backflow && fraction[i] > 0) flow->blocked++;
     }
 }
 
@@ -81,10 +104,11 @@ typedef struct chamber {
 static chamber chamber_at(const yk_cylinder *c, int index, double displacement, double rate)
 {
     double sign = index == 0 ? -1 : 1;
-    double length = c->length * (index == 0 ? c->fraction : 1 - c->fraction) + sign * displacement;
+    double fraction = index == 0 ? c->fraction : 1 - c->fraction;
+    double length = c->length * fraction + sign * displacement;
     double least = 0.5 * c->stop;
-    bool inside = length > least;
-    return (chamber){c->area[index] * (inside ? length : least), inside ? sign * c->area[index] * rate : 0};
+    if (length > least) return (chamber){c->area[index] * length, sign * c->area[index] * rate};
+    return (chamber){c->area[index] * least, 0};
 }
 
 int yk_cylinder_size(const yk_cylinder *cylinder)
@@ -96,7 +120,7 @@ int yk_cylinder_size(const yk_cylinder *cylinder)
 static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *heads, const yk_cylinder_flow *flow,
                      double in[2])
 {
-    double p[2] = {yk_fluid_pressure(fluid, heads[0]), yk_fluid_pressure(fluid, heads[1])};
+    const double p[2] = {yk_fluid_pressure(fluid, heads[0]), yk_fluid_pressure(fluid, heads[1])};
     double leak = c->leakage * (p[1] - p[0]);
     for (int i = 0; i < 2; i++) {
         double net = flow->orifice[2 * i] - flow->orifice[2 * i + 1];
@@ -112,6 +136,7 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid, const 
     double in[2];
     yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
     supplies(cylinder, fluid, unknowns, &flow, in);
+
     for (int i = 0; i < 2; i++) {
         chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
         double fill = yk_fluid_fill(fluid, unknowns[i]);
@@ -128,24 +153,36 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid, co
     double in[2];
     yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
     supplies(cylinder, fluid, unknowns, &flow, in);
+
     for (int i = 0; i < 2; i++) {
         chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
-        double head = unknowns[i], p = yk_fluid_pressure(fluid, head);
-        bool liquid = head > fluid->vapour;
-        double fill = yk_fluid_fill(fluid, head), slope = yk_fluid_fill_slope(fluid, head);
+        double head = unknowns[i];
+        double p = yk_fluid_pressure(fluid, head);
+        double fill = yk_fluid_fill(fluid, head);
+        double slope = yk_fluid_fill_slope(fluid, head);
         double scale = 1 / (at.volume * slope);
-        double net = flow.orifice[2 * i] - flow.orifice[2 * i + 1];
-        double own = liquid ? slope * net - cylinder->leakage : 0;
+
+        /* By its own head: supply and swept volume, then the slope of the fill under the rate. */
+        double own = 0;
+        if (head > fluid->vapour) own = slope * (flow.orifice[2 * i] - flow.orifice[2 * i + 1]) - cylinder->leakage;
         own += yk_fluid_fill(fluid, p) * (flow.slope[2 * i] - flow.slope[2 * i + 1]) - slope * at.volume_rate;
         double rate = (in[i] - fill * at.volume_rate) * scale;
         jacobian[i * n + i] = scale * own - rate * yk_fluid_fill_curvature(fluid, head) / slope;
-        jacobian[i * n + 1 - i] = unknowns[1 - i] > fluid->vapour ? scale * cylinder->leakage : 0;
+
+        /* By that of the other chamber, through the leak. */
+        jacobian[i * n + 1 - i] = 0;
+        if (unknowns[1 - i] > fluid->vapour) jacobian[i * n + 1 - i] = scale * cylinder->leakage;
+
         if (n > 2) {
             double by_spool = flow.by_spool[2 * i] - flow.by_spool[2 * i + 1];
             jacobian[i * n + 2] = scale * yk_fluid_fill(fluid, p) * by_spool;
         }
     }
-    if (n > 2) jacobian[6] = jacobian[7] = 0, jacobian[8] = -1 / cylinder->valve.lag;
+    if (n > 2) {
+        jacobian[2 * n] = 0;
+        jacobian[2 * n + 1] = 0;
+        jacobian[2 * n + 2] = -1 / cylinder->valve.lag;
+    }
 }
 
 /* Forces and energy ------------------------------------------------------------------------------------------------ */
@@ -155,7 +192,9 @@ static double stop_depth(const yk_cylinder *c, double displacement)
 {
     double extended = displacement - (c->length * c->fraction - c->stop);
     double retracted = displacement + (c->length * (1 - c->fraction) - c->stop);
-    return extended > 0 ? extended : retracted < 0 ? retracted : 0;
+    if (extended > 0) return extended;
+    if (retracted < 0) return retracted;
+    return 0;
 }
 
 double yk_cylinder_stop_force(const yk_cylinder *cylinder, double length, double rate)
@@ -175,9 +214,11 @@ double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid, con
 
 double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length, const double *unknowns)
 {
-    double depth = stop_depth(cylinder, length), sum = 0.5 * cylinder->stop_stiffness * depth * depth;
+    double depth = stop_depth(cylinder, length);
+    double sum = 0.5 * cylinder->stop_stiffness * depth * depth;
     for (int i = 0; i < 2; i++) {
-        double volume = chamber_at(cylinder, i, length, 0).volume, p = yk_fluid_pressure(fluid, unknowns[i]);
+        double volume = chamber_at(cylinder, i, length, 0).volume;
+        double p = yk_fluid_pressure(fluid, unknowns[i]);
         double liquid = volume * yk_fluid_fill(fluid, unknowns[i]);
         sum += liquid * yk_fluid_enthalpy(fluid, p) - p * volume;
     }
@@ -187,37 +228,53 @@ double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, do
 void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
                         const double *unknowns, yk_cylinder_power *power)
 {
+    const yk_cylinder *c = cylinder;
+    double rate = drive->rate;
     yk_cylinder_flow flow;
-    yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
-    double pump = yk_fluid_enthalpy(fluid, drive->pump), tank = yk_fluid_enthalpy(fluid, drive->tank), own[2];
-    power->supply = power->loss = 0;
+    yk_cylinder_flows(c, fluid, drive, unknowns, &flow);
+
+    /* What the liquid brings along and what throttles lose of it. */
+    double pump = yk_fluid_enthalpy(fluid, drive->pump);
+    double tank = yk_fluid_enthalpy(fluid, drive->tank);
+    double own[2];
+    power->supply = 0;
+    power->loss = 0;
     for (int i = 0; i < 2; i++) {
-        double p = yk_fluid_pressure(fluid, unknowns[i]), fill = yk_fluid_fill(fluid, p);
+        double in = flow.orifice[2 * i];
+        double out = flow.orifice[2 * i + 1];
+        double p = yk_fluid_pressure(fluid, unknowns[i]);
+        double fill = yk_fluid_fill(fluid, p);
         own[i] = yk_fluid_enthalpy(fluid, p);
-        power->supply += fill * (pump * flow.orifice[2 * i] - tank * flow.orifice[2 * i + 1]);
-        power->loss += fill * ((pump - own[i]) * flow.orifice[2 * i] + (own[i] - tank) * flow.orifice[2 * i + 1]);
+        power->supply += fill * (pump * in - tank * out);
+        power->loss += fill * ((pump - own[i]) * in + (own[i] - tank) * out);
+
         /* What a chamber behind its stop does not give way is pushed into the stop alone. */
-        chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
-        double swept = (i == 0 ? -1 : 1) * cylinder->area[i] * drive->rate;
+        chamber at = chamber_at(c, i, drive->length, rate);
+        double swept = (i == 0 ? -1 : 1) * c->area[i] * rate;
         power->loss -= p * (swept - at.volume_rate);
     }
-    double leak = cylinder->leakage * (yk_fluid_pressure(fluid, unknowns[1]) - yk_fluid_pressure(fluid, unknowns[0]));
-    double stop = yk_cylinder_stop_force(cylinder, drive->length, drive->rate);
-    double stored = cylinder->stop_stiffness * stop_depth(cylinder, drive->length) * drive->rate;
-    power->loss += leak * (own[1] - own[0]) + cylinder->friction * drive->rate * drive->rate;
-    power->loss += -stop * drive->rate - stored;
-    power->port = -yk_cylinder_force(cylinder, fluid, drive, unknowns) * drive->rate;
+
+    /* Leakage, friction and the damping of the stops. */
+    double leak = c->leakage * (yk_fluid_pressure(fluid, unknowns[1]) - yk_fluid_pressure(fluid, unknowns[0]));
+    double stop = yk_cylinder_stop_force(c, drive->length, rate);
+    double stored = c->stop_stiffness * stop_depth(c, drive->length) * rate;
+    power->loss += leak * (own[1] - own[0]) + c->friction * rate * rate;
+    power->loss += -stop * rate - stored;
+
+    power->port = -yk_cylinder_force(c, fluid, drive, unknowns) * rate;
 }
 
 /* Start ------------------------------------------------------------------------------------------------------------ */
 
 bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, double pressure[2])
 {
-    double fraction[YK_ORIFICES], slope[YK_ORIFICES];
-
+    double fraction[YK_ORIFICES];
+    double slope[YK_ORIFICES];
     openings(cylinder->valve.kind, drive->command, fraction, slope);
+
     for (int i = 0; i < 2; i++) {
-        double in = fraction[2 * i] * fraction[2 * i], out = fraction[2 * i + 1] * fraction[2 * i + 1];
+        double in = fraction[2 * i] * fraction[2 * i];
+        double out = fraction[2 * i + 1] * fraction[2 * i + 1];
         if (!(in + out > 0)) return false;
         pressure[i] = (in * drive->pump + out * drive->tank) / (in + out);
     }

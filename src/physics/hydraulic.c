@@ -13,7 +13,8 @@ static const yk_subsystem_ops hydraulic_ops;
 
 /* Start ---------------------------------------------------------------------------------------------------------- */
 
-static void report_events(yk_hydraulic *self)
+/* Warns of what happened since the start, once. */
+static void log_events(yk_hydraulic *self)
 {
     static const char *const words[YK_HYDRAULIC_EVENTS] = {
         [YK_BLOCKED] = "its valve kept fluid from flowing back",
@@ -24,34 +25,43 @@ static void report_events(yk_hydraulic *self)
     };
     for (int i = 0; self->ran && i < self->count; i++) {
         const yk_hydraulic_ledger *b = self->slots[i].ledger;
-        for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++)
-            if (b->event_time[k] > 0)
-                yk_log(self->context, YK_LOG_WARNING, "%s: cylinder '%s': %s for %.3g s in all, from t = %.6g s on",
-                       self->name, self->slots[i].name, words[k], b->event_time[k], b->event_first[k]);
+        for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {
+            if (!(b->event_time[k] > 0)) continue;
+            yk_log(self->context, YK_LOG_WARNING, "%s: cylinder '%s': %s for %.3g s in all, from t = %.6g s on",
+                   self->name, self->slots[i].name, words[k], b->event_time[k], b->event_first[k]);
+        }
     }
     self->ran = false;
 }
 
+/* The pressures at the start, by one of three ways to give them. */
 static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, const yk_cylinder_drive *drive,
                              double heads[2])
 {
     const yk_hydraulic_cylinder_def *def = &at->def;
     const double *area = at->cylinder.area;
     double sum = drive->pump + drive->tank;
-    if (def->start == YK_HYDRAULIC_PRESSURE) {
-        heads[0] = def->pressure[0], heads[1] = def->pressure[1];
-    } else if (def->start == YK_HYDRAULIC_FORCE) {
+    switch (def->start) {
+    case YK_HYDRAULIC_PRESSURE:
+        heads[0] = def->pressure[0];
+        heads[1] = def->pressure[1];
+        break;
+    case YK_HYDRAULIC_FORCE:
         heads[1] = (def->force + area[0] * sum) / (area[0] + area[1]);
         heads[0] = sum - heads[1];
-    } else if (!yk_cylinder_steady(&at->cylinder, drive, heads)) {
+        break;
+    case YK_HYDRAULIC_STEADY:
+        if (yk_cylinder_steady(&at->cylinder, drive, heads)) break;
         return yk_fail(
             self->context, YK_ERROR_ARGUMENT,
             "%s: the valve of cylinder '%s' is closed at the start and leaves its pressures open; give them, "
             "or the force that it holds",
             self->name, at->name);
     }
-    if (fmin(heads[0], heads[1]) >= self->fluid.vapour && fmax(heads[0], heads[1]) < yk_fluid_limit(&self->fluid))
-        return YK_OK;
+
+    double lowest = fmin(heads[0], heads[1]);
+    double highest = fmax(heads[0], heads[1]);
+    if (lowest >= self->fluid.vapour && highest < yk_fluid_limit(&self->fluid)) return YK_OK;
     return yk_fail(
         self->context, YK_ERROR_ARGUMENT,
         "%s: cylinder '%s' would start with %g and %g Pa; the force that it is to hold is beyond pump and tank",
@@ -61,19 +71,22 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, co
 static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const yk_input *inputs)
 {
     yk_hydraulic_slot *at = &self->slots[index];
-    const yk_input *motion = at->joined && inputs ? &inputs[index] : NULL;
-    const yk_input *spool = at->wired && inputs ? &inputs[self->count + index] : NULL;
+    yk_hydraulic_job j = {.self = self, .at = at, .begin = t};
+    if (at->joined && inputs) j.motion = &inputs[index];
+    if (at->wired && inputs) j.spool = &inputs[self->count + index];
+
+    /* s0 is the length of the def, or that of the motion. */
     *at->now = (yk_hydraulic_state){.length = at->def.actuator_length};
     *at->ledger = (yk_hydraulic_ledger){.time = t};
     at->origin = at->def.actuator_length;
-    if (isnan(at->origin)) at->origin = motion ? yk_input_scalar(motion, 0) : 0;
+    if (isnan(at->origin)) at->origin = j.motion ? yk_input_scalar(j.motion, 0) : 0;
     if (!at->joined) at->now->length = at->origin;
-    if (motion) {
-        at->now->length = yk_input_scalar(motion, 0);
-        at->now->rate = yk_input_scalar_rate(motion, 0);
-        at->ledger->acceleration = yk_input_scalar_second_rate(motion, 0);
+    if (j.motion) {
+        at->now->length = yk_input_scalar(j.motion, 0);
+        at->now->rate = yk_input_scalar_rate(j.motion, 0);
+        at->ledger->acceleration = yk_input_scalar_second_rate(j.motion, 0);
     }
-    yk_hydraulic_job j = {self, at, motion, spool, t};
+
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t);
     at->now->unknown[2] = drive.command;
     return start_heads(self, at, &drive, at->now->unknown);
@@ -83,14 +96,13 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     (void)h;
-    report_events(self);
+    log_events(self);
     for (int i = 0; i < self->count; i++) {
         yk_status status = start_cylinder(self, i, t, inputs);
-        if (status < 0) {
-            snprintf(self->message, sizeof self->message, "%.*s", (int)sizeof self->message - 1,
-                     yk_last_message(self->context));
-            return status;
-        }
+        if (status >= 0) continue;
+        int room = (int)sizeof self->message - 1;
+        snprintf(self->message, sizeof self->message, "%.*s", room, yk_last_message(self->context));
+        return status;
     }
     return YK_OK;
 }
@@ -102,6 +114,19 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     return yk_hydraulic_advance((yk_hydraulic *)subsystem, t, h, inputs);
 }
 
+/* What drives a cylinder between steps. */
+static yk_cylinder_drive present_drive(const yk_hydraulic *self, const yk_hydraulic_slot *at)
+{
+    const yk_hydraulic_state *s = at->now;
+    return (yk_cylinder_drive){
+        .length = s->length - at->origin,
+        .rate = s->rate,
+        .command = s->unknown[2],
+        .pump = yk_function_value(self->def.pump, at->ledger->time),
+        .tank = self->def.tank,
+    };
+}
+
 static void output(const yk_subsystem *subsystem, int port, yk_port_value *value)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
@@ -110,7 +135,8 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
         value->motion.position.x = at->now->unknown[2];
         return;
     }
-    yk_cylinder_drive drive = yk_hydraulic_present(self, at);
+
+    yk_cylinder_drive drive = present_drive(self, at);
     value->motion.position.x = at->now->length;
     value->motion.velocity.x = at->now->rate;
     value->motion.acceleration.x = at->ledger->acceleration;
@@ -130,11 +156,13 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
     (void)constrained;
     if (port < 0 || port >= 2 * self->count || !(self->ports[port].causalities & causality))
         return yk_fail(self->context, YK_ERROR_ARGUMENT, "%s: port %d cannot be connected like this", self->name, port);
+
     yk_hydraulic_slot *at = &self->slots[port % self->count];
-    if (port < self->count)
+    if (port < self->count) {
         at->joined = true;
-    else
+    } else {
         at->wired = true;
+    }
     return YK_OK;
 }
 
@@ -146,8 +174,10 @@ static const char *message(const yk_subsystem *subsystem)
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
     size_t count = (size_t)((const yk_hydraulic *)subsystem)->count;
-    return (yk_state_layout){.words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS),
-                             .continuous = count * YK_HYDRAULIC_STATE_WORDS};
+    return (yk_state_layout){
+        .words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS),
+        .continuous = count * YK_HYDRAULIC_STATE_WORDS,
+    };
 }
 
 static void state_get(const yk_subsystem *subsystem, double *image)
@@ -167,8 +197,8 @@ static void energy(const yk_subsystem *subsystem, yk_energy *sum)
     *sum = (yk_energy){0};
     for (int i = 0; i < self->count; i++) {
         const yk_hydraulic_slot *at = &self->slots[i];
-        sum->potential +=
-            yk_cylinder_energy(&at->cylinder, &self->fluid, at->now->length - at->origin, at->now->unknown);
+        double length = at->now->length - at->origin;
+        sum->potential += yk_cylinder_energy(&at->cylinder, &self->fluid, length, at->now->unknown);
         sum->dissipated += at->ledger->dissipated;
         sum->work += at->ledger->work;
         sum->port_work += at->ledger->port_work;
@@ -184,34 +214,115 @@ static double next_event(const yk_subsystem *subsystem, double t)
     return next;
 }
 
+/* Channels -------------------------------------------------------------------------------------------------------- */
+
+typedef enum channel_kind {
+    PRESSURE_1,
+    PRESSURE_2,
+    FLOW_1,
+    FLOW_2,
+    THRUST,
+    OPENING,
+    VOID_1,
+    VOID_2,
+    BLOCKED_TIME, /* and those that follow: in the order of the events */
+    CAVITATION_TIME,
+    STOP_TIME,
+    LIMIT_TIME,
+    OVERPRESSURE_TIME,
+    CHANNEL_KINDS
+} channel_kind;
+
+static const yk_channel_row channel_rows[CHANNEL_KINDS] = {
+    [PRESSURE_1] = {"pressure_1", "Pa"},
+    [PRESSURE_2] = {"pressure_2", "Pa"},
+    [FLOW_1] = {"flow_1", "m^3/s"},
+    [FLOW_2] = {"flow_2", "m^3/s"},
+    [THRUST] = {"thrust", "N"},
+    [OPENING] = {"opening", ""},
+    [VOID_1] = {"void_1", ""},
+    [VOID_2] = {"void_2", ""},
+    [BLOCKED_TIME] = {"blocked_time", "s"},
+    [CAVITATION_TIME] = {"cavitation_time", "s"},
+    [STOP_TIME] = {"stop_time", "s"},
+    [LIMIT_TIME] = {"limit_time", "s"},
+    [OVERPRESSURE_TIME] = {"overpressure_time", "s"},
+};
+
+static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
+{
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    *list = self->channels;
+    return self->channel_count;
+}
+
+static double channel_value(const yk_hydraulic *self, const yk_hydraulic_slot *at, channel_kind kind)
+{
+    const yk_cylinder *cylinder = &at->cylinder;
+    const yk_fluid *fluid = &self->fluid;
+    const double *y = at->now->unknown;
+    yk_cylinder_drive drive = present_drive(self, at);
+    yk_cylinder_flow flow;
+    yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
+
+    switch (kind) {
+    case PRESSURE_1: return yk_fluid_pressure(fluid, y[0]);
+    case PRESSURE_2: return yk_fluid_pressure(fluid, y[1]);
+    case FLOW_1: return flow.orifice[YK_ORIFICE_P1] - flow.orifice[YK_ORIFICE_T1];
+    case FLOW_2: return flow.orifice[YK_ORIFICE_P2] - flow.orifice[YK_ORIFICE_T2];
+    case THRUST: return yk_cylinder_force(cylinder, fluid, &drive, y);
+    case OPENING: return yk_valve_limited(cylinder->valve.kind, y[2]);
+    case VOID_1: return yk_fluid_void(fluid, y[0]);
+    case VOID_2: return yk_fluid_void(fluid, y[1]);
+    default: return at->ledger->event_time[kind - BLOCKED_TIME];
+    }
+}
+
+static void channel_read(const yk_subsystem *subsystem, int channel, double *values)
+{
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    const yk_hydraulic_slot *at = &self->slots[channel / CHANNEL_KINDS];
+    values[0] = channel_value(self, at, (channel_kind)(channel % CHANNEL_KINDS));
+}
+
+static const char *cylinder_name(const void *user, int index)
+{
+    return ((const yk_hydraulic *)user)->slots[index].name;
+}
+
 /* Creation ------------------------------------------------------------------------------------------------------- */
 
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
 {
     yk_valve valve = {.kind = YK_VALVE_OPEN_CENTRE, .area = 5e-4, .discharge = 0.67, .laminar = 100};
-    yk_cylinder cylinder = {.area = {6.5e-3, 6.5e-3},
-                            .length = 0.442,
-                            .fraction = 0.5,
-                            .friction = 1e5,
-                            .stop = 0.05 * 0.442,
-                            .stop_stiffness = 1e8,
-                            .stop_damping = 1,
-                            .valve = valve};
+    yk_cylinder cylinder = {
+        .area = {6.5e-3, 6.5e-3},
+        .length = 0.442,
+        .fraction = 0.5,
+        .friction = 1e5,
+        .stop = 0.05 * 0.442,
+        .stop_stiffness = 1e8,
+        .stop_damping = 1,
+        .valve = valve,
+    };
     return (yk_hydraulic_cylinder_def){.cylinder = cylinder, .neutral = NAN, .actuator_length = NAN};
 }
 
 static double example_pump(void *user, double t)
 {
-    (void)user, (void)t;
+    (void)user;
+    (void)t;
     return 7.6e6;
 }
 
 yk_hydraulic_def yk_hydraulic_default(void)
 {
-    return (yk_hydraulic_def){.name = "hydraulic",
-                              .fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0},
-                              .pump = {.value = example_pump},
-                              .tank = 1e5};
+    return (yk_hydraulic_def){
+        .name = "hydraulic",
+        .fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0},
+        .pump = {.value = example_pump},
+        .tank = 1e5,
+    };
 }
 
 static void destroy(yk_subsystem *subsystem)
@@ -219,7 +330,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     if (!self) return;
     yk_context *context = self->context;
-    if (self->image) report_events(self);
+    if (self->image) log_events(self);
     for (int i = 0; self->slots && i < self->count; i++) {
         yk_release(context, self->slots[i].name);
         yk_release(context, self->slots[i].spool_name);
@@ -241,18 +352,24 @@ static bool positive(double value)
 static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder_def *def)
 {
     const yk_cylinder *c = &def->cylinder;
+    const yk_valve *valve = &c->valve;
     const char *name = def->name ? def->name : "unnamed";
-    if (!positive(c->area[0]) || !positive(c->area[1]) || !positive(c->length) || !positive(c->valve.area) ||
-        !positive(c->valve.discharge) || !positive(c->valve.laminar))
+
+    bool chambers = positive(c->area[0]) && positive(c->area[1]) && positive(c->length);
+    bool orifices = positive(valve->area) && positive(valve->discharge) && positive(valve->laminar);
+    if (!chambers || !orifices)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': areas, length, discharge coefficient and the laminar pressure must be positive",
                        name);
-    if (!(c->friction >= 0) || !(c->leakage >= 0) || !(c->valve.lag >= 0) || !(c->stop_damping >= 0) ||
-        !positive(c->stop_stiffness))
+
+    bool losses = c->friction >= 0 && c->leakage >= 0 && valve->lag >= 0;
+    bool stops = c->stop_damping >= 0 && positive(c->stop_stiffness);
+    if (!losses || !stops)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': friction, leakage, lag and the damping of the stops must not be negative, the "
                        "stops' stiffness must be positive",
                        name);
+
     double least = c->length * fmin(c->fraction, 1 - c->fraction);
     if (!(c->stop > 0 && c->stop < least))
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -264,11 +381,13 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
 
 static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
 {
-    const yk_fluid *fluid = &def->fluid;
     if (def->cylinder_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a hydraulic circuit needs at least one cylinder");
-    if (!positive(fluid->a) || !positive(fluid->density) || !isfinite(fluid->b) || !isfinite(fluid->vapour) ||
-        fluid->vapour > def->tank || !(fluid->vapour < yk_fluid_limit(fluid)))
+
+    const yk_fluid *fluid = &def->fluid;
+    bool law = positive(fluid->a) && positive(fluid->density) && isfinite(fluid->b);
+    bool vapour = isfinite(fluid->vapour) && fluid->vapour <= def->tank && fluid->vapour < yk_fluid_limit(fluid);
+    if (!law || !vapour)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the fluid's density and compressibility must be positive, and its vapour pressure (%g Pa) no "
                        "more than that of the tank (%g Pa)",
@@ -287,21 +406,24 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
 {
     yk_context *context = self->context;
     size_t count = (size_t)def->cylinder_count;
+    size_t words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS);
     self->count = def->cylinder_count;
     self->name = yk_text_copy(context, def->name ? def->name : "hydraulic");
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
-    self->image =
-        yk_allocate(context, count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS), sizeof *self->image);
+    self->image = yk_allocate(context, words, sizeof *self->image);
     if (!self->name || !self->slots || !self->ports || !self->image) return YK_ERROR_MEMORY;
+
     yk_hydraulic_state *states = (yk_hydraulic_state *)self->image;
     yk_hydraulic_ledger *ledger = (yk_hydraulic_ledger *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
     for (size_t i = 0; i < count; i++) {
         yk_hydraulic_slot *at = &self->slots[i];
         at->def = def->cylinders[i];
         at->cylinder = def->cylinders[i].cylinder;
-        at->now = &states[i], at->ledger = &ledger[i];
+        at->now = &states[i];
+        at->ledger = &ledger[i];
         if (isnan(at->def.neutral)) at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
+
         at->name = yk_text_copy(context, at->def.name ? at->def.name : "cylinder");
         if (!at->name) return YK_ERROR_MEMORY;
         at->spool_name = yk_name_join(context, at->name, ".spool");
@@ -309,7 +431,10 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
         self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_TAKES_MOTION};
         self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, YK_TAKES_SIGNAL};
     }
-    return yk_hydraulic_name_channels(self);
+
+    yk_channel_rows rows = {channel_rows, CHANNEL_KINDS, cylinder_name, self, self->count};
+    self->channel_count = self->count * CHANNEL_KINDS;
+    return yk_name_channels(context, &rows, &self->channels, &self->channel_names);
 }
 
 yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def, yk_subsystem **subsystem)
@@ -317,12 +442,14 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def, 
     *subsystem = NULL;
     yk_status status = check_def(context, def);
     if (status < 0) return status;
+
     yk_hydraulic *self = yk_allocate(context, 1, sizeof *self);
     if (!self) return YK_ERROR_MEMORY;
     self->subsystem.ops = &hydraulic_ops;
     self->context = context;
     self->def = *def;
-    self->def.cylinders = NULL, self->def.name = NULL;
+    self->def.cylinders = NULL;
+    self->def.name = NULL;
     self->fluid = def->fluid;
     status = fill(self, def);
     if (status < 0) {
@@ -347,7 +474,7 @@ static const yk_subsystem_ops hydraulic_ops = {
     .state_get = state_get,
     .state_set = state_set,
     .energy = energy,
-    .channels = yk_hydraulic_channels,
-    .channel_read = yk_hydraulic_channel_read,
+    .channels = get_channels,
+    .channel_read = channel_read,
     .next_event = next_event,
 };

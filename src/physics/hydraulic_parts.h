@@ -1,8 +1,7 @@
 /* The inside of the hydraulic circuit: what its source files share.
  *
- *   hydraulic.c         creation, start, the table of operations
- *   hydraulic_step.c    the integration
- *   hydraulic_view.c    channels */
+ *   hydraulic.c         creation, start, outputs, the table of operations
+ *   hydraulic_step.c    the integration */
 #ifndef YK_PHYSICS_HYDRAULIC_PARTS_H
 #define YK_PHYSICS_HYDRAULIC_PARTS_H
 
@@ -73,11 +72,5 @@ typedef struct yk_hydraulic_job {
 /* hydraulic_step.c */
 yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *job, double t);
 yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_input *inputs);
-
-/* hydraulic_view.c */
-yk_cylinder_drive yk_hydraulic_present(const yk_hydraulic *self, const yk_hydraulic_slot *at);
-yk_status yk_hydraulic_name_channels(yk_hydraulic *self);
-int yk_hydraulic_channels(const yk_subsystem *subsystem, const yk_channel **list);
-void yk_hydraulic_channel_read(const yk_subsystem *subsystem, int channel, double *values);
 
 #endif

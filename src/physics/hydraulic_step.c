@@ -12,12 +12,21 @@
 yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
 {
     const yk_hydraulic *self = j->self;
+    const yk_hydraulic_cylinder_def *def = &j->at->def;
     double local = t - j->begin;
     yk_cylinder_drive drive = {.pump = yk_function_value(self->def.pump, t), .tank = self->def.tank};
-    drive.length = (j->motion ? yk_input_scalar(j->motion, local) : j->at->now->length) - j->at->origin;
-    drive.rate = j->motion ? yk_input_scalar_rate(j->motion, local) : 0;
-    const yk_hydraulic_cylinder_def *def = &j->at->def;
-    drive.command = def->spool.value ? yk_function_value(def->spool, t) : def->neutral;
+
+    /* Motion: of the port, or none. */
+    double length = j->at->now->length;
+    if (j->motion) {
+        length = yk_input_scalar(j->motion, local);
+        drive.rate = yk_input_scalar_rate(j->motion, local);
+    }
+    drive.length = length - j->at->origin;
+
+    /* Command: of a wire, of the function, or neutral. */
+    drive.command = def->neutral;
+    if (def->spool.value) drive.command = yk_function_value(def->spool, t);
     if (j->spool) drive.command = yk_input_scalar(j->spool, local);
     return drive;
 }
@@ -38,34 +47,34 @@ static void jacobian(void *user, double t, const double *y, double *result)
 
 /* Books ---------------------------------------------------------------------------------------------------------- */
 
-static void count_event(yk_hydraulic_ledger *ledger, int event, bool happens, double t, double weight)
-{
-    if (!happens) return;
-    if (ledger->event_time[event] == 0) ledger->event_first[event] = t;
-    ledger->event_time[event] += weight;
-}
-
 /* Energies and the time of what is worth a word, by the quadrature of the stages. */
 static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight, const double *y)
 {
-    const yk_hydraulic_slot *at = j->at;
-    yk_hydraulic_ledger *ledger = at->ledger;
+    const yk_cylinder *cylinder = &j->at->cylinder;
+    const yk_fluid *fluid = &j->self->fluid;
+    yk_hydraulic_ledger *ledger = j->at->ledger;
     yk_cylinder_drive drive = yk_hydraulic_drive(j, t);
     yk_cylinder_power power;
     yk_cylinder_flow flow;
-    yk_cylinder_powers(&at->cylinder, &j->self->fluid, &drive, y, &power);
-    yk_cylinder_flows(&at->cylinder, &j->self->fluid, &drive, y, &flow);
+    yk_cylinder_powers(cylinder, fluid, &drive, y, &power);
+    yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
+
     ledger->work += weight * (power.port + power.supply);
     ledger->port_work += weight * power.port;
     ledger->dissipated += weight * power.loss;
-    bool empty = y[0] <= j->self->fluid.vapour || y[1] <= j->self->fluid.vapour;
-    bool limited = yk_valve_limited(at->cylinder.valve.kind, drive.command) != drive.command;
-    bool stopped = yk_cylinder_stop_force(&at->cylinder, drive.length, drive.rate) != 0;
-    count_event(ledger, YK_BLOCKED, flow.blocked > 0, t, weight);
-    count_event(ledger, YK_CAVITATED, empty, t, weight);
-    count_event(ledger, YK_STOPPED, stopped, t, weight);
-    count_event(ledger, YK_LIMITED, limited, t, weight);
-    count_event(ledger, YK_BEYOND_RANGE, fmax(y[0], y[1]) > yk_fluid_limit(&j->self->fluid), t, weight);
+
+    const bool happens[YK_HYDRAULIC_EVENTS] = {
+        [YK_BLOCKED] = flow.blocked > 0,
+        [YK_CAVITATED] = y[0] <= fluid->vapour || y[1] <= fluid->vapour,
+        [YK_STOPPED] = yk_cylinder_stop_force(cylinder, drive.length, drive.rate) != 0,
+        [YK_LIMITED] = yk_valve_limited(cylinder->valve.kind, drive.command) != drive.command,
+        [YK_BEYOND_RANGE] = fmax(y[0], y[1]) > yk_fluid_limit(fluid),
+    };
+    for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {
+        if (!happens[k]) continue;
+        if (ledger->event_time[k] == 0) ledger->event_first[k] = t;
+        ledger->event_time[k] += weight;
+    }
 }
 
 /* Steps ---------------------------------------------------------------------------------------------------------- */
@@ -75,18 +84,19 @@ static const double scales[3] = {1e5, 1e5, 1};
 /* A step that Newton's method cannot take is halved so often before the circuit gives up. */
 enum { HALVINGS_MAX = 30 };
 
-/* No oil and no steel has been there. */
+/* Pa: beyond what any oil and any steel can bear. */
 static const double IMPOSSIBLE_PRESSURE = 1e10;
 
 static yk_status check_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, double t)
 {
     const double *y = at->now->unknown;
-    double highest = fmax(y[0], y[1]);
     if (!isfinite(y[0] + y[1])) {
         snprintf(self->message, sizeof self->message, "t = %g: the pressures of cylinder '%s' are not finite", t,
                  at->name);
         return YK_ERROR_NOT_FINITE;
     }
+
+    double highest = fmax(y[0], y[1]);
     if (highest < IMPOSSIBLE_PRESSURE) return YK_OK;
     snprintf(self->message, sizeof self->message,
              "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible against a closed chamber", t,
@@ -94,30 +104,37 @@ static yk_status check_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, do
     return YK_ERROR_DIVERGED;
 }
 
-/* One step of the method, booked; YK_NOT_CONVERGED leaves everything as it was. `size` is the error's norm. */
+/* One step of the method, with its energies; YK_NOT_CONVERGED and YK_STEP_CUT leave everything as it was. `size` is the
+ * error's norm. */
 static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool controlled, double *size)
 {
-    const yk_hydraulic *self = j->self;
     double *y = j->at->now->unknown;
-    yk_radau_problem problem = {.n = yk_cylinder_size(&j->at->cylinder),
-                                .rate = rate,
-                                .jacobian = jacobian,
-                                .user = (void *)(uintptr_t)j,
-                                .scale = scales};
+    yk_radau_problem problem = {
+        .n = yk_cylinder_size(&j->at->cylinder),
+        .rate = rate,
+        .jacobian = jacobian,
+        .user = (void *)(uintptr_t)j,
+        .scale = scales,
+    };
     yk_radau_step step;
     *size = 0;
     yk_status status = yk_radau_take(&problem, t, h, y, &step);
     if (status != YK_OK) return status;
+    const double *end = step.stage[YK_RADAU_STAGES - 1];
+
     if (controlled) {
         double error[YK_RADAU_SIZE_MAX];
         if (yk_radau_error(&problem, t, h, y, &step, error) < 0) return YK_NOT_CONVERGED;
-        for (int i = 0; i < problem.n; i++)
-            *size = fmax(*size, fabs(error[i]) / (self->def.tolerance * (scales[i] + fabs(step.stage[2][i]))));
+        for (int i = 0; i < problem.n; i++) {
+            double allowed = j->self->def.tolerance * (scales[i] + fabs(end[i]));
+            *size = fmax(*size, fabs(error[i]) / allowed);
+        }
         if (*size > 1) return YK_STEP_CUT;
     }
+
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         add_stage_energy(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, step.stage[i]);
-    memcpy(y, step.stage[2], (size_t)problem.n * sizeof *y);
+    memcpy(y, end, (size_t)problem.n * sizeof *y);
     return YK_OK;
 }
 
@@ -131,14 +148,20 @@ static yk_status give_up(yk_hydraulic *self, const yk_hydraulic_slot *at, double
 /* In equal parts no longer than `step`, each halved as often as it takes. */
 static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, double t, double h)
 {
-    double parts = self->def.step > 0 ? fmax(1, ceil(h / self->def.step * (1 - 1e-9))) : 1, unused;
-    double length = h / parts, end = t + h;
+    double parts = 1;
+    if (self->def.step > 0) parts = fmax(1, ceil(h / self->def.step * (1 - 1e-9)));
+    double length = h / parts;
+    double end = t + h;
+
     int halvings = 0;
     for (double at = 0; at < parts;) {
+        double unused;
         double width = length * ldexp(1, -halvings);
         yk_status status = try_step(j, t + at * length, fmin(width, end - t - at * length), false, &unused);
         if (status == YK_NOT_CONVERGED && ++halvings <= HALVINGS_MAX) continue;
         if (status != YK_OK) return give_up(self, j->at, t + at * length);
+
+        /* Whole parts again where halves make up one. */
         at += ldexp(1, -halvings);
         if (halvings > 0 && at == floor(at)) halvings = 0;
     }
@@ -149,13 +172,23 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
 static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, double t, double h)
 {
     yk_hydraulic_ledger *ledger = j->at->ledger;
-    double end = t + h, least = h * ldexp(1, -HALVINGS_MAX);
-    double next = ledger->next_step > 0 ? ledger->next_step : 0.01 * h;
+    double end = t + h;
+    double least = h * ldexp(1, -HALVINGS_MAX);
+    double next = 0.01 * h;
+    if (ledger->next_step > 0) next = ledger->next_step;
+
     while (t < end) {
-        double rest = end - t, width = next >= rest ? rest : next >= 0.5 * rest ? 0.5 * rest : next, size;
+        /* Two equal steps rather than a long and a tiny one. */
+        double rest = end - t;
+        double width = next;
+        if (next >= 0.5 * rest) width = 0.5 * rest;
+        if (next >= rest) width = rest;
         bool last = width == rest;
+
+        double size;
         yk_status status = try_step(j, t, width, true, &size);
-        double factor = size > 0 ? 0.9 * pow(size, -0.25) : 8;
+        double factor = 8;
+        if (size > 0) factor = 0.9 * pow(size, -0.25);
         if (status == YK_OK) {
             t = last ? end : t + width;
             double proposed = width * fmin(8, fmax(0.2, factor));
@@ -163,7 +196,10 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
             next = width < next ? fmax(next, proposed) : proposed;
             continue;
         }
-        next = width * (status == YK_STEP_CUT ? fmax(0.1, fmin(0.9, factor)) : 0.25);
+
+        double shorter = 0.25;
+        if (status == YK_STEP_CUT) shorter = fmax(0.1, fmin(0.9, factor));
+        next = width * shorter;
         if (next < least) return give_up(self, j->at, t);
     }
     ledger->next_step = next;
@@ -173,14 +209,23 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
 static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h, const yk_input *inputs)
 {
     yk_hydraulic_slot *at = &self->slots[index];
-    yk_hydraulic_job j = {self, at, at->joined ? &inputs[index] : NULL, at->wired ? &inputs[self->count + index] : NULL,
-                          t};
-    yk_status status = self->def.tolerance > 0 ? take_controlled(self, &j, t, h) : take_fixed(self, &j, t, h);
+    yk_hydraulic_job j = {.self = self, .at = at, .begin = t};
+    if (at->joined) j.motion = &inputs[index];
+    if (at->wired) j.spool = &inputs[self->count + index];
+
+    yk_status status;
+    if (self->def.tolerance > 0) {
+        status = take_controlled(self, &j, t, h);
+    } else {
+        status = take_fixed(self, &j, t, h);
+    }
     if (status < 0) return status;
+
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t + h);
     at->now->length = drive.length + at->origin;
     at->now->rate = drive.rate;
-    at->ledger->acceleration = at->joined ? yk_input_scalar_second_rate(&inputs[index], h) : 0;
+    at->ledger->acceleration = 0;
+    if (at->joined) at->ledger->acceleration = yk_input_scalar_second_rate(&inputs[index], h);
     at->ledger->time = t + h;
     if (at->cylinder.valve.lag <= 0) at->now->unknown[2] = drive.command;
     return check_heads(self, at, t + h);

@@ -11,26 +11,26 @@ char *yk_name_join(yk_context *context, const char *text, const char *ending)
     return made;
 }
 
-/* Room for the longest name: part, dot, row. */
-static size_t widest_name(const yk_channel_rows *of)
-{
-    size_t part = 0, row = 0;
-    for (int i = 0; i < of->part_count; i++) {
-        size_t length = strlen(of->part_name(of->user, i));
-        if (length > part) part = length;
-    }
-    for (int i = 0; i < of->row_count; i++)
-        if (strlen(of->rows[i].name) > row) row = strlen(of->rows[i].name);
-    return part + row + 2;
-}
-
 yk_status yk_name_channels(yk_context *context, const yk_channel_rows *of, yk_channel **channels, char **names)
 {
-    size_t width = widest_name(of);
+    /* Room for the longest name: part, dot, row. */
+    size_t part_width = 0;
+    for (int i = 0; i < of->part_count; i++) {
+        size_t length = strlen(of->part_name(of->user, i));
+        if (length > part_width) part_width = length;
+    }
+    size_t row_width = 0;
+    for (int i = 0; i < of->row_count; i++) {
+        size_t length = strlen(of->rows[i].name);
+        if (length > row_width) row_width = length;
+    }
+    size_t width = part_width + row_width + 2;
+
     int count = of->part_count * of->row_count;
     *channels = yk_allocate(context, (size_t)count, sizeof **channels);
     *names = yk_allocate(context, (size_t)count, width);
     if (!*channels || !*names) return YK_ERROR_MEMORY;
+
     for (int i = 0; i < count; i++) {
         const yk_channel_row *row = &of->rows[i % of->row_count];
         char *name = *names + (size_t)i * width;

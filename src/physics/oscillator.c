@@ -92,11 +92,18 @@ static bool has_history(const oscillator *self, double h)
     return fabs(self->now.step_before - h) <= 1e-9 * h;
 }
 
+/* The coefficients of the next step: without a history at equal distance those of the trapezoidal rule. */
+static yk_two_step two_step_at(const oscillator *self, double h)
+{
+    if (has_history(self, h)) return self->coefficients;
+    return yk_two_step_trapezoidal();
+}
+
 /* The parts of the method's right-hand side that are known before the step: y(n+1) = known + h b0 y'(n+1). */
 static yk_two_step two_step_known(const oscillator *self, double h, double *known_x, double *known_v)
 {
     const oscillator_state *s = &self->now;
-    yk_two_step k = has_history(self, h) ? self->coefficients : yk_two_step_trapezoidal();
+    yk_two_step k = two_step_at(self, h);
     *known_x = k.a1 * s->x + k.a2 * s->x_before + h * (k.b1 * s->v + k.b2 * s->v_before);
     *known_v = k.a1 * s->v + k.a2 * s->v_before + h * (k.b1 * s->a + k.b2 * s->a_before);
     return k;
@@ -105,20 +112,27 @@ static yk_two_step two_step_known(const oscillator *self, double h, double *know
 static void accept(oscillator *self, double h, double x, double v, double a)
 {
     oscillator_state *s = &self->now;
-    s->x_before = s->x, s->v_before = s->v, s->a_before = s->a;
-    s->x = x, s->v = v, s->a = a;
+    s->x_before = s->x;
+    s->v_before = s->v;
+    s->a_before = s->a;
+    s->x = x;
+    s->v = v;
+    s->a = a;
     s->step_before = h;
 }
 
 /* paper explicit (37): implicit in x, v and the input at the end of the step. */
 static void two_step_wrench(oscillator *self, double t, double h, const yk_input *input)
 {
+    double m = self->def.mass;
+    double k = self->def.stiffness;
+    double c = self->def.damping;
+    double wrench = input ? yk_input_scalar(input, h) : 0;
+
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
-    double mass = self->def.mass, k = self->def.stiffness, c = self->def.damping;
-    double wrench = input ? yk_input_scalar(input, h) : 0;
     double load = wrench + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
-    double a = load / (mass + b * (c + b * k));
+    double a = load / (m + b * (c + b * k));
     double v = known_v + b * a;
     self->now.wrench = wrench;
     accept(self, h, known_x + b * v, v, a);
@@ -140,16 +154,22 @@ static void two_step_motion(oscillator *self, double t, double h, const yk_input
 /* The mean of a polynomial input over the step: its impulse divided by h. */
 static double mean_over_step(const yk_input *input, double h)
 {
-    double sum = 0, power = 1;
-    for (int i = 0; i <= input->degree; i++, power *= h) sum += input->linear[i].x * power / (i + 1);
+    double sum = 0;
+    double power = 1;
+    for (int i = 0; i <= input->degree; i++) {
+        sum += input->linear[i].x * power / (i + 1);
+        power *= h;
+    }
     return sum;
 }
 
 static void semi_implicit_wrench(oscillator *self, double t, double h, const yk_input *input)
 {
     const oscillator_state *s = &self->now;
+    double k = self->def.stiffness;
+    double c = self->def.damping;
     double wrench = input ? mean_over_step(input, h) : 0;
-    double force = wrench + external_force(self, t) - self->def.stiffness * s->x - self->def.damping * s->v;
+    double force = wrench + external_force(self, t) - k * s->x - c * s->v;
     double a = force / self->def.mass;
     double v = s->v + h * a;
     self->now.wrench = wrench;
@@ -175,12 +195,15 @@ static const double factorial[YK_INPUT_COEFFICIENTS] = {1, 1, 2, 6};
 static void exact_prepare(oscillator *self, double h)
 {
     enum { N = 2 + YK_INPUT_COEFFICIENTS };
-    double a[N * N] = {0}, e[N * N];
+    double mass = self->def.mass;
+    double a[N * N] = {0};
     a[0 * N + 1] = h;
-    a[1 * N + 0] = -h * self->def.stiffness / self->def.mass;
-    a[1 * N + 1] = -h * self->def.damping / self->def.mass;
-    a[1 * N + 2] = h / self->def.mass;
+    a[1 * N + 0] = -h * self->def.stiffness / mass;
+    a[1 * N + 1] = -h * self->def.damping / mass;
+    a[1 * N + 2] = h / mass;
     for (int i = 2; i < N - 1; i++) a[i * N + i + 1] = h;
+
+    double e[N * N];
     yk_dense_exp(N, a, e);
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++) self->exact.state[i][j] = e[i * N + j];
@@ -189,58 +212,63 @@ static void exact_prepare(oscillator *self, double h)
     self->exact.step = h;
 }
 
-/* External forces are arbitrary functions: the cubic through four Chebyshev-like points of the step stands for them. */
-static void add_external_force(const oscillator *self, double t, double h, double derivatives[YK_INPUT_COEFFICIENTS])
-{
-    bool any = false;
-    for (int i = 0; i < self->part_count; i++) any = any || self->parts[i].force.value;
-    if (!any) return;
-    double times[4] = {0, h / 4, 3 * h / 4, h}, values[4], c[4];
-    for (int i = 0; i < 4; i++) values[i] = external_force(self, t + times[i]);
-    yk_poly_interpolate(times, values, 3, c);
-    for (int i = 0; i < 4; i++) derivatives[i] += factorial[i] * c[i];
-}
-
 static void exact_wrench(oscillator *self, double t, double h, const yk_input *input)
 {
-    if (self->exact.step != h) exact_prepare(self, h);
     double u[YK_INPUT_COEFFICIENTS] = {0};
     for (int i = 0; input && i <= input->degree; i++) u[i] = factorial[i] * input->linear[i].x;
-    add_external_force(self, t, h, u);
+
+    /* External forces are arbitrary functions: the cubic through four Chebyshev-like points of the step stands for
+     * them. */
+    bool forced = false;
+    for (int i = 0; i < self->part_count; i++) forced = forced || self->parts[i].force.value;
+    if (forced) {
+        const double times[4] = {0, h / 4, 3 * h / 4, h};
+        double values[4];
+        double c[4];
+        for (int i = 0; i < 4; i++) values[i] = external_force(self, t + times[i]);
+        yk_poly_interpolate(times, values, 3, c);
+        for (int i = 0; i < 4; i++) u[i] += factorial[i] * c[i];
+    }
+
+    if (self->exact.step != h) exact_prepare(self, h);
     double y[2];
     for (int i = 0; i < 2; i++) {
-        y[i] = self->exact.state[i][0] * self->now.x + self->exact.state[i][1] * self->now.v;
-        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++) y[i] += self->exact.input[i][j] * u[j];
+        const double *by_state = self->exact.state[i];
+        const double *by_input = self->exact.input[i];
+        y[i] = by_state[0] * self->now.x + by_state[1] * self->now.v;
+        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++) y[i] += by_input[j] * u[j];
     }
+
     double wrench = input ? yk_input_scalar(input, h) : 0;
     double force = wrench + external_force(self, t + h) - self->def.stiffness * y[0] - self->def.damping * y[1];
     self->now.wrench = wrench;
     accept(self, h, y[0], y[1], force / self->def.mass);
 }
 
-/* The mean of the wrench over the step, from the change of momentum: what a motion given as a straight line needs,
- * whose acceleration is all in the kink at its start. */
-static double mean_wrench(const oscillator *self, double t, double h, const yk_input *input, double x, double v)
-{
-    double mean_x = yk_input_scalar(input, h / 2); /* of a straight line */
-    double mean_force =
-        (external_force(self, t) + 4 * external_force(self, t + h / 2) + external_force(self, t + h)) / 6;
-    return self->def.mass * (v - self->now.v) / h + self->def.damping * (x - self->now.x) / h +
-           self->def.stiffness * mean_x - mean_force;
-}
-
 static void exact_motion(oscillator *self, double t, double h, const yk_input *input)
 {
-    double x = yk_input_scalar(input, h), v = yk_input_scalar_rate(input, h), a;
+    const yk_oscillator_def *def = &self->def;
+    double x = yk_input_scalar(input, h);
+    double v = yk_input_scalar_rate(input, h);
     if (input->degree >= 2) {
-        a = yk_input_scalar_second_rate(input, h);
+        double a = yk_input_scalar_second_rate(input, h);
         self->now.wrench = wrench_needed(self, t + h, x, v, a);
-    } else {
-        a = (v - self->now.v) / h;
-        self->now.wrench = mean_wrench(self, t, h, input, x, v);
+        accept(self, h, x, v, a);
+        return;
     }
+
+    /* A straight line has all of its acceleration in the kink at its start: what it needs is the mean over the step, from
+     * the change of momentum. */
+    double a = (v - self->now.v) / h;
+    double mean_x = yk_input_scalar(input, h / 2);
+    double mean_force =
+        (external_force(self, t) + 4 * external_force(self, t + h / 2) + external_force(self, t + h)) / 6;
+    self->now.wrench =
+        def->mass * (v - self->now.v) / h + def->damping * (x - self->now.x) / h + def->stiffness * mean_x - mean_force;
     accept(self, h, x, v, a);
 }
+
+/* Sensitivities --------------------------------------------------------------------------------------------------- */
 
 /* How strongly the motion at the end follows the input's term u(t) = t^power: position, velocity, acceleration. */
 static void two_step_response(const oscillator *self, double h, int power, double response[3])
@@ -261,8 +289,10 @@ static void semi_implicit_response(const oscillator *self, double h, int power, 
 
 static void exact_response(const oscillator *self, double h, int power, double response[3])
 {
-    double x = factorial[power] * self->exact.input[0][power], v = factorial[power] * self->exact.input[1][power];
-    response[0] = x, response[1] = v;
+    double x = factorial[power] * self->exact.input[0][power];
+    double v = factorial[power] * self->exact.input[1][power];
+    response[0] = x;
+    response[1] = v;
     response[2] = (pow(h, power) - self->def.stiffness * x - self->def.damping * v) / self->def.mass;
 }
 
@@ -295,17 +325,24 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, c
 {
     oscillator *self = (oscillator *)subsystem;
     (void)h;
-    oscillator_state s = {.x = self->def.position, .v = self->def.velocity, .time = t};
-    double free_force = external_force(self, t) - self->def.stiffness * s.x - self->def.damping * s.v;
+    const yk_oscillator_def *def = &self->def;
+    oscillator_state s = {.x = def->position, .v = def->velocity, .time = t};
+
+    /* Its motion is given: the semi-implicit method starts from its own values all the same. */
     if (inputs && self->causality == YK_TAKES_MOTION) {
-        bool follows = self->def.integrator != YK_OSCILLATOR_SEMI_IMPLICIT;
-        if (follows) s.x = yk_input_scalar(inputs, 0), s.v = yk_input_scalar_rate(inputs, 0);
+        if (def->integrator != YK_OSCILLATOR_SEMI_IMPLICIT) {
+            s.x = yk_input_scalar(inputs, 0);
+            s.v = yk_input_scalar_rate(inputs, 0);
+        }
         s.a = yk_input_scalar_second_rate(inputs, 0);
         s.wrench = wrench_needed(self, t, s.x, s.v, s.a);
-    } else {
-        s.wrench = inputs && self->causality == YK_TAKES_WRENCH ? yk_input_scalar(inputs, 0) : 0;
-        s.a = (free_force + s.wrench) / self->def.mass;
+        self->now = s;
+        return YK_OK;
     }
+
+    double own_force = external_force(self, t) - def->stiffness * s.x - def->damping * s.v;
+    if (inputs && self->causality == YK_TAKES_WRENCH) s.wrench = yk_input_scalar(inputs, 0);
+    s.a = (own_force + s.wrench) / def->mass;
     self->now = s;
     return YK_OK;
 }
@@ -314,31 +351,41 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, c
 static void add_energies(oscillator *self, double t, double h, const oscillator_state *before, const yk_input *input)
 {
     oscillator_state *s = &self->now;
+    double v_begin = before->v;
     double v_middle = 1.5 * (s->x - before->x) / h - 0.25 * (before->v + s->v);
-    double u_begin = s->wrench, u_middle = s->wrench, u_end = s->wrench;
+    double v_end = s->v;
+
+    /* The wrench at the port: as given, or as needed. */
+    double u_begin = s->wrench;
+    double u_middle = s->wrench;
+    double u_end = s->wrench;
     if (self->causality == YK_TAKES_WRENCH) {
-        u_begin = yk_input_scalar(input, 0), u_middle = yk_input_scalar(input, h / 2);
+        u_begin = yk_input_scalar(input, 0);
+        u_middle = yk_input_scalar(input, h / 2);
         u_end = yk_input_scalar(input, h);
     } else if (self->def.integrator != YK_OSCILLATOR_SEMI_IMPLICIT) {
-        u_begin = before->wrench, u_middle = 0.5 * (before->wrench + s->wrench);
+        u_begin = before->wrench;
+        u_middle = 0.5 * (before->wrench + s->wrench);
     }
 
-    double port = h / 6 * (u_begin * before->v + 4 * u_middle * v_middle + u_end * s->v);
-    double f_begin = external_force(self, t), f_middle = external_force(self, t + h / 2);
+    double port = h / 6 * (u_begin * v_begin + 4 * u_middle * v_middle + u_end * v_end);
+    double f_begin = external_force(self, t);
+    double f_middle = external_force(self, t + h / 2);
     double f_end = external_force(self, t + h);
-    s->work += port + h / 6 * (f_begin * before->v + 4 * f_middle * v_middle + f_end * s->v);
+    s->work += port + h / 6 * (f_begin * v_begin + 4 * f_middle * v_middle + f_end * v_end);
     s->port_work += port;
-    s->dissipated += h / 6 * self->def.damping * (before->v * before->v + 4 * v_middle * v_middle + s->v * s->v);
+    s->dissipated += h / 6 * self->def.damping * (v_begin * v_begin + 4 * v_middle * v_middle + v_end * v_end);
 }
 
 static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     oscillator *self = (oscillator *)subsystem;
     oscillator_state before = self->now;
-    if (self->causality == YK_TAKES_MOTION)
-        self->integrator->step_motion(self, t, h, inputs);
-    else
-        self->integrator->step_wrench(self, t, h, self->causality == YK_TAKES_WRENCH ? inputs : NULL);
+    switch (self->causality) {
+    case YK_TAKES_MOTION: self->integrator->step_motion(self, t, h, inputs); break;
+    case YK_TAKES_WRENCH: self->integrator->step_wrench(self, t, h, inputs); break;
+    default: self->integrator->step_wrench(self, t, h, NULL); break;
+    }
     self->now.time = t + h;
     add_energies(self, t, h, &before, inputs);
     return isfinite(self->now.x + self->now.v + self->now.wrench) ? YK_OK : YK_ERROR_NOT_FINITE;
@@ -350,6 +397,7 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
     oscillator *self = (oscillator *)subsystem;
     if (self->causality != YK_TAKES_WRENCH) return oscillator_step(subsystem, t, h, inputs);
     if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h) exact_prepare(self, h);
+
     for (int power = 0; power <= degree; power++) {
         double response[3];
         self->integrator->response(self, h, power, response);
@@ -366,10 +414,13 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     if (self->causality != YK_TAKES_WRENCH || model->size != 1)
         return yk_fail(self->context, YK_ERROR_ARGUMENT, "oscillator: the model of a step has one velocity, not %d",
                        model->size);
+
     /* With the wrench of the inputs, and with one newton more. */
     oscillator_state before = self->now;
     int steps = model->steps > 1 ? model->steps : 1;
-    double part = h / steps, x[2], v[2];
+    double part = h / steps;
+    double x[2];
+    double v[2];
     for (int more = 0; more < 2; more++) {
         yk_input input = inputs[0];
         input.linear[0].x += more;
@@ -378,15 +429,19 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
             yk_input own = yk_input_shift(&input, YK_PORT_SCALAR, i * part);
             self->integrator->step_wrench(self, t + i * part, part, &own);
         }
-        x[more] = self->now.x - before.x, v[more] = self->now.v;
+        x[more] = self->now.x - before.x;
+        v[more] = self->now.v;
     }
+    self->now = before;
+
     model->velocity[0] = v[0];
     model->displacement[0] = x[0];
     model->mobility[0] = v[1] - v[0];
     model->lead = (x[1] - x[0]) / (h * (v[1] - v[0]));
     model->sample = 0.5 + (self->integrator->sample - 0.5) / steps;
-    self->now = before;
-    if (steps == 1) { /* without the rounding of differences */
+
+    /* One step: without the rounding of differences. */
+    if (steps == 1) {
         double response[3];
         self->integrator->response(self, h, 0, response);
         model->mobility[0] = response[1];
@@ -395,8 +450,10 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
 
     yk_two_step k = {.b0 = 1};
     bool remembers = self->def.integrator == YK_OSCILLATOR_TWO_STEP && steps == 1;
-    if (remembers) k = has_history(self, h) ? self->coefficients : yk_two_step_trapezoidal();
-    model->weight[0] = k.b0, model->weight[1] = k.b1, model->weight[2] = k.b2;
+    if (remembers) k = two_step_at(self, h);
+    model->weight[0] = k.b0;
+    model->weight[1] = k.b1;
+    model->weight[2] = k.b2;
     model->memory = k.a2;
     return YK_OK;
 }
@@ -410,6 +467,7 @@ static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_v
     value->motion.acceleration.x = s->a;
     value->wrench.force.x = s->wrench;
     if (self->part_count == 1) return;
+
     /* A part of a merged oscillator: what it needs from the others. */
     const oscillator_part *part = &self->parts[port];
     double force = part_force(part, s->time);
@@ -470,11 +528,14 @@ static void oscillator_predict(const yk_subsystem *subsystem, int port, double h
 static void oscillator_energy(const yk_subsystem *subsystem, yk_energy *energy)
 {
     const oscillator *self = (const oscillator *)subsystem;
-    *energy = (yk_energy){.kinetic = 0.5 * self->def.mass * self->now.v * self->now.v,
-                          .potential = 0.5 * self->def.stiffness * self->now.x * self->now.x,
-                          .dissipated = self->now.dissipated,
-                          .work = self->now.work,
-                          .port_work = self->now.port_work};
+    const oscillator_state *s = &self->now;
+    *energy = (yk_energy){
+        .kinetic = 0.5 * self->def.mass * s->v * s->v,
+        .potential = 0.5 * self->def.stiffness * s->x * s->x,
+        .dissipated = s->dissipated,
+        .work = s->work,
+        .port_work = s->port_work,
+    };
 }
 
 static int oscillator_input_degree(const yk_subsystem *subsystem)
@@ -497,7 +558,11 @@ static int oscillator_shapes(const yk_subsystem *subsystem, yk_shape *list, int 
     if (capacity < 1) return 1;
     double half = 0.05 * cbrt(self->def.mass);
     list[0] = (yk_shape){
-        .kind = YK_SHAPE_BOX, .position = {self->now.x, 0, 0}, .orientation = {1, 0, 0, 0}, .size = {half, half, half}};
+        .kind = YK_SHAPE_BOX,
+        .position = {self->now.x, 0, 0},
+        .orientation = {1, 0, 0, 0},
+        .size = {half, half, half},
+    };
     return 1;
 }
 
@@ -531,6 +596,7 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
 {
     yk_status status = check_def(context, def);
     if (status != YK_OK) return status;
+
     oscillator *self = yk_allocate(context, 1, sizeof *self);
     if (!self) return YK_ERROR_MEMORY;
     self->subsystem.ops = &oscillator_ops;
@@ -545,9 +611,9 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
         oscillator_destroy(&self->subsystem);
         return YK_ERROR_MEMORY;
     }
-    for (int i = 0; i < part_count; i++)
-        self->ports[i] =
-            (yk_port){.name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
+
+    yk_port port = {.name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
+    for (int i = 0; i < part_count; i++) self->ports[i] = port;
     *made = self;
     return YK_OK;
 }
@@ -571,10 +637,13 @@ static bool all_connected(int part_count, const yk_merge_joint *joints, int join
     for (bool grown = true; grown;) {
         grown = false;
         for (int i = 0; i < joint_count; i++) {
-            bool a = reached[joints[i].part_a], b = reached[joints[i].part_b];
-            if (a == b) continue;
-            reached[joints[i].part_a] = reached[joints[i].part_b] = true;
-            grown = true, count++;
+            bool *a = &reached[joints[i].part_a];
+            bool *b = &reached[joints[i].part_b];
+            if (*a == *b) continue;
+            *a = true;
+            *b = true;
+            grown = true;
+            count++;
         }
     }
     return count == part_count;
@@ -585,30 +654,38 @@ static yk_oscillator_def placed_def(const yk_merge_def *merge, int part)
 {
     yk_oscillator_def def = ((const oscillator *)merge->parts[part])->def;
     if (!merge->transforms) return def;
-    double length = merge->transforms[part].length, mass = merge->transforms[part].mass;
-    def.mass *= mass, def.stiffness *= mass, def.damping *= mass;
-    def.position *= length, def.velocity *= length;
+
+    double length = merge->transforms[part].length;
+    double mass = merge->transforms[part].mass;
+    def.mass *= mass;
+    def.stiffness *= mass;
+    def.damping *= mass;
+    def.position *= length;
+    def.velocity *= length;
     return def;
 }
 
 static yk_status check_merge(const yk_merge_def *merge)
 {
     yk_context *context = ((const oscillator *)merge->parts[0])->context;
-    size_t count = (size_t)merge->part_count;
-    yk_oscillator_def a = placed_def(merge, 0);
+
     for (int i = 0; i < merge->joint_count; i++)
         if (merge->joints[i].drive)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "oscillators with a prescribed relative motion cannot be merged to one mass: choose the "
                            "scheme index1");
+
+    yk_oscillator_def a = placed_def(merge, 0);
     for (int i = 1; i < merge->part_count; i++) {
         yk_oscillator_def b = placed_def(merge, i);
-        double gap = fabs(a.position - b.position), slip = fabs(a.velocity - b.velocity);
+        double gap = fabs(a.position - b.position);
+        double slip = fabs(a.velocity - b.velocity);
         if (gap > 1e-9 * (1 + fabs(a.position)) || slip > 1e-9 * (1 + fabs(a.velocity)))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "joined oscillators must start together, but differ by %g m and %g m/s", gap, slip);
     }
-    bool *reached = yk_allocate(context, count, sizeof *reached);
+
+    bool *reached = yk_allocate(context, (size_t)merge->part_count, sizeof *reached);
     if (!reached) return YK_ERROR_MEMORY;
     bool connected = all_connected(merge->part_count, merge->joints, merge->joint_count, reached);
     yk_release(context, reached);
@@ -621,13 +698,19 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     *merged = NULL;
     yk_status status = check_merge(merge);
     if (status != YK_OK) return status;
+
     /* The first part names the integrator: the reference runs with the method of the side that takes the wrench. */
     yk_oscillator_def sum = placed_def(merge, 0);
-    sum.mass = sum.stiffness = sum.damping = 0;
+    sum.mass = 0;
+    sum.stiffness = 0;
+    sum.damping = 0;
     for (int i = 0; i < merge->part_count; i++) {
         yk_oscillator_def def = placed_def(merge, i);
-        sum.mass += def.mass, sum.stiffness += def.stiffness, sum.damping += def.damping;
+        sum.mass += def.mass;
+        sum.stiffness += def.stiffness;
+        sum.damping += def.damping;
     }
+
     oscillator *self = NULL;
     status = create_with_parts(((const oscillator *)merge->parts[0])->context, &sum, merge->part_count, &self);
     if (status != YK_OK) return status;
