@@ -65,24 +65,28 @@ static void multiply_add(const yk_linear_matrix *a, double factor, const double 
         y[a->entries[k].row] += factor * a->entries[k].value * x[a->entries[k].column];
 }
 
+/* y = operator x */
 static void apply(problem *p, const double *x, double *y)
 {
     const yk_linear_system *system = p->system;
-    memset(p->right, 0, ((size_t)p->n + (size_t)system->constraints) * sizeof *p->right);
+    int n = p->n;
+    memset(p->right, 0, ((size_t)n + (size_t)system->constraints) * sizeof *p->right);
+
     if (!p->damped) {
         multiply_add(&system->mass, 1, x, p->right);
         yk_sparse_solve(p->matrix, p->right);
-        memcpy(y, p->right, (size_t)p->n * sizeof *y);
+        memcpy(y, p->right, (size_t)n * sizeof *y);
         return;
     }
+
     /* The second half is p / z: both halves of a mode are then of similar size. */
-    multiply_add(&system->mass, -p->shift, x + p->n, p->right);
+    multiply_add(&system->mass, -p->shift, x + n, p->right);
     multiply_add(&system->mass, -p->shift, x, p->right);
     multiply_add(&system->damping, -1, x, p->right);
     yk_sparse_solve(p->matrix, p->right);
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < n; i++) {
         double q = p->right[i];
-        y[p->n + i] = x[i] / p->shift + q;
+        y[n + i] = x[i] / p->shift + q;
         y[i] = q;
     }
 }
@@ -114,48 +118,51 @@ static size_t add_values(double *values, const int *entry_index, size_t at, cons
     return at;
 }
 
-/* The matrix | P G^T; G -e | at the shift. The compliance e only matters where rows of G depend on each other: it is so
- * small against 1/|P| that independent rows hold to rounding. */
-static void fill_matrix(problem *p)
+/* Factors of the matrix | P G^T; G -e | at the shift. The compliance e only matters where rows of G depend on each other:
+ * it is so small against 1/|P| that independent rows hold to rounding. */
+static yk_status factor(problem *p)
 {
-    const int *entry_index = p->entry_index;
     const yk_linear_system *system = p->system;
+    const int *entry_index = p->entry_index;
     double *values = yk_sparse_values(p->matrix);
     memset(values, 0, yk_sparse_nonzeros(p->matrix) * sizeof *values);
-    size_t at = add_values(values, entry_index, 0, &system->mass, p->shift * p->shift);
-    at = add_values(values, entry_index, at, &system->damping, p->shift);
+
+    /* P = K + z C + z^2 M */
+    double z = p->shift;
+    size_t at = add_values(values, entry_index, 0, &system->mass, z * z);
+    at = add_values(values, entry_index, at, &system->damping, z);
     at = add_values(values, entry_index, at, &system->stiffness, 1);
-    double size = largest(&system->stiffness) + p->shift * p->shift * largest(&system->mass);
+
+    /* Multipliers are scaled for a balanced matrix. */
+    double size = largest(&system->stiffness) + z * z * largest(&system->mass);
     double gradient = largest(&system->constraint);
-    double scale = gradient > 0 ? size / gradient : 1; /* multipliers are scaled for a balanced matrix */
+    double scale = gradient > 0 ? size / gradient : 1;
     at = add_values(values, entry_index, at, &system->constraint, scale);
     at = add_values(values, entry_index, at, &system->constraint, scale);
     for (int i = 0; i < system->constraints; i++) values[entry_index[at++]] -= 1e-12 * size;
-}
 
-static yk_status factor(problem *p)
-{
     int column = 0;
-    fill_matrix(p);
     yk_status status = yk_sparse_factor(p->matrix, &column);
     if (status != YK_ERROR_SINGULAR) return status;
     return yk_fail(p->context, status,
                    "modes: unknown %d has neither mass nor stiffness, or the shift %g rad/s is a mode itself; give it "
                    "mass, hold it, or choose another shift",
-                   column, p->shift);
+                   column, z);
 }
 
+/* Its pattern, with the entries in the order of factor(). */
 static yk_status create_matrix(problem *p)
 {
     const yk_linear_system *system = p->system;
-    size_t count = system->mass.count + system->damping.count + system->stiffness.count + 2 * system->constraint.count +
-                   (size_t)system->constraints;
+    size_t motion = system->mass.count + system->damping.count + system->stiffness.count;
+    size_t count = motion + 2 * system->constraint.count + (size_t)system->constraints;
     yk_sparse_entry *entries = yk_allocate(p->context, count, sizeof *entries);
     p->entry_index = yk_allocate(p->context, count, sizeof *p->entry_index);
     if (!entries || !p->entry_index) {
         yk_release(p->context, entries);
         return YK_ERROR_MEMORY;
     }
+
     size_t at = put_entries(entries, 0, &system->mass, 0);
     at = put_entries(entries, at, &system->damping, 0);
     at = put_entries(entries, at, &system->stiffness, 0);
@@ -192,12 +199,16 @@ static bool append(const problem *p, space *s, const double *x)
     if (s->count == s->capacity || !(before > 0)) return false;
     double *v = vector_at(p, s->vector, s->count);
     for (size_t i = 0; i < d; i++) v[i] = x[i] / before;
-    for (int pass = 0; pass < 2; pass++)
+
+    /* Modified Gram-Schmidt, twice. */
+    for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < s->count; j++) {
             const double *u = vector_at(p, s->vector, j);
             double part = yk_dense_dot(d, u, v);
             for (size_t i = 0; i < d; i++) v[i] -= part * u[i];
         }
+    }
+
     double after = yk_dense_norm(d, v);
     if (after < 1e-10) return false;
     for (size_t i = 0; i < d; i++) v[i] /= after;
@@ -212,8 +223,10 @@ static bool append_random(problem *p, space *s)
     double *x = vector_at(p, s->image, s->count); /* scratch: its image is not known yet */
     double *y = vector_at(p, s->vector, s->count);
     for (int i = 0; i < p->dimension; i++) x[i] = random_number(&p->seed);
+
     /* Once through the operator makes q obey the constraints, the second time its rate as well. */
-    for (int pass = 0; pass < (p->damped ? 2 : 1); pass++) {
+    int passes = p->damped ? 2 : 1;
+    for (int pass = 0; pass < passes; pass++) {
         apply(p, x, y);
         memcpy(x, y, (size_t)p->dimension * sizeof *x);
     }
@@ -233,21 +246,19 @@ static bool grow(problem *p, space *s, int target)
     return true;
 }
 
-/* vector_i . image_j for what is new. */
-static void project(const problem *p, space *s)
+/* A band of random vectors, with nothing of what was there before. */
+static void begin_space(problem *p, space *s)
 {
-    for (int i = 0; i < s->processed; i++)
-        for (int j = 0; j < s->processed; j++) {
-            if (i < s->projected_count && j < s->projected_count) continue;
-            s->projected[(size_t)i * (size_t)s->capacity + (size_t)j] =
-                yk_dense_dot((size_t)p->dimension, vector_at(p, s->vector, i), vector_at(p, s->image, j));
-        }
-    s->projected_count = s->processed;
+    s->count = 0;
+    s->processed = 0;
+    s->projected_count = 0;
+    for (int i = 0; i < BLOCK; i++) append_random(p, s);
 }
 
 static yk_status create_space(const problem *p, int capacity, space *s, ritz *r)
 {
-    size_t c = (size_t)capacity, d = (size_t)p->dimension;
+    size_t c = (size_t)capacity;
+    size_t d = (size_t)p->dimension;
     s->capacity = capacity;
     s->vector = yk_allocate(p->context, c * d, sizeof *s->vector);
     s->image = yk_allocate(p->context, c * d, sizeof *s->image);
@@ -257,8 +268,9 @@ static yk_status create_space(const problem *p, int capacity, space *s, ritz *r)
     r->vectors = yk_allocate(p->context, c * c, sizeof *r->vectors);
     r->matrix = yk_allocate(p->context, c * c, sizeof *r->matrix);
     r->order = yk_allocate(p->context, c, sizeof *r->order);
-    bool complete = s->vector && s->image && s->projected && r->real && r->imaginary && r->vectors && r->matrix;
-    return complete && r->order ? YK_OK : YK_ERROR_MEMORY;
+    bool space_complete = s->vector && s->image && s->projected;
+    bool ritz_complete = r->real && r->imaginary && r->vectors && r->matrix && r->order;
+    return space_complete && ritz_complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
 static void release_space(yk_context *context, space *s, ritz *r)
@@ -280,29 +292,48 @@ static void release_space(yk_context *context, space *s, ritz *r)
  * square root. Returns the number of candidates. */
 static int sort_ritz(const problem *p, const space *s, const ritz *r)
 {
-    int count = 0;
-    double top = 0, zero = p->damped ? 3e-7 : 1e-13;
+    double zero = p->damped ? 3e-7 : 1e-13;
+    double top = 0;
     for (int i = 0; i < s->processed; i++) top = fmax(top, hypot(r->real[i], r->imaginary[i]));
+
+    /* Insertion by descending modulus. */
+    int count = 0;
     for (int i = 0; i < s->processed; i++) {
         double size = hypot(r->real[i], r->imaginary[i]);
         if (r->imaginary[i] < 0 || size <= zero * top) continue;
         int at = count++;
-        while (at > 0 && hypot(r->real[r->order[at - 1]], r->imaginary[r->order[at - 1]]) < size) {
-            r->order[at] = r->order[at - 1];
-            at--;
+        while (at > 0) {
+            int before = r->order[at - 1];
+            if (hypot(r->real[before], r->imaginary[before]) >= size) break;
+            r->order[at--] = before;
         }
         r->order[at] = i;
     }
     return count;
 }
 
-static yk_status solve_projected(problem *p, space *s, ritz *r)
+/* Eigenpairs of the operator projected on the space, in order; `candidates` of them are modes. */
+static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
 {
     size_t m = (size_t)s->processed;
-    project(p, s);
-    for (size_t i = 0; i < m; i++)
-        memcpy(r->matrix + i * m, s->projected + i * (size_t)s->capacity, m * sizeof(double));
-    return yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real, r->imaginary, r->vectors);
+    size_t capacity = (size_t)s->capacity;
+    size_t d = (size_t)p->dimension;
+
+    /* vector_i . image_j for what is new */
+    for (int i = 0; i < s->processed; i++) {
+        for (int j = 0; j < s->processed; j++) {
+            if (i < s->projected_count && j < s->projected_count) continue;
+            double product = yk_dense_dot(d, vector_at(p, s->vector, i), vector_at(p, s->image, j));
+            s->projected[(size_t)i * capacity + (size_t)j] = product;
+        }
+    }
+    s->projected_count = s->processed;
+
+    for (size_t i = 0; i < m; i++) memcpy(r->matrix + i * m, s->projected + i * capacity, m * sizeof(double));
+    yk_status status = yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real, r->imaginary, r->vectors);
+    if (status != YK_OK) return status;
+    *candidates = sort_ritz(p, s, r);
+    return YK_OK;
 }
 
 /* sum over j of weight_j row_j */
@@ -320,8 +351,12 @@ static void combine(const problem *p, const space *s, double *rows, const double
  * `scratch` has the same size. */
 static double ritz_residual(const problem *p, const space *s, const ritz *r, int index, double *x, double *scratch)
 {
-    size_t d = (size_t)p->dimension, m = (size_t)s->processed;
-    double re = r->real[index], im = r->imaginary[index];
+    size_t d = (size_t)p->dimension;
+    size_t m = (size_t)s->processed;
+    double re = r->real[index];
+    double im = r->imaginary[index];
+
+    /* x and its image */
     const double *weight = r->vectors + (size_t)index * m;
     combine(p, s, s->vector, weight, x);
     combine(p, s, s->image, weight, scratch);
@@ -331,6 +366,7 @@ static double ritz_residual(const problem *p, const space *s, const ritz *r, int
         combine(p, s, s->vector, weight + m, x + d);
         combine(p, s, s->image, weight + m, scratch + d);
     }
+
     double sum = 0;
     for (size_t i = 0; i < d; i++) {
         double a = scratch[i] - re * x[i] + im * x[d + i];
@@ -344,14 +380,17 @@ static double ritz_residual(const problem *p, const space *s, const ritz *r, int
 static void eigenvalue(const problem *p, double re, double im, double *s_re, double *s_im)
 {
     double size2 = re * re + im * im;
-    double inverse_re = re / size2, inverse_im = -im / size2;
+    double inverse_re = re / size2;
+    double inverse_im = -im / size2;
     if (p->damped) {
         *s_re = p->shift + inverse_re;
         *s_im = inverse_im;
         return;
     }
+
     /* 1/theta = z^2 + w^2 with s = i w; s of positive imaginary part, or real and unstable. */
-    double square_re = p->shift * p->shift - inverse_re, square_im = -inverse_im;
+    double square_re = p->shift * p->shift - inverse_re;
+    double square_im = -inverse_im;
     double modulus = hypot(square_re, square_im);
     *s_re = sqrt(fmax(0, 0.5 * (modulus + square_re)));
     *s_im = sqrt(fmax(0, 0.5 * (modulus - square_re)));
@@ -394,70 +433,110 @@ static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double re
 {
     size_t n = (size_t)modes->unknowns;
     int at = modes->count++;
-    double *shape = modes->shape + 2 * (size_t)at * n;
     modes->real[at] = s_re;
     modes->imaginary[at] = s_im;
     modes->residual[at] = residual;
+
+    double *shape = modes->shape + 2 * (size_t)at * n;
     memcpy(shape, re, n * sizeof *shape);
-    if (im)
-        memcpy(shape + n, im, n * sizeof *shape);
-    else
-        memset(shape + n, 0, n * sizeof *shape);
+    memset(shape + n, 0, n * sizeof *shape);
+    if (im) memcpy(shape + n, im, n * sizeof *shape);
 }
 
-/* One Ritz pair as a mode. Two modes of one frequency may come as a complex pair that is apart by rounding only: its
- * real and imaginary part are then two real modes. */
+/* The last shape, conjugated. */
+static void conjugate_last(yk_linear_modes *modes)
+{
+    double *imaginary = modes->shape + (size_t)(2 * modes->count - 1) * (size_t)modes->unknowns;
+    for (int i = 0; i < modes->unknowns; i++) imaginary[i] = -imaginary[i];
+}
+
+/* One Ritz pair as a mode. */
 static void take_pair(const problem *p, const ritz *r, int index, double residual, const double *x, int most,
                       yk_linear_modes *modes)
 {
-    size_t d = (size_t)p->dimension;
-    double re = r->real[index], im = r->imaginary[index], s_re, s_im;
+    const double *x_im = x + p->dimension;
+    double re = r->real[index];
+    double im = r->imaginary[index];
+    double s_re;
+    double s_im;
     eigenvalue(p, re, im, &s_re, &s_im);
+
+    /* theta has positive imaginary part, s the opposite: list its conjugate */
     if (p->damped) {
-        /* theta has positive imaginary part, s the opposite: list its conjugate */
-        add_mode(modes, s_re, fabs(s_im), residual, x, im > 0 ? x + d : NULL);
-        double *shape = modes->shape + (size_t)(2 * modes->count - 1) * (size_t)p->n;
-        for (int i = 0; i < p->n; i++) shape[i] = -shape[i];
+        add_mode(modes, s_re, fabs(s_im), residual, x, im > 0 ? x_im : NULL);
+        conjugate_last(modes);
         return;
     }
+
+    /* A complex pair: both members are modes. */
     bool split = im > 0 && im < 1e-6 * fabs(re);
     if (im > 0 && !split) {
-        add_mode(modes, s_re, s_im, residual, x, x + d);
+        add_mode(modes, s_re, s_im, residual, x, x_im);
         if (modes->count == most) return;
-        double conjugate_re, conjugate_im;
-        eigenvalue(p, re, -im, &conjugate_re, &conjugate_im);
-        add_mode(modes, conjugate_re, conjugate_im, residual, x, x + d);
-        double *shape = modes->shape + (size_t)(2 * modes->count - 1) * (size_t)p->n;
-        for (int i = 0; i < p->n; i++) shape[i] = -shape[i];
+        eigenvalue(p, re, -im, &s_re, &s_im);
+        add_mode(modes, s_re, s_im, residual, x, x_im);
+        conjugate_last(modes);
         return;
     }
+
+    /* A real one. Two modes of one frequency may come as a complex pair that is apart by rounding only: its real and
+     * imaginary part are then two real modes. */
     eigenvalue(p, re, 0, &s_re, &s_im);
     add_mode(modes, s_re, s_im, residual, x, NULL);
-    if (split && modes->count < most) add_mode(modes, s_re, s_im, residual, x + d, NULL);
+    if (split && modes->count < most) add_mode(modes, s_re, s_im, residual, x_im, NULL);
 }
 
 /* The number of wanted modes whose pairs have converged, in order; all candidates count when the space is complete. */
 static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_options *options, bool complete,
                          yk_linear_modes *modes, double *scratch)
 {
-    yk_status status = solve_projected(p, s, r);
+    int candidates = 0;
+    yk_status status = solve_projected(p, s, r, &candidates);
     if (status != YK_OK) return status;
+
     size_t d = (size_t)p->dimension;
-    int candidates = sort_ritz(p, s, r);
     modes->count = 0;
     for (int i = 0; i < candidates && modes->count < options->count; i++) {
         double residual = ritz_residual(p, s, r, r->order[i], scratch, scratch + 2 * d);
         if (residual > options->tolerance && !complete) return YK_NOT_CONVERGED;
+
         /* In a complete space the pairs of the highest frequencies are as good as rounding allows, or spurious. */
         if (residual > 1e-4) continue;
         take_pair(p, r, r->order[i], residual, scratch, options->count, modes);
     }
-    return modes->count == options->count || complete ? YK_OK : YK_NOT_CONVERGED;
+    if (complete || modes->count == options->count) return YK_OK;
+    return YK_NOT_CONVERGED;
 }
 
+/* Dimension of the space in which modes are looked for first. */
 static int first_target(const yk_linear_modes_options *options)
 {
     return 4 * options->count + 4 * BLOCK;
+}
+
+/* From a coarse search at a small shift, a tenth of the highest frequency that is wanted. A smaller shift would lose
+ * the other modes in the rounding of free motions, a larger one would slow the search. */
+static yk_status choose_shift(problem *p, const yk_linear_modes_options *options, space *s, ritz *r)
+{
+    int target = first_target(options);
+    grow(p, s, target < s->capacity ? target : s->capacity);
+    if (s->processed == 0) return YK_OK;
+    int candidates = 0;
+    yk_status status = solve_projected(p, s, r, &candidates);
+    if (status != YK_OK) return status;
+
+    double highest = 0;
+    for (int i = 0; i < candidates && i < options->count; i++) {
+        int index = r->order[i];
+        double re;
+        double im;
+        eigenvalue(p, r->real[index], r->imaginary[index], &re, &im);
+        highest = fmax(highest, hypot(re, im));
+    }
+    if (highest > 0) p->shift = 0.1 * fmin(highest, highest_frequency(p->system));
+    status = factor(p);
+    if (status == YK_OK) begin_space(p, s);
+    return status;
 }
 
 /* Grows the space until the wanted modes have converged. */
@@ -475,43 +554,18 @@ static yk_status search(problem *p, const yk_linear_modes_options *options, spac
     }
 }
 
-static void empty(problem *p, space *s)
-{
-    s->count = s->processed = s->projected_count = 0;
-    for (int i = 0; i < BLOCK; i++) append_random(p, s);
-}
-
-/* From a coarse search at a small shift, a tenth of the highest frequency that is wanted. A smaller shift would let
- * free motions drown the others in rounding, a larger one would slow the search. */
-static yk_status choose_shift(problem *p, const yk_linear_modes_options *options, space *s, ritz *r)
-{
-    int target = first_target(options);
-    grow(p, s, target < s->capacity ? target : s->capacity);
-    if (s->processed == 0) return YK_OK;
-    yk_status status = solve_projected(p, s, r);
-    if (status != YK_OK) return status;
-    int candidates = sort_ritz(p, s, r);
-    double highest = 0;
-    for (int i = 0; i < candidates && i < options->count; i++) {
-        double re, im;
-        eigenvalue(p, r->real[r->order[i]], r->imaginary[r->order[i]], &re, &im);
-        highest = fmax(highest, hypot(re, im));
-    }
-    if (highest > 0) p->shift = 0.1 * fmin(highest, highest_frequency(p->system));
-    status = factor(p);
-    if (status == YK_OK) empty(p, s);
-    return status;
-}
-
 static yk_status find_modes(problem *p, const yk_linear_modes_options *options, yk_linear_modes *modes, double *scratch)
 {
+    int capacity = 20 * options->count + 200;
+    if (options->subspace > 0) capacity = options->subspace;
+    if (capacity > p->dimension) capacity = p->dimension;
+
     space s = {0};
     ritz r = {0};
-    int capacity = options->subspace > 0 ? options->subspace : 20 * options->count + 200;
-    yk_status status = create_space(p, capacity < p->dimension ? capacity : p->dimension, &s, &r);
+    yk_status status = create_space(p, capacity, &s, &r);
     if (status == YK_OK) status = create_matrix(p);
     if (status == YK_OK) status = factor(p);
-    if (status == YK_OK) empty(p, &s);
+    if (status == YK_OK) begin_space(p, &s);
     if (status == YK_OK && !(options->shift > 0)) status = choose_shift(p, options, &s, &r);
     if (status == YK_OK) status = search(p, options, &s, &r, modes, scratch);
     modes->subspace = s.processed;
@@ -519,37 +573,34 @@ static yk_status find_modes(problem *p, const yk_linear_modes_options *options, 
     return status;
 }
 
-static yk_status check_system(yk_context *context, const yk_linear_system *system,
-                              const yk_linear_modes_options *options)
+yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *system,
+                                const yk_linear_modes_options *options, yk_linear_modes **modes)
 {
+    *modes = NULL;
     if (system->unknowns < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "modes: the model has no node that moves");
     if (options->count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "modes: %d modes were asked for; ask for at least one",
                        options->count);
     if (!(largest(&system->mass) > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT, "modes: the model has no mass; give its nodes bodies");
-    return YK_OK;
-}
 
-yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *system,
-                                const yk_linear_modes_options *options, yk_linear_modes **modes)
-{
-    *modes = NULL;
-    yk_status status = check_system(context, system, options);
-    if (status != YK_OK) return status;
     problem p = {.context = context, .system = system, .n = system->unknowns, .seed = 88172645463325252u};
     p.damped = largest(&system->damping) > 0;
     p.dimension = p.damped ? 2 * p.n : p.n;
-    p.shift = options->shift > 0 ? options->shift : 1e-4 * highest_frequency(system);
+    p.shift = options->shift;
+    if (!(p.shift > 0)) p.shift = 1e-4 * highest_frequency(system);
     p.right = yk_allocate(context, (size_t)p.n + (size_t)system->constraints, sizeof *p.right);
     double *scratch = yk_allocate(context, 4 * (size_t)p.dimension, sizeof *scratch);
-    status = p.right && scratch ? create_modes(&p, options->count + 1, modes) : YK_ERROR_MEMORY;
+
+    yk_status status = YK_ERROR_MEMORY;
+    if (p.right && scratch) status = create_modes(&p, options->count + 1, modes);
     if (status == YK_OK) status = find_modes(&p, options, *modes, scratch);
     if (status == YK_OK || status == YK_NOT_CONVERGED) yk_linear_modes_order(system, p.shift, *modes);
     if (status == YK_NOT_CONVERGED)
         yk_fail(context, status,
                 "modes: %d of %d modes converged in a space of %d; ask for fewer or set a larger space",
                 (*modes)->count, options->count, (*modes)->subspace);
+
     yk_sparse_destroy(p.matrix);
     yk_release(context, p.entry_index);
     yk_release(context, scratch);

@@ -13,24 +13,15 @@ static void swap_modes(yk_linear_modes *modes, int a, int b)
         columns[k][a] = columns[k][b];
         columns[k][b] = keep;
     }
+
     size_t length = 2 * (size_t)modes->unknowns;
-    double *x = modes->shape + (size_t)a * length, *y = modes->shape + (size_t)b * length;
+    double *x = modes->shape + (size_t)a * length;
+    double *y = modes->shape + (size_t)b * length;
     for (size_t i = 0; i < length; i++) {
         double keep = x[i];
         x[i] = y[i];
         y[i] = keep;
     }
-}
-
-static void sort_modes(yk_linear_modes *modes)
-{
-    for (int i = 1; i < modes->count; i++)
-        for (int j = i; j > 0; j--) {
-            double size = hypot(modes->real[j], modes->imaginary[j]);
-            double before = hypot(modes->real[j - 1], modes->imaginary[j - 1]);
-            if (size >= before * (1 - 1e-12)) break;
-            swap_modes(modes, j, j - 1);
-        }
 }
 
 /* Divides by the largest component, so that it becomes one. */
@@ -42,7 +33,9 @@ static void normalise(int n, double *re)
         if (hypot(re[i], im[i]) > (1 + 1e-9) * hypot(re[top], im[top])) top = i;
     double size2 = re[top] * re[top] + im[top] * im[top];
     if (!(size2 > 0)) return;
-    double by_re = re[top] / size2, by_im = -im[top] / size2;
+
+    double by_re = re[top] / size2;
+    double by_im = -im[top] / size2;
     for (int i = 0; i < n; i++) {
         double a = re[i] * by_re - im[i] * by_im;
         im[i] = re[i] * by_im + im[i] * by_re;
@@ -58,10 +51,12 @@ static double *shape_of(yk_linear_modes *modes, int i)
 /* x^H A y; the imaginary parts follow the real ones. */
 static void inner_product(const yk_linear_matrix *a, int n, const double *x, const double *y, double product[2])
 {
-    product[0] = product[1] = 0;
+    product[0] = 0;
+    product[1] = 0;
     for (size_t k = 0; k < a->count; k++) {
         const yk_linear_entry *e = &a->entries[k];
-        int row = e->row, column = e->column;
+        int row = e->row;
+        int column = e->column;
         product[0] += e->value * (x[row] * y[column] + x[n + row] * y[n + column]);
         product[1] += e->value * (x[row] * y[n + column] - x[n + row] * y[column]);
     }
@@ -78,18 +73,6 @@ static double absolute_form(const yk_linear_matrix *a, int n, const double *x)
     return sum;
 }
 
-/* Rounding of the stiffness gives a shape that it does not resist some s^2 = eps |x|^T |K| |x| / (x^H M x), whatever the
- * units of its unknowns; the shift, from which s^2 is measured, adds eps z^2. */
-static void find_floors(const yk_linear_system *system, double shift, yk_linear_modes *modes)
-{
-    for (int i = 0; i < modes->count; i++) {
-        double mass[2], *x = shape_of(modes, i);
-        inner_product(&system->mass, system->unknowns, x, x, mass);
-        double cancelled = mass[0] > 0 ? absolute_form(&system->stiffness, system->unknowns, x) / mass[0] : 0;
-        modes->floor[i] = sqrt(100 * DBL_EPSILON * fmax(cancelled, shift * shift));
-    }
-}
-
 static bool same_frequency(const yk_linear_modes *modes, int i, int j)
 {
     double size = hypot(modes->real[j], modes->imaginary[j]);
@@ -97,35 +80,58 @@ static bool same_frequency(const yk_linear_modes *modes, int i, int j)
     return hypot(modes->real[i] - modes->real[j], modes->imaginary[i] - modes->imaginary[j]) < 1e-8 * size;
 }
 
-/* Takes the part along mode i out of mode j, unless nothing would be left. */
+/* Takes the part along mode i out of mode j, in the metric of the masses, unless nothing would be left. */
 static void separate(const yk_linear_system *system, yk_linear_modes *modes, int i, int j)
 {
     int n = system->unknowns;
-    double *x = shape_of(modes, i), *y = shape_of(modes, j), own[2], other[2], shared[2];
+    double *x = shape_of(modes, i);
+    double *y = shape_of(modes, j);
+    double own[2];
+    double other[2];
+    double shared[2];
     inner_product(&system->mass, n, x, x, own);
     inner_product(&system->mass, n, y, y, other);
     inner_product(&system->mass, n, x, y, shared);
     double square = shared[0] * shared[0] + shared[1] * shared[1];
     if (!(own[0] > 0) || square > (1 - 1e-8) * own[0] * other[0]) return;
-    double re = shared[0] / own[0], im = shared[1] / own[0];
+
+    double re = shared[0] / own[0];
+    double im = shared[1] / own[0];
     for (int k = 0; k < n; k++) {
         y[k] -= re * x[k] - im * x[n + k];
         y[n + k] -= re * x[n + k] + im * x[k];
     }
 }
 
-/* Shapes of one frequency are any that span their space: they are made orthogonal in the metric of the masses, so that
- * what is told of each, such as its effective mass, adds up. */
-static void separate_equal_modes(const yk_linear_system *system, yk_linear_modes *modes)
-{
-    for (int j = 1; j < modes->count; j++)
-        for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--) separate(system, modes, i, j);
-}
-
 void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_linear_modes *modes)
 {
-    sort_modes(modes);
-    find_floors(system, shift, modes);
-    separate_equal_modes(system, modes);
-    for (int i = 0; i < modes->count; i++) normalise(modes->unknowns, shape_of(modes, i));
+    int n = system->unknowns;
+
+    /* By ascending modulus; those that differ by rounding stay as they are. */
+    for (int i = 1; i < modes->count; i++) {
+        for (int j = i; j > 0; j--) {
+            double size = hypot(modes->real[j], modes->imaginary[j]);
+            double before = hypot(modes->real[j - 1], modes->imaginary[j - 1]);
+            if (size >= before * (1 - 1e-12)) break;
+            swap_modes(modes, j, j - 1);
+        }
+    }
+
+    /* Rounding of the stiffness gives a shape that it does not resist some s^2 = eps |x|^T |K| |x| / (x^H M x), whatever
+     * the units of its unknowns; the shift, from which s^2 is measured, adds eps z^2. */
+    for (int i = 0; i < modes->count; i++) {
+        const double *x = shape_of(modes, i);
+        double mass[2];
+        inner_product(&system->mass, n, x, x, mass);
+        double cancelled = 0;
+        if (mass[0] > 0) cancelled = absolute_form(&system->stiffness, n, x) / mass[0];
+        modes->floor[i] = sqrt(100 * DBL_EPSILON * fmax(cancelled, shift * shift));
+    }
+
+    /* Shapes of one frequency are any that span their space: they are made orthogonal, so that what is said of each, such
+     * as its effective mass, adds up. */
+    for (int j = 1; j < modes->count; j++)
+        for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--) separate(system, modes, i, j);
+
+    for (int i = 0; i < modes->count; i++) normalise(n, shape_of(modes, i));
 }

@@ -2,7 +2,7 @@
  *
  * The matrix of a step is M + c C + c^2 K beside the constraint gradients, c the step's weight (internal.h), and a
  * polynomial in c entry by entry. So M and K are read off at a c so small or so large that no other term is left, and C
- * is what remains at a c between. No element needs to know of modes; only inertia is told that small rotations are now
+ * is what remains at a c between. No element needs to know of modes; only inertia is computed with small rotations
  * in fixed axes, in which the matrices of a round rotor are constant. */
 #include "smooth/modes.h"
 
@@ -11,11 +11,12 @@
 #include "smooth/internal.h"
 #include "smooth/linear_modes.h"
 
-static const double SMALL_WEIGHT = 1e-100, LARGE_WEIGHT = 1e100;
+static const double SMALL_WEIGHT = 1e-100;
+static const double LARGE_WEIGHT = 1e100;
 /* Rates (1/s) that are none, where nothing holds the model and there is no rounding to compare with. */
 static const double NO_RATE = 1e-50;
 
-/* Values of all entries at one weight, in true units: without the scale of masses. */
+/* M, C and K entry by entry in true units, without the scale of masses. */
 typedef struct pencil {
     size_t count;
     double *mass, *damping, *stiffness;
@@ -27,6 +28,9 @@ yk_modes_options yk_modes_default(void)
     return (yk_modes_options){.count = 10, .tolerance = 1e-9};
 }
 
+/* Matrices -------------------------------------------------------------------------------------------------------- */
+
+/* Values of all entries at one weight. */
 static void assemble_at(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver, double c,
                         double factor, double *values)
 {
@@ -37,9 +41,10 @@ static void assemble_at(const yk_smooth_model *model, yk_smooth_workspace *work,
         values[k] = factor * matrix[k] / solver->entry_scale[k];
 }
 
-static double largest(const yk_smooth_model *model, const yk_linear_solver *solver, const double *values)
+static double largest_value(const yk_smooth_model *model, const yk_linear_solver *solver, const double *values)
 {
-    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
+    const int *starts = yk_sparse_column_starts(solver->matrix);
+    const int *rows = yk_sparse_rows(solver->matrix);
     double size = 0;
     for (int j = 0; j < model->motion_count; j++)
         for (int k = starts[j]; k < starts[j + 1]; k++)
@@ -47,48 +52,56 @@ static double largest(const yk_smooth_model *model, const yk_linear_solver *solv
     return size;
 }
 
-/* |M| + c^2 |K| on the diagonal: what rounding errors of the unknown's row and column are measured by. */
-static double diagonal_size(const yk_linear_solver *solver, const pencil *p, int i, double square)
-{
-    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
-    for (int k = starts[i]; k < starts[i + 1]; k++)
-        if (rows[k] == i) return fabs(p->mass[k]) + square * fabs(p->stiffness[k]);
-    return 0;
-}
-
 /* What is left of M + c C + c^2 K; below rounding of the others it is nothing. */
 static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
                               pencil *p)
 {
-    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
+    const int *starts = yk_sparse_column_starts(solver->matrix);
+    const int *rows = yk_sparse_rows(solver->matrix);
     int n = model->motion_count;
     double *size = yk_allocate(model->context, (size_t)n, sizeof *size);
     if (!size) return YK_ERROR_MEMORY;
-    double mass = largest(model, solver, p->mass), stiffness = largest(model, solver, p->stiffness);
-    double c = mass > 0 && stiffness > 0 ? sqrt(mass / stiffness) : 1;
+
+    /* At a c where M and c^2 K are of similar size. */
+    double mass = largest_value(model, solver, p->mass);
+    double stiffness = largest_value(model, solver, p->stiffness);
+    double c = 1;
+    if (mass > 0 && stiffness > 0) c = sqrt(mass / stiffness);
     assemble_at(model, work, solver, c, model->mass_scale, p->damping);
-    for (int i = 0; i < n; i++) size[i] = diagonal_size(solver, p, i, c * c);
-    for (int j = 0; j < n; j++)
+
+    /* |M| + c^2 |K| on the diagonal: what rounding errors of an unknown's row and column are measured by. */
+    for (int i = 0; i < n; i++) {
+        size[i] = 0;
+        for (int k = starts[i]; k < starts[i + 1]; k++)
+            if (rows[k] == i) size[i] = fabs(p->mass[k]) + c * c * fabs(p->stiffness[k]);
+    }
+    for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1] && rows[k] < n; k++) {
             double rest = p->damping[k] - p->mass[k] - c * c * p->stiffness[k];
-            p->damping[k] = fabs(rest) > 1e-12 * sqrt(size[rows[k]] * size[j]) ? rest / c : 0;
+            double rounding = 1e-12 * sqrt(size[rows[k]] * size[j]);
+            p->damping[k] = fabs(rest) > rounding ? rest / c : 0;
         }
+    }
     yk_release(model->context, size);
     return YK_OK;
 }
 
-static size_t list_block(const yk_smooth_model *model, const yk_linear_solver *solver, const double *values,
-                         bool constraints, yk_linear_entry *entries)
+/* Entries of the motion, or gradients of the constraints. */
+static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear_solver *solver, const double *values,
+                                   bool constraints, yk_linear_entry *entries)
 {
-    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
+    const int *starts = yk_sparse_column_starts(solver->matrix);
+    const int *rows = yk_sparse_rows(solver->matrix);
     int n = model->motion_count;
     size_t count = 0;
-    for (int j = 0; j < n; j++)
+    for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1]; k++) {
             if ((rows[k] >= n) != constraints || values[k] == 0) continue;
-            entries[count++] = (yk_linear_entry){constraints ? rows[k] - n : rows[k], j, values[k]};
+            int row = constraints ? rows[k] - n : rows[k];
+            entries[count++] = (yk_linear_entry){row, j, values[k]};
         }
-    return count;
+    }
+    return (yk_linear_matrix){entries, count};
 }
 
 /* An unknown that no matrix mentions, such as the rotation of a point mass, would be singular: it keeps its place. Its
@@ -97,29 +110,18 @@ static yk_status hold_idle_unknowns(yk_context *context, yk_linear_system *syste
 {
     bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
     if (!used) return YK_ERROR_MEMORY;
+
     const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness, &system->constraint};
     for (int m = 0; m < 4; m++)
         for (size_t k = 0; k < all[m]->count; k++) used[all[m]->entries[k].column] = true;
     for (int i = 0; i < system->unknowns; i++)
         if (!used[i]) stiffness[system->stiffness.count++] = (yk_linear_entry){i, i, 1};
+
     yk_release(context, used);
     return YK_OK;
 }
 
-/* The gradients of the joints stand beside all three matrices, so they are read beside the masses. */
-static yk_status fill_system(const yk_smooth_model *model, const yk_linear_solver *solver, pencil *p,
-                             yk_linear_system *system)
-{
-    yk_linear_entry *list[4];
-    for (int i = 0; i < 4; i++) list[i] = p->entries + (size_t)i * p->count;
-    *system = (yk_linear_system){.unknowns = model->motion_count, .constraints = model->row_count};
-    system->mass = (yk_linear_matrix){list[0], list_block(model, solver, p->mass, false, list[0])};
-    system->damping = (yk_linear_matrix){list[1], list_block(model, solver, p->damping, false, list[1])};
-    system->stiffness = (yk_linear_matrix){list[2], list_block(model, solver, p->stiffness, false, list[2])};
-    system->constraint = (yk_linear_matrix){list[3], list_block(model, solver, p->mass, true, list[3])};
-    return hold_idle_unknowns(model->context, system, list[2]);
-}
-
+/* The equations of motion about the present state. */
 static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *system)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -132,8 +134,11 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     p->stiffness = yk_allocate(context, p->count, sizeof *p->stiffness);
     p->entries = yk_allocate(context, 4 * p->count, sizeof *p->entries);
     if (!p->mass || !p->damping || !p->stiffness || !p->entries) return YK_ERROR_MEMORY;
-    double c = work->c, damping = work->damping;
-    work->damping = 0; /* the artificial damping of the start is no part of the model */
+
+    /* The polynomial in c, without the artificial damping of the start, which is no part of the model. */
+    double c = work->c;
+    double damping = work->damping;
+    work->damping = 0;
     work->compliance = 0;
     work->rotation_weight = YK_ROTATION_IN_FIXED_AXES;
     yk_smooth_trial_from_state(model, &smooth->state, work);
@@ -145,22 +150,33 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     work->rotation_weight = YK_ROTATION_OF_STEP;
     solver->match = false; /* the values that were factored are gone */
     if (status != YK_OK) return status;
-    return fill_system(model, solver, p, system);
+
+    /* The gradients of the joints stand beside all three matrices, so they are read beside the masses. */
+    yk_linear_entry *list[4];
+    for (int i = 0; i < 4; i++) list[i] = p->entries + (size_t)i * p->count;
+    *system = (yk_linear_system){
+        .unknowns = model->motion_count,
+        .constraints = model->row_count,
+        .mass = list_block(model, solver, p->mass, false, list[0]),
+        .damping = list_block(model, solver, p->damping, false, list[1]),
+        .stiffness = list_block(model, solver, p->stiffness, false, list[2]),
+        .constraint = list_block(model, solver, p->mass, true, list[3]),
+    };
+    return hold_idle_unknowns(context, system, list[2]);
 }
 
-static void release_pencil(yk_context *context, pencil *p)
-{
-    yk_release(context, p->mass);
-    yk_release(context, p->damping);
-    yk_release(context, p->stiffness);
-    yk_release(context, p->entries);
-}
+/* Results --------------------------------------------------------------------------------------------------------- */
 
 /* The axis along which an unknown moves in a translation of the whole model; -1: it does not. */
 static int axis_of(const yk_smooth_model *model, int unknown)
 {
-    if (unknown < model->coordinate_first) return unknown % 6 < 3 ? unknown % 6 : -1;
-    int k = unknown - model->coordinate_first, i = model->def.flexible_count - 1;
+    if (unknown < model->coordinate_first) {
+        int axis = unknown % 6;
+        return axis < 3 ? axis : -1;
+    }
+
+    int k = unknown - model->coordinate_first;
+    int i = model->def.flexible_count - 1;
     while (model->flexibles[i].coordinate > k) i--;
     if (model->flexibles[i].body->kind == YK_FLEXIBLE_MODAL) return -1;
     int within = (k - model->flexibles[i].coordinate) % (YK_ANCF_NODE + YK_ANCF_MIDDLE);
@@ -171,7 +187,9 @@ static int axis_of(const yk_smooth_model *model, int unknown)
 static void participation(const yk_smooth_model *model, const yk_linear_system *system, const double *re,
                           const double *im, double total, double mass[3])
 {
-    double along_re[3] = {0}, along_im[3] = {0}, modal = 0;
+    double along_re[3] = {0};
+    double along_im[3] = {0};
+    double modal = 0;
     for (size_t k = 0; k < system->mass.count; k++) {
         const yk_linear_entry *e = &system->mass.entries[k];
         modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
@@ -180,28 +198,11 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
         along_re[axis] += re[e->row] * e->value;
         along_im[axis] += im[e->row] * e->value;
     }
+
     for (int a = 0; a < 3; a++) {
         double square = along_re[a] * along_re[a] + along_im[a] * along_im[a];
-        mass[a] = modal > 0 && total > 0 ? square / (modal * total) : 0;
-    }
-}
-
-static double total_mass(const yk_smooth_model *model)
-{
-    double sum = 0;
-    for (int i = 0; i < model->node_count; i++) sum += model->nodes[i].inertia.mass;
-    for (int i = 0; i < model->def.flexible_count; i++) sum += yk_flexible_mass(model->flexibles[i].body);
-    return sum;
-}
-
-/* Displacement and rotation of nodes and places from the unknowns. */
-static void copy_shape(const yk_smooth_model *model, const yk_smooth_workspace *work, const double *from, double *to)
-{
-    for (int i = 0; i < model->node_count + model->def.attachment_count; i++) {
-        yk_vec3 linear, angular;
-        yk_smooth_pull_frame(model, work, yk_smooth_frame_of(model, i), from, &linear, &angular);
-        memcpy(to + 6 * i, &linear, sizeof linear);
-        memcpy(to + 6 * i + 3, &angular, sizeof angular);
+        mass[a] = 0;
+        if (modal > 0 && total > 0) mass[a] = square / (modal * total);
     }
 }
 
@@ -214,43 +215,61 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
     made->node_count = model->node_count + model->def.attachment_count;
-    size_t length = 6 * (size_t)made->node_count, numbers = 2 * (size_t)linear->count * length;
+    size_t length = 6 * (size_t)made->node_count;
     made->mode = yk_allocate(context, (size_t)linear->count + 1, sizeof *made->mode);
-    made->shape = yk_allocate(context, numbers + 1, sizeof *made->shape);
+    made->shape = yk_allocate(context, 2 * (size_t)linear->count * length + 1, sizeof *made->shape);
     if (!made->mode || !made->shape) return YK_ERROR_MEMORY;
     made->count = linear->count;
-    for (int i = 0; i < 2 * linear->count; i++)
-        copy_shape(model, work, linear->shape + (size_t)i * (size_t)linear->unknowns, made->shape + (size_t)i * length);
+
+    /* Displacement and rotation of nodes and places from the unknowns; real and imaginary parts in turn. */
+    for (int i = 0; i < 2 * linear->count; i++) {
+        const double *from = linear->shape + (size_t)i * (size_t)linear->unknowns;
+        double *to = made->shape + (size_t)i * length;
+        for (int k = 0; k < made->node_count; k++) {
+            yk_vec3 linear_part;
+            yk_vec3 angular_part;
+            yk_smooth_pull_frame(model, work, yk_smooth_frame_of(model, k), from, &linear_part, &angular_part);
+            memcpy(to + 6 * k, &linear_part, sizeof linear_part);
+            memcpy(to + 6 * k + 3, &angular_part, sizeof angular_part);
+        }
+    }
     return YK_OK;
 }
 
 static void describe(const yk_smooth_model *model, const yk_linear_system *system, const yk_linear_modes *linear,
                      yk_modes *modes)
 {
-    double total = total_mass(model);
+    double total = 0;
+    for (int i = 0; i < model->node_count; i++) total += model->nodes[i].inertia.mass;
+    for (int i = 0; i < model->def.flexible_count; i++) total += yk_flexible_mass(model->flexibles[i].body);
+
     for (int i = 0; i < modes->count; i++) {
         yk_mode *mode = &modes->mode[i];
-        double size = hypot(linear->real[i], linear->imaginary[i]);
-        *mode = (yk_mode){.growth = linear->real[i],
-                          .omega = linear->imaginary[i],
-                          .frequency = linear->imaginary[i] / (2 * YK_PI),
-                          .damping = linear->real[i] != 0 ? -linear->real[i] / size : 0,
-                          .free_motion = size < fmax(linear->floor[i], NO_RATE),
-                          .residual = linear->residual[i]};
+        double real = linear->real[i];
+        double imaginary = linear->imaginary[i];
+        double size = hypot(real, imaginary);
+        *mode = (yk_mode){.residual = linear->residual[i]};
         participation(model, system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true),
                       total, mode->mass);
-        if (mode->free_motion) mode->growth = mode->omega = mode->frequency = mode->damping = 0;
+
+        mode->free_motion = size < fmax(linear->floor[i], NO_RATE);
+        if (mode->free_motion) continue;
+        mode->growth = real;
+        mode->omega = imaginary;
+        mode->frequency = imaginary / (2 * YK_PI);
+        if (real != 0) mode->damping = -real / size;
     }
 }
 
 yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_modes **modes)
 {
     const yk_smooth_model *model = &smooth->model;
-    *modes = NULL;
     yk_context *context = model->context;
+    *modes = NULL;
     if (!smooth->compiled)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: modes are about a state; start the model first",
                        model->def.name);
+
     pencil p = {0};
     yk_linear_system system;
     yk_linear_modes *linear = NULL;
@@ -259,13 +278,19 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
     linear_options.tolerance = options->tolerance;
     yk_status status = linearise(smooth, &p, &system);
     if (status == YK_OK) status = yk_linear_modes_solve(context, &system, &linear_options, &linear);
+
+    /* Those that were found, even if others did not converge. */
     if (linear) {
         yk_status created = create_modes(model, &smooth->work, linear, modes);
         if (created == YK_OK) describe(model, &system, linear, *modes);
         if (created != YK_OK) status = created;
     }
+
     yk_linear_modes_destroy(linear);
-    release_pencil(context, &p);
+    yk_release(context, p.mass);
+    yk_release(context, p.damping);
+    yk_release(context, p.stiffness);
+    yk_release(context, p.entries);
     if (status < 0) {
         yk_modes_destroy(*modes);
         *modes = NULL;

@@ -32,13 +32,9 @@ static size_t scratch_words(const yk_smooth_model *model)
 workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     workspace w = {.n = vector_size(model)};
+    double **vectors[] = {&w.begin, &w.value, &w.error5, &w.error3, &w.stage, &w.moved};
     double *at = work->scratch;
-    w.begin = at, at += w.n;
-    w.value = at, at += w.n;
-    w.error5 = at, at += w.n;
-    w.error3 = at, at += w.n;
-    w.stage = at, at += w.n;
-    w.moved = at, at += w.n;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, at += w.n) *vectors[i] = at;
     for (int i = 0; i < STAGES; i++, at += w.n) w.slope[i] = at;
     w.orientation = (yk_quat *)at;
     return w;
@@ -46,7 +42,9 @@ workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model, yk_smooth_wo
 
 static void put(double *to, yk_vec3 v)
 {
-    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
 }
 
 static yk_vec3 take(const double *from)
@@ -54,19 +52,21 @@ static yk_vec3 take(const double *from)
     return yk_v3(from[0], from[1], from[2]);
 }
 
-/* The trial as the beginning of an internal step. */
+/* The trial as the beginning of an internal step, with the charts of all rotations around it. */
 static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *work, workspace *w)
 {
     double *rate = w->begin + model->motion_count;
     work->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
-        const trial_node *node = &work->trial[i];
+        trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         put(w->begin + u, node->frame.position);
         put(w->begin + u + 3, yk_v3(0, 0, 0));
         put(rate + u, node->frame.velocity);
         put(rate + u + 3, node->frame.angular_velocity);
         w->orientation[i] = node->orientation;
+        node->rotation = yk_rotation_of(yk_v3(0, 0, 0));
+
         yk_vec3 at = node->frame.position;
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
@@ -112,6 +112,7 @@ static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, 
         slope[model->coordinate_first + k] = work->coordinates[k].rate;
         second[model->coordinate_first + k] = work->coordinates[k].acceleration;
     }
+
     yk_smooth_drive_powers(model, work);
     double *sums = slope + w->n - SUMS;
     sums[0] = work->supply;
@@ -126,6 +127,7 @@ void yk_runge_kutta_move_to(const yk_smooth_model *model, yk_smooth_workspace *w
     yk_smooth_input_frames(model, work);
 }
 
+/* sum = h times the weighted sum of the slopes */
 static void combine(const workspace *w, const double *weight, int count, double h, double *sum)
 {
     memset(sum, 0, w->n * sizeof *sum);
@@ -156,26 +158,12 @@ static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
         if (status != YK_OK) return status;
         read_slope(model, work, w, w->slope[s]);
     }
+
     combine(w, method->error5, STAGES, size, w->error5);
     combine(w, method->error3, STAGES, size, w->error3);
     combine(w, method->b, STAGES, size, w->value);
     for (size_t i = 0; i < w->n; i++) w->value[i] += w->begin[i];
     return YK_OK;
-}
-
-/* Typical speed: what moves, or what the accelerations of the step would set in motion over a length scale. Below a
- * millionth of that per second the model counts as at rest. */
-static double typical_speed(const yk_smooth_model *model, const workspace *w)
-{
-    double length = model->length_scale, largest = 1e-6 * length;
-    for (int s = 0; s < STAGES; s++) {
-        const double *rate = w->slope[s], *second = rate + model->motion_count;
-        for (int i = 0; i < model->motion_count; i++) {
-            double arm = yk_smooth_arm(model, i);
-            largest = fmax(largest, fmax(arm * fabs(rate[i]), sqrt(arm * fabs(second[i]) * length)));
-        }
-    }
-    return largest;
 }
 
 /* The estimate of order 8 made of those of orders 5 and 3 is smaller than the errors that pendulums and tops show. */
@@ -186,17 +174,39 @@ static const double NOISE = 2e-12;
 /* Estimated error relative to the tolerance: positions by the length scale, rates by the typical speed. */
 static double error_of(const yk_smooth_model *model, const workspace *w, double tolerance)
 {
-    double length = model->length_scale, speed = typical_speed(model, w), fifth = 0, third = 0;
-    for (int level = 0; level < 2; level++)
-        for (int i = 0; i < model->motion_count; i++) {
-            double scale = yk_smooth_arm(model, i) / (level ? speed : length);
-            size_t at = (size_t)(level * model->motion_count + i);
-            double e5 = scale * fabs(w->error5[at]), e3 = scale * fabs(w->error3[at]);
-            fifth = e5 > fifth || isnan(e5) ? e5 : fifth;
-            third = e3 > third || isnan(e3) ? e3 : third;
+    int n = model->motion_count;
+    double length = model->length_scale;
+
+    /* Typical speed: what moves, or what the accelerations of the step would set in motion over a length scale. Below a
+     * millionth of that per second the model counts as at rest. */
+    double speed = 1e-6 * length;
+    for (int s = 0; s < STAGES; s++) {
+        const double *rate = w->slope[s];
+        const double *second = rate + n;
+        for (int i = 0; i < n; i++) {
+            double arm = yk_smooth_arm(model, i);
+            speed = fmax(speed, fmax(arm * fabs(rate[i]), sqrt(arm * fabs(second[i]) * length)));
         }
+    }
+
+    /* The largest estimates of orders 5 and 3; one that is not a number stays. */
+    double fifth = 0;
+    double third = 0;
+    for (int level = 0; level < 2; level++) {
+        for (int i = 0; i < n; i++) {
+            double scale = yk_smooth_arm(model, i) / (level ? speed : length);
+            size_t at = (size_t)(level * n + i);
+            double e5 = scale * fabs(w->error5[at]);
+            double e3 = scale * fabs(w->error3[at]);
+            if (e5 > fifth || isnan(e5)) fifth = e5;
+            if (e3 > third || isnan(e3)) third = e3;
+        }
+    }
+
+    /* Of order 8: Hairer, Norsett, Wanner 1993, II.10 */
     double norm = sqrt(fifth * fifth + 0.01 * third * third);
-    return norm > 0 ? CAUTION * fifth * fifth / norm / tolerance : fifth;
+    if (!(norm > 0)) return fifth;
+    return CAUTION * fifth * fifth / norm / tolerance;
 }
 
 /* The end of the stages brought onto the constraints, with its accelerations. */
@@ -206,29 +216,21 @@ static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work,
     yk_runge_kutta_place(model, work, w, w->value);
     yk_runge_kutta_move_to(model, work, t, local);
     yk_status status = yk_smooth_project_positions(model, work, solver);
-    if (status != YK_OK) return status;
-    status = yk_smooth_rates(model, work, solver, false);
+    if (status == YK_OK) status = yk_smooth_rates(model, work, solver, false);
     if (status != YK_OK) return status;
     yk_smooth_project_velocities(model, work, solver);
     status = yk_smooth_rates(model, work, solver, true);
     if (status != YK_OK) return status;
+
+    /* It is the beginning of the next internal step. */
     begin_from_trial(model, work, w);
     size_t sums = w->n - SUMS;
     memcpy(w->begin + sums, w->value + sums, SUMS * sizeof *w->begin);
-    for (int i = 0; i < model->node_count; i++) work->trial[i].rotation = yk_rotation_of(yk_v3(0, 0, 0));
     read_slope(model, work, w, w->slope[0]);
     return isfinite(w->slope[0][sums]) ? YK_OK : YK_ERROR_DIVERGED;
 }
 
-static yk_status gives_up(const yk_smooth_model *model, yk_status status, double t)
-{
-    if (status == YK_ERROR_SINGULAR) return status;
-    return yk_fail(model->context, YK_ERROR_DIVERGED,
-                   "%s: no step of the Runge-Kutta method meets the tolerance %g at t = %g: the motion is not smooth "
-                   "there, or the model is too stiff; use a larger tolerance or the two-step method",
-                   model->def.name, model->def.options.error_tolerance, t);
-}
-
+/* Factor to the size that would just meet the tolerance. */
 static double growth(double error)
 {
     return fmin(6, fmax(1.0 / 3, 0.9 * pow(fmax(error, 1e-12), -1.0 / 8)));
@@ -240,37 +242,61 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
-    clock_state *clock = smooth->state.clock;
+    double now = smooth->state.clock->t;
+
     /* The estimate cannot see below rounding. */
     double wanted = model->def.options.error_tolerance;
     double tolerance = fmax(wanted, CAUTION * 1e-15 * fmax(1, work->extent / model->length_scale));
-    double done = 0, size = wanted > 0 && work->size > 0 ? work->size : h;
-    double failed = INFINITY, failed_size = h;
+    double size = h;
+    if (wanted > 0 && work->size > 0) size = work->size;
+
+    double done = 0;
+    double last_error = INFINITY;
+    double last_size = h;
     while (done < h) {
-        double left = h - done, used = wanted > 0 ? yk_smooth_next_size(size, left) : left;
+        double left = h - done;
+        double used = left;
+        if (wanted > 0) used = yk_smooth_next_size(size, left);
         yk_status status = stages(model, work, solver, w, t, done, used);
-        double error = status == YK_OK && wanted > 0 ? error_of(model, w, tolerance) : 0;
+        double error = 0;
+        if (status == YK_OK && wanted > 0) error = error_of(model, w, tolerance);
+
         /* What hardly falls with the step is rounding, and cannot be made smaller. */
-        if (error > 1 && error * tolerance < NOISE && error > failed * pow(used / failed_size, 4)) error = 1;
-        failed = error, failed_size = used;
+        bool stays = error > last_error * pow(used / last_size, 4);
+        if (error > 1 && error * tolerance < NOISE && stays) error = 1;
+        last_error = error;
+        last_size = used;
+
         if (status == YK_OK && isfinite(error) && error <= 1) {
+            double end = used >= left ? h : done + used;
             if (work->varying) status = yk_runge_kutta_vary(smooth, w, t, done, used);
-            if (status == YK_OK) status = arrive(model, work, solver, w, t, used >= left ? h : done + used);
+            if (status == YK_OK) status = arrive(model, work, solver, w, t, end);
             if (status == YK_OK) {
                 if (work->varying) yk_runge_kutta_vary_end(smooth, w);
-                done = used >= left ? h : done + used;
+                done = end;
                 work->report.error = error * tolerance * model->length_scale;
+
                 /* The end of the whole must not shorten the steps after it. */
-                if (wanted > 0) size = fmax(used < 0.9 * size ? size : 0, used * fmax(1, growth(error)));
+                double kept = used < 0.9 * size ? size : 0;
+                if (wanted > 0) size = fmax(kept, used * fmax(1, growth(error)));
                 work->size = size;
                 continue;
             }
             error = 0;
         }
+
+        /* Rejected: a smaller step, unless there is none. */
         if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
         work->report.rejected++;
-        size = used * (status != YK_OK || !isfinite(error) ? 0.25 : fmin(0.8, growth(error)));
-        if (wanted == 0 || size < 1e-9 * h || clock->t + size == clock->t) return gives_up(model, status, t + done);
+        double factor = 0.25;
+        if (status == YK_OK && isfinite(error)) factor = fmin(0.8, growth(error));
+        size = used * factor;
+        if (wanted > 0 && size >= 1e-9 * h && now + size != now) continue;
+        if (status == YK_ERROR_SINGULAR) return status;
+        return yk_fail(model->context, YK_ERROR_DIVERGED,
+                       "%s: no step of the Runge-Kutta method meets the tolerance %g at t = %g: the motion is not "
+                       "smooth there, or the model is too stiff; use a larger tolerance or the two-step method",
+                       model->def.name, wanted, t + done);
     }
     return YK_OK;
 }
@@ -281,18 +307,21 @@ static yk_status travel_from_state(yk_smooth *smooth, double t, double h)
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     workspace w = yk_runge_kutta_workspace_of(model, work);
+
     yk_smooth_trial_from_state(model, state, work);
     yk_smooth_rates_open(smooth);
     work->size = state->clock->size;
     work->h = h;
     work->drive_step = 0.25 * h;
+
+    /* The first slope, with sums of work from zero on. */
     begin_from_trial(model, work, &w);
     memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
-    for (int i = 0; i < model->node_count; i++) work->trial[i].rotation = yk_rotation_of(yk_v3(0, 0, 0));
     yk_runge_kutta_move_to(model, work, t, 0);
     yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
     if (status != YK_OK) return status;
     read_slope(model, work, &w, w.slope[0]);
+
     status = travel(smooth, &w, t, h);
     if (status == YK_OK && work->varying) status = yk_runge_kutta_vary_outputs(smooth, h);
     work->drive_step = 0;
@@ -304,18 +333,27 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
-    clock_state *clock = state->clock;
     yk_status status = travel_from_state(smooth, t, h);
     if (status != YK_OK) {
         yk_smooth_trial_from_state(model, state, work);
         return status;
     }
-    workspace w = yk_runge_kutta_workspace_of(model, work);
+
     yk_smooth_inertias(model, work, false);
     yk_smooth_state_from_trial(model, state, work);
-    const double *sum = w.begin + w.n - SUMS, *power = w.slope[0] + w.n - SUMS;
-    clock->work += sum[0], clock->port_work += sum[1], clock->dissipated += sum[2];
-    clock->supply = power[0], clock->port_supply = power[1], clock->loss = power[2];
+
+    /* Works and losses over the step, and powers at its end. */
+    workspace w = yk_runge_kutta_workspace_of(model, work);
+    const double *sum = w.begin + w.n - SUMS;
+    const double *power = w.slope[0] + w.n - SUMS;
+    clock_state *clock = state->clock;
+    clock->work += sum[0];
+    clock->port_work += sum[1];
+    clock->dissipated += sum[2];
+    clock->supply = power[0];
+    clock->port_supply = power[1];
+    clock->loss = power[2];
+
     clock->t = t + h;
     clock->h = h;
     clock->size = work->size;
@@ -350,16 +388,20 @@ static yk_status begin(yk_smooth *smooth)
     smooth->state.clock->size = 0;
     yk_smooth_rates_open(smooth);
     yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
+
     int column = 0;
     yk_status status = yk_sparse_factor(solver->matrix, &column);
-    return status == YK_OK ? YK_OK : yk_smooth_factor_failed(model, work, status, column);
+    if (status != YK_OK) return yk_smooth_factor_failed(model, work, status, column);
+    return YK_OK;
 }
 
-const integrator yk_smooth_runge_kutta = {.begin = begin,
-                                          .advance = advance,
-                                          .iterate = iterate,
-                                          .predict = yk_smooth_predict_taylor,
-                                          .scratch_words = scratch_words,
-                                          .stages = STAGES,
-                                          .input_degree = YK_INPUT_DEGREE_MAX,
-                                          .vary = vary};
+const integrator yk_smooth_runge_kutta = {
+    .begin = begin,
+    .advance = advance,
+    .iterate = iterate,
+    .predict = yk_smooth_predict_taylor,
+    .scratch_words = scratch_words,
+    .stages = STAGES,
+    .input_degree = YK_INPUT_DEGREE_MAX,
+    .vary = vary,
+};

@@ -45,7 +45,9 @@ static void add_rotating(const yk_smooth_model *model, const yk_smooth_workspace
         const trial_node *node = &work->trial[i];
         yk_vec3 rate = yk_rotation_tangent_inverse(&node->rotation, node->frame.angular_velocity);
         double *at = to + model->nodes[i].unknown + 3;
-        at[0] += factor * rate.x, at[1] += factor * rate.y, at[2] += factor * rate.z;
+        at[0] += factor * rate.x;
+        at[1] += factor * rate.y;
+        at[2] += factor * rate.z;
     }
 }
 
@@ -57,7 +59,10 @@ static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
     yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
     int n = model->motion_count;
-    memset(v->plus, 0, (size_t)model->unknown_count * sizeof *v->plus);
+    int unknowns = model->unknown_count;
+
+    /* Rates of positions change by those of the direction; those of phi and the accelerations by central differences. */
+    memset(v->plus, 0, (size_t)unknowns * sizeof *v->plus);
     memcpy(slope, v->direction + n, (size_t)n * sizeof *slope);
     double fraction = yk_variation_relative_size(model, work, v->direction);
     if (fraction > 0) {
@@ -68,17 +73,22 @@ static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
         displace_to(smooth, w, value, -fraction);
         add_rotating(model, work, -0.5 / fraction, slope);
         residual(smooth, v->minus);
-        for (int i = 0; i < model->unknown_count; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
+        for (int i = 0; i < unknowns; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
     }
-    if (model->def.flexible_count) { /* places were displaced, and wrenches act at them where they are */
+
+    /* Places were displaced, and wrenches act at them where they are. */
+    if (model->def.flexible_count) {
         displace_to(smooth, w, value, 0);
         yk_smooth_place_flexibles(model, work, ATTACHMENT_MAPS);
     }
-    memset(v->minus, 0, (size_t)model->unknown_count * sizeof *v->minus);
+
+    /* The column's own input: time^power along its component. */
+    memset(v->minus, 0, (size_t)unknowns * sizeof *v->minus);
     yk_smooth_push(model, work, &v->rows[v->row[column]], v->minus);
     double factor = 1;
     for (int k = 0; k < v->power[column]; k++) factor *= time;
-    for (int i = 0; i < model->unknown_count; i++) v->plus[i] += factor * v->minus[i] * model->unknown_scale[i];
+    for (int i = 0; i < unknowns; i++) v->plus[i] += factor * v->minus[i] * model->unknown_scale[i];
+
     yk_sparse_solve(smooth->solver.matrix, v->plus);
     for (int i = 0; i < n; i++) slope[n + i] = v->plus[i] * model->unknown_scale[i];
 }
@@ -102,17 +112,6 @@ static void add_slopes(const variation *v, int column, const double *weight, int
     }
 }
 
-/* From the chart of the beginning to rotations about the global axes: the chart of the next internal step. */
-static void change_chart(const yk_smooth_model *model, const double *value, double *column)
-{
-    for (int i = 0; i < model->node_count; i++) {
-        int u = model->nodes[i].unknown + 3;
-        yk_rotation rotation = yk_rotation_of(yk_v3(value[u], value[u + 1], value[u + 2]));
-        yk_vec3 changed = yk_rotation_tangent(&rotation, yk_v3(column[u], column[u + 1], column[u + 2]));
-        column[u] = changed.x, column[u + 1] = changed.y, column[u + 2] = changed.z;
-    }
-}
-
 yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace *w, double t, double local, double size)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -120,25 +119,41 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
     yk_linear_solver *solver = &smooth->solver;
     variation *v = smooth->variation;
     const yk_runge_kutta *method = yk_runge_kutta_853();
+
+    /* All columns stage by stage, beside the stages of the step. */
     for (int s = 0; s < STAGES; s++) {
+        double time = local + method->c[s] * size;
         yk_runge_kutta_stage(w, s, size, w->stage);
         yk_runge_kutta_place(model, work, w, w->stage);
-        yk_runge_kutta_move_to(model, work, t, local + method->c[s] * size);
+        yk_runge_kutta_move_to(model, work, t, time);
         yk_status status = yk_smooth_rates(model, work, solver, false);
         if (status != YK_OK) return status;
+
         keep_base(smooth);
         for (int c = 0; c < v->columns; c++) {
             memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
             add_slopes(v, c, method->a[s], s, size, v->direction);
-            slope_along(smooth, w, w->stage, c, local + method->c[s] * size, slope_of(v, c, s));
+            slope_along(smooth, w, w->stage, c, time, slope_of(v, c, s));
         }
     }
+
     for (int c = 0; c < v->columns; c++) {
         double *end = column_of(v->end, v, c);
         memcpy(end, column_of(v->begin, v, c), v->n * sizeof *end);
         add_slopes(v, c, method->b, STAGES, size, end);
-        change_chart(model, w->value, end);
+
+        /* From the chart of the beginning to rotations about the global axes: the chart of the next internal step. */
+        for (int i = 0; i < model->node_count; i++) {
+            const double *phi = w->value + model->nodes[i].unknown + 3;
+            double *change = end + model->nodes[i].unknown + 3;
+            yk_rotation rotation = yk_rotation_of(yk_v3(phi[0], phi[1], phi[2]));
+            yk_vec3 rotation = yk_rotation_tangent(&rotation, yk_v3(change[0], change[1], change[2]));
+            change[0] = rotation.x;
+            change[1] = rotation.y;
+            change[2] = rotation.z;
+        }
     }
+
     /* The matrix as the last stage of the step itself left it. */
     yk_runge_kutta_place(model, work, w, w->stage);
     return yk_smooth_rates(model, work, solver, false);
@@ -155,15 +170,19 @@ static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assemb
     memcpy(v->direction, column, v->n * sizeof *column);
     double fraction = yk_variation_relative_size(model, work, v->direction);
     if (fraction == 0) return;
+
+    /* What the rows change by along the column. */
     for (int side = 0; side < 2; side++) {
         displace_to(smooth, w, w->begin, side ? -fraction : fraction);
         yk_smooth_assemble(model, work, NULL, level);
         memcpy(side ? v->minus : v->plus, work->right, (size_t)model->unknown_count * sizeof *v->plus);
     }
-    for (int i = 0; i < model->unknown_count; i++)
-        v->plus[i] = i < n ? 0 : (v->plus[i] - v->minus[i]) * (0.5 / fraction);
+    for (int i = 0; i < n; i++) v->plus[i] = 0;
+    for (int i = n; i < model->unknown_count; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
+
     yk_smooth_solve(model, solver, v->plus);
-    for (int i = 0; i < n; i++) column[(level == LEVEL_VELOCITY ? n : 0) + i] += v->plus[i];
+    double *corrected = level == LEVEL_VELOCITY ? column + n : column;
+    for (int i = 0; i < n; i++) corrected[i] += v->plus[i];
 }
 
 void yk_runge_kutta_vary_end(yk_smooth *smooth, const yk_runge_kutta_workspace *w)

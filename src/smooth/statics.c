@@ -1,14 +1,13 @@
 /* Static equilibrium by pseudo-transient continuation: Newton's method on the equations without inertia, with the
  * masses kept in the matrix as if a step of size c were taken from rest. While the iterate is far the masses dominate
  * and the nodes follow the forces downhill; c grows as the corrections shrink, and the last iterations are Newton's. */
-#include <string.h>
-
 #include "smooth/internal.h"
 
 /* In units of the time in which the loads at work would carry a typical mass over the model's length. Beyond the last
- * step the masses matter no more for anything that a spring or a weight holds; larger ones would drown in rounding what
+ * step the masses matter no more for anything that a spring or a weight holds; larger ones would lose in rounding what
  * nothing holds, as the spin of a link about its own axis. */
-static const double FIRST_STEP = 0.03, LAST_STEP = 100;
+static const double FIRST_STEP = 0.03;
+static const double LAST_STEP = 100;
 /* Loads below this fraction of the largest that was met are no measure. */
 static const double LEAST_LOAD = 1e-6;
 static const int MOST_ITERATIONS = 2000;
@@ -18,39 +17,35 @@ static const double BALANCE = 1e-10;
  * the length scale, rad) end the search. */
 static const double SETTLED = 1e-11;
 
-static void come_to_rest(const yk_smooth_model *model, yk_smooth_workspace *work)
-{
-    for (int i = 0; i < model->node_count; i++) {
-        trial_node *node = &work->trial[i];
-        node->frame.velocity = node->frame.angular_velocity = yk_v3(0, 0, 0);
-        node->acceleration = node->angular_acceleration = yk_v3(0, 0, 0);
-        node->momentum = node->momentum_rate = (yk_momentum){0};
-    }
-    for (int k = 0; k < model->coordinate_count; k++)
-        work->coordinates[k] = (trial_coordinate){.value = work->coordinates[k].value};
-}
-
 /* The largest load that is at work: weights, multipliers, or what is not balanced yet. */
 static double typical_load(const yk_smooth_model *model, const yk_smooth_workspace *work, double unbalanced)
 {
-    double largest = unbalanced, gravity = yk_v3_norm(model->def.gravity);
+    double largest = unbalanced;
+    double gravity = yk_v3_norm(model->def.gravity);
     for (int i = 0; i < model->node_count; i++) largest = fmax(largest, gravity * model->nodes[i].inertia.mass);
     for (int r = 0; r < model->row_count; r++) largest = fmax(largest, fabs(work->lambda[r]));
     return largest;
 }
 
-/* What is not in balance, relative to the loads at work. */
+/* What is not in balance, relative to the loads at work: forces and gaps of the constraints. */
 static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace *work, int *worst, double *load)
 {
-    double scale = model->mass_scale / (work->c * work->c), force = 0, gap = 0;
+    double scale = model->mass_scale / (work->c * work->c);
+    double force = 0;
     *worst = 0;
     for (int i = 0; i < model->motion_count; i++) {
         double size = scale * fabs(work->right[i]) / (yk_smooth_relative_size(model, i) * model->length_scale);
-        if (size > force) force = size, *worst = i;
+        if (size > force) {
+            force = size;
+            *worst = i;
+        }
     }
+    double gap = 0;
     for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(work->right[i]));
+
     *load = typical_load(model, work, force);
-    return fmax(*load > 0 ? force / *load : 0, gap / model->length_scale);
+    double fraction = *load > 0 ? force / *load : 0;
+    return fmax(fraction, gap / model->length_scale);
 }
 
 /* In which a load carries a typical mass over the model's length. */
@@ -59,6 +54,7 @@ static double time_of(const yk_smooth_model *model, double load)
     return load > 0 ? sqrt(model->mass_scale * model->length_scale / load) : 1;
 }
 
+/* One step from rest, at most a fifth of the model's size; `change` is how far it would go. */
 static yk_status relax(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
                        double *change)
 {
@@ -68,11 +64,13 @@ static yk_status relax(const yk_smooth_model *model, yk_smooth_workspace *work, 
     if (status != YK_OK)
         return yk_fail(model->context, status, "%s: no static equilibrium: %s is not held by anything", model->def.name,
                        yk_smooth_owner(model, column, owner, sizeof owner));
+
     yk_smooth_solve(model, solver, work->right);
     *change = yk_smooth_largest_change(model, work);
     if (!isfinite(*change))
         return yk_fail(model->context, YK_ERROR_DIVERGED, "%s: the search for static equilibrium diverged",
                        model->def.name);
+
     double fraction = *change > 0.2 ? 0.2 / *change : 1;
     yk_smooth_move_nodes(model, work, fraction);
     double scale = fraction * model->mass_scale / (work->c * work->c);
@@ -85,31 +83,56 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
-    double change = 1, last = 1, left = 0, load = 0, largest = 0, smallest = 0;
-    int worst = 0;
-    come_to_rest(model, work);
+
+    /* From rest. */
+    for (int i = 0; i < model->node_count; i++) {
+        trial_node *node = &work->trial[i];
+        node->frame.velocity = yk_v3(0, 0, 0);
+        node->frame.angular_velocity = yk_v3(0, 0, 0);
+        node->acceleration = yk_v3(0, 0, 0);
+        node->angular_acceleration = yk_v3(0, 0, 0);
+        node->momentum = (yk_momentum){0};
+        node->momentum_rate = (yk_momentum){0};
+    }
+    for (int k = 0; k < model->coordinate_count; k++)
+        work->coordinates[k] = (trial_coordinate){.value = work->coordinates[k].value};
     work->c = 1;
     solver->match = false;
     work->compliance = smooth->state.clock->redundant != 0 ? 1e-11 : 0;
+
+    double change = 1;
+    double last_change = 1;
+    double left = 0;
+    double largest_load = 0;
+    double smallest_step = 0;
+    int worst = 0;
     for (int k = 0; k < MOST_ITERATIONS; k++) {
+        double load = 0;
         yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
         left = imbalance(model, work, &worst, &load);
-        largest = fmax(largest, load);
-        double most = LAST_STEP * time_of(model, fmax(load, LEAST_LOAD * largest));
+        largest_load = fmax(largest_load, load);
+        double largest_step = LAST_STEP * time_of(model, fmax(load, LEAST_LOAD * largest_load));
         if (left < BALANCE && change < 1e-4) return YK_OK;
-        if (change < SETTLED && work->c >= 0.3 * most) return YK_OK;
-        if (k == 0) { /* the first assembly was to weigh the loads */
+        if (change < SETTLED && work->c >= 0.3 * largest_step) return YK_OK;
+
+        /* The first assembly was to find how large the loads are. */
+        if (k == 0) {
             work->c = FIRST_STEP * time_of(model, load);
-            smallest = 0.1 * work->c;
+            smallest_step = 0.1 * work->c;
             yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
         }
         yk_status status = relax(model, work, solver, &change);
         if (status != YK_OK) return status;
-        double factor = change < last ? 2 : change > 0.2 ? 0.5 : 1.2;
+
+        /* Steps grow while corrections shrink. */
+        double factor = 1.2;
+        if (change > 0.2) factor = 0.5;
+        if (change < last_change) factor = 2;
         if (change < 1e-3) factor = 10;
-        work->c = fmin(fmax(work->c * factor, smallest), most);
-        last = change;
+        work->c = fmin(fmax(work->c * factor, smallest_step), largest_step);
+        last_change = change;
     }
+
     char owner[128];
     return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
                    "%s: no static equilibrium was found in %d iterations: %.3g of the loads at %s are not in balance; "
