@@ -1,7 +1,7 @@
 /* The force laws of force.h: one function and one row of the table for each.
  *
- * Loads and their derivatives are in the order force a, torque a, force b, torque b. With displacements dx and rotations
- * theta of the bodies, d(theta x v) = -skew(v) theta, and (theta x u) x w = yk_m3_turned_cross(u, w) theta. */
+ * Loads and their derivatives are in the order force a, torque a, force b, torque b. With displacements dx and
+ * rotations theta of the bodies, d(theta x v) = -skew(v) theta, and (theta x u) x w = yk_m3_turned_cross(u, w) theta. */
 #include "mechanics/force.h"
 
 #include <string.h>

@@ -8,8 +8,8 @@
  *   force, torque    the vector times the load, on b at its marker, in global axes
  *   follower force, follower torque    the same in the axes of the marker b, turning with it
  *
- * `load` is a number that the caller gives at each time: an expression, an actuator, a constant. Force and torque act on
- * b alone, the others on both bodies. */
+ * `load` is a number that the caller gives at each time: an expression, an actuator, a constant. Force and torque act
+ * on b alone, the others on both bodies. */
 #ifndef YK_MECHANICS_FORCE_H
 #define YK_MECHANICS_FORCE_H
 

@@ -1,5 +1,5 @@
-/* Inertia and momenta of inertia.h. With skew(s) u = s x u, the derivatives by a rotation theta of the node are those of
- * its first moment, dS = theta x S, and of its second, dJ w = theta x J w - J (theta x w). */
+/* Inertia and momenta of inertia.h. With skew(s) u = s x u, the derivatives by a rotation theta of the node are those
+ * of its first moment, dS = theta x S, and of its second, dJ w = theta x J w - J (theta x w). */
 #include "mechanics/inertia.h"
 
 #include <stdio.h>

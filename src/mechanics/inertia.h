@@ -52,14 +52,14 @@ void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation, yk_in
 yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity, yk_vec3 angular_velocity);
 double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3 angular_velocity);
 
-/* How the change of the angular velocity follows that of the rotation: dw = (I - c share skew(w)) dtheta / c. A step of a
- * time integration writes the rotation in a chart around the last one, which is left behind; for a small motion about a
- * given one dtheta stays in fixed axes, and dw = dtheta' + dtheta x w. */
+/* How the change of the angular velocity follows that of the rotation: dw = (I - c share skew(w)) dtheta / c. A step
+ * of a time integration writes the rotation in a chart around the last one, which is left behind; for a small motion
+ * about a given one dtheta stays in fixed axes, and dw = dtheta' + dtheta x w. */
 #define YK_ROTATION_OF_STEP 0.5
 #define YK_ROTATION_IN_FIXED_AXES 1.0
 
-/* c^2 times the derivative of (p', l' + v x p) by a displacement and a rotation of the node when dv = dx / c, dw as above
- * and dp' = dp / c; c = 0 gives the mass matrix. */
+/* c^2 times the derivative of (p', l' + v x p) by a displacement and a rotation of the node when dv = dx / c, dw as
+ * above and dp' = dp / c; c = 0 gives the mass matrix. */
 void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double fraction,
                         double tangent[6][6]);
 

@@ -144,9 +144,9 @@ typedef struct yk_joint_piece {
 
 enum { YK_JOINT_PIECES_MAX = 5 };
 
-/* The joints that make up one for a mask of relative motions, some of them driven, in the axes of the first marker. At most
- * one rotation can be driven, about an axis that the joint else keeps common, or alone, with the translations across it all
- * held or all free; 0: it cannot be done. */
+/* The joints that make up one for a mask of relative motions, some of them driven, in the axes of the first marker.
+ * At most one rotation can be driven, about an axis that the joint else keeps common, or alone, with the translations
+ * across it all held or all free; 0: it cannot be done. */
 int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces[YK_JOINT_PIECES_MAX]);
 
 bool yk_row_on_velocity(yk_row_kind kind);
@@ -154,8 +154,8 @@ bool yk_row_on_velocity(yk_row_kind kind);
 void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
                             const yk_drive *drive, yk_joint_kinematics *kinematics);
 
-/* What a sensor in the joint tells of marker b: its angle about z of a, in (-pi, pi], its displacement along it, and the
- * rates of both. */
+/* What a sensor in the joint tells of marker b: its angle about z of a, in (-pi, pi], its displacement along it, and
+ * the rates of both. */
 typedef struct yk_joint_reading {
     double angle, angle_rate;               /* rad, rad/s */
     double displacement, displacement_rate; /* m, m/s */

@@ -1,6 +1,8 @@
-/* The fundamental constraints of joint.h, kind by kind: value, gradient and stiffness of each, and one table over all.
+/* The fundamental constraints of joint.h, kind by kind: value, gradient and stiffness of each, and one table over
+ * all.
  *
- * With displacements dx and rotations dtheta of the bodies, r_a and r_b the arms from the bodies' origins to the markers,
+ * With displacements dx and rotations dtheta of the bodies, r_a and r_b the arms from the bodies' origins to the
+ * markers,
  *
  *   d(origin of a) = dx_a + dtheta_a x r_a,   d(a_k) = dtheta_a x a_k,   and the same for b.
  *

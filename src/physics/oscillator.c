@@ -257,8 +257,8 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
         return;
     }
 
-    /* A straight line has all of its acceleration in the kink at its start: what it needs is the mean over the step, from
-     * the change of momentum. */
+    /* A straight line has all of its acceleration in the kink at its start: what it needs is the mean over the step,
+     * from the change of momentum. */
     double a = (v - self->now.v) / h;
     double mean_x = yk_input_scalar(input, h / 2);
     double mean_force =

@@ -13,13 +13,14 @@ enum { RX, RY, RZ, RY_SLOPE, RZ_SLOPE };
 /* The vectors of an element: r, r_x, r_y, r_z of node 0; r_y, r_z of the middle; r, r_x, r_y, r_z of node 1. */
 enum { R0, X0, Y0, Z0, YM, ZM, R1, X1, Y1, Z1 };
 
-/* Strain measure s is factor times the product of two gradients. */
+/* Strain measure s is factor times the product of two gradients: strains of the line, k_y, k_z. */
 static const struct {
     int a, b;
     double factor;
-} product[YK_ANCF_STRAINS] = {{RX, RX, 0.5},     {RY, RY, 0.5},     {RZ, RZ, 0.5},     {RX, RY, 1},
-                              {RX, RZ, 1},       {RY, RZ, 1},       {RX, RY_SLOPE, 1}, {RY, RY_SLOPE, 1},
-                              {RZ, RY_SLOPE, 1}, {RX, RZ_SLOPE, 1}, {RY, RZ_SLOPE, 1}, {RZ, RZ_SLOPE, 1}};
+} product[YK_ANCF_STRAINS] = {
+    {RX, RX, 0.5},     {RY, RY, 0.5},     {RZ, RZ, 0.5},     {RX, RY, 1},       {RX, RZ, 1},       {RY, RZ, 1},
+    {RX, RY_SLOPE, 1}, {RY, RY_SLOPE, 1}, {RZ, RY_SLOPE, 1}, {RX, RZ_SLOPE, 1}, {RY, RZ_SLOPE, 1}, {RZ, RZ_SLOPE, 1},
+};
 
 static yk_vec3 vector_at(const double *coordinates, int k)
 {
@@ -42,17 +43,21 @@ static void gradients_at(const yk_ancf_point *point, const double *coordinates, 
 {
     for (int m = 0; m < YK_ANCF_GRADIENTS; m++) {
         yk_vec3 sum = {0, 0, 0};
-        for (int k = 0; k < part_count[m]; k++)
-            sum = yk_v3_axpy(point->shape[m][parts[m][k]], vector_at(coordinates, parts[m][k]), sum);
+        for (int k = 0; k < part_count[m]; k++) {
+            int vector = parts[m][k];
+            sum = yk_v3_axpy(point->shape[m][vector], vector_at(coordinates, vector), sum);
+        }
         gradient[m] = sum;
     }
 }
 
 /* Creation -------------------------------------------------------------------------------------------------------- */
 
+/* Cubics of Hermite for r, in the order of parts[RX]. */
 static void line_shapes(double xi, double l, double shape[4])
 {
-    double square = xi * xi, cube = square * xi;
+    double square = xi * xi;
+    double cube = square * xi;
     shape[0] = 1 - 3 * square + 2 * cube;
     shape[1] = l * (xi - 2 * square + cube);
     shape[2] = 3 * square - 2 * cube;
@@ -68,6 +73,7 @@ yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double x
     return sum;
 }
 
+/* Parabolas of Lagrange for r_y and r_z. */
 static void section_shapes(double xi, double shape[3])
 {
     shape[0] = 1 - 3 * xi + 2 * xi * xi;
@@ -75,71 +81,102 @@ static void section_shapes(double xi, double shape[3])
     shape[2] = xi * (2 * xi - 1);
 }
 
+/* Shapes of the gradients at a point of Gauss: derivatives of the cubics, the parabolas and their derivatives. */
 static void fill_point(double xi, double l, yk_ancf_point *point)
 {
     double square = xi * xi;
-    const double line[4] = {(6 * square - 6 * xi) / l, 1 - 4 * xi + 3 * square, (6 * xi - 6 * square) / l,
-                            3 * square - 2 * xi};
+    const double line[4] = {
+        (6 * square - 6 * xi) / l,
+        1 - 4 * xi + 3 * square,
+        (6 * xi - 6 * square) / l,
+        3 * square - 2 * xi,
+    };
     const double slope[3] = {(4 * xi - 3) / l, (4 - 8 * xi) / l, (4 * xi - 1) / l};
     double across[3];
     section_shapes(xi, across);
+
     memset(point->shape, 0, sizeof point->shape);
     for (int k = 0; k < 4; k++) point->shape[RX][parts[RX][k]] = line[k];
     for (int k = 0; k < 3; k++) {
-        point->shape[RY][parts[RY][k]] = point->shape[RZ][parts[RZ][k]] = across[k];
-        point->shape[RY_SLOPE][parts[RY][k]] = point->shape[RZ_SLOPE][parts[RZ][k]] = slope[k];
+        point->shape[RY][parts[RY][k]] = across[k];
+        point->shape[RZ][parts[RZ][k]] = across[k];
+        point->shape[RY_SLOPE][parts[RY][k]] = slope[k];
+        point->shape[RZ_SLOPE][parts[RZ][k]] = slope[k];
     }
 }
 
 /* Products of cubics are of sixth degree: four points integrate them exactly. */
 static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
 {
-    static const double place[4] = {-0.86113631159405257522, -0.33998104358485626480, 0.33998104358485626480,
-                                    0.86113631159405257522};
+    static const double node[4] = {-0.86113631159405257522, -0.33998104358485626480, 0.33998104358485626480,
+                                   0.86113631159405257522};
     static const double gauss[4] = {0.34785484513745385737, 0.65214515486254614263, 0.65214515486254614263,
                                     0.34785484513745385737};
-    double l = element->length, rho = section->density;
+    double l = element->length;
+    double rho = section->density;
+    double area = section->area;
+
     for (int g = 0; g < 4; g++) {
-        double xi = 0.5 * (1 + place[g]), weight = 0.5 * gauss[g] * l, line[4], across[3];
+        double xi = 0.5 * (1 + node[g]);
+        double weight = 0.5 * gauss[g] * l;
+        double line[4];
+        double across[3];
         line_shapes(xi, l, line);
         section_shapes(xi, across);
+
         for (int i = 0; i < 4; i++) {
-            element->weight[parts[RX][i]] += weight * rho * section->area * line[i];
-            for (int j = 0; j < 4; j++)
-                element->mass[parts[RX][i]][parts[RX][j]] += weight * rho * section->area * line[i] * line[j];
+            int a = parts[RX][i];
+            element->weight[a] += weight * rho * area * line[i];
+            for (int j = 0; j < 4; j++) element->mass[a][parts[RX][j]] += weight * rho * area * line[i] * line[j];
         }
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++) {
                 double fraction = weight * rho * across[i] * across[j];
                 element->mass[parts[RY][i]][parts[RY][j]] += fraction * section->inertia_z;
                 element->mass[parts[RZ][i]][parts[RZ][j]] += fraction * section->inertia_y;
             }
+        }
     }
 }
 
-/* In the order of `product`. Twist is half the difference of z.k_y and y.k_z and meets the torsion constant; half their
- * sum, a shear of the section that varies along the rod, meets the polar moment. */
+/* In the order of `product`. */
 static void fill_law(const yk_beam_section_def *section, double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS])
 {
-    double e = section->young, nu = section->poisson, g = 0.5 * e / (1 + nu), a = section->area;
+    double e = section->young;
+    double nu = section->poisson;
+    double g = 0.5 * e / (1 + nu);
     double lame = e * nu / ((1 + nu) * (1 - 2 * nu));
-    double y_square = section->inertia_z, z_square = section->inertia_y, polar = y_square + z_square;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) law[i][j] = a * (lame + (i == j ? 2 * g : 0));
+    double a = section->area;
+    double y_square = section->inertia_z;
+    double z_square = section->inertia_y;
+    double polar = y_square + z_square;
+
+    /* Strains of the line. */
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) law[i][j] = a * lame;
+        law[i][i] = a * (lame + 2 * g);
+    }
     law[3][3] = g * a * section->shear_y;
     law[4][4] = g * a * section->shear_z;
     law[5][5] = g * a;
+
+    /* Bending, and shear within the section that varies along the rod. */
     law[6][6] = e * y_square;
     law[7][7] = g * y_square;
     law[9][9] = e * z_square;
     law[11][11] = g * z_square;
-    law[8][8] = law[10][10] = 0.25 * g * (polar + section->torsion);
-    law[8][10] = law[10][8] = 0.25 * g * (polar - section->torsion);
+
+    /* Twist is half the difference of z.k_y and y.k_z and meets the torsion constant; half their sum, a shear of the
+     * section that varies along the rod, meets the polar moment. */
+    law[8][8] = 0.25 * g * (polar + section->torsion);
+    law[10][10] = law[8][8];
+    law[8][10] = 0.25 * g * (polar - section->torsion);
+    law[10][8] = law[8][10];
 }
 
-static void measures(const yk_vec3 g[YK_ANCF_GRADIENTS], double strain[YK_ANCF_STRAINS])
+/* The products of the gradients, in the order of `product`. */
+static void strain_measures(const yk_vec3 g[YK_ANCF_GRADIENTS], double strain[YK_ANCF_STRAINS])
 {
-    /* in the order of `product` */
     strain[0] = 0.5 * yk_v3_norm2(g[RX]);
     strain[1] = 0.5 * yk_v3_norm2(g[RY]);
     strain[2] = 0.5 * yk_v3_norm2(g[RZ]);
@@ -155,40 +192,63 @@ static void measures(const yk_vec3 g[YK_ANCF_GRADIENTS], double strain[YK_ANCF_S
 yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_section_def *section,
                          const double coordinates[YK_ANCF_COORDINATES], yk_ancf *element)
 {
-    static const double place[YK_ANCF_POINTS] = {-0.77459666924148337704, 0, 0.77459666924148337704};
+    static const double node[YK_ANCF_POINTS] = {-0.77459666924148337704, 0, 0.77459666924148337704};
     static const double gauss[YK_ANCF_POINTS] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
-    if (!(length > 0 && section->young > 0 && section->density > 0 && section->area > 0 && section->inertia_y > 0 &&
-          section->inertia_z > 0 && section->torsion > 0 && section->shear_y > 0 && section->shear_z > 0 &&
-          section->poisson > -1 && section->poisson < 0.5))
+
+    bool geometry = length > 0 && section->area > 0 && section->inertia_y > 0 && section->inertia_z > 0;
+    bool factors = section->torsion > 0 && section->shear_y > 0 && section->shear_z > 0;
+    bool material = section->young > 0 && section->density > 0 && section->poisson > -1 && section->poisson < 0.5;
+    if (!(geometry && factors && material))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "length, material and section of a rod must be positive, and Poisson's ratio below 0.5");
+
     *element = (yk_ancf){.length = length, .damping_ratio = section->damping_ratio};
     fill_mass(section, element);
     fill_law(section, element->law);
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
         yk_ancf_point *point = &element->point[g];
         yk_vec3 gradient[YK_ANCF_GRADIENTS];
-        fill_point(0.5 * (1 + place[g]), length, point);
+        fill_point(0.5 * (1 + node[g]), length, point);
         point->weight = 0.5 * gauss[g] * length;
         gradients_at(point, coordinates, gradient);
-        measures(gradient, point->reference);
+        strain_measures(gradient, point->reference);
     }
     return YK_OK;
+}
+
+/* Initial shapes -------------------------------------------------------------------------------------------------- */
+
+/* The vectors of the first end, the middle and the last. */
+static const int station[3][4] = {{R0, X0, Y0, Z0}, {-1, -1, YM, ZM}, {R1, X1, Y1, Z1}};
+
+/* The vectors of a station that is rigidly connected to the start: `arm` from there, `frame` of the section. */
+static void set_station(const int vector[4], const yk_frame *start, yk_vec3 arm, const yk_mat3 *frame,
+                        double *coordinates, double *rates)
+{
+    for (int k = 0; k < 4; k++) {
+        if (vector[k] < 0) continue;
+
+        yk_vec3 v = arm;
+        if (k > 0) v = yk_m3_column(frame, k - 1);
+        yk_vec3 rate = yk_v3_cross(start->angular_velocity, v);
+        if (k == 0) {
+            v = yk_v3_add(start->position, v);
+            rate = yk_v3_add(start->velocity, rate);
+        }
+        add_vector(coordinates, vector[k], 1, v);
+        if (rates) add_vector(rates, vector[k], 1, rate);
+    }
 }
 
 void yk_ancf_straight(const yk_frame *start, double from, double length, double *coordinates, double *rates)
 {
     memset(coordinates, 0, YK_ANCF_COORDINATES * sizeof *coordinates);
     if (rates) memset(rates, 0, YK_ANCF_COORDINATES * sizeof *rates);
-    for (int k = 0; k < YK_ANCF_VECTORS; k++) {
-        bool line = k == R0 || k == R1;
-        int axis = k == X0 || k == X1 ? 0 : k == Y0 || k == YM || k == Y1 ? 1 : 2;
-        yk_vec3 x = yk_m3_column(&start->rotation, 0), w = start->angular_velocity;
-        yk_vec3 v = line ? yk_v3_scale(from + (k == R1 ? length : 0), x) : yk_m3_column(&start->rotation, axis);
-        add_vector(coordinates, k, 1, line ? yk_v3_add(start->position, v) : v);
-        if (!rates) continue;
-        yk_vec3 swing = yk_v3_cross(w, v);
-        add_vector(rates, k, 1, line ? yk_v3_add(start->velocity, swing) : swing);
+
+    yk_vec3 x = yk_m3_column(&start->rotation, 0);
+    for (int p = 0; p < 3; p++) {
+        yk_vec3 arm = yk_v3_scale(from + 0.5 * p * length, x);
+        set_station(station[p], start, arm, &start->rotation, coordinates, rates);
     }
 }
 
@@ -200,8 +260,7 @@ void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double l
         return;
     }
 
-    /* The first end, the middle and the last: sections are turned by curvature times arc length. */
-    static const int vectors[3][4] = {{R0, X0, Y0, Z0}, {-1, -1, YM, ZM}, {R1, X1, Y1, Z1}};
+    /* Sections are turned by curvature times arc length. */
     memset(coordinates, 0, YK_ANCF_COORDINATES * sizeof *coordinates);
     memset(rates, 0, YK_ANCF_COORDINATES * sizeof *rates);
     for (int p = 0; p < 3; p++) {
@@ -209,36 +268,23 @@ void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double l
         yk_vec3 psi = yk_v3_scale(s, curvature);
         yk_mat3 frame = yk_m3_mul(start->rotation, yk_so3_exp_matrix(psi));
         yk_vec3 along = yk_m3_apply(yk_so3_left_tangent(psi), yk_v3(s, 0, 0));
-        for (int k = 0; k < 4; k++) {
-            if (vectors[p][k] < 0) continue;
-            yk_vec3 v = k == 0 ? yk_m3_apply(start->rotation, along) : yk_m3_column(&frame, k - 1);
-            yk_vec3 swing = yk_v3_cross(start->angular_velocity, v);
-            add_vector(coordinates, vectors[p][k], 1, k == 0 ? yk_v3_add(start->position, v) : v);
-            add_vector(rates, vectors[p][k], 1, k == 0 ? yk_v3_add(start->velocity, swing) : swing);
-        }
+        set_station(station[p], start, yk_m3_apply(start->rotation, along), &frame, coordinates, rates);
     }
-}
-
-/* Mass couples the vectors of the line, those of r_y and those of r_z among themselves. */
-void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *momenta)
-{
-    for (int m = RX; m <= RZ; m++)
-        for (int a = 0; a < part_count[m]; a++) {
-            yk_vec3 sum = {0, 0, 0};
-            for (int b = 0; b < part_count[m]; b++)
-                sum = yk_v3_axpy(element->mass[parts[m][a]][parts[m][b]], vector_at(rates, parts[m][b]), sum);
-            add_vector(momenta, parts[m][a], 1, sum);
-        }
 }
 
 /* Forces ---------------------------------------------------------------------------------------------------------- */
 
-static void strain_rates(const yk_vec3 gradient[YK_ANCF_GRADIENTS], const yk_vec3 rate[YK_ANCF_GRADIENTS],
-                         double result[YK_ANCF_STRAINS])
+/* Mass couples the vectors of the line, those of r_y and those of r_z among themselves. */
+void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *momenta)
 {
-    for (int s = 0; s < YK_ANCF_STRAINS; s++) {
-        int a = product[s].a, b = product[s].b;
-        result[s] = product[s].factor * (yk_v3_dot(gradient[a], rate[b]) + yk_v3_dot(rate[a], gradient[b]));
+    for (int m = RX; m <= RZ; m++) {
+        for (int a = 0; a < part_count[m]; a++) {
+            const double *mass = element->mass[parts[m][a]];
+            yk_vec3 sum = {0, 0, 0};
+            for (int b = 0; b < part_count[m]; b++)
+                sum = yk_v3_axpy(mass[parts[m][b]], vector_at(rates, parts[m][b]), sum);
+            add_vector(momenta, parts[m][a], 1, sum);
+        }
     }
 }
 
@@ -246,7 +292,8 @@ static void strain_rates(const yk_vec3 gradient[YK_ANCF_GRADIENTS], const yk_vec
 static void apply_law(const double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS], const double *strain, double *stress)
 {
     for (int i = 0; i < YK_ANCF_STRAINS; i++) stress[i] = law[i][i] * strain[i];
-    double side = law[0][1], sum = side * (strain[0] + strain[1] + strain[2]);
+    double side = law[0][1];
+    double sum = side * (strain[0] + strain[1] + strain[2]);
     for (int i = 0; i < 3; i++) stress[i] += sum - side * strain[i];
     stress[8] += law[8][10] * strain[10];
     stress[10] += law[8][10] * strain[8];
@@ -254,7 +301,8 @@ static void apply_law(const double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS], const 
 
 /* Gradients, their rates and the stresses at a point. */
 typedef struct point_state {
-    yk_vec3 gradient[YK_ANCF_GRADIENTS], rate[YK_ANCF_GRADIENTS];
+    yk_vec3 gradient[YK_ANCF_GRADIENTS];
+    yk_vec3 rate[YK_ANCF_GRADIENTS];
     double stress[YK_ANCF_STRAINS];
     double energy, loss;
 } point_state;
@@ -262,21 +310,32 @@ typedef struct point_state {
 static void point_at(const yk_ancf *element, const yk_ancf_point *point, const double *coordinates, const double *rates,
                      point_state *at)
 {
+    /* Elastic stress and energy. */
     double strain[YK_ANCF_STRAINS];
     gradients_at(point, coordinates, at->gradient);
-    measures(at->gradient, strain);
-    at->energy = at->loss = 0;
+    strain_measures(at->gradient, strain);
     for (int s = 0; s < YK_ANCF_STRAINS; s++) strain[s] -= point->reference[s];
     apply_law(element->law, strain, at->stress);
+    at->energy = 0;
     for (int s = 0; s < YK_ANCF_STRAINS; s++) at->energy += 0.5 * at->stress[s] * strain[s];
+
+    at->loss = 0;
     if (element->damping_ratio == 0) return;
+
+    /* Viscous stress: the law of the strain rates. */
+    double strain_rate[YK_ANCF_STRAINS];
     double viscous[YK_ANCF_STRAINS];
     gradients_at(point, rates, at->rate);
-    strain_rates(at->gradient, at->rate, strain);
-    apply_law(element->law, strain, viscous);
+    for (int s = 0; s < YK_ANCF_STRAINS; s++) {
+        int a = product[s].a;
+        int b = product[s].b;
+        double both = yk_v3_dot(at->gradient[a], at->rate[b]) + yk_v3_dot(at->rate[a], at->gradient[b]);
+        strain_rate[s] = product[s].factor * both;
+    }
+    apply_law(element->law, strain_rate, viscous);
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         at->stress[s] += element->damping_ratio * viscous[s];
-        at->loss += element->damping_ratio * viscous[s] * strain[s];
+        at->loss += element->damping_ratio * viscous[s] * strain_rate[s];
     }
 }
 
@@ -287,16 +346,21 @@ void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const d
         const yk_ancf_point *point = &element->point[g];
         point_state at;
         point_at(element, point, coordinates, rates, &at);
-        yk_vec3 pull[YK_ANCF_GRADIENTS] = {{0, 0, 0}};
+
+        /* Minus the derivative of the energy by each gradient. */
+        yk_vec3 force[YK_ANCF_GRADIENTS] = {{0, 0, 0}};
         for (int s = 0; s < YK_ANCF_STRAINS; s++) {
-            int a = product[s].a, b = product[s].b;
+            int a = product[s].a;
+            int b = product[s].b;
             double stress = -point->weight * product[s].factor * at.stress[s];
-            pull[a] = yk_v3_axpy(stress, at.gradient[b], pull[a]);
-            pull[b] = yk_v3_axpy(stress, at.gradient[a], pull[b]);
+            force[a] = yk_v3_axpy(stress, at.gradient[b], force[a]);
+            force[b] = yk_v3_axpy(stress, at.gradient[a], force[b]);
         }
+
+        /* So by the coordinates. */
         for (int m = 0; m < YK_ANCF_GRADIENTS; m++)
             for (int k = 0; k < part_count[m]; k++)
-                add_vector(loads->force, parts[m][k], point->shape[m][parts[m][k]], pull[m]);
+                add_vector(loads->force, parts[m][k], point->shape[m][parts[m][k]], force[m]);
         loads->energy += point->weight * at.energy;
         loads->loss += point->weight * at.loss;
     }
@@ -304,26 +368,28 @@ void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const d
 
 /* Derivatives ----------------------------------------------------------------------------------------------------- */
 
+enum { LOCAL = 3 * YK_ANCF_GRADIENTS };
+
 /* Derivative of strain s by the gradients: two vectors. */
-static void strain_gradient(const yk_vec3 *gradient, int s, double row[3 * YK_ANCF_GRADIENTS])
+static void strain_gradient(const yk_vec3 *gradient, int s, double row[LOCAL])
 {
-    memset(row, 0, 3 * YK_ANCF_GRADIENTS * sizeof *row);
+    memset(row, 0, LOCAL * sizeof *row);
     add_vector(row, product[s].a, product[s].factor, gradient[product[s].b]);
     add_vector(row, product[s].b, product[s].factor, gradient[product[s].a]);
 }
-
-enum { LOCAL = 3 * YK_ANCF_GRADIENTS };
 
 /* -sum of law_st (d strain_s)^T (d other_t): `other` are the strains, or their rates as functions of the gradients. */
 static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const yk_vec3 *other, double scale,
                          double local[LOCAL][LOCAL])
 {
-    double left[YK_ANCF_STRAINS][LOCAL], right[YK_ANCF_STRAINS][LOCAL];
+    double left[YK_ANCF_STRAINS][LOCAL];
+    double right[YK_ANCF_STRAINS][LOCAL];
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         strain_gradient(gradient, s, left[s]);
         strain_gradient(other, s, right[s]);
     }
-    for (int s = 0; s < YK_ANCF_STRAINS; s++)
+
+    for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         for (int t = 0; t < YK_ANCF_STRAINS; t++) {
             double law = scale * element->law[s][t];
             if (law == 0) continue;
@@ -331,33 +397,27 @@ static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const 
                 if (left[s][i] != 0)
                     for (int j = 0; j < LOCAL; j++) local[i][j] -= law * left[s][i] * right[t][j];
         }
-}
-
-static void add_geometric(const point_state *at, double scale, double local[LOCAL][LOCAL])
-{
-    for (int s = 0; s < YK_ANCF_STRAINS; s++)
-        for (int k = 0; k < 3; k++) {
-            int a = 3 * product[s].a + k, b = 3 * product[s].b + k;
-            double stress = scale * product[s].factor * at->stress[s];
-            local[a][b] -= stress;
-            local[b][a] -= stress;
-        }
+    }
 }
 
 /* From the gradients of a point to the coordinates of the element. */
-static void spread(const yk_ancf_point *point, const double local[LOCAL][LOCAL],
-                   double result[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES])
+static void add_to_element(const yk_ancf_point *point, double local[LOCAL][LOCAL],
+                           double result[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES])
 {
-    for (int m = 0; m < YK_ANCF_GRADIENTS; m++)
-        for (int n = 0; n < YK_ANCF_GRADIENTS; n++)
-            for (int p = 0; p < part_count[m]; p++)
+    for (int m = 0; m < YK_ANCF_GRADIENTS; m++) {
+        for (int n = 0; n < YK_ANCF_GRADIENTS; n++) {
+            for (int p = 0; p < part_count[m]; p++) {
                 for (int q = 0; q < part_count[n]; q++) {
-                    int row = parts[m][p], column = parts[n][q];
+                    int row = parts[m][p];
+                    int column = parts[n][q];
                     double shape = point->weight * point->shape[m][row] * point->shape[n][column];
                     for (int i = 0; i < 3; i++)
                         for (int j = 0; j < 3; j++)
                             result[3 * row + i][3 * column + j] += shape * local[3 * m + i][3 * n + j];
                 }
+            }
+        }
+    }
 }
 
 void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const double *rates,
@@ -365,20 +425,35 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
                      double rate[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES])
 {
     size_t bytes = sizeof(double[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES]);
+    double damping = element->damping_ratio;
     memset(transform, 0, bytes);
     if (rate) memset(rate, 0, bytes);
+
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
         const yk_ancf_point *point = &element->point[g];
-        double local[LOCAL][LOCAL] = {{0}}, damping = element->damping_ratio;
         point_state at;
         point_at(element, point, coordinates, rates, &at);
+
+        /* The stress changes with the strains and their rates. */
+        double local[LOCAL][LOCAL] = {{0}};
         add_material(element, at.gradient, at.gradient, 1, local);
         if (damping > 0) add_material(element, at.gradient, at.rate, damping, local);
-        add_geometric(&at, 1, local);
-        spread(point, (const double(*)[LOCAL])local, transform);
+
+        /* The strains' derivatives change under the stress. */
+        for (int s = 0; s < YK_ANCF_STRAINS; s++) {
+            double stress = product[s].factor * at.stress[s];
+            for (int k = 0; k < 3; k++) {
+                int a = 3 * product[s].a + k;
+                int b = 3 * product[s].b + k;
+                local[a][b] -= stress;
+                local[b][a] -= stress;
+            }
+        }
+        add_to_element(point, local, transform);
+
         if (!rate || damping == 0) continue;
         double viscous[LOCAL][LOCAL] = {{0}};
         add_material(element, at.gradient, at.gradient, damping, viscous);
-        spread(point, (const double(*)[LOCAL])viscous, rate);
+        add_to_element(point, viscous, rate);
     }
 }

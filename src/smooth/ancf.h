@@ -5,14 +5,14 @@
  *     o----------------------------*----------------------------o           xi = x / length
  *   r, r_x, r_y, r_z           r_y, r_z                  r, r_x, r_y, r_z
  *
- * Ten vectors, 30 coordinates. The line r(x) is a cubic, the gradients r_y(x) and r_z(x) across it are parabolas; a point
- * of the section (y, z) is at r + y r_y + z r_z. The mass matrix is constant.
+ * Ten vectors, 30 coordinates. The line r(x) is a cubic, the gradients r_y(x) and r_z(x) across it are parabolas; a
+ * point of the section (y, z) is at r + y r_y + z r_z. The mass matrix is constant.
  *
  * Strains on the line are those of Green and Lagrange between the three gradients; curvatures are k_y = G^T r_y' and
- * k_z = G^T r_z' with G = [r_x, r_y, r_z]. The law is linear: the full three-dimensional one for the strains of the line,
- * so that a stretched rod gets thinner; Young's modulus alone for what varies across the section, because the section
- * cannot bulge and would be too stiff by Poisson's ratio otherwise; the section's shear factors and torsion constant.
- * Three Gauss points: enough for all 24 deformations, few enough not to lock.
+ * k_z = G^T r_z' with G = [r_x, r_y, r_z]. The law is linear: the full three-dimensional one for the strains of the
+ * line, so that a stretched rod gets thinner; Young's modulus alone for what varies across the section, because the
+ * section cannot bulge and would be too stiff by Poisson's ratio otherwise; the section's shear factors and torsion
+ * constant. Three Gauss points: enough for all 24 deformations, few enough not to lock.
  *
  * An element knows no solver: coordinates in, forces and exact derivatives out. */
 #ifndef YK_SMOOTH_ANCF_H
@@ -32,7 +32,8 @@ enum {
     YK_ANCF_GRADIENTS = 5
 };
 
-/* Constant data of one Gauss point: each gradient is a sum of coordinate vectors. In the order r_x, r_y, r_z, r_y', r_z'. */
+/* Constant data of one Gauss point: each gradient is a sum of coordinate vectors. In the order r_x, r_y, r_z, r_y',
+ * r_z'. */
 typedef struct yk_ancf_point {
     double shape[YK_ANCF_GRADIENTS][YK_ANCF_VECTORS];
     double weight;                     /* length that it stands for */
@@ -59,8 +60,8 @@ typedef struct yk_ancf_loads {
 yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_section_def *section,
                          const double coordinates[YK_ANCF_COORDINATES], yk_ancf *element);
 
-/* Coordinates of a straight element from `start` along the x axis of `axes`, at its arc length `from` to `from + length`;
- * rates of a rigid motion with the velocity of the start and an angular velocity, where wanted (else NULL). */
+/* Coordinates of a straight element from `start` along the x axis of `axes`, at its arc length `from` to `from +
+ * length`; rates of a rigid motion with the velocity of the start and an angular velocity, where wanted (else NULL). */
 void yk_ancf_straight(const yk_frame *start, double from, double length, double *coordinates, double *rates);
 
 /* The same of an element that is part of an arc: curvature (1/m) in the axes of the section, constant along it. */
@@ -80,9 +81,9 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
 /* The point of the line at xi = x / length. */
 yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double xi);
 
-/* The frame of the section at an end node, from r, r_y and r_z (nine coordinates, in this order): x square to the section,
- * y and z turned from r_y and r_z by equal angles. The gradient along the line is left out: it is not fixed to the
- * section, and a moment works on the rotation of the section. */
+/* The frame of the section at an end node, from r, r_y and r_z (nine coordinates, in this order): x square to the
+ * section, y and z turned from r_y and r_z by equal angles. The gradient along the line is left out: it is not fixed
+ * to the section, and a moment works on the rotation of the section. */
 enum { YK_ANCF_SECTION = 9 };
 
 /* The 6 x 9 map, row-major, goes from the rates of the nine coordinates to velocity and angular velocity. */

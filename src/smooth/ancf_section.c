@@ -50,6 +50,11 @@ static scalar root(scalar s)
     return (scalar){value, 0.5 * s.d / value};
 }
 
+static scalar negative(scalar s)
+{
+    return (scalar){-s.v, -s.d};
+}
+
 static scalar half(scalar s)
 {
     return (scalar){0.5 * s.v, 0.5 * s.d};
@@ -63,11 +68,13 @@ typedef struct section {
 static section section_of(vector y, vector z)
 {
     vector normal = cross(y, z);
-    scalar area = root(dot(normal, normal));
-    section s = {.x = scale(inverse(area), normal)};
+    scalar by_area = inverse(root(dot(normal, normal)));
+    section s = {.x = scale(by_area, normal)};
+
     /* y* = z cross x / area, so x cross y* = z / area; likewise x cross z* = -y / area. */
-    s.tilt[0] = scale(inverse(area), z);
-    s.tilt[1] = scale((scalar){-inverse(area).v, -inverse(area).d}, y);
+    s.tilt[0] = scale(by_area, z);
+    s.tilt[1] = scale(negative(by_area), y);
+
     s.rotation[0] = scale(half(inverse(dot(y, y))), cross(s.x, y));
     s.rotation[1] = scale(half(inverse(dot(z, z))), cross(s.x, z));
     return s;
@@ -83,28 +90,31 @@ static vector vector_of(const double *value, const double *direction)
 /* y and z from r_y and r_z by equal angles: the bisector of their directions is that of the frame's axes. */
 static yk_mat3 axes_of(yk_vec3 x, yk_vec3 r_y, yk_vec3 r_z)
 {
-    yk_vec3 middle = yk_v3_unit(yk_v3_add(yk_v3_unit(r_y), yk_v3_unit(r_z))), across = yk_v3_cross(x, middle);
+    yk_vec3 middle = yk_v3_unit(yk_v3_add(yk_v3_unit(r_y), yk_v3_unit(r_z)));
+    yk_vec3 across = yk_v3_cross(x, middle);
     yk_vec3 y = yk_v3_scale(sqrt(0.5), yk_v3_sub(middle, across));
     return yk_m3_columns(x, y, yk_v3_cross(x, y));
-}
-
-static yk_vec3 spin_of(const section *s, yk_vec3 y_rate, yk_vec3 z_rate)
-{
-    yk_vec3 spin = yk_v3_scale(-yk_v3_dot(s->x.v, y_rate), s->tilt[0].v);
-    spin = yk_v3_axpy(-yk_v3_dot(s->x.v, z_rate), s->tilt[1].v, spin);
-    return yk_v3_axpy(yk_v3_dot(s->rotation[0].v, y_rate) + yk_v3_dot(s->rotation[1].v, z_rate), s->x.v, spin);
 }
 
 void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
                           yk_frame *placed, double *jacobian)
 {
-    vector y = vector_of(coordinates + 3, NULL), z = vector_of(coordinates + 6, NULL);
+    vector y = vector_of(coordinates + 3, NULL);
+    vector z = vector_of(coordinates + 6, NULL);
     section s = section_of(y, z);
     placed->position = yk_v3(coordinates[0], coordinates[1], coordinates[2]);
     placed->velocity = yk_v3(rates[0], rates[1], rates[2]);
     placed->rotation = axes_of(s.x.v, y.v, z.v);
-    placed->angular_velocity = spin_of(&s, yk_v3(rates[3], rates[4], rates[5]), yk_v3(rates[6], rates[7], rates[8]));
+
+    /* dtheta of the head of this file, with rates in the place of changes */
+    yk_vec3 y_rate = yk_v3(rates[3], rates[4], rates[5]);
+    yk_vec3 z_rate = yk_v3(rates[6], rates[7], rates[8]);
+    double twist = yk_v3_dot(s.rotation[0].v, y_rate) + yk_v3_dot(s.rotation[1].v, z_rate);
+    yk_vec3 spin = yk_v3_scale(-yk_v3_dot(s.x.v, y_rate), s.tilt[0].v);
+    spin = yk_v3_axpy(-yk_v3_dot(s.x.v, z_rate), s.tilt[1].v, spin);
+    placed->angular_velocity = yk_v3_axpy(twist, s.x.v, spin);
     if (!jacobian) return;
+
     memset(jacobian, 0, 6 * YK_ANCF_SECTION * sizeof *jacobian);
     for (int i = 0; i < 3; i++) jacobian[YK_ANCF_SECTION * i + i] = 1;
     for (int k = 0; k < 2; k++) {
@@ -117,19 +127,19 @@ void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION], const doubl
 void yk_ancf_section_bias(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
                           yk_vec3 *acceleration, yk_vec3 *angular_acceleration)
 {
+    /* The angular velocity, differentiated along the rates. */
     section s = section_of(vector_of(coordinates + 3, rates + 3), vector_of(coordinates + 6, rates + 6));
-    vector sum = {{0, 0, 0}, {0, 0, 0}};
+    vector spin = {{0, 0, 0}, {0, 0, 0}};
     for (int k = 0; k < 2; k++) {
         vector rate = vector_of(rates + 3 + 3 * k, NULL);
-        scalar lean = dot(s.x, rate);
-        sum = add(sum, scale((scalar){-lean.v, -lean.d}, s.tilt[k]));
-        sum = add(sum, scale(dot(s.rotation[k], rate), s.x));
+        spin = add(spin, scale(negative(dot(s.x, rate)), s.tilt[k]));
+        spin = add(spin, scale(dot(s.rotation[k], rate), s.x));
     }
     *acceleration = yk_v3(0, 0, 0);
-    *angular_acceleration = sum.d;
+    *angular_acceleration = spin.d;
 }
 
-void yk_ancf_section_stiffness(const double coordinates[YK_ANCF_SECTION], yk_vec3 torque, double scale_of,
+void yk_ancf_section_stiffness(const double coordinates[YK_ANCF_SECTION], yk_vec3 torque, double factor,
                                double *tangent)
 {
     vector fixed = {torque, {0, 0, 0}};
@@ -137,13 +147,15 @@ void yk_ancf_section_stiffness(const double coordinates[YK_ANCF_SECTION], yk_vec
         double direction[YK_ANCF_SECTION] = {0};
         direction[column] = 1;
         section s = section_of(vector_of(coordinates + 3, direction + 3), vector_of(coordinates + 6, direction + 6));
+
+        /* The torque on r_y and r_z: the transposed map times it, differentiated along one coordinate. */
         for (int k = 0; k < 2; k++) {
-            scalar lean = dot(fixed, s.tilt[k]);
-            vector load = add(scale(dot(fixed, s.x), s.rotation[k]), scale((scalar){-lean.v, -lean.d}, s.x));
+            vector twist = scale(dot(fixed, s.x), s.rotation[k]);
+            vector load = add(twist, scale(negative(dot(fixed, s.tilt[k])), s.x));
             double *at = &tangent[YK_ANCF_SECTION * (3 + 3 * k) + column];
-            at[0] += scale_of * load.d.x;
-            at[YK_ANCF_SECTION] += scale_of * load.d.y;
-            at[2 * YK_ANCF_SECTION] += scale_of * load.d.z;
+            at[0] += factor * load.d.x;
+            at[YK_ANCF_SECTION] += factor * load.d.y;
+            at[2 * YK_ANCF_SECTION] += factor * load.d.z;
         }
     }
 }

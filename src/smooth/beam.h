@@ -4,21 +4,21 @@
  *        o-----------*-----------o-----------*-----------o            xi = -1 ... 1
  *                 point 1                 point 2                     xi = -1/sqrt(3), 1/sqrt(3)
  *
- * Strains of Simo: A finite strain beam formulation, Comput. Methods Appl. Mech. Eng. 49 (1985). The line and the
- * rotations are interpolated by parabolas through the nodes, and the strain energy is integrated by the two points of
- * Gauss, where the strains of parabolas are most accurate: a beam loaded at its ends only is solved exactly in the limit
- * of small deflections, and nothing locks. Rotations are interpolated as rotation vectors relative to the middle node:
- * rigid motions of any size cause no strain, and constant curvature is exact.
+ * Strains of Simo 1985. The line and the rotations are interpolated by parabolas through the nodes, and the strain
+ * energy is integrated by the two points of Gauss, where the strains of parabolas are most accurate: a beam loaded at
+ * its ends only is solved exactly in the limit of small deflections, and nothing locks. Rotations are interpolated as
+ * rotation vectors relative to the middle node: rigid motions of any size cause no strain, and constant curvature is
+ * exact.
  *
- * Loads are the derivatives of the energy, so the stiffness is symmetric and no mode can grow, however short the beam and
- * however it is bent or pressed below its buckling load. (Finite volumes, which balance the resultants at the two points on
- * rigid portions between them as MBDyn does, have a stiffness that is not symmetric: modes of elements two to three
- * thicknesses long grow by up to 0.06 of their frequency.)
+ * Loads are the derivatives of the energy, so the stiffness is symmetric and no mode can grow, however short the beam
+ * and however it is bent or pressed below its buckling load. (Finite volumes, which balance the resultants at the two
+ * points on rigid portions between them as MBDyn does, have a stiffness that is not symmetric: modes of elements two
+ * to three thicknesses long grow by up to 0.06 of their frequency.)
  *
  * The mass is at the nodes by Simpson's rule, which with parabolas is as accurate as a mass matrix of the shapes: on
- * four elements the second and third bending frequency of a cantilever are 0.2 and 1.7 % too high, on eight 0.01 and 0.1 %
- * (a mass matrix of the shapes: 0.4 and 2.8 % on four; finite volumes with rigid portions: -0.4 and -1.3 % on four, -0.1 and
- * -0.4 % on eight; tests/smooth/beam_mass.c).
+ * four elements the second and third bending frequency of a cantilever are 0.2 and 1.7 % too high, on eight 0.01 and
+ * 0.1 % (a mass matrix of the shapes: 0.4 and 2.8 % on four; finite volumes with rigid portions: -0.4 and -1.3 % on
+ * four, -0.1 and -0.4 % on eight; tests/smooth/beam_mass.c).
  *
  * A beam knows no solver: it takes the motion of three nodes, returns the loads on them and their derivatives. */
 #ifndef YK_SMOOTH_BEAM_H
@@ -89,8 +89,8 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
 void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES], yk_beam_loads *loads,
                       yk_beam_jacobian *jacobian);
 
-/* The mass at the three nodes by Simpson's rule. Mass and centre of a straight beam are exact, its moment of inertia too
- * where both sections have the same mass; where they differ by a factor of two it is 1.4 % too large. */
+/* The mass at the three nodes by Simpson's rule. Mass and centre of a straight beam are exact, its moment of inertia
+ * too where both sections have the same mass; where they differ by a factor of two it is 1.4 % too large. */
 void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODES]);
 
 #endif

@@ -29,65 +29,80 @@ void yk_beam_section_rectangle(yk_beam_section_def *def, double width_y, double 
 
 void yk_beam_section_tube(yk_beam_section_def *def, double outer_radius, double inner_radius)
 {
-    double outer2 = outer_radius * outer_radius, inner2 = inner_radius * inner_radius;
+    double outer2 = outer_radius * outer_radius;
+    double inner2 = inner_radius * inner_radius;
     def->area = YK_PI * (outer2 - inner2);
-    def->inertia_y = def->inertia_z = 0.25 * YK_PI * (outer2 * outer2 - inner2 * inner2);
+    def->inertia_y = 0.25 * YK_PI * (outer2 * outer2 - inner2 * inner2);
+    def->inertia_z = def->inertia_y;
     def->torsion = 2 * def->inertia_y;
+
+    /* Cowper 1966, with the ratio of both radii squared */
     double nu = def->poisson;
     double m2 = inner2 / outer2;
     double sum2 = (1 + m2) * (1 + m2);
-    def->shear_y = def->shear_z = 6 * (1 + nu) * sum2 / ((7 + 6 * nu) * sum2 + (20 + 12 * nu) * m2);
+    def->shear_y = 6 * (1 + nu) * sum2 / ((7 + 6 * nu) * sum2 + (20 + 12 * nu) * m2);
+    def->shear_z = def->shear_y;
 }
 
 yk_beam_section yk_beam_section_create(const yk_beam_section_def *def)
 {
-    yk_beam_section section = {0};
-    double shear = 0.5 * def->young / (1 + def->poisson);
-    double diagonal[6] = {def->young * def->area, shear * def->area * def->shear_y, shear * def->area * def->shear_z,
-                          shear * def->torsion,   def->young * def->inertia_y,      def->young * def->inertia_z};
+    double young = def->young;
+    double shear = 0.5 * young / (1 + def->poisson);
+    const double stiffness[6] = {
+        young * def->area,    shear * def->area * def->shear_y, shear * def->area * def->shear_z,
+        shear * def->torsion, young * def->inertia_y,           young * def->inertia_z,
+    };
+
+    yk_beam_section section = {.mass = def->density * def->area};
     for (int i = 0; i < 6; i++) {
-        section.stiffness[i][i] = diagonal[i];
-        section.damping[i][i] = def->damping_ratio * diagonal[i];
+        section.stiffness[i][i] = stiffness[i];
+        section.damping[i][i] = def->damping_ratio * stiffness[i];
     }
-    section.mass = def->density * def->area;
-    section.inertia = yk_m3_diagonal(def->density * (def->inertia_y + def->inertia_z), def->density * def->inertia_y,
-                                     def->density * def->inertia_z);
+    double polar = def->inertia_y + def->inertia_z;
+    double rho = def->density;
+    section.inertia = yk_m3_diagonal(rho * polar, rho * def->inertia_y, rho * def->inertia_z);
     return section;
 }
 
-/* old strain = P new strain with P = [R, -R skew(c)... ] assembled below; new matrix = P^T old P. */
+/* matrix = p^T matrix p */
 static void transform(double matrix[6][6], double p[6][6])
 {
-    double half[6][6];
+    double half[6][6] = {{0}};
     for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) {
-            half[i][j] = 0;
+        for (int j = 0; j < 6; j++)
             for (int k = 0; k < 6; k++) half[i][j] += matrix[i][k] * p[k][j];
-        }
-    for (int i = 0; i < 6; i++)
+
+    for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {
             matrix[i][j] = 0;
             for (int k = 0; k < 6; k++) matrix[i][j] += p[k][i] * half[k][j];
         }
+    }
 }
 
 yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double angle, double offset_y, double offset_z)
 {
-    yk_beam_section moved = *section;
-    double c = cos(angle), s = sin(angle);
+    double c = cos(angle);
+    double s = sin(angle);
     yk_mat3 rotation = {{{1, 0, 0}, {0, c, -s}, {0, s, c}}}; /* new components to old */
+    yk_vec3 offset = yk_v3(0, offset_y, offset_z);
+
     /* A section that turns by kappa carries the old line, which sits at -offset, along: gamma_old = gamma - kappa x
-     * offset = gamma + skew(offset) kappa, all in old axes. */
-    yk_mat3 arm = yk_m3_mul(yk_m3_skew(yk_v3(0, offset_y, offset_z)), rotation);
+     * offset = gamma + skew(offset) kappa, all in old axes. So old strain = p new strain, new matrix = p^T old p. */
+    yk_mat3 arm = yk_m3_mul(yk_m3_skew(offset), rotation);
     double p[6][6] = {{0}};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            p[i][j] = p[i + 3][j + 3] = rotation.m[i][j];
+            p[i][j] = rotation.m[i][j];
+            p[i + 3][j + 3] = rotation.m[i][j];
             p[i][j + 3] = arm.m[i][j];
         }
+    }
+
+    yk_beam_section moved = *section;
     transform(moved.stiffness, p);
     transform(moved.damping, p);
-    moved.centre = yk_m3_apply_transposed(rotation, yk_v3_sub(section->centre, yk_v3(0, offset_y, offset_z)));
+    moved.centre = yk_m3_apply_transposed(rotation, yk_v3_sub(section->centre, offset));
     moved.inertia = yk_m3_mul(yk_m3_transpose(rotation), yk_m3_mul(section->inertia, rotation));
     return moved;
 }

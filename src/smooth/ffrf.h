@@ -134,13 +134,13 @@ typedef struct yk_ffrf_loads {
     double loss;               /* W */
 } yk_ffrf_loads;
 
-/* YK_ERROR_ARGUMENT for too many modes, and for what cannot be a body: one without mass or with moments of inertia that no
- * mass has, matrices that are not symmetric, a mass matrix of frame and shapes that is not positive. */
+/* YK_ERROR_ARGUMENT for too many modes, and for what cannot be a body: one without mass or with moments of inertia
+ * that no mass has, matrices that are not symmetric, a mass matrix of frame and shapes that is not positive. */
 yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body);
 void yk_ffrf_destroy(yk_context *context, yk_ffrf *body);
 
-/* spread_i or pair_ij from what others make of it: the derivative of the inertia tensor by p_i, or the second one by p_i and
- * p_j; and the antisymmetric part, int u0 x s_i, or int s_j x s_i + int u0 x g_ij. And the way back. */
+/* spread_i or pair_ij from what others make of it: the derivative of the inertia tensor by p_i, or the second one by
+ * p_i and p_j; and the antisymmetric part, int u0 x s_i, or int s_j x s_i + int u0 x g_ij. And the way back. */
 yk_mat3 yk_ffrf_compose(const yk_mat3 *tensor_change, yk_vec3 axial);
 yk_mat3 yk_ffrf_tensor_change(const yk_mat3 *y);
 yk_vec3 yk_ffrf_axial_of(const yk_mat3 *y);
@@ -160,10 +160,10 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
 void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
                   double *modal_momentum, yk_ffrf_loads *loads);
 
-/* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the frame, amplitudes) when
- * they are tied as in yk_inertia_tangent: dv = dx / c, dw by `share`, dp' = dp / c; `damping` adds that multiple of the
- * momenta. c = 0 gives the mass matrix. Row-major, (6 + modes) square. With a constant mass, terms of the size of the
- * amplitudes are left out. */
+/* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the frame, amplitudes)
+ * when they are tied as in yk_inertia_tangent: dv = dx / c, dw by `share`, dp' = dp / c; `damping` adds that multiple
+ * of the momenta. c = 0 gives the mass matrix. Row-major, (6 + modes) square. With a constant mass, terms of the size
+ * of the amplitudes are left out. */
 void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double fraction,
                      double damping, double *tangent);
 /* Whether an entry of the tangent can be other than zero, in any motion. */

@@ -1,60 +1,71 @@
-/* Inertia shape integrals of a floating-frame body, from its points or as they are given, and whether they can belong to a
- * body at all. */
+/* Inertia shape integrals of a floating-frame body, from its points or as they are given, and whether they can belong
+ * to a body at all. */
 #include <string.h>
 
 #include "math/eigen.h"
 #include "smooth/ffrf_shape.h"
 
+/* Integrals ------------------------------------------------------------------------------------------------------- */
+
 static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
 {
-    size_t n = (size_t)modes, squares = n * n;
-    size_t vectors = n + 2 * squares, matrices = n + squares, numbers = 3 * squares + n;
+    size_t n = (size_t)modes;
+    size_t squares = n * n;
+    size_t vectors = n + 2 * squares;
+    size_t matrices = n + squares;
+    size_t numbers = 3 * squares + n;
     double *at = yk_allocate(context, 3 * vectors + 9 * matrices + numbers + 1, sizeof *at);
     if (!at) return YK_ERROR_MEMORY;
     body->store = at;
-    body->shift = (yk_vec3 *)at, at += 3 * n;
-    body->curve = (yk_vec3 *)at, at += 3 * squares;
-    body->gyro = (yk_vec3 *)at, at += 3 * squares;
-    body->spread = (yk_mat3 *)at, at += 9 * n;
-    body->pair = (yk_mat3 *)at, at += 9 * squares;
-    body->modal_mass = at, at += squares;
-    body->stiffness = at, at += squares;
-    body->damping = at, at += squares;
+
+    body->shift = (yk_vec3 *)at;
+    at += 3 * n;
+    body->curve = (yk_vec3 *)at;
+    at += 3 * squares;
+    body->gyro = (yk_vec3 *)at;
+    at += 3 * squares;
+    body->spread = (yk_mat3 *)at;
+    at += 9 * n;
+    body->pair = (yk_mat3 *)at;
+    at += 9 * squares;
+    body->modal_mass = at;
+    at += squares;
+    body->stiffness = at;
+    at += squares;
+    body->damping = at;
+    at += squares;
     body->reach = at;
     return YK_OK;
 }
 
-/* Pieces with an extent of their own move by s_i + theta_i x rho. */
+/* The integrals of ffrf.h; pieces with an extent of their own move by s_i + theta_i x rho. */
 static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
 {
     int n = body->modes;
     double m = point->mass;
     yk_vec3 u = point->position;
-    yk_mat3 square = yk_m3_outer(u, u);
+
     body->mass += m;
     body->moment = yk_v3_axpy(m, u, body->moment);
-    yk_m3_add_to(&body->second, m, square);
+    yk_m3_add_to(&body->second, m, yk_m3_outer(u, u));
     yk_m3_add_to(&body->second, 1, point->second);
+
     for (int i = 0; i < n; i++) {
         yk_vec3 s = point->displacement[i];
-        yk_mat3 spread = yk_m3_outer(u, s), rotation = yk_m3_zero();
+        yk_mat3 rotated = yk_m3_zero();
         body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
-        yk_m3_add_to(&body->spread[i], m, spread);
+        yk_m3_add_to(&body->spread[i], m, yk_m3_outer(u, s));
         if (point->rotation) {
-            rotation = yk_m3_mul(point->second, yk_m3_transpose(yk_m3_skew(point->rotation[i])));
-            yk_m3_add_to(&body->spread[i], 1, rotation);
+            rotated = yk_m3_mul(point->second, yk_m3_transpose(yk_m3_skew(point->rotation[i])));
+            yk_m3_add_to(&body->spread[i], 1, rotated);
         }
+
         for (int j = 0; j < n; j++) {
             int k = n * i + j;
-            yk_mat3 pair = yk_m3_outer(point->displacement[j], s);
-            yk_m3_add_to(&body->pair[k], m, pair);
-            if (point->rotation) {
-                yk_mat3 rotary = yk_m3_mul(yk_m3_skew(point->rotation[j]), rotation);
-                yk_m3_add_to(&body->pair[k], 1, rotary);
-            }
+            yk_m3_add_to(&body->pair[k], m, yk_m3_outer(point->displacement[j], s));
+            if (point->rotation) yk_m3_add_to(&body->pair[k], 1, yk_m3_mul(yk_m3_skew(point->rotation[j]), rotated));
             if (!point->shortening) continue;
-            yk_mat3 pull = yk_m3_outer(u, point->shortening[k]);
-            yk_m3_add_to(&body->pair[k], m, pull);
+            yk_m3_add_to(&body->pair[k], m, yk_m3_outer(u, point->shortening[k]));
             body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
         }
     }
@@ -74,13 +85,46 @@ static double mass_integral(const yk_ffrf_def *def, int i, int j)
     return sum;
 }
 
-/* Shapes along the axes leave most entries zero: rounding of their sums counts as nothing. */
+static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
+{
+    int n = body->modes;
+
+    if (def->invariants) {
+        const yk_ffrf_invariants *from = def->invariants;
+        size_t count = (size_t)n;
+        body->mass = from->mass;
+        body->moment = from->moment;
+        body->second = from->second;
+        memcpy(body->shift, from->shift, count * sizeof *body->shift);
+        memcpy(body->spread, from->spread, count * sizeof *body->spread);
+        memcpy(body->pair, from->pair, count * count * sizeof *body->pair);
+        if (from->curve) memcpy(body->curve, from->curve, count * count * sizeof *body->curve);
+    } else {
+        for (int k = 0; k < def->point_count; k++) add_point(&def->points[k], body);
+    }
+
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            int k = n * i + j;
+            body->modal_mass[k] = def->mass ? def->mass[k] : mass_integral(def, i, j);
+            body->stiffness[k] = def->stiffness[k];
+            body->damping[k] = def->damping ? def->damping[k] : 0;
+            body->damped |= body->damping[k] != 0;
+        }
+    }
+}
+
+/* Lists of what is not zero --------------------------------------------------------------------------------------- */
+
+/* Shapes along the axes leave most entries of the pairs zero: rounding of their sums counts as nothing. */
 static yk_status list_terms(yk_context *context, yk_ffrf *body)
 {
-    int n = body->modes, count = 0;
+    int n = body->modes;
     body->terms = yk_allocate(context, 9 * (size_t)(n * n), sizeof *body->terms);
     body->first_term = yk_allocate(context, (size_t)n + 1, sizeof *body->first_term);
     if (!body->terms || !body->first_term) return YK_ERROR_MEMORY;
+
+    int count = 0;
     for (int i = 0; i < n; i++) {
         body->first_term[i] = count;
         for (int j = 0; j < n; j++) {
@@ -100,10 +144,12 @@ static yk_status list_terms(yk_context *context, yk_ffrf *body)
 /* Shapes that are orthogonal but for rounding are. */
 static void drop_rounding(int n, double *matrix)
 {
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            if (i != j && fabs(matrix[n * i + j]) < 1e-12 * sqrt(fabs(matrix[(n + 1) * i] * matrix[(n + 1) * j])))
-                matrix[n * i + j] = 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            double size = sqrt(fabs(matrix[(n + 1) * i] * matrix[(n + 1) * j]));
+            if (i != j && fabs(matrix[n * i + j]) < 1e-12 * size) matrix[n * i + j] = 0;
+        }
+    }
 }
 
 static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
@@ -114,7 +160,7 @@ static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
     return count;
 }
 
-/* The Coriolis couplings from the pairs, and lists of what is not zero. */
+/* The Coriolis couplings from the pairs. */
 static yk_status list_couplings(yk_context *context, yk_ffrf *body)
 {
     int n = body->modes;
@@ -122,13 +168,17 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
     body->gyros = yk_allocate(context, (size_t)(n * n), sizeof *body->gyros);
     body->swirls = yk_allocate(context, (size_t)(3 * n * n), sizeof *body->swirls);
     if (!body->curves || !body->gyros || !body->swirls) return YK_ERROR_MEMORY;
-    for (int k = 0; k < n * n; k++) {
-        yk_vec3 swirl = yk_ffrf_axial(&body->pair[n * (k % n) + k / n]);
-        const double component[3] = {swirl.x, swirl.y, swirl.z};
-        for (int axis = 0; axis < 3; axis++)
-            if (component[axis] != 0)
-                body->swirls[body->swirl_count++] = (yk_ffrf_swirl){k / n, k % n, axis, component[axis]};
-        body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
+
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            int k = n * i + j;
+            yk_vec3 swirl = yk_ffrf_axial(&body->pair[n * j + i]);
+            const double component[3] = {swirl.x, swirl.y, swirl.z};
+            for (int axis = 0; axis < 3; axis++)
+                if (component[axis] != 0)
+                    body->swirls[body->swirl_count++] = (yk_ffrf_swirl){i, j, axis, component[axis]};
+            body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
+        }
     }
     body->curve_count = list_vectors(n, body->curve, body->curves);
     body->gyro_count = list_vectors(n, body->gyro, body->gyros);
@@ -138,19 +188,27 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
 /* The second moments are W0 + sym(sum of p_i spread_i + p_i p_j pair_ij / 2), sym(A) = A + A^T. */
 static yk_status list_squares(yk_context *context, yk_ffrf *body)
 {
-    static const int row[YK_FFRF_SYMMETRIC] = {0, 1, 2, 0, 0, 1}, column[YK_FFRF_SYMMETRIC] = {0, 1, 2, 1, 2, 2};
-    int n = body->modes, count = 0;
+    static const int row[YK_FFRF_SYMMETRIC] = {0, 1, 2, 0, 0, 1};
+    static const int column[YK_FFRF_SYMMETRIC] = {0, 1, 2, 1, 2, 2};
+    int n = body->modes;
     body->squares = yk_allocate(context, (size_t)(YK_FFRF_SYMMETRIC * n * (n + 1) / 2), sizeof *body->squares);
     if (!body->squares) return YK_ERROR_MEMORY;
+
+    int count = 0;
     for (int e = 0; e < YK_FFRF_SYMMETRIC; e++) {
-        int r = row[e], c = column[e];
+        int r = row[e];
+        int c = column[e];
         body->first_square[e] = count;
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
             for (int j = i; j < n; j++) {
-                const yk_mat3 *a = &body->pair[n * i + j], *b = &body->pair[n * j + i];
-                double value = 0.5 * (a->m[r][c] + a->m[c][r] + (i == j ? 0 : b->m[r][c] + b->m[c][r]));
+                const yk_mat3 *a = &body->pair[n * i + j];
+                const yk_mat3 *b = &body->pair[n * j + i];
+                double other = 0;
+                if (i != j) other = b->m[r][c] + b->m[c][r];
+                double value = 0.5 * (a->m[r][c] + a->m[c][r] + other);
                 if (value != 0) body->squares[count++] = (yk_ffrf_square){i, j, value};
             }
+        }
     }
     body->first_square[YK_FFRF_SYMMETRIC] = count;
     return YK_OK;
@@ -159,61 +217,19 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
 /* What of the tangent is coupled, and whether modes are the body's own. */
 static yk_status list_coupled(yk_context *context, yk_ffrf *body)
 {
-    int n = body->modes, size = 6 + n;
+    int n = body->modes;
+    int size = 6 + n;
     body->diagonal = true;
     for (int k = 0; k < n * n; k++)
         if (k % (n + 1) != 0) body->diagonal &= body->modal_mass[k] == 0 && body->stiffness[k] == 0;
+
     body->coupled = yk_allocate(context, (size_t)(size * size), sizeof *body->coupled);
     if (!body->coupled) return YK_ERROR_MEMORY;
     for (int k = 0; k < size * size; k++) body->coupled[k] = yk_ffrf_coupled(body, k / size, k % size);
     return YK_OK;
 }
 
-/* The largest displacement of a point; at least the mean one of the mass, which pieces that only turn have as well. */
-static void measure_reach(const yk_ffrf_def *def, yk_ffrf *body)
-{
-    for (int i = 0; i < body->modes; i++) {
-        body->reach[i] = sqrt(body->modal_mass[(body->modes + 1) * i] / body->mass);
-        for (int k = 0; k < def->point_count; k++)
-            body->reach[i] = fmax(body->reach[i], yk_v3_norm(def->points[k].displacement[i]));
-    }
-}
-
-/* The least eigenvalue of a symmetric matrix with its diagonal scaled to one; a diagonal of zero stays. Destroys it. */
-static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, double *least)
-{
-    double *unit = yk_allocate(context, (size_t)(n * n + 2 * n), sizeof *unit), *scale = unit + n * n;
-    if (!unit) return YK_ERROR_MEMORY;
-    for (int i = 0; i < n; i++) scale[i] = matrix[(n + 1) * i] > 0 ? 1 / sqrt(matrix[(n + 1) * i]) : 1;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            matrix[n * i + j] *= scale[i] * scale[j];
-            unit[n * i + j] = i == j;
-        }
-    yk_status status = yk_eigen_symmetric_pair(context, n, matrix, unit, scale + n);
-    *least = scale[n];
-    yk_release(context, unit);
-    return status;
-}
-
-/* The mass matrix of frame and shapes in the undeformed body. */
-static void mass_matrix(const yk_ffrf *body, double *matrix)
-{
-    int n = 6 + body->modes;
-    yk_mat3 arm = yk_m3_skew(body->moment), tensor = yk_ffrf_tensor(&body->second);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            matrix[n * i + j] = i == j ? body->mass : 0;
-            matrix[n * (3 + i) + 3 + j] = tensor.m[i][j];
-            matrix[n * (3 + i) + j] = matrix[n * j + 3 + i] = arm.m[i][j];
-        }
-    for (int k = 0; k < body->modes; k++) {
-        yk_vec3 spin = yk_ffrf_axial(&body->spread[k]);
-        const double column[6] = {body->shift[k].x, body->shift[k].y, body->shift[k].z, spin.x, spin.y, spin.z};
-        for (int i = 0; i < 6; i++) matrix[n * i + 6 + k] = matrix[n * (6 + k) + i] = column[i];
-        for (int l = 0; l < body->modes; l++) matrix[n * (6 + k) + 6 + l] = body->modal_mass[body->modes * k + l];
-    }
-}
+/* Whether it can be a body ---------------------------------------------------------------------------------------- */
 
 /* Fractions of the diagonal that rounding in a file of some digits may cost. */
 static const double ROUGH = 1e-6;
@@ -225,8 +241,10 @@ static yk_status check_symmetric(yk_context *context, int n, const double *matri
         if (!(d >= 0) || !isfinite(d))
             return yk_fail(context, YK_ERROR_ARGUMENT, "the modal %s of shape %d is %g: it must not be negative", what,
                            i + 1, d);
+
         for (int j = 0; j < i; j++) {
-            double a = matrix[n * i + j], b = matrix[n * j + i];
+            double a = matrix[n * i + j];
+            double b = matrix[n * j + i];
             double size = fmax(sqrt(d * matrix[(n + 1) * j]), fmax(fabs(a), fabs(b)));
             if (!(fabs(a - b) <= ROUGH * size) && a != b)
                 return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -237,46 +255,119 @@ static yk_status check_symmetric(yk_context *context, int n, const double *matri
     return YK_OK;
 }
 
-/* `copy` has room for (6 + modes) squared. */
+/* The least eigenvalue of a symmetric matrix with its diagonal scaled to one; a diagonal of zero stays. Destroys it. */
+static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, double *least)
+{
+    double *unit = yk_allocate(context, (size_t)(n * n + 2 * n), sizeof *unit);
+    if (!unit) return YK_ERROR_MEMORY;
+    double *scale = unit + n * n;
+    double *values = scale + n;
+
+    for (int i = 0; i < n; i++) {
+        double d = matrix[(n + 1) * i];
+        scale[i] = 1;
+        if (d > 0) scale[i] = 1 / sqrt(d);
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            matrix[n * i + j] *= scale[i] * scale[j];
+            unit[n * i + j] = i == j;
+        }
+    }
+    yk_status status = yk_eigen_symmetric_pair(context, n, matrix, unit, values);
+    *least = values[0];
+    yk_release(context, unit);
+    return status;
+}
+
+/* `copy` has room for the matrix. */
 static yk_status check_definite(yk_context *context, int n, const double *matrix, double *copy, double limit,
                                 const char *refusal)
 {
-    double least = 0;
     if (n == 0) return YK_OK;
     if (copy != matrix) memcpy(copy, matrix, (size_t)(n * n) * sizeof *copy);
+
+    double least = 0;
     yk_status status = least_eigenvalue(context, n, copy, &least);
-    if (status == YK_OK && !(least >= limit))
-        status =
-            yk_fail(context, YK_ERROR_ARGUMENT, "%s (least eigenvalue %.3g for a diagonal of one)", refusal, least);
-    return status;
+    if (status != YK_OK || least >= limit) return status;
+    return yk_fail(context, YK_ERROR_ARGUMENT, "%s (least eigenvalue %.3g for a diagonal of one)", refusal, least);
 }
 
 static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double *copy)
 {
-    int n = body->modes;
-    yk_status status = check_symmetric(context, n, body->modal_mass, "mass");
-    if (status == YK_OK) status = check_symmetric(context, n, body->stiffness, "stiffness");
-    if (status == YK_OK) status = check_symmetric(context, n, body->damping, "damping");
-    if (status == YK_OK)
-        status =
-            check_definite(context, n, body->modal_mass, copy, 1e-12,
-                           "the modal mass matrix is not positive: two shapes are the same, or its entries are wrong");
-    if (status == YK_OK)
-        status = check_definite(context, n, body->stiffness, copy, -ROUGH,
-                                "the modal stiffness matrix is not positive: a shape would deform itself");
-    if (status == YK_OK)
-        status = check_definite(context, n, body->damping, copy, -ROUGH,
-                                "the modal damping matrix is not positive: it would create energy");
-    return status;
+    const struct {
+        const double *matrix;
+        const char *name;
+        double limit;
+        const char *refusal;
+    } table[] = {
+        {body->modal_mass, "mass", 1e-12,
+         "the modal mass matrix is not positive: two shapes are the same, or its entries are wrong"},
+        {body->stiffness, "stiffness", -ROUGH,
+         "the modal stiffness matrix is not positive: a shape would deform itself"},
+        {body->damping, "damping", -ROUGH, "the modal damping matrix is not positive: it would create energy"},
+    };
+    enum { MATRICES = sizeof table / sizeof *table };
+
+    for (int k = 0; k < MATRICES; k++) {
+        yk_status status = check_symmetric(context, body->modes, table[k].matrix, table[k].name);
+        if (status != YK_OK) return status;
+    }
+    for (int k = 0; k < MATRICES; k++) {
+        yk_status status =
+            check_definite(context, body->modes, table[k].matrix, copy, table[k].limit, table[k].refusal);
+        if (status != YK_OK) return status;
+    }
+    return YK_OK;
 }
 
-/* Modal masses of a consistent mass matrix beside integrals of a lumped one fit together but roughly; a body that is held at
- * its frame does not mind, and one that moves freely may. */
-static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *copy)
+/* Mass and moments of the undeformed body. */
+static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *copy)
 {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) copy[3 * i + j] = body->second.m[i][j];
+
+    double size = fabs(copy[0]) + fabs(copy[4]) + fabs(copy[8]);
+    for (int i = 0; i < 3; i++)
+        if (!(copy[4 * i] >= -ROUGH * size))
+            return yk_fail(
+                context, YK_ERROR_ARGUMENT,
+                "no mass has these moments of inertia: the one about %c is larger than the other two together",
+                "xyz"[i]);
+    return check_definite(context, 3, copy, copy, -ROUGH,
+                          "no mass has this inertia tensor: check its products of inertia, entries of the "
+                          "tensor with their sign");
+}
+
+/* The mass matrix of frame and shapes in the undeformed body. Modal masses of a consistent mass matrix beside
+ * integrals of a lumped one fit together but roughly; a body that is held at its frame does not mind, and one that
+ * moves freely may. */
+static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *matrix)
+{
+    int n = 6 + body->modes;
+    yk_mat3 arm = yk_m3_skew(body->moment);
+    yk_mat3 tensor = yk_ffrf_tensor(&body->second);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            matrix[n * i + j] = i == j ? body->mass : 0;
+            matrix[n * (3 + i) + 3 + j] = tensor.m[i][j];
+            matrix[n * (3 + i) + j] = arm.m[i][j];
+            matrix[n * j + 3 + i] = arm.m[i][j];
+        }
+    }
+    for (int k = 0; k < body->modes; k++) {
+        yk_vec3 shift = body->shift[k];
+        yk_vec3 spin = yk_ffrf_axial(&body->spread[k]);
+        const double column[6] = {shift.x, shift.y, shift.z, spin.x, spin.y, spin.z};
+        for (int i = 0; i < 6; i++) {
+            matrix[n * i + 6 + k] = column[i];
+            matrix[n * (6 + k) + i] = column[i];
+        }
+        for (int l = 0; l < body->modes; l++) matrix[n * (6 + k) + 6 + l] = body->modal_mass[body->modes * k + l];
+    }
+
     double least = 0;
-    mass_matrix(body, copy);
-    yk_status status = least_eigenvalue(context, 6 + body->modes, copy, &least);
+    yk_status status = least_eigenvalue(context, n, matrix, &least);
     if (status != YK_OK || least >= -ROUGH) return status;
     if (least >= -0.05) {
         yk_log(
@@ -295,74 +386,39 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *c
         least);
 }
 
-static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *copy)
+/* Everything that must hold of a body, and its lowest frequency on the way. */
+static yk_status check_body(yk_context *context, yk_ffrf *body)
 {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) copy[3 * i + j] = body->second.m[i][j];
-    for (int i = 0; i < 3; i++)
-        if (!(copy[4 * i] >= -ROUGH * (fabs(copy[0]) + fabs(copy[4]) + fabs(copy[8]))))
-            return yk_fail(
-                context, YK_ERROR_ARGUMENT,
-                "no mass has these moments of inertia: the one about %c is larger than the other two together",
-                "xyz"[i]);
-    yk_status status = check_definite(context, 3, copy, copy, -ROUGH,
-                                      "no mass has this inertia tensor: check its products of inertia, entries of the "
-                                      "tensor with their sign");
-    if (status == YK_OK) status = check_whole(context, body, copy);
-    return status;
-}
-
-static yk_status check(yk_context *context, yk_ffrf *body)
-{
+    int modes = body->modes;
     if (!(body->mass > 0) || !isfinite(body->mass))
         return yk_fail(context, YK_ERROR_ARGUMENT, "the flexible body has no mass: give its points some");
-    for (int i = 0; i < body->modes; i++)
-        if (!(body->modal_mass[(body->modes + 1) * i] > 0))
+    for (int i = 0; i < modes; i++)
+        if (!(body->modal_mass[(modes + 1) * i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "the modal mass of shape %d is %g: a shape must move some of the mass", i + 1,
-                           body->modal_mass[(body->modes + 1) * i]);
-    size_t n = 6 + (size_t)body->modes;
-    double *copy = yk_allocate(context, 2 * n * n + n, sizeof *copy), *other = copy + n * n, *values = other + n * n;
+                           body->modal_mass[(modes + 1) * i]);
+
+    size_t n = 6 + (size_t)modes;
+    double *copy = yk_allocate(context, 2 * n * n + n, sizeof *copy);
     if (!copy) return YK_ERROR_MEMORY;
     yk_status status = check_matrices(context, body, copy);
     if (status == YK_OK) status = check_rigid(context, body, copy);
-    if (status == YK_OK && body->modes > 0) {
-        memcpy(copy, body->stiffness, (size_t)(body->modes * body->modes) * sizeof *copy);
-        memcpy(other, body->modal_mass, (size_t)(body->modes * body->modes) * sizeof *other);
-        status = yk_eigen_symmetric_pair(context, body->modes, copy, other, values);
+    if (status == YK_OK) status = check_whole(context, body, copy);
+
+    if (status == YK_OK && modes > 0) {
+        double *other = copy + n * n;
+        double *values = other + n * n;
+        size_t bytes = (size_t)(modes * modes) * sizeof *copy;
+        memcpy(copy, body->stiffness, bytes);
+        memcpy(other, body->modal_mass, bytes);
+        status = yk_eigen_symmetric_pair(context, modes, copy, other, values);
         body->slowest = sqrt(fmax(0, values[0]));
     }
     yk_release(context, copy);
     return status;
 }
 
-static void take_invariants(const yk_ffrf_invariants *from, yk_ffrf *body)
-{
-    size_t n = (size_t)body->modes;
-    body->mass = from->mass, body->moment = from->moment, body->second = from->second;
-    memcpy(body->shift, from->shift, n * sizeof *body->shift);
-    memcpy(body->spread, from->spread, n * sizeof *body->spread);
-    memcpy(body->pair, from->pair, n * n * sizeof *body->pair);
-    if (from->curve) memcpy(body->curve, from->curve, n * n * sizeof *body->curve);
-}
-
-static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
-{
-    int n = body->modes;
-    if (def->invariants) {
-        take_invariants(def->invariants, body);
-    } else {
-        for (int k = 0; k < def->point_count; k++) add_point(&def->points[k], body);
-    }
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            int k = n * i + j;
-            body->modal_mass[k] = def->mass ? def->mass[k] : mass_integral(def, i, j);
-            body->stiffness[k] = def->stiffness[k];
-            body->damping[k] = def->damping ? def->damping[k] : 0;
-            body->damped |= body->damping[k] != 0;
-        }
-}
+/* Creation -------------------------------------------------------------------------------------------------------- */
 
 yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body)
 {
@@ -372,19 +428,32 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
                        def->mode_count, YK_FFRF_MODES_MAX);
     if (def->invariants && !def->mass)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a body that is given by its invariants needs its modal masses");
+
     yk_status status = take_store(context, def->mode_count, body);
     if (status != YK_OK) return status;
     fill_integrals(def, body);
-    status = check(context, body);
+    status = check_body(context, body);
+
+    /* Lists, with what is only rounding dropped first. */
     if (status == YK_OK) status = list_terms(context, body);
     if (status == YK_OK) status = list_couplings(context, body);
     drop_rounding(body->modes, body->modal_mass);
     drop_rounding(body->modes, body->stiffness);
     if (status == YK_OK) status = list_coupled(context, body);
     if (status == YK_OK) status = list_squares(context, body);
-    if (status == YK_OK) measure_reach(def, body);
-    if (status != YK_OK) yk_ffrf_destroy(context, body);
-    return status;
+    if (status != YK_OK) {
+        yk_ffrf_destroy(context, body);
+        return status;
+    }
+
+    /* The largest displacement of a point; at least the mean one of the mass, which pieces that only turn have as
+     * well. */
+    for (int i = 0; i < body->modes; i++) {
+        body->reach[i] = sqrt(body->modal_mass[(body->modes + 1) * i] / body->mass);
+        for (int k = 0; k < def->point_count; k++)
+            body->reach[i] = fmax(body->reach[i], yk_v3_norm(def->points[k].displacement[i]));
+    }
+    return YK_OK;
 }
 
 void yk_ffrf_destroy(yk_context *context, yk_ffrf *body)
@@ -404,9 +473,9 @@ yk_mat3 yk_ffrf_compose(const yk_mat3 *tensor_change, yk_vec3 axial)
 {
     const yk_mat3 *d = tensor_change;
     double quarter = 0.25 * (d->m[0][0] + d->m[1][1] + d->m[2][2]);
-    yk_mat3 rotation = yk_m3_scale(-0.5, yk_m3_skew(axial));
+    yk_mat3 antisymmetric = yk_m3_scale(-0.5, yk_m3_skew(axial));
     yk_mat3 symmetric = yk_m3_scale(-0.25, yk_m3_add(*d, yk_m3_transpose(*d)));
-    return yk_m3_add(yk_m3_add(yk_m3_diagonal(quarter, quarter, quarter), symmetric), rotation);
+    return yk_m3_add(yk_m3_add(yk_m3_diagonal(quarter, quarter, quarter), symmetric), antisymmetric);
 }
 
 yk_mat3 yk_ffrf_tensor_change(const yk_mat3 *y)

@@ -10,8 +10,8 @@
 
 enum { PANELS = 24, GAUSS = 6, STATIONS = PANELS * GAUSS, STATICS = 2 };
 
-static const double gauss_point[GAUSS] = {-0.93246951420315202781, -0.66120938646626451366, -0.23861918608319690863,
-                                          0.23861918608319690863,  0.66120938646626451366,  0.93246951420315202781};
+static const double gauss_node[GAUSS] = {-0.93246951420315202781, -0.66120938646626451366, -0.23861918608319690863,
+                                         0.23861918608319690863,  0.66120938646626451366,  0.93246951420315202781};
 static const double gauss_weight[GAUSS] = {0.17132449237917034504, 0.36076157304813860757, 0.46791393457269104739,
                                            0.46791393457269104739, 0.36076157304813860757, 0.17132449237917034504};
 
@@ -40,87 +40,106 @@ typedef struct rod_work {
 
 yk_ffrf_rod_def yk_ffrf_rod_default(void)
 {
-    return (yk_ffrf_rod_def){.length = 1,
-                             .section = yk_beam_section_default(),
-                             .bending_y = 2,
-                             .bending_z = 2,
-                             .extension = 1,
-                             .torsion = 1,
-                             .stiffening = true};
+    return (yk_ffrf_rod_def){
+        .length = 1,
+        .section = yk_beam_section_default(),
+        .bending_y = 2,
+        .bending_z = 2,
+        .extension = 1,
+        .torsion = 1,
+        .stiffening = true,
+    };
+}
+
+static bool is_bending(motion_kind kind)
+{
+    return kind == BEND_Y || kind == BEND_Z;
+}
+
+/* x / length of a point of Gauss of the whole rod, and its weight. */
+static double station_at(int k, double *weight)
+{
+    *weight = 0.5 * gauss_weight[k % GAUSS] / PANELS;
+    return (k / GAUSS + 0.5 * (1 + gauss_node[k % GAUSS])) / PANELS;
 }
 
 /* Shapes ---------------------------------------------------------------------------------------------------------- */
 
-/* Roots of cos(b) cosh(b) = sign: -1 clamped-free, 1 free-free. */
-static double bending_root(int number, double sign)
+/* cosh - q sinh -+ (cos - q sin), with sign -1 for clamped and +1 for free at x = 0; 1 at x = 1 in size. */
+static ordinate bending_mode(int number, double x, double sign)
 {
-    double b = sign < 0 ? (number + 0.5) * YK_PI : (number + 1.5) * YK_PI;
+    /* The root of cos(b) cosh(b) = sign by Newton's method. */
+    double b = (number + 0.5) * YK_PI;
+    if (sign > 0) b = (number + 1.5) * YK_PI;
     for (int k = 0; k < 50; k++) {
-        double value = cos(b) - sign / cosh(b), slope = -sin(b) + sign * tanh(b) / cosh(b);
+        double value = cos(b) - sign / cosh(b);
+        double slope = -sin(b) + sign * tanh(b) / cosh(b);
         double step = value / slope;
         b -= step;
         if (fabs(step) < 1e-15 * b) break;
     }
-    return b;
-}
 
-/* cosh - q sinh -+ (cos - q sin), with sign -1 for clamped and +1 for free at x = 0; 1 at x = 1 in size. */
-static ordinate bending_mode(int number, double x, double sign)
-{
-    double b = bending_root(number, sign);
+    /* 1 - q, without cancellation */
     double sum = sinh(b) - sign * sin(b);
-    double rest = sign < 0 ? (sin(b) - cos(b) - exp(-b)) / sum : (cos(b) - sin(b) - exp(-b)) / sum;
+    double rest = (sin(b) - cos(b) - exp(-b)) / sum;
+    if (sign > 0) rest = (cos(b) - sin(b) - exp(-b)) / sum;
+
     double q = 1 - rest;
-    double fall = 0.5 * (1 + q) * exp(-b * x), rise = 0.5 * rest * exp(b * x);
-    double c = cos(b * x), s = sin(b * x), half = 0.5;
-    return (ordinate){half * (fall + rise + sign * (c - q * s)), half * b * (rise - fall + sign * (-s - q * c)),
-                      half * b * b * (fall + rise + sign * (-c + q * s))};
+    double fall = 0.5 * (1 + q) * exp(-b * x);
+    double rise = 0.5 * rest * exp(b * x);
+    double c = cos(b * x);
+    double s = sin(b * x);
+    return (ordinate){
+        .value = 0.5 * (fall + rise + sign * (c - q * s)),
+        .slope = 0.5 * b * (rise - fall + sign * (-s - q * c)),
+        .curvature = 0.5 * b * b * (fall + rise + sign * (-c + q * s)),
+    };
 }
 
 static ordinate sine(double factor, double x)
 {
-    double s = sin(factor * x), c = cos(factor * x);
+    double s = sin(factor * x);
+    double c = cos(factor * x);
     return (ordinate){s, factor * c, -factor * factor * s};
 }
 
 static ordinate cosine(double factor, double x)
 {
-    double s = sin(factor * x), c = cos(factor * x);
+    double s = sin(factor * x);
+    double c = cos(factor * x);
     return (ordinate){c, -factor * s, -factor * factor * c};
 }
 
 /* Deflection under a force or a moment at the free end; under moments at either pinned end. */
 static ordinate static_shape(yk_rod_support support, int number, double x)
 {
-    if (support == YK_ROD_CLAMPED_FREE)
-        return number == 0 ? (ordinate){0.5 * x * x * (3 - x), 3 * x - 1.5 * x * x, 3 - 3 * x}
-                           : (ordinate){x * x, 2 * x, 2};
+    if (support == YK_ROD_CLAMPED_FREE) {
+        if (number == 0) return (ordinate){0.5 * x * x * (3 - x), 3 * x - 1.5 * x * x, 3 - 3 * x};
+        return (ordinate){x * x, 2 * x, 2};
+    }
+
     double y = 1 - x;
-    return number == 0 ? (ordinate){x * y * (1 + y), 2 - 6 * x + 3 * x * x, 6 * x - 6}
-                       : (ordinate){x * y * (1 + x), 1 - 3 * x * x, -6 * x};
+    if (number == 0) return (ordinate){x * y * (1 + y), 2 - 6 * x + 3 * x * x, 6 * x - 6};
+    return (ordinate){x * y * (1 + x), 1 - 3 * x * x, -6 * x};
 }
 
 static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, double x)
 {
     if (shape->fixed_load) return static_shape(def->support, shape->number, x);
-    bool bends = shape->kind == BEND_Y || shape->kind == BEND_Z;
+
+    double half_waves = (shape->number + 0.5) * YK_PI;
+    double whole_waves = (shape->number + 1) * YK_PI;
+    bool bends = is_bending(shape->kind);
     switch (def->support) {
     case YK_ROD_CLAMPED_FREE:
-        return bends ? bending_mode(shape->number, x, -1) : sine((shape->number + 0.5) * YK_PI, x);
-    case YK_ROD_PINNED_PINNED: return sine(bends ? (shape->number + 1) * YK_PI : (shape->number + 0.5) * YK_PI, x);
-    default: return bends ? bending_mode(shape->number, x, 1) : cosine((shape->number + 1) * YK_PI, x);
-    }
-}
-
-static void list_shapes(const yk_ffrf_rod_def *def, rod_work *work)
-{
-    const int counts[MOTION_KINDS] = {def->bending_y, def->bending_z, def->extension, def->torsion};
-    work->count = 0;
-    for (int kind = 0; kind < MOTION_KINDS; kind++) {
-        for (int k = 0; k < counts[kind]; k++) work->raw[work->count++] = (raw_shape){(motion_kind)kind, k, false};
-        bool bends = kind == BEND_Y || kind == BEND_Z;
-        for (int k = 0; k < STATICS && def->statics && bends && counts[kind]; k++)
-            work->raw[work->count++] = (raw_shape){(motion_kind)kind, k, true};
+        if (bends) return bending_mode(shape->number, x, -1);
+        return sine(half_waves, x);
+    case YK_ROD_PINNED_PINNED:
+        if (bends) return sine(whole_waves, x);
+        return sine(half_waves, x);
+    default:
+        if (bends) return bending_mode(shape->number, x, 1);
+        return cosine(whole_waves, x);
     }
 }
 
@@ -142,123 +161,125 @@ static ordinate shape_value(const rod_work *work, int i, double x)
 /* Stiffness and mass of raw shapes; inertia as the points below have it. */
 static void raw_integrals(rod_work *work)
 {
-    const yk_ffrf_rod_def *def = work->def;
-    const yk_beam_section_def *section = &def->section;
-    double shear = 0.5 * section->young / (1 + section->poisson), l = def->length, rho = section->density;
-    const double stiffness[MOTION_KINDS] = {section->young * section->inertia_z / (l * l * l),
-                                            section->young * section->inertia_y / (l * l * l),
-                                            section->young * section->area / l, shear * section->torsion / l};
-    const double rotary[MOTION_KINDS] = {rho * section->inertia_z / l, rho * section->inertia_y / l, 0, 0};
+    const yk_beam_section_def *section = &work->def->section;
+    double e = section->young;
+    double g = 0.5 * e / (1 + section->poisson);
+    double rho = section->density;
+    double l = work->def->length;
+    double cube = l * l * l;
     double polar = rho * (section->inertia_y + section->inertia_z);
+
+    /* By kind of motion: stiffness against curvature or strain, mass, rotary inertia. */
+    const double stiffness[MOTION_KINDS] = {e * section->inertia_z / cube, e * section->inertia_y / cube,
+                                            e * section->area / l, g * section->torsion / l};
+    const double mass[MOTION_KINDS] = {rho * section->area * l, rho * section->area * l, rho * section->area * l,
+                                       polar * l};
+    const double rotary[MOTION_KINDS] = {rho * section->inertia_z / l, rho * section->inertia_y / l, 0, 0};
+
     int n = work->count;
     for (int k = 0; k < STATIONS; k++) {
-        double x = (k / GAUSS + 0.5 * (1 + gauss_point[k % GAUSS])) / PANELS;
-        double weight = 0.5 * gauss_weight[k % GAUSS] / PANELS;
+        double weight;
+        double x = station_at(k, &weight);
         ordinate at[YK_FFRF_MODES_MAX];
-        for (int i = 0; i < n; i++) at[i] = raw_value(def, &work->raw[i], x);
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) at[i] = raw_value(work->def, &work->raw[i], x);
+
+        for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) {
                 motion_kind kind = work->raw[i].kind;
                 if (work->raw[j].kind != kind) continue;
-                bool bends = kind == BEND_Y || kind == BEND_Z;
-                double strain = bends ? at[i].curvature * at[j].curvature : at[i].slope * at[j].slope;
-                double mass = (kind == TWIST ? polar : rho * section->area) * l;
+                double strain = at[i].slope * at[j].slope;
+                if (is_bending(kind)) strain = at[i].curvature * at[j].curvature;
+                double inertia = mass[kind] * at[i].value * at[j].value + rotary[kind] * at[i].slope * at[j].slope;
                 work->stiffness[n * i + j] += weight * stiffness[kind] * strain;
-                work->mass[n * i + j] +=
-                    weight * (mass * at[i].value * at[j].value + rotary[kind] * at[i].slope * at[j].slope);
+                work->mass[n * i + j] += weight * inertia;
             }
+        }
     }
 }
 
 /* Shapes that are orthogonal by mass and by stiffness, each of its own frequency: those of vibration are already, but
- * for the rotary inertia; deflections under loads are not. Blocks of one kind stay apart, and each shape keeps a largest
- * share of about one. */
+ * for the rotary inertia; deflections under loads are not. Blocks of one kind stay apart, and each shape keeps a
+ * largest share of about one. */
 static yk_status orthogonalise(yk_context *context, rod_work *work)
 {
     int n = work->count;
-    for (int first = 0; first < n;) {
-        int last = first;
+    int last = 0;
+    for (int first = 0; first < n; first = last) {
         while (last < n && work->raw[last].kind == work->raw[first].kind) last++;
         int m = last - first;
-        double values[YK_FFRF_MODES_MAX];
+
         double *stiffness = yk_allocate(context, 2 * (size_t)(m * m), sizeof *stiffness);
         if (!stiffness) return YK_ERROR_MEMORY;
         double *mass = stiffness + m * m;
-        for (int i = 0; i < m; i++)
+        for (int i = 0; i < m; i++) {
             for (int j = 0; j < m; j++) {
                 stiffness[m * i + j] = work->stiffness[n * (first + i) + first + j];
                 mass[m * i + j] = work->mass[n * (first + i) + first + j];
             }
+        }
+
+        double values[YK_FFRF_MODES_MAX];
         yk_status status = yk_eigen_symmetric_pair(context, m, stiffness, mass, values);
         for (int i = 0; i < m && status == YK_OK; i++) {
+            const double *vector = &stiffness[m * i];
             double largest = 0;
             for (int j = 0; j < m; j++)
-                if (fabs(stiffness[m * i + j]) > fabs(largest)) largest = stiffness[m * i + j];
-            for (int j = 0; j < m; j++) work->mix[n * (first + i) + first + j] = stiffness[m * i + j] / largest;
+                if (fabs(vector[j]) > fabs(largest)) largest = vector[j];
+            for (int j = 0; j < m; j++) work->mix[n * (first + i) + first + j] = vector[j] / largest;
         }
         yk_release(context, stiffness);
         if (status != YK_OK) return status;
-        first = last;
     }
     return YK_OK;
 }
 
-/* mix times matrix times mix^T */
+/* matrix = mix matrix mix^T */
 static void transform(const rod_work *work, double *matrix)
 {
     int n = work->count;
     double half[YK_FFRF_MODES_MAX];
-    double *left = matrix;
+
     for (int column = 0; column < n; column++) {
         for (int i = 0; i < n; i++) {
             half[i] = 0;
-            for (int k = 0; k < n; k++) half[i] += work->mix[n * i + k] * left[n * k + column];
+            for (int k = 0; k < n; k++) half[i] += work->mix[n * i + k] * matrix[n * k + column];
         }
-        for (int i = 0; i < n; i++) left[n * i + column] = half[i];
+        for (int i = 0; i < n; i++) matrix[n * i + column] = half[i];
     }
     for (int row = 0; row < n; row++) {
         for (int j = 0; j < n; j++) {
             half[j] = 0;
-            for (int k = 0; k < n; k++) half[j] += left[n * row + k] * work->mix[n * j + k];
+            for (int k = 0; k < n; k++) half[j] += matrix[n * row + k] * work->mix[n * j + k];
         }
-        for (int j = 0; j < n; j++) left[n * row + j] = half[j];
+        for (int j = 0; j < n; j++) matrix[n * row + j] = half[j];
     }
-}
-
-static void damp(rod_work *work)
-{
-    int n = work->count;
-    for (int i = 0; i < n; i++)
-        work->damping[n * i + i] =
-            2 * work->def->damping_ratio * sqrt(work->stiffness[n * i + i] * work->mass[n * i + i]);
 }
 
 /* Points ---------------------------------------------------------------------------------------------------------- */
 
-/* What bending draws in between two stations: g_ij = -(integral of slope_i slope_j) / length along x. */
-static void add_shortening(const rod_work *work, double from, double to, yk_vec3 *shortening)
-{
-    int n = work->count;
-    for (int g = 0; g < GAUSS; g++) {
-        double x = from + 0.5 * (1 + gauss_point[g]) * (to - from), weight = 0.5 * gauss_weight[g] * (to - from);
-        double slope[YK_FFRF_MODES_MAX];
-        for (int i = 0; i < n; i++) slope[i] = shape_value(work, i, x).slope;
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) {
-                motion_kind kind = work->raw[i].kind;
-                if (kind != work->raw[j].kind || (kind != BEND_Y && kind != BEND_Z)) continue;
-                shortening[n * i + j].x -= weight * slope[i] * slope[j] / work->def->length;
-            }
-    }
-}
-
+/* What bending draws in from x = 0 to x: g_ij = -(integral of slope_i slope_j) / length, panel by panel. */
 static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
 {
-    memset(shortening, 0, (size_t)(work->count * work->count) * sizeof *shortening);
+    int n = work->count;
+    memset(shortening, 0, (size_t)(n * n) * sizeof *shortening);
+
     double from = 0;
     for (int panel = 1; panel <= PANELS && from < x; panel++) {
         double to = fmin(x, panel / (double)PANELS);
-        add_shortening(work, from, to, shortening);
+        for (int g = 0; g < GAUSS; g++) {
+            double at = from + 0.5 * (1 + gauss_node[g]) * (to - from);
+            double weight = 0.5 * gauss_weight[g] * (to - from);
+            double slope[YK_FFRF_MODES_MAX];
+            for (int i = 0; i < n; i++) slope[i] = shape_value(work, i, at).slope;
+
+            for (int i = 0; i < n; i++) {
+                for (int j = 0; j < n; j++) {
+                    motion_kind kind = work->raw[i].kind;
+                    if (kind != work->raw[j].kind || !is_bending(kind)) continue;
+                    shortening[n * i + j].x -= weight * slope[i] * slope[j] / work->def->length;
+                }
+            }
+        }
         from = to;
     }
 }
@@ -268,92 +289,122 @@ static void shapes_at(const rod_work *work, double x, yk_vec3 *displacement, yk_
     double l = work->def->length;
     for (int i = 0; i < work->count; i++) {
         ordinate at = shape_value(work, i, x);
-        displacement[i] = rotation[i] = yk_v3(0, 0, 0);
         if (fabs(at.value) < 1e-13) at.value = 0; /* knots of the shapes, where they leave a place alone */
+
+        displacement[i] = yk_v3(0, 0, 0);
+        rotation[i] = yk_v3(0, 0, 0);
         switch (work->raw[i].kind) {
-        case BEND_Y: displacement[i].y = at.value, rotation[i].z = at.slope / l; break;
-        case BEND_Z: displacement[i].z = at.value, rotation[i].y = -at.slope / l; break;
+        case BEND_Y:
+            displacement[i].y = at.value;
+            rotation[i].z = at.slope / l;
+            break;
+        case BEND_Z:
+            displacement[i].z = at.value;
+            rotation[i].y = -at.slope / l;
+            break;
         case EXTEND: displacement[i].x = at.value; break;
         default: rotation[i].x = at.value; break;
         }
     }
 }
 
-static size_t numbers_of_point(const rod_work *work)
+/* Vectors that point_at needs to store. */
+static size_t point_vectors(const rod_work *work)
 {
     size_t n = (size_t)work->count;
     return 2 * n + n * n;
 }
 
+/* A slice of the rod at x with the given share of its length. */
 static yk_ffrf_point point_at(const rod_work *work, double x, double weight, yk_vec3 *store)
 {
     const yk_ffrf_rod_def *def = work->def;
+    const yk_beam_section_def *section = &def->section;
     size_t n = (size_t)work->count;
-    double mass = weight * def->section.density * def->length;
-    shapes_at(work, x, store, store + n);
-    if (def->stiffening) shortening_at(work, x, store + 2 * n);
-    return (yk_ffrf_point){.mass = mass * def->section.area,
-                           .position = {x * def->length, 0, 0},
-                           .second = yk_m3_diagonal(0, mass * def->section.inertia_z, mass * def->section.inertia_y),
-                           .displacement = store,
-                           .rotation = store + n,
-                           .shortening = def->stiffening ? store + 2 * n : NULL};
+    yk_vec3 *rotation = store + n;
+    yk_vec3 *shortening = store + 2 * n;
+    shapes_at(work, x, store, rotation);
+    if (def->stiffening) shortening_at(work, x, shortening);
+
+    double mass = weight * section->density * def->length;
+    return (yk_ffrf_point){
+        .mass = mass * section->area,
+        .position = {x * def->length, 0, 0},
+        .second = yk_m3_diagonal(0, mass * section->inertia_z, mass * section->inertia_y),
+        .displacement = store,
+        .rotation = rotation,
+        .shortening = def->stiffening ? shortening : NULL,
+    };
 }
 
-static yk_status integrate(yk_context *context, const rod_work *work, yk_ffrf_rod *rod)
+/* The body from slices at the points of Gauss. */
+static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf_rod *rod)
 {
-    size_t stride = numbers_of_point(work);
+    size_t stride = point_vectors(work);
     yk_vec3 *store = yk_allocate(context, STATIONS * stride + 1, sizeof *store);
     if (!store) return YK_ERROR_MEMORY;
+
     yk_ffrf_point points[STATIONS];
     for (int k = 0; k < STATIONS; k++) {
-        double x = (k / GAUSS + 0.5 * (1 + gauss_point[k % GAUSS])) / PANELS;
-        points[k] = point_at(work, x, 0.5 * gauss_weight[k % GAUSS] / PANELS, store + (size_t)k * stride);
+        double weight;
+        double x = station_at(k, &weight);
+        points[k] = point_at(work, x, weight, store + (size_t)k * stride);
     }
-    yk_ffrf_def def = {.mode_count = work->count,
-                       .points = points,
-                       .point_count = STATIONS,
-                       .stiffness = work->stiffness,
-                       .damping = work->def->damping_ratio > 0 ? work->damping : NULL,
-                       .constant_mass = work->def->constant_mass};
+    yk_ffrf_def def = {
+        .mode_count = work->count,
+        .points = points,
+        .point_count = STATIONS,
+        .stiffness = work->stiffness,
+        .damping = work->def->damping_ratio > 0 ? work->damping : NULL,
+        .constant_mass = work->def->constant_mass,
+    };
     yk_status status = yk_ffrf_create(context, &def, &rod->body);
     yk_release(context, store);
     return status;
 }
 
-static yk_status place_nodes(yk_context *context, const rod_work *work, yk_ffrf_rod *rod)
+static yk_status make_nodes(yk_context *context, const rod_work *work, yk_ffrf_rod *rod)
 {
     const yk_ffrf_rod_def *def = work->def;
-    size_t stride = numbers_of_point(work), count = (size_t)def->attachment_count, n = (size_t)work->count;
+    size_t stride = point_vectors(work);
+    size_t count = (size_t)def->attachment_count;
+    size_t squares = (size_t)(work->count * work->count);
     rod->nodes = yk_allocate(context, count, sizeof *rod->nodes);
-    rod->bends = yk_allocate(context, count * n * n, sizeof *rod->bends);
+    rod->bends = yk_allocate(context, count * squares, sizeof *rod->bends);
     yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
     rod->store = store;
     if (!rod->nodes || !rod->bends || !store) return YK_ERROR_MEMORY;
+
     rod->node_count = def->attachment_count;
     for (size_t k = 0; k < count; k++) {
         yk_ffrf_point at = point_at(work, def->attachments[k] / def->length, 0, store + k * stride);
-        rod->nodes[k] = yk_ffrf_node_of(&at, work->count, rod->bends + k * n * n);
+        rod->nodes[k] = yk_ffrf_node_of(&at, work->count, rod->bends + k * squares);
     }
     return YK_OK;
 }
 
-static yk_status check(yk_context *context, const yk_ffrf_rod_def *def)
+/* Creation -------------------------------------------------------------------------------------------------------- */
+
+static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
 {
     const yk_beam_section_def *s = &def->section;
-    if (!(def->length > 0 && s->young > 0 && s->density > 0 && s->area > 0 && s->inertia_y > 0 && s->inertia_z > 0 &&
-          s->torsion > 0))
+    bool material = s->young > 0 && s->density > 0;
+    bool section = s->area > 0 && s->inertia_y > 0 && s->inertia_z > 0 && s->torsion > 0;
+    if (!(def->length > 0 && material && section))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "length, Young's modulus, density and section of a flexible rod must be positive");
+
     const int counts[MOTION_KINDS] = {def->bending_y, def->bending_z, def->extension, def->torsion};
     for (int k = 0; k < MOTION_KINDS; k++)
         if (counts[k] < 0 || counts[k] > YK_ROD_MODES_MAX)
             return yk_fail(context, YK_ERROR_ARGUMENT, "a rod has 0 to %d shapes of a kind, not %d", YK_ROD_MODES_MAX,
                            counts[k]);
+
     if (def->statics && def->support == YK_ROD_FREE_FREE)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a rod that is free at both ends has no static deflections: leave them out, or fix its frame at "
                        "an end");
+
     for (int k = 0; k < def->attachment_count; k++)
         if (!(def->attachments[k] >= 0 && def->attachments[k] <= def->length * (1 + 1e-12)))
             return yk_fail(context, YK_ERROR_ARGUMENT, "a point at %g is not on the rod, which is %g long",
@@ -364,21 +415,34 @@ static yk_status check(yk_context *context, const yk_ffrf_rod_def *def)
 yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk_ffrf_rod *rod)
 {
     *rod = (yk_ffrf_rod){0};
-    yk_status status = check(context, def);
+    yk_status status = check_def(context, def);
     if (status != YK_OK) return status;
     rod_work *work = yk_allocate(context, 1, sizeof *work);
     if (!work) return YK_ERROR_MEMORY;
     work->def = def;
-    list_shapes(def, work);
+
+    /* Raw shapes, those of vibration before static ones of the same kind. */
+    const int counts[MOTION_KINDS] = {def->bending_y, def->bending_z, def->extension, def->torsion};
+    for (int kind = 0; kind < MOTION_KINDS; kind++) {
+        motion_kind of = (motion_kind)kind;
+        for (int k = 0; k < counts[kind]; k++) work->raw[work->count++] = (raw_shape){of, k, false};
+        if (!def->statics || !is_bending(of) || counts[kind] == 0) continue;
+        for (int k = 0; k < STATICS; k++) work->raw[work->count++] = (raw_shape){of, k, true};
+    }
+
     raw_integrals(work);
     status = orthogonalise(context, work);
     if (status == YK_OK) {
+        int n = work->count;
         transform(work, work->stiffness);
         transform(work, work->mass);
-        damp(work);
-        status = integrate(context, work, rod);
+        for (int i = 0; i < n; i++) {
+            double critical = 2 * def->damping_ratio;
+            work->damping[n * i + i] = critical * sqrt(work->stiffness[n * i + i] * work->mass[n * i + i]);
+        }
+        status = make_body(context, work, rod);
     }
-    if (status == YK_OK) status = place_nodes(context, work, rod);
+    if (status == YK_OK) status = make_nodes(context, work, rod);
     yk_release(context, work);
     if (status != YK_OK) yk_ffrf_rod_destroy(context, rod);
     return status;

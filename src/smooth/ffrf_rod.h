@@ -5,8 +5,8 @@
  *   pinned-pinned   the frame's x axis runs through both ends: sines; extension and torsion start at x = 0
  *   free-free       the frame moves with the mean motion: modes of a free rod, orthogonal to all rigid motions
  *
- * Thin rods in the sense of Euler and Bernoulli: no shear; the rotary inertia of the sections is kept. Modal damping is a
- * fraction of critical damping for each shape alone. */
+ * Thin rods in the sense of Euler and Bernoulli: no shear; the rotary inertia of the sections is kept. Modal damping
+ * is a fraction of critical damping for each shape alone. */
 #ifndef YK_SMOOTH_FFRF_ROD_H
 #define YK_SMOOTH_FFRF_ROD_H
 

@@ -49,8 +49,4 @@ void yk_ffrf_shape_at(const yk_ffrf *body, const double *amplitude, yk_ffrf_shap
 void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_shape *at,
                  yk_ffrf_seen *s);
 
-/* ffrf_rest.c: yk_ffrf_rest where masses change with the shape. */
-void yk_ffrf_rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
-                              double *modal_momentum, yk_ffrf_loads *loads);
-
 #endif

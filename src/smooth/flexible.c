@@ -26,6 +26,8 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
 {
     yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
     if (status != YK_OK) return status;
+
+    /* Stations of the outline are places behind those of the def. */
     size_t count = (size_t)def->attachment_count + YK_FLEXIBLE_OUTLINE;
     double *attachments = yk_allocate(context, count, sizeof *attachments);
     if (!attachments) return finish(YK_ERROR_MEMORY, body);
@@ -36,10 +38,12 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
     yk_ffrf_rod_def with_outline = *def;
     with_outline.attachments = attachments;
     with_outline.attachment_count = (int)count;
+
     yk_flexible *made = *body;
     status = yk_ffrf_rod_create(context, &with_outline, &made->store_rod);
     yk_release(context, attachments);
     if (status != YK_OK) return finish(status, body);
+
     made->modal = made->store_rod.body;
     made->nodes = made->store_rod.nodes;
     made->length = def->length;
@@ -53,12 +57,14 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
 static yk_status copy_attachments(yk_flexible *made, const yk_ffrf_def *def, const int *attachments,
                                   int attachment_count)
 {
-    size_t n = (size_t)def->mode_count, count = (size_t)attachment_count;
+    size_t n = (size_t)def->mode_count;
+    size_t count = (size_t)attachment_count;
     made->nodes = yk_allocate(made->context, count, sizeof *made->nodes);
     made->bends = yk_allocate(made->context, count * n * n, sizeof *made->bends);
     yk_vec3 *store = yk_allocate(made->context, 2 * count * n, sizeof *store);
     made->store = store;
     if (!made->nodes || !made->bends || !store) return YK_ERROR_MEMORY;
+
     for (size_t k = 0; k < count; k++, store += 2 * n) {
         if (attachments[k] < 0 || attachments[k] >= def->point_count)
             return yk_fail(made->context, YK_ERROR_ARGUMENT, "the flexible body has %d points: there is no point %d",
@@ -79,15 +85,19 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
     yk_flexible *made = *body;
     status = yk_ffrf_create(context, def, &made->modal);
     if (status == YK_OK) status = copy_attachments(made, def, attachments, attachment_count);
+    if (status != YK_OK) return finish(status, body);
     made->coordinates = def->mode_count;
     made->attachments = attachment_count;
-    for (int k = 0; k < def->point_count; k++)
-        made->length = fmax(made->length, yk_v3_norm(yk_v3_sub(def->points[k].position, def->points[0].position)));
-    /* Without points: a rod with this radius of gyration. */
+
+    /* Its size: the reach of its points, or that of a rod with its radius of gyration. */
+    for (int k = 0; k < def->point_count; k++) {
+        yk_vec3 arm = yk_v3_sub(def->points[k].position, def->points[0].position);
+        made->length = fmax(made->length, yk_v3_norm(arm));
+    }
     const yk_mat3 *second = &made->modal.second;
     double spread = second->m[0][0] + second->m[1][1] + second->m[2][2];
-    if (status == YK_OK && made->length == 0) made->length = sqrt(3 * spread / made->modal.mass);
-    return finish(status, body);
+    if (made->length == 0) made->length = sqrt(3 * spread / made->modal.mass);
+    return YK_OK;
 }
 
 yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_flexible **body)
@@ -97,14 +107,18 @@ yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_f
         return yk_fail(context, YK_ERROR_ARGUMENT, "a rod needs at least one element, not %d", def->elements);
     yk_status status = begin(context, YK_FLEXIBLE_ROD, body);
     if (status != YK_OK) return status;
+
     yk_flexible *made = *body;
-    double coordinates[YK_ANCF_COORDINATES], part = def->length / def->elements;
-    yk_frame origin = yk_frame_ground();
-    yk_ancf_straight(&origin, 0, part, coordinates, NULL);
     made->length = def->length;
     made->elements = def->elements;
     made->coordinates = yk_flexible_rod_node(def->elements) + YK_ANCF_NODE;
     made->attachments = def->elements + 1;
+
+    /* One element that is straight where it has no strain stands for all. */
+    double part = def->length / def->elements;
+    double coordinates[YK_ANCF_COORDINATES];
+    yk_frame origin = yk_frame_ground();
+    yk_ancf_straight(&origin, 0, part, coordinates, NULL);
     return finish(yk_ancf_create(context, part, &def->section, coordinates, &made->element), body);
 }
 
@@ -118,6 +132,7 @@ yk_flexible *yk_flexible_keep(const yk_flexible *body)
 void yk_flexible_release(yk_flexible *body)
 {
     if (!body || --body->users > 0) return;
+
     yk_context *context = body->context;
     if (body->store_rod.nodes) {
         yk_ffrf_rod_destroy(context, &body->store_rod);
@@ -145,6 +160,7 @@ yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment)
 double yk_flexible_reach(const yk_flexible *body, int coordinate)
 {
     if (body->kind == YK_FLEXIBLE_MODAL) return body->modal.reach[coordinate];
+
     /* Against the position of the node: gradients along the rod by its length, across it by the section's size. */
     int vector = coordinate % (YK_ANCF_NODE + YK_ANCF_MIDDLE) / 3;
     return sqrt(body->element.mass[vector][vector] / body->element.mass[0][0]);

@@ -118,8 +118,8 @@ static size_t add_values(double *values, const int *entry_index, size_t at, cons
     return at;
 }
 
-/* Factors of the matrix | P G^T; G -e | at the shift. The compliance e only matters where rows of G depend on each other:
- * it is so small against 1/|P| that independent rows hold to rounding. */
+/* Factors of the matrix | P G^T; G -e | at the shift. The compliance e only matters where rows of G depend on each
+ * other: it is so small against 1/|P| that independent rows hold to rounding. */
 static yk_status factor(problem *p)
 {
     const yk_linear_system *system = p->system;
@@ -288,8 +288,8 @@ static void release_space(yk_context *context, space *s, ritz *r)
 /* Ritz pairs ------------------------------------------------------------------------------------------------------- */
 
 /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite frequencies,
- * whose eigenvalue is zero up to rounding, are left out; with damping each is a double zero, which rounding splits by its
- * square root. Returns the number of candidates. */
+ * whose eigenvalue is zero up to rounding, are left out; with damping each is a double zero, which rounding splits by
+ * its square root. Returns the number of candidates. */
 static int sort_ritz(const problem *p, const space *s, const ritz *r)
 {
     double zero = p->damped ? 3e-7 : 1e-13;

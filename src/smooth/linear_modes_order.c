@@ -1,5 +1,5 @@
-/* Modes that were found, in order: by ascending modulus, shapes of one frequency orthogonal to each other, each with the
- * frequency below which rounding alone could have made it. */
+/* Modes that were found, in order: by ascending modulus, shapes of one frequency orthogonal to each other, each with
+ * the frequency below which rounding alone could have made it. */
 #include <float.h>
 #include <math.h>
 
@@ -117,8 +117,8 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
         }
     }
 
-    /* Rounding of the stiffness gives a shape that it does not resist some s^2 = eps |x|^T |K| |x| / (x^H M x), whatever
-     * the units of its unknowns; the shift, from which s^2 is measured, adds eps z^2. */
+    /* Rounding of the stiffness gives a shape that it does not resist some s^2 = eps |x|^T |K| |x| / (x^H M x),
+     * whatever the units of its unknowns; the shift, from which s^2 is measured, adds eps z^2. */
     for (int i = 0; i < modes->count; i++) {
         const double *x = shape_of(modes, i);
         double mass[2];
@@ -128,8 +128,8 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
         modes->floor[i] = sqrt(100 * DBL_EPSILON * fmax(cancelled, shift * shift));
     }
 
-    /* Shapes of one frequency are any that span their space: they are made orthogonal, so that what is said of each, such
-     * as its effective mass, adds up. */
+    /* Shapes of one frequency are any that span their space: they are made orthogonal, so that what is said of each,
+     * such as its effective mass, adds up. */
     for (int j = 1; j < modes->count; j++)
         for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--) separate(system, modes, i, j);
 

@@ -66,7 +66,7 @@ typedef struct attachment_model {
     int frame;
     int count;
     int *column;          /* unknowns that move it */
-    unsigned char *moves; /* per column: PLACE_MOVES, PLACE_TURNS as far as it can by structure */
+    unsigned char *moves; /* per column: ATTACHMENT_MOVES, ATTACHMENT_ROTATIONS as far as it can by structure */
 } attachment_model;
 
 typedef struct port_model {

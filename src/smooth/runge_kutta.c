@@ -1,11 +1,12 @@
-/* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5 and 3 (Hairer, Norsett,
- * Wanner 1993, II.5 and II.10), on the accelerations of rates.c.
+/* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5 and 3 (Hairer,
+ * Norsett, Wanner 1993, II.5 and II.10), on the accelerations of rates.c.
  *
- * Rotations are integrated in the chart phi = log(R R_0^T) around the beginning of each internal step, where the method
- * keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are integrated beside them. After each internal
- * step positions and velocities are projected onto the constraints, and the accelerations that are passed on belong to
- * the inputs at its end. A step needs nothing but the accepted state. Made for the last digits of models without stiff
- * parts: with beams or stiff springs stability holds the steps down, and the implicit methods are the better choice. */
+ * Rotations are integrated in the chart phi = log(R R_0^T) around the beginning of each internal step, where the
+ * method keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are integrated beside them. After each
+ * internal step positions and velocities are projected onto the constraints, and the accelerations that are passed on
+ * belong to the inputs at its end. A step needs nothing but the accepted state. Made for the last digits of models
+ * without stiff parts: with beams or stiff springs stability holds the steps down, and the implicit methods are the
+ * better choice. */
 #include <string.h>
 
 #include "smooth/internal.h"

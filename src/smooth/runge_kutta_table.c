@@ -1,5 +1,5 @@
-/* Dormand and Prince's method of order 8 with 12 stages, and the two error estimates of the code DOP853 (Hairer, Norsett and
- * Wanner, Solving Ordinary Differential Equations I, 2nd edition, II.5 and II.10). */
+/* Dormand and Prince's method of order 8 with 12 stages, and the two error estimates of the code DOP853 (Hairer,
+ * Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd edition, II.5 and II.10). */
 #include "smooth/runge_kutta.h"
 
 static const yk_runge_kutta method = {

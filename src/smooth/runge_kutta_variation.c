@@ -1,5 +1,5 @@
-/* The variational equations along a Runge-Kutta step: the same stages, with what the columns change beside them. At each
- * stage | M G^T; G 0 | (da, dlambda) = d(right-hand side) - d(matrix) (a, lambda), along the column's direction. */
+/* The variational equations along a Runge-Kutta step: the same stages, with what the columns change beside them. At
+ * each stage | M G^T; G 0 | (da, dlambda) = d(right-hand side) - d(matrix) (a, lambda), along the column's direction. */
 #include <string.h>
 
 #include "smooth/runge_kutta.h"
@@ -147,10 +147,10 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
             const double *phi = w->value + model->nodes[i].unknown + 3;
             double *change = end + model->nodes[i].unknown + 3;
             yk_rotation rotation = yk_rotation_of(yk_v3(phi[0], phi[1], phi[2]));
-            yk_vec3 rotation = yk_rotation_tangent(&rotation, yk_v3(change[0], change[1], change[2]));
-            change[0] = rotation.x;
-            change[1] = rotation.y;
-            change[2] = rotation.z;
+            yk_vec3 global = yk_rotation_tangent(&rotation, yk_v3(change[0], change[1], change[2]));
+            change[0] = global.x;
+            change[1] = global.y;
+            change[2] = global.z;
         }
     }
 
