@@ -92,10 +92,13 @@ static double derivative(loop_state *s, double filter, double h, double begin, d
 static bool set_command(const loop *l, double wanted, double h)
 {
     const yk_control_loop_def *def = &l->def;
+
+    /* No faster than its rate limit, and within its limits. */
     double most = def->rate_limit * h;
     double command = fmax(l->now->command - most, fmin(l->now->command + most, wanted));
     command = fmax(def->low, fmin(def->high, command));
     l->now->command = command;
+
     if (command == wanted) return true;
     l->memory->limited += h;
     return false;
@@ -165,6 +168,7 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     double period = self->period;
     double end = t + h + 1e-9 * h;
     double taken = *self->samples;
+
     for (int i = 0; i < self->count; i++) {
         view v = {&self->loops[i], &inputs[LOOP_PORTS * i], t};
         if (period <= 0) {
@@ -312,6 +316,7 @@ static void destroy(yk_subsystem *subsystem)
     control *self = (control *)subsystem;
     if (!self) return;
     yk_context *context = self->context;
+
     for (int i = 0; self->loops && i < self->count; i++) {
         yk_release(context, self->loops[i].name);
         for (int k = 0; k < LOOP_PORTS; k++) yk_release(context, self->loops[i].port_names[k]);
@@ -340,34 +345,21 @@ yk_control_def yk_control_default(void)
 static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
 {
     const char *name = def->name ? def->name : "unnamed";
+
     if (!isfinite(def->proportional + def->integral + def->derivative + def->offset))
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite", name);
+
     if (!(def->low < def->high))
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': the limits of its command (%g, %g) leave it no room",
                        name, def->low, def->high);
     if (!(def->offset >= def->low && def->offset <= def->high))
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': the offset %g is outside the limits %g to %g", name,
                        def->offset, def->low, def->high);
+
     if (!(def->rate_limit > 0) || !(def->filter >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "loop '%s': the rate limit (%g 1/s) must be positive, the filter (%g s) not negative", name,
                        def->rate_limit, def->filter);
-    return YK_OK;
-}
-
-static yk_status name_loop(control *self, int index)
-{
-    static const char *const endings[LOOP_PORTS] = {"", ".measured", ".rate", ".reference"};
-    loop *l = &self->loops[index];
-    l->name = yk_text_copy(self->context, l->def.name ? l->def.name : "loop");
-    if (!l->name) return YK_ERROR_MEMORY;
-
-    for (int k = 0; k < LOOP_PORTS; k++) {
-        l->port_names[k] = yk_name_join(self->context, l->name, endings[k]);
-        if (!l->port_names[k]) return YK_ERROR_MEMORY;
-        yk_causality causality = k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL;
-        self->ports[LOOP_PORTS * index + k] = (yk_port){l->port_names[k], YK_PORT_SIGNAL, causality};
-    }
     return YK_OK;
 }
 
@@ -378,6 +370,7 @@ static const char *loop_name(const void *user, int index)
 
 static yk_status fill(control *self, const yk_control_def *def)
 {
+    static const char *const endings[LOOP_PORTS] = {"", ".measured", ".rate", ".reference"};
     yk_context *context = self->context;
     size_t count = (size_t)def->loop_count;
     self->count = def->loop_count;
@@ -389,13 +382,22 @@ static yk_status fill(control *self, const yk_control_def *def)
     self->image = yk_allocate(context, image_words(self), sizeof *self->image);
     if (!self->name || !self->loops || !self->ports || !self->image) return YK_ERROR_MEMORY;
 
+    /* The image: states of all loops, then their memories, then the number of samples. */
     loop_state *states = (loop_state *)self->image;
     loop_memory *memory = (loop_memory *)(self->image + count * STATE_WORDS);
     self->samples = self->image + count * (STATE_WORDS + MEMORY_WORDS);
     for (size_t i = 0; i < count; i++) {
-        self->loops[i] = (loop){.def = def->loops[i], .now = &states[i], .memory = &memory[i]};
-        yk_status status = name_loop(self, (int)i);
-        if (status < 0) return status;
+        loop *l = &self->loops[i];
+        *l = (loop){.def = def->loops[i], .now = &states[i], .memory = &memory[i]};
+        l->name = yk_text_copy(context, l->def.name ? l->def.name : "loop");
+        if (!l->name) return YK_ERROR_MEMORY;
+
+        for (int k = 0; k < LOOP_PORTS; k++) {
+            l->port_names[k] = yk_name_join(context, l->name, endings[k]);
+            if (!l->port_names[k]) return YK_ERROR_MEMORY;
+            yk_causality causality = k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL;
+            self->ports[LOOP_PORTS * (int)i + k] = (yk_port){l->port_names[k], YK_PORT_SIGNAL, causality};
+        }
     }
 
     yk_channel_rows rows = {channel_rows, CHANNEL_ROWS, loop_name, self, self->count};
@@ -419,6 +421,7 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def, yk_s
     if (!self) return YK_ERROR_MEMORY;
     self->subsystem.ops = &control_ops;
     self->context = context;
+
     yk_status status = fill(self, def);
     if (status < 0) {
         destroy(&self->subsystem);

@@ -81,7 +81,8 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const
         bool pump = i == YK_ORIFICE_P1 || i == YK_ORIFICE_P2;
         double head = unknowns[i / 2];
         double p = yk_fluid_pressure(fluid, head);
-        double difference = pump ? drive->pump - p : p - drive->tank;
+        double difference = p - drive->tank;
+        if (pump) difference = drive->pump - p;
         double slope;
         double root = rounded_root(valve, difference, &slope);
         if (pump) slope = -slope;

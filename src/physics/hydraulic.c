@@ -59,6 +59,7 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, co
             self->name, at->name);
     }
 
+    /* Between vapour and the end of the density law. */
     double lowest = fmin(heads[0], heads[1]);
     double highest = fmax(heads[0], heads[1]);
     if (lowest >= self->fluid.vapour && highest < yk_fluid_limit(&self->fluid)) return YK_OK;
@@ -87,6 +88,7 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
         at->ledger->acceleration = yk_input_scalar_second_rate(j.motion, 0);
     }
 
+    /* The spool where it is commanded, and pressures that belong to it. */
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t);
     at->now->unknown[2] = drive.command;
     return start_heads(self, at, &drive, at->now->unknown);
@@ -97,6 +99,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     (void)h;
     log_events(self);
+
     for (int i = 0; i < self->count; i++) {
         yk_status status = start_cylinder(self, i, t, inputs);
         if (status >= 0) continue;
@@ -331,6 +334,7 @@ static void destroy(yk_subsystem *subsystem)
     if (!self) return;
     yk_context *context = self->context;
     if (self->image) log_events(self);
+
     for (int i = 0; self->slots && i < self->count; i++) {
         yk_release(context, self->slots[i].name);
         yk_release(context, self->slots[i].spool_name);
@@ -414,6 +418,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
     self->image = yk_allocate(context, words, sizeof *self->image);
     if (!self->name || !self->slots || !self->ports || !self->image) return YK_ERROR_MEMORY;
 
+    /* The image: states of all cylinders, then what is kept beside them. */
     yk_hydraulic_state *states = (yk_hydraulic_state *)self->image;
     yk_hydraulic_ledger *ledger = (yk_hydraulic_ledger *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
     for (size_t i = 0; i < count; i++) {
@@ -424,6 +429,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
         at->ledger = &ledger[i];
         if (isnan(at->def.neutral)) at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
 
+        /* Two ports: its motion and its spool. */
         at->name = yk_text_copy(context, at->def.name ? at->def.name : "cylinder");
         if (!at->name) return YK_ERROR_MEMORY;
         at->spool_name = yk_name_join(context, at->name, ".spool");
@@ -451,6 +457,7 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def, 
     self->def.cylinders = NULL;
     self->def.name = NULL;
     self->fluid = def->fluid;
+
     status = fill(self, def);
     if (status < 0) {
         destroy(&self->subsystem);

@@ -87,23 +87,6 @@ enum { HALVINGS_MAX = 30 };
 /* Pa: beyond what any oil and any steel can bear. */
 static const double IMPOSSIBLE_PRESSURE = 1e10;
 
-static yk_status check_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, double t)
-{
-    const double *y = at->now->unknown;
-    if (!isfinite(y[0] + y[1])) {
-        snprintf(self->message, sizeof self->message, "t = %g: the pressures of cylinder '%s' are not finite", t,
-                 at->name);
-        return YK_ERROR_NOT_FINITE;
-    }
-
-    double highest = fmax(y[0], y[1]);
-    if (highest < IMPOSSIBLE_PRESSURE) return YK_OK;
-    snprintf(self->message, sizeof self->message,
-             "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible against a closed chamber", t,
-             at->name, highest);
-    return YK_ERROR_DIVERGED;
-}
-
 /* One step of the method, with its energies; YK_NOT_CONVERGED and YK_STEP_CUT leave everything as it was. `size` is the
  * error's norm. */
 static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool controlled, double *size)
@@ -213,6 +196,7 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     if (at->joined) j.motion = &inputs[index];
     if (at->wired) j.spool = &inputs[self->count + index];
 
+    /* The pressures. */
     yk_status status;
     if (self->def.tolerance > 0) {
         status = take_controlled(self, &j, t, h);
@@ -221,6 +205,7 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     }
     if (status < 0) return status;
 
+    /* What is seen at the end of the step. */
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t + h);
     at->now->length = drive.length + at->origin;
     at->now->rate = drive.rate;
@@ -228,7 +213,22 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     if (at->joined) at->ledger->acceleration = yk_input_scalar_second_rate(&inputs[index], h);
     at->ledger->time = t + h;
     if (at->cylinder.valve.lag <= 0) at->now->unknown[2] = drive.command;
-    return check_heads(self, at, t + h);
+
+    /* Whether it can be believed. */
+    const double *y = at->now->unknown;
+    double highest = fmax(y[0], y[1]);
+    if (!isfinite(y[0] + y[1])) {
+        snprintf(self->message, sizeof self->message, "t = %g: the pressures of cylinder '%s' are not finite", t + h,
+                 at->name);
+        return YK_ERROR_NOT_FINITE;
+    }
+    if (highest >= IMPOSSIBLE_PRESSURE) {
+        snprintf(self->message, sizeof self->message,
+                 "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible against a closed chamber",
+                 t + h, at->name, highest);
+        return YK_ERROR_DIVERGED;
+    }
+    return YK_OK;
 }
 
 yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_input *inputs)

@@ -575,16 +575,21 @@ yk_oscillator_def yk_oscillator_default(void)
 
 static yk_status check_def(yk_context *context, const yk_oscillator_def *def)
 {
+    /* The equation of motion, */
     if (!(def->mass > 0) || !isfinite(def->mass))
         return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: mass is %g kg, must be positive", def->mass);
     if (!isfinite(def->stiffness) || !isfinite(def->damping))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "oscillator: stiffness (%g N/m) and damping (%g N s/m) must be finite", def->stiffness,
                        def->damping);
+
+    /* its initial values, */
     if (!isfinite(def->position) || !isfinite(def->velocity))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "oscillator: initial position (%g m) and velocity (%g m/s) must be finite", def->position,
                        def->velocity);
+
+    /* and its integrator. */
     if (!(def->rho_inf >= 0 && def->rho_inf <= 1))
         return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: rho_inf is %g, must lie between 0 and 1", def->rho_inf);
     if ((size_t)def->integrator >= sizeof integrators / sizeof *integrators)
