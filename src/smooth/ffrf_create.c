@@ -214,21 +214,6 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
     return YK_OK;
 }
 
-/* What of the tangent is coupled, and whether modes are the body's own. */
-static yk_status list_coupled(yk_context *context, yk_ffrf *body)
-{
-    int n = body->modes;
-    int size = 6 + n;
-    body->diagonal = true;
-    for (int k = 0; k < n * n; k++)
-        if (k % (n + 1) != 0) body->diagonal &= body->modal_mass[k] == 0 && body->stiffness[k] == 0;
-
-    body->coupled = yk_allocate(context, (size_t)(size * size), sizeof *body->coupled);
-    if (!body->coupled) return YK_ERROR_MEMORY;
-    for (int k = 0; k < size * size; k++) body->coupled[k] = yk_ffrf_coupled(body, k / size, k % size);
-    return YK_OK;
-}
-
 /* Whether it can be a body ---------------------------------------------------------------------------------------- */
 
 /* Fractions of the diagonal that rounding in a file of some digits may cost. */
@@ -439,12 +424,22 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
     if (status == YK_OK) status = list_couplings(context, body);
     drop_rounding(body->modes, body->modal_mass);
     drop_rounding(body->modes, body->stiffness);
-    if (status == YK_OK) status = list_coupled(context, body);
     if (status == YK_OK) status = list_squares(context, body);
+
+    /* Whether the modes are the body's own, and what of the tangent is coupled. */
+    int n = body->modes;
+    int size = 6 + n;
+    body->diagonal = true;
+    for (int k = 0; k < n * n; k++)
+        if (k % (n + 1) != 0) body->diagonal &= body->modal_mass[k] == 0 && body->stiffness[k] == 0;
+    body->coupled = yk_allocate(context, (size_t)(size * size), sizeof *body->coupled);
+    if (!body->coupled) status = YK_ERROR_MEMORY;
     if (status != YK_OK) {
         yk_ffrf_destroy(context, body);
         return status;
     }
+
+    for (int k = 0; k < size * size; k++) body->coupled[k] = yk_ffrf_coupled(body, k / size, k % size);
 
     /* The largest displacement of a point; at least the mean one of the mass, which pieces that only turn have as
      * well. */

@@ -255,62 +255,7 @@ static void begin_space(problem *p, space *s)
     for (int i = 0; i < BLOCK; i++) append_random(p, s);
 }
 
-static yk_status create_space(const problem *p, int capacity, space *s, ritz *r)
-{
-    size_t c = (size_t)capacity;
-    size_t d = (size_t)p->dimension;
-    s->capacity = capacity;
-    s->vector = yk_allocate(p->context, c * d, sizeof *s->vector);
-    s->image = yk_allocate(p->context, c * d, sizeof *s->image);
-    s->projected = yk_allocate(p->context, c * c, sizeof *s->projected);
-    r->real = yk_allocate(p->context, c, sizeof *r->real);
-    r->imaginary = yk_allocate(p->context, c, sizeof *r->imaginary);
-    r->vectors = yk_allocate(p->context, c * c, sizeof *r->vectors);
-    r->matrix = yk_allocate(p->context, c * c, sizeof *r->matrix);
-    r->order = yk_allocate(p->context, c, sizeof *r->order);
-    bool space_complete = s->vector && s->image && s->projected;
-    bool ritz_complete = r->real && r->imaginary && r->vectors && r->matrix && r->order;
-    return space_complete && ritz_complete ? YK_OK : YK_ERROR_MEMORY;
-}
-
-static void release_space(yk_context *context, space *s, ritz *r)
-{
-    yk_release(context, s->vector);
-    yk_release(context, s->image);
-    yk_release(context, s->projected);
-    yk_release(context, r->real);
-    yk_release(context, r->imaginary);
-    yk_release(context, r->vectors);
-    yk_release(context, r->matrix);
-    yk_release(context, r->order);
-}
-
 /* Ritz pairs ------------------------------------------------------------------------------------------------------- */
-
-/* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite frequencies,
- * whose eigenvalue is zero up to rounding, are left out; with damping each is a double zero, which rounding splits by
- * its square root. Returns the number of candidates. */
-static int sort_ritz(const problem *p, const space *s, const ritz *r)
-{
-    double zero = p->damped ? 3e-7 : 1e-13;
-    double top = 0;
-    for (int i = 0; i < s->processed; i++) top = fmax(top, hypot(r->real[i], r->imaginary[i]));
-
-    /* Insertion by descending modulus. */
-    int count = 0;
-    for (int i = 0; i < s->processed; i++) {
-        double size = hypot(r->real[i], r->imaginary[i]);
-        if (r->imaginary[i] < 0 || size <= zero * top) continue;
-        int at = count++;
-        while (at > 0) {
-            int before = r->order[at - 1];
-            if (hypot(r->real[before], r->imaginary[before]) >= size) break;
-            r->order[at--] = before;
-        }
-        r->order[at] = i;
-    }
-    return count;
-}
 
 /* Eigenpairs of the operator projected on the space, in order; `candidates` of them are modes. */
 static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
@@ -332,7 +277,26 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
     for (size_t i = 0; i < m; i++) memcpy(r->matrix + i * m, s->projected + i * capacity, m * sizeof(double));
     yk_status status = yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real, r->imaginary, r->vectors);
     if (status != YK_OK) return status;
-    *candidates = sort_ritz(p, s, r);
+
+    /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite frequencies,
+     * whose eigenvalue is zero up to rounding, are left out; with damping each is a double zero, which rounding splits by
+     * its square root. */
+    double zero = p->damped ? 3e-7 : 1e-13;
+    double top = 0;
+    int count = 0;
+    for (int i = 0; i < s->processed; i++) top = fmax(top, hypot(r->real[i], r->imaginary[i]));
+    for (int i = 0; i < s->processed; i++) {
+        double size = hypot(r->real[i], r->imaginary[i]);
+        if (r->imaginary[i] < 0 || size <= zero * top) continue;
+        int at = count++;
+        while (at > 0) {
+            int before = r->order[at - 1];
+            if (hypot(r->real[before], r->imaginary[before]) >= size) break;
+            r->order[at--] = before;
+        }
+        r->order[at] = i;
+    }
+    *candidates = count;
     return YK_OK;
 }
 
@@ -399,23 +363,6 @@ static void eigenvalue(const problem *p, double re, double im, double *s_re, dou
 }
 
 /* Result ----------------------------------------------------------------------------------------------------------- */
-
-static yk_status create_modes(const problem *p, int count, yk_linear_modes **modes)
-{
-    yk_linear_modes *made = yk_allocate(p->context, 1, sizeof *made);
-    *modes = made;
-    if (!made) return YK_ERROR_MEMORY;
-    made->context = p->context;
-    made->unknowns = p->n;
-    made->damped = p->damped;
-    made->real = yk_allocate(p->context, (size_t)count, sizeof(double));
-    made->imaginary = yk_allocate(p->context, (size_t)count, sizeof(double));
-    made->residual = yk_allocate(p->context, (size_t)count, sizeof(double));
-    made->floor = yk_allocate(p->context, (size_t)count, sizeof(double));
-    made->shape = yk_allocate(p->context, 2 * (size_t)count * (size_t)p->n, sizeof(double));
-    bool all = made->real && made->imaginary && made->residual && made->floor && made->shape;
-    return all ? YK_OK : YK_ERROR_MEMORY;
-}
 
 void yk_linear_modes_destroy(yk_linear_modes *modes)
 {
@@ -560,16 +507,39 @@ static yk_status find_modes(problem *p, const yk_linear_modes_options *options, 
     if (options->subspace > 0) capacity = options->subspace;
     if (capacity > p->dimension) capacity = p->dimension;
 
-    space s = {0};
+    yk_context *context = p->context;
+    size_t c = (size_t)capacity;
+    size_t d = (size_t)p->dimension;
+    space s = {.capacity = capacity};
+    s.vector = yk_allocate(context, c * d, sizeof *s.vector);
+    s.image = yk_allocate(context, c * d, sizeof *s.image);
+    s.projected = yk_allocate(context, c * c, sizeof *s.projected);
     ritz r = {0};
-    yk_status status = create_space(p, capacity, &s, &r);
+    r.real = yk_allocate(context, c, sizeof *r.real);
+    r.imaginary = yk_allocate(context, c, sizeof *r.imaginary);
+    r.vectors = yk_allocate(context, c * c, sizeof *r.vectors);
+    r.matrix = yk_allocate(context, c * c, sizeof *r.matrix);
+    r.order = yk_allocate(context, c, sizeof *r.order);
+
+    /* Factors at the shift, which is chosen by a coarse search if it is not given, then the search itself. */
+    bool space_complete = s.vector && s.image && s.projected;
+    bool ritz_complete = r.real && r.imaginary && r.vectors && r.matrix && r.order;
+    yk_status status = space_complete && ritz_complete ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) status = create_matrix(p);
     if (status == YK_OK) status = factor(p);
     if (status == YK_OK) begin_space(p, &s);
     if (status == YK_OK && !(options->shift > 0)) status = choose_shift(p, options, &s, &r);
     if (status == YK_OK) status = search(p, options, &s, &r, modes, scratch);
     modes->subspace = s.processed;
-    release_space(p->context, &s, &r);
+
+    yk_release(context, s.vector);
+    yk_release(context, s.image);
+    yk_release(context, s.projected);
+    yk_release(context, r.real);
+    yk_release(context, r.imaginary);
+    yk_release(context, r.vectors);
+    yk_release(context, r.matrix);
+    yk_release(context, r.order);
     return status;
 }
 
@@ -592,21 +562,37 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
     p.right = yk_allocate(context, (size_t)p.n + (size_t)system->constraints, sizeof *p.right);
     double *scratch = yk_allocate(context, 4 * (size_t)p.dimension, sizeof *scratch);
 
-    yk_status status = YK_ERROR_MEMORY;
-    if (p.right && scratch) status = create_modes(&p, options->count + 1, modes);
-    if (status == YK_OK) status = find_modes(&p, options, *modes, scratch);
-    if (status == YK_OK || status == YK_NOT_CONVERGED) yk_linear_modes_order(system, p.shift, *modes);
+    /* Room for one more than is wanted: complex pairs come in twos. */
+    size_t room = (size_t)options->count + 1;
+    yk_linear_modes *made = yk_allocate(context, 1, sizeof *made);
+    *modes = made;
+    bool complete = p.right && scratch && made;
+    if (made) {
+        made->context = context;
+        made->unknowns = p.n;
+        made->damped = p.damped;
+        made->real = yk_allocate(context, room, sizeof *made->real);
+        made->imaginary = yk_allocate(context, room, sizeof *made->imaginary);
+        made->residual = yk_allocate(context, room, sizeof *made->residual);
+        made->floor = yk_allocate(context, room, sizeof *made->floor);
+        made->shape = yk_allocate(context, 2 * room * (size_t)p.n, sizeof *made->shape);
+        complete &= made->real && made->imaginary && made->residual && made->floor && made->shape;
+    }
+
+    yk_status status = complete ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK) status = find_modes(&p, options, made, scratch);
+    if (status == YK_OK || status == YK_NOT_CONVERGED) yk_linear_modes_order(system, p.shift, made);
     if (status == YK_NOT_CONVERGED)
         yk_fail(context, status,
-                "modes: %d of %d modes converged in a space of %d; ask for fewer or set a larger space",
-                (*modes)->count, options->count, (*modes)->subspace);
+                "modes: %d of %d modes converged in a space of %d; ask for fewer or set a larger space", made->count,
+                options->count, made->subspace);
 
     yk_sparse_destroy(p.matrix);
     yk_release(context, p.entry_index);
     yk_release(context, scratch);
     yk_release(context, p.right);
     if (status < 0) {
-        yk_linear_modes_destroy(*modes);
+        yk_linear_modes_destroy(made);
         *modes = NULL;
     }
     return status;

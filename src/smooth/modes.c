@@ -104,23 +104,6 @@ static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear
     return (yk_linear_matrix){entries, count};
 }
 
-/* An unknown that no matrix mentions, such as the rotation of a point mass, would be singular: it keeps its place. Its
- * stiffness joins the end of the list, which has room: the unknown has entries without value. */
-static yk_status hold_idle_unknowns(yk_context *context, yk_linear_system *system, yk_linear_entry *stiffness)
-{
-    bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
-    if (!used) return YK_ERROR_MEMORY;
-
-    const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness, &system->constraint};
-    for (int m = 0; m < 4; m++)
-        for (size_t k = 0; k < all[m]->count; k++) used[all[m]->entries[k].column] = true;
-    for (int i = 0; i < system->unknowns; i++)
-        if (!used[i]) stiffness[system->stiffness.count++] = (yk_linear_entry){i, i, 1};
-
-    yk_release(context, used);
-    return YK_OK;
-}
-
 /* The equations of motion about the present state. */
 static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *system)
 {
@@ -162,7 +145,18 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
         .stiffness = list_block(model, solver, p->stiffness, false, list[2]),
         .constraint = list_block(model, solver, p->mass, true, list[3]),
     };
-    return hold_idle_unknowns(context, system, list[2]);
+
+    /* An unknown that no matrix mentions, such as the rotation of a point mass, would be singular: it is held where it is.
+     * Its stiffness joins the end of the list, which has room: the unknown has entries without value. */
+    bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
+    if (!used) return YK_ERROR_MEMORY;
+    const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness, &system->constraint};
+    for (int m = 0; m < 4; m++)
+        for (size_t k = 0; k < all[m]->count; k++) used[all[m]->entries[k].column] = true;
+    for (int i = 0; i < system->unknowns; i++)
+        if (!used[i]) list[2][system->stiffness.count++] = (yk_linear_entry){i, i, 1};
+    yk_release(context, used);
+    return YK_OK;
 }
 
 /* Results --------------------------------------------------------------------------------------------------------- */
@@ -207,7 +201,7 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
 }
 
 static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_workspace *work,
-                              const yk_linear_modes *linear, yk_modes **modes)
+                              const yk_linear_system *system, const yk_linear_modes *linear, yk_modes **modes)
 {
     yk_context *context = model->context;
     yk_modes *made = yk_allocate(context, 1, sizeof *made);
@@ -233,18 +227,14 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
             memcpy(to + 6 * k + 3, &angular_part, sizeof angular_part);
         }
     }
-    return YK_OK;
-}
 
-static void describe(const yk_smooth_model *model, const yk_linear_system *system, const yk_linear_modes *linear,
-                     yk_modes *modes)
-{
+    /* Frequencies, damping and effective masses; a free motion has none but the last. */
     double total = 0;
     for (int i = 0; i < model->node_count; i++) total += model->nodes[i].inertia.mass;
     for (int i = 0; i < model->def.flexible_count; i++) total += yk_flexible_mass(model->flexibles[i].body);
 
-    for (int i = 0; i < modes->count; i++) {
-        yk_mode *mode = &modes->mode[i];
+    for (int i = 0; i < made->count; i++) {
+        yk_mode *mode = &made->mode[i];
         double real = linear->real[i];
         double imaginary = linear->imaginary[i];
         double size = hypot(real, imaginary);
@@ -259,6 +249,7 @@ static void describe(const yk_smooth_model *model, const yk_linear_system *syste
         mode->frequency = imaginary / (2 * YK_PI);
         if (real != 0) mode->damping = -real / size;
     }
+    return YK_OK;
 }
 
 yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_modes **modes)
@@ -281,8 +272,7 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
 
     /* Those that were found, even if others did not converge. */
     if (linear) {
-        yk_status created = create_modes(model, &smooth->work, linear, modes);
-        if (created == YK_OK) describe(model, &system, linear, *modes);
+        yk_status created = create_modes(model, &smooth->work, &system, linear, modes);
         if (created != YK_OK) status = created;
     }
 
