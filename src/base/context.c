@@ -21,12 +21,6 @@ static void *allocate_from_heap(void *user, void *block, size_t bytes)
     return NULL;
 }
 
-static int core_count(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 0 ? (int)cores : 1;
-}
-
 yk_context_def yk_context_default(void)
 {
     return (yk_context_def){.log_level = YK_LOG_INFO};
@@ -36,7 +30,11 @@ yk_context *yk_context_create(const yk_context_def *def)
 {
     yk_context_def used = def ? *def : yk_context_default();
     if (!used.allocate) used.allocate = allocate_from_heap;
-    if (used.threads <= 0) used.threads = core_count();
+    if (used.threads <= 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        used.threads = cores > 0 ? (int)cores : 1;
+    }
+
     yk_context *context = used.allocate(used.allocate_user, NULL, sizeof *context);
     if (!context) return NULL;
     *context = (yk_context){.def = used};
@@ -61,10 +59,11 @@ int yk_context_threads(const yk_context *context)
 yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...)
 {
     if (!context || context->quiet > 0) return status;
-    va_list arguments;
-    va_start(arguments, format);
+
     /* Through a second buffer, so that a caller may quote yk_last_message() in the new message. */
     char text[MESSAGE_CAPACITY];
+    va_list arguments;
+    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     memcpy(context->message, text, sizeof text);

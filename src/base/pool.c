@@ -57,28 +57,24 @@ static bool has_chunk(uint_fast64_t claims)
     return (claims & UINT32_MAX) < claims >> 32;
 }
 
-static bool claim(yk_pool *pool, size_t *chunk)
-{
-    uint_fast64_t claims = atomic_load(&pool->claims);
-    while (has_chunk(claims))
-        if (atomic_compare_exchange_weak(&pool->claims, &claims, claims + 1)) {
-            *chunk = (size_t)(claims & UINT32_MAX);
-            return true;
-        }
-    return false;
-}
-
 /* Works on what there is to do; the thread that finishes the last chunk wakes the caller. */
 static void run_chunks(yk_pool *pool)
 {
-    size_t chunk;
-    while (claim(pool, &chunk)) {
+    uint_fast64_t claims = atomic_load(&pool->claims);
+    while (has_chunk(claims)) {
+        if (!atomic_compare_exchange_weak(&pool->claims, &claims, claims + 1)) continue;
+        size_t chunk = (size_t)(claims & UINT32_MAX);
         size_t begin = chunk * pool->chunk_size, end = begin + pool->chunk_size;
-        pool->work(pool->user, begin, end < pool->count ? end : pool->count, chunk);
-        if (atomic_fetch_sub(&pool->unfinished, 1) > 1 || !atomic_load(&pool->caller_sleeps)) continue;
-        pthread_mutex_lock(&pool->lock);
-        pthread_cond_signal(&pool->end);
-        pthread_mutex_unlock(&pool->lock);
+        if (end > pool->count) end = pool->count;
+        pool->work(pool->user, begin, end, chunk);
+
+        bool last = atomic_fetch_sub(&pool->unfinished, 1) == 1;
+        if (last && atomic_load(&pool->caller_sleeps)) {
+            pthread_mutex_lock(&pool->lock);
+            pthread_cond_signal(&pool->end);
+            pthread_mutex_unlock(&pool->lock);
+        }
+        claims = atomic_load(&pool->claims);
     }
 }
 
@@ -89,6 +85,7 @@ static bool wanted(yk_pool *pool)
 
 static void wait_for_work(yk_pool *pool, int *looks)
 {
+    /* Awake at first, as long as that was worth it. */
     for (int i = 0; pool->patient && i < *looks; i++) {
         if (wanted(pool)) {
             adapt(looks, true);
@@ -96,6 +93,7 @@ static void wait_for_work(yk_pool *pool, int *looks)
         }
         pause_briefly();
     }
+
     double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleeping, 1);
@@ -133,6 +131,8 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->begin, NULL);
     pthread_cond_init(&made->end, NULL);
+
+    /* The calling thread works too. */
     while (made->workers < total - 1) {
         if (pthread_create(&made->threads[made->workers], NULL, worker_main, made) != 0) {
             yk_status status =
@@ -170,12 +170,15 @@ int yk_pool_threads(const yk_pool *pool)
 static void wait_for_end(yk_pool *pool)
 {
     if (atomic_load(&pool->unfinished) == 0) return;
+
+    /* Awake at first, then asleep. */
     for (int i = 0; pool->patient && i < pool->caller_looks; i++) {
         pause_briefly();
         if (atomic_load(&pool->unfinished) > 0) continue;
         adapt(&pool->caller_looks, true);
         return;
     }
+
     double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->caller_sleeps, true);
@@ -190,11 +193,18 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
     if (count == 0) return;
     if (chunk_size == 0) chunk_size = 1;
     size_t chunks = (count - 1) / chunk_size + 1;
+
+    /* Alone. */
     if (pool->workers == 0 || chunks == 1 || chunks > UINT32_MAX) {
-        for (size_t begin = 0, chunk = 0; chunk < chunks; begin += chunk_size, chunk++)
-            work(user, begin, chunk + 1 < chunks ? begin + chunk_size : count, chunk);
+        for (size_t chunk = 0; chunk < chunks; chunk++) {
+            size_t begin = chunk * chunk_size;
+            size_t end = chunk + 1 < chunks ? begin + chunk_size : count;
+            work(user, begin, end, chunk);
+        }
         return;
     }
+
+    /* The claims come last: with them a worker that looks out may begin. */
     pool->count = count;
     pool->chunk_size = chunk_size;
     pool->work = work;
@@ -228,6 +238,7 @@ double yk_pool_sum(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_term 
     sum_job job = {term, user, partials};
     yk_pool_run(pool, count, chunk_size, sum_chunk, &job);
     double sum = 0;
-    for (size_t chunk = 0; chunk < (count + chunk_size - 1) / chunk_size; chunk++) sum += partials[chunk];
+    size_t chunks = (count + chunk_size - 1) / chunk_size;
+    for (size_t chunk = 0; chunk < chunks; chunk++) sum += partials[chunk];
     return sum;
 }

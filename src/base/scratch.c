@@ -9,7 +9,6 @@ enum { ALIGNMENT = 64 }; /* room for a head; what the parent gives is aligned fo
 typedef struct piece {
     size_t bytes;
     struct piece *next; /* of those that did not fit */
-    bool fits;
 } piece;
 
 struct yk_scratch {
@@ -21,32 +20,32 @@ struct yk_scratch {
     piece *others;
 };
 
-static size_t footprint(size_t bytes)
-{
-    return ALIGNMENT + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 static void *take(yk_scratch *s, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2) return NULL;
+
+    /* The block is taken with the first piece that needs it. */
     if (s->due > 0) {
         s->block = yk_reallocate(s->parent, NULL, 1, s->due);
         if (!s->block) return NULL;
         s->capacity = s->due;
         s->due = 0;
     }
-    size_t size = footprint(bytes);
-    bool fits = size <= s->capacity - s->used;
-    piece *head = fits ? (piece *)(void *)(s->block + s->used) : yk_reallocate(s->parent, NULL, 1, size);
-    if (!head) return NULL;
-    *head = (piece){.bytes = bytes, .fits = fits};
-    s->wanted += size;
-    if (fits) {
+
+    /* A head, then what was asked for. */
+    size_t size = ALIGNMENT + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    piece *head;
+    if (size <= s->capacity - s->used) {
+        head = (piece *)(void *)(s->block + s->used);
+        *head = (piece){.bytes = bytes};
         s->used += size;
     } else {
-        head->next = s->others;
+        head = yk_reallocate(s->parent, NULL, 1, size);
+        if (!head) return NULL;
+        *head = (piece){.bytes = bytes, .next = s->others};
         s->others = head;
     }
+    s->wanted += size;
     return (unsigned char *)head + ALIGNMENT;
 }
 
@@ -56,6 +55,7 @@ static void *allocate(void *user, void *block, size_t bytes)
     if (bytes == 0) return NULL; /* the reset gives it back */
     void *fresh = take(s, bytes);
     if (!fresh || !block) return fresh;
+
     const piece *old = (const piece *)(const void *)((unsigned char *)block - ALIGNMENT);
     memcpy(fresh, block, old->bytes < bytes ? old->bytes : bytes);
     return fresh;
@@ -70,7 +70,8 @@ yk_scratch *yk_scratch_create(yk_context *parent)
     def.allocate = allocate;
     def.allocate_user = s;
     def.threads = yk_context_threads(parent);
-    /* the context is a piece of its own that no reset takes */
+
+    /* The context is a piece of its own that no reset takes. */
     s->context = yk_context_create(&def);
     piece *own = s->others;
     s->others = NULL;

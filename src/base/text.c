@@ -64,6 +64,8 @@ int yk_text_distance(const char *a, const char *b, int limit)
 {
     size_t length_a = strlen(a), length_b = strlen(b);
     if (length_a > WORD_MAX || length_b > WORD_MAX) return limit + 1;
+
+    /* The last three rows of the table of distances between the beginnings of both words. */
     int rows[3][WORD_MAX + 1];
     int *before = rows[0], *last = rows[1], *now = rows[2];
     for (size_t j = 0; j <= length_b; j++) last[j] = (int)j;
@@ -72,11 +74,14 @@ int yk_text_distance(const char *a, const char *b, int limit)
         for (size_t j = 1; j <= length_b; j++) {
             int changed = lower(a[i - 1]) != lower(b[j - 1]);
             now[j] = smallest(last[j] + 1, now[j - 1] + 1, last[j - 1] + changed);
-            bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+            if (i < 2 || j < 2) continue;
+            bool swapped = lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
             if (swapped && before[j - 2] + 1 < now[j]) now[j] = before[j - 2] + 1;
         }
         int *spare = before;
-        before = last, last = now, now = spare;
+        before = last;
+        last = now;
+        now = spare;
     }
     return last[length_b] > limit ? limit + 1 : last[length_b];
 }
@@ -104,7 +109,11 @@ const char *yk_text_nearest(const char *word, const char *const *words)
     const char *longer = length > 0 ? only_longer(word, words) : NULL;
     if (longer) return longer;
 
-    int limit = length <= 1 ? 0 : length <= 3 ? 1 : length <= 6 ? 2 : 3;
+    /* The longer the word, the more letters may differ. */
+    int limit = 3;
+    if (length <= 6) limit = 2;
+    if (length <= 3) limit = 1;
+    if (length <= 1) limit = 0;
     const char *nearest = NULL;
     for (; *words; words++) {
         int distance = yk_text_distance(word, *words, limit);

@@ -11,18 +11,19 @@ static double projected_normal(const yk_cone *cone, double normal, const double 
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) cut[g] = norm[g] > 0;
     for (;;) {
         double numerator = normal, denominator = 1;
-        for (int g = 0; g < YK_FRICTION_GROUPS; g++)
-            if (cut[g]) {
-                numerator += cone->mu[g] * norm[g];
-                denominator += cone->mu[g] * cone->mu[g];
-            }
+        for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+            if (!cut[g]) continue;
+            numerator += cone->mu[g] * norm[g];
+            denominator += cone->mu[g] * cone->mu[g];
+        }
         double n = numerator > 0 ? numerator / denominator : 0;
+
         bool changed = false;
-        for (int g = 0; g < YK_FRICTION_GROUPS; g++)
-            if (cut[g] && norm[g] < cone->mu[g] * n) {
-                cut[g] = false;
-                changed = true;
-            }
+        for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+            if (!cut[g] || norm[g] >= cone->mu[g] * n) continue;
+            cut[g] = false;
+            changed = true;
+        }
         if (!changed) return n;
     }
 }
@@ -34,6 +35,8 @@ void yk_cone_project(const yk_cone *cone, const double *x, double *y)
         norm[g] = yk_cone_group_norm(cone->dim, g, x);
     double n = projected_normal(cone, x[0], norm);
     y[0] = n;
+
+    /* Friction is cut where it exceeds its limit. */
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
         double limit = cone->mu[g] * n;
         double factor = norm[g] > limit ? limit / norm[g] : 1;
@@ -57,10 +60,11 @@ void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double
     double moved[YK_CONTACT_DIM_MAX], projected[YK_CONTACT_DIM_MAX];
     for (int k = 0; k < cone->dim; k++) moved[k] = r[k] - rho * u[k];
     if (friction == YK_FRICTION_COULOMB) moved[0] -= rho * yk_cone_lift(cone, u);
-    if (friction == YK_FRICTION_BOX)
+    if (friction == YK_FRICTION_BOX) {
         yk_box_project(cone, r[0], moved, projected);
-    else
+    } else {
         yk_cone_project(cone, moved, projected);
+    }
     for (int k = 0; k < cone->dim; k++) map[k] = r[k] - projected[k];
 }
 
@@ -75,11 +79,13 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
         norm[g] = yk_cone_group_norm(dim, g, v);
     double normal = projected_normal(cone, v[0], norm);
     if (normal <= 0) return;
+
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
         int start = yk_cone_group_start[g], end = yk_cone_group_end(dim, g);
         double mu = cone->mu[g];
         bool cut = mu <= 0 || norm[g] > mu * normal;
-        double across = !cut ? 1 : norm[g] > 0 ? mu * normal / norm[g] : 0;
+        double across = 1;
+        if (cut) across = norm[g] > 0 ? mu * normal / norm[g] : 0;
         for (int k = start; k < end; k++) {
             slope[k * dim + k] = across;
             if (!cut || norm[g] <= 0) continue;
@@ -88,8 +94,9 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
         }
         if (cut) length2 += mu * mu;
     }
-    for (int k = 0; k < dim; k++)
+    for (int k = 0; k < dim; k++) {
         for (int l = 0; l < dim; l++) slope[k * dim + l] += ray[k] * ray[l] / length2;
+    }
 }
 
 /* The same for box friction. Clipped components follow the normal impulse, r_k = +-mu r_N: not an effect of v, so it is
@@ -102,10 +109,12 @@ static void box_slope(const yk_cone *cone, double rho, double normal, const doub
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
         double limit = cone->mu[g] * fmax(0, normal);
         for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(dim, g); k++) {
-            if (limit > 0 && fabs(v[k]) <= limit)
+            if (!(limit > 0)) continue;
+            if (fabs(v[k]) <= limit) {
                 slope[k * dim + k] = 1;
-            else if (limit > 0)
+            } else {
                 right[k * dim] = (v[k] > 0 ? -cone->mu[g] : cone->mu[g]) / rho;
+            }
         }
     }
 }
@@ -117,8 +126,9 @@ static void lift_columns(const yk_cone *cone, const double *u, double *left)
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < dim; g++) {
         double norm = yk_cone_group_norm(dim, g, u);
         if (norm <= 0) continue;
-        for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(dim, g); k++)
+        for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(dim, g); k++) {
             for (int l = 0; l < dim; l++) left[l * dim + k] += left[l * dim] * cone->mu[g] * u[k] / norm;
+        }
     }
 }
 
@@ -133,12 +143,16 @@ void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double r
         rhs[k] /= -rho;
     }
     if (friction == YK_FRICTION_COULOMB) v[0] -= rho * yk_cone_lift(cone, u);
+
+    /* J in `left`, then R = (1 - J) / rho and L = J H. */
     memset(right, 0, (size_t)(dim * dim) * sizeof *right);
-    if (friction == YK_FRICTION_BOX)
+    if (friction == YK_FRICTION_BOX) {
         box_slope(cone, rho, r[0], v, left, right);
-    else
+    } else {
         projection_slope(cone, v, left);
-    for (int k = 0; k < dim; k++)
+    }
+    for (int k = 0; k < dim; k++) {
         for (int l = 0; l < dim; l++) right[k * dim + l] += ((k == l) - left[k * dim + l]) / rho;
+    }
     if (friction == YK_FRICTION_COULOMB) lift_columns(cone, u, left);
 }

@@ -37,6 +37,8 @@ static yk_status gradient_create(yk_context *context, const yk_contact_problem *
     s->metric = yk_allocate(context, (size_t)problem->w.block_rows + 1, sizeof *s->metric);
     s->lift = yk_allocate(context, (size_t)problem->contact_count + 1, sizeof *s->lift);
     if (!s->metric || !s->lift || status != YK_OK) return YK_ERROR_MEMORY;
+
+    /* The metric: mean diagonals of the blocks. */
     double mean = yk_contact_mean_diagonal(problem);
     for (int i = 0; i < problem->w.block_rows; i++) {
         int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
@@ -64,49 +66,53 @@ static void project_step(gradient *s)
         double size = 1 / (s->lipschitz * s->metric[i]);
         for (int k = first; k < end; k++) s->next[k] = s->y[k] - size * (s->wy[k] + problem->q[k]);
         if (i >= problem->contact_count) continue;
-        s->next[first] -= size * s->lift[i];
+
+        double *next = s->next + first;
         yk_cone cone = yk_problem_cone(problem, i);
-        if (s->friction == YK_FRICTION_BOX)
-            yk_box_project(&cone, s->next[first], s->next + first, s->next + first);
-        else
-            yk_cone_project(&cone, s->next + first, s->next + first);
+        next[0] -= size * s->lift[i];
+        if (s->friction == YK_FRICTION_BOX) {
+            yk_box_project(&cone, next[0], next, next);
+        } else {
+            yk_cone_project(&cone, next, next);
+        }
     }
 }
 
 /* d W d <= L |d|^2 for d = next - y, with room for rounding. */
 static bool step_is_short(const gradient *s)
 {
+    const int *first = s->problem->w.first;
     double energy = 0, length = 0;
-    for (int i = 0; i < s->problem->w.block_rows; i++)
-        for (int k = s->problem->w.first[i]; k < s->problem->w.first[i + 1]; k++) {
+    for (int i = 0; i < s->problem->w.block_rows; i++) {
+        for (int k = first[i]; k < first[i + 1]; k++) {
             double d = s->next[k] - s->y[k];
             energy += d * (s->wnext[k] - s->wy[k]);
             length += s->metric[i] * d * d;
         }
+    }
     return energy <= s->lipschitz * length * (1 + 1e-10);
 }
 
-/* Momentum leads uphill: the step from y to next and the progress from r to next disagree. */
-static bool uphill(const gradient *s)
-{
-    double sum = 0;
-    for (int i = 0; i < s->problem->w.block_rows; i++)
-        for (int k = s->problem->w.first[i]; k < s->problem->w.first[i + 1]; k++)
-            sum += s->metric[i] * (s->y[k] - s->next[k]) * (s->next[k] - s->r[k]);
-    return sum > 0;
-}
-
+/* y ahead of next in the direction of the last change, unless momentum leads uphill: the step from y to next and the
+ * progress from r to next disagree. */
 static void extrapolate(gradient *s)
 {
-    int rows = s->problem->row_count;
-    double square = s->theta * s->theta, theta = (-square + s->theta * sqrt(square + 4)) / 2;
+    const int *first = s->problem->w.first;
+    double uphill = 0;
+    for (int i = 0; i < s->problem->w.block_rows; i++) {
+        for (int k = first[i]; k < first[i + 1]; k++)
+            uphill += s->metric[i] * (s->y[k] - s->next[k]) * (s->next[k] - s->r[k]);
+    }
+
+    double square = s->theta * s->theta;
+    double theta = (-square + s->theta * sqrt(square + 4)) / 2;
     double beta = s->theta * (1 - s->theta) / (square + theta);
     s->theta = theta;
-    if (uphill(s)) {
+    if (uphill > 0) {
         s->theta = 1;
         beta = 0;
     }
-    for (int k = 0; k < rows; k++) {
+    for (int k = 0; k < s->problem->row_count; k++) {
         s->y[k] = s->next[k] + beta * (s->next[k] - s->r[k]);
         s->wy[k] = s->wnext[k] + beta * (s->wnext[k] - s->wr[k]);
         s->r[k] = s->next[k];
@@ -130,11 +136,10 @@ static double residual_of_iterate(gradient *s, double rho, double *u)
 {
     const yk_contact_problem *problem = s->problem;
     for (int k = 0; k < problem->row_count; k++) u[k] = s->wr[k] + problem->q[k];
-    if (s->friction == YK_FRICTION_COULOMB)
-        for (int i = 0; i < problem->contact_count; i++) {
-            yk_cone cone = yk_problem_cone(problem, i);
-            s->lift[i] = yk_cone_lift(&cone, u + problem->w.first[i]);
-        }
+    for (int i = 0; s->friction == YK_FRICTION_COULOMB && i < problem->contact_count; i++) {
+        yk_cone cone = yk_problem_cone(problem, i);
+        s->lift[i] = yk_cone_lift(&cone, u + problem->w.first[i]);
+    }
     return yk_contact_residual_of(problem, s->friction, rho, s->r, u);
 }
 
@@ -148,6 +153,8 @@ static yk_status iterate(yk_context *context, gradient *s, const yk_contact_opti
     yk_contact_multiply(s->problem, s->r, s->wr);
     memcpy(s->y, s->r, bytes);
     memcpy(s->wy, s->wr, bytes);
+
+    /* Steps may go up: the best iterate is kept. */
     double residual = residual_of_iterate(s, rho, u), best = residual;
     while (best > options->tolerance && report->iterations < limit) {
         gradient_step(s);

@@ -70,19 +70,6 @@ static void follow_normal(yk_friction_model friction, int k, double fraction, co
     law->softness[0] += fraction * fraction * at->softness[k];
 }
 
-/* One component with a bound of its own. */
-static void hold_component(yk_friction_model friction, int k, double mu, double normal, const yk_held_point *at,
-                           yk_held_law *law)
-{
-    double wanted = target(at, k);
-    if (sticks(mu * normal, fabs(wanted))) {
-        stick(k, at, law);
-        return;
-    }
-    follow_normal(friction, k, copysign(mu, wanted), at, law);
-    idle(k, law);
-}
-
 /* Two components of a round cone. The first of the two unknowns of a slipping pair is the impulse across the
  * direction of friction, the second is idle. */
 static void hold_pair(yk_friction_model friction, int k, double mu, double normal, const yk_held_point *at,
@@ -94,6 +81,8 @@ static void hold_pair(yk_friction_model friction, int k, double mu, double norma
         stick(k + 1, at, law);
         return;
     }
+
+    /* Along the direction of friction e the impulse follows the normal, across it has an unknown of its own. */
     double e[2] = {(at->r[k] - at->u[k] / w) / length, (at->r[k + 1] - at->u[k + 1] / w) / length};
     double across[2] = {-e[1], e[0]};
     for (int i = 0; i < 2; i++) {
@@ -116,11 +105,16 @@ void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_he
             hold_pair(friction, begin, mu, normal, at, law);
             continue;
         }
+
+        /* Components with a bound of their own. */
         for (int k = begin; k < end; k++) {
-            if (mu > 0)
-                hold_component(friction, k, mu, normal, at, law);
-            else
-                idle(k, law);
+            double wanted = target(at, k);
+            if (mu > 0 && sticks(mu * normal, fabs(wanted))) {
+                stick(k, at, law);
+                continue;
+            }
+            if (mu > 0) follow_normal(friction, k, copysign(mu, wanted), at, law);
+            idle(k, law);
         }
     }
 }
@@ -129,11 +123,13 @@ void yk_held_sticking_law(const yk_cone *cone, const yk_held_point *at, yk_held_
 {
     memset(law, 0, sizeof *law);
     stick(0, at, law);
-    for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++)
+    for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
         for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone->dim, g); k++) {
-            if (cone->mu[g] > 0)
+            if (cone->mu[g] > 0) {
                 stick(k, at, law);
-            else
+            } else {
                 idle(k, law);
+            }
         }
+    }
 }

@@ -6,8 +6,9 @@ bool yk_small_solve(int n, double *a, double *b)
 {
     for (int k = 0; k < n; k++) {
         int best = k;
-        for (int r = k + 1; r < n; r++)
+        for (int r = k + 1; r < n; r++) {
             if (fabs(a[r * n + k]) > fabs(a[best * n + k])) best = r;
+        }
         if (!(fabs(a[best * n + k]) > 1e-300)) return false;
         if (best != k) {
             for (int c = k; c < n; c++) {
@@ -19,6 +20,7 @@ bool yk_small_solve(int n, double *a, double *b)
             b[k] = b[best];
             b[best] = swap;
         }
+
         for (int r = k + 1; r < n; r++) {
             double factor = a[r * n + k] / a[k * n + k];
             for (int c = k + 1; c < n; c++) a[r * n + c] -= factor * a[k * n + c];
@@ -82,10 +84,14 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
         double left[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], a[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
         double g[YK_CONTACT_DIM_MAX];
         yk_cone_linearise(cone, friction, rho, r, u, left, a, g);
-        for (int k = 0; k < dim; k++)
-            for (int l = 0; l < dim; l++)
+        for (int k = 0; k < dim; k++) {
+            for (int l = 0; l < dim; l++) {
                 for (int m = 0; m < dim; m++) a[k * dim + l] += left[k * dim + m] * w[m * dim + l];
+            }
+        }
         if (!yk_small_solve(dim, a, g)) return false;
+
+        /* Halved until the map falls. */
         double trial[YK_CONTACT_DIM_MAX], part = 1, next = norm;
         for (; part > 0.05; part /= 2) {
             for (int k = 0; k < dim; k++) trial[k] = r[k] + part * g[k];
@@ -110,37 +116,46 @@ static bool try_corners(const yk_cone *cone, yk_friction_model friction, const d
         memset(r, 0, (size_t)dim * sizeof *r);
         return true;
     }
+
     double a[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], b[YK_CONTACT_DIM_MAX], projected[YK_CONTACT_DIM_MAX];
     memcpy(a, w, (size_t)(dim * dim) * sizeof *a);
     for (int k = 0; k < dim; k++) b[k] = -q[k];
     if (!yk_small_solve(dim, a, b)) return false;
-    if (friction == YK_FRICTION_BOX)
+    if (friction == YK_FRICTION_BOX) {
         yk_box_project(cone, b[0], b, projected);
-    else
+    } else {
         yk_cone_project(cone, b, projected);
-    for (int k = 0; k < dim; k++)
+    }
+    for (int k = 0; k < dim; k++) {
         if (!(projected[k] == b[k])) return false;
+    }
     memcpy(r, b, (size_t)dim * sizeof *r);
     return true;
 }
 
 void yk_local_solve(const yk_cone *cone, yk_friction_model friction, const double *w, const double *q, double *r)
 {
-    double rho = safe_rho(cone->dim, w), size = 0, trial[YK_CONTACT_DIM_MAX], u[YK_CONTACT_DIM_MAX];
+    int dim = cone->dim;
+    double rho = safe_rho(dim, w);
     if (rho <= 0 || try_corners(cone, friction, w, q, r)) return;
-    for (int k = 0; k < cone->dim; k++) size += q[k] * q[k];
+    double size = 0, trial[YK_CONTACT_DIM_MAX], u[YK_CONTACT_DIM_MAX];
+    for (int k = 0; k < dim; k++) size += q[k] * q[k];
     double small = 1e-14 * rho * sqrt(size);
-    memcpy(trial, r, (size_t)cone->dim * sizeof *r);
-    if (trial[0] <= 0) { /* Newton from r = 0 sees a contact that has parted */
-        velocity(cone->dim, w, q, trial, u);
+
+    /* Sliding: by Newton, which from r = 0 would see a contact that has parted. */
+    memcpy(trial, r, (size_t)dim * sizeof *r);
+    if (trial[0] <= 0) {
+        velocity(dim, w, q, trial, u);
         yk_local_step(cone, friction, w, u, trial);
     }
     if (newton_steps(cone, friction, rho, w, q, small, trial)) {
-        memcpy(r, trial, (size_t)cone->dim * sizeof *r);
+        memcpy(r, trial, (size_t)dim * sizeof *r);
         return;
     }
+
+    /* Where that fails, by projected steps. */
     for (int step = 0; step < 100; step++) {
-        velocity(cone->dim, w, q, r, u);
+        velocity(dim, w, q, r, u);
         if (map_norm(cone, friction, rho, r, u) <= small) return;
         yk_local_step(cone, friction, w, u, r);
     }

@@ -65,8 +65,11 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
             w[i] += row[j] * z[j];
             scale = fmax(scale, fabs(row[j]) * largest);
         }
-        double relative = w[i] / scale, below = (problem->lower[i] - z[i]) / fmax(largest, 1e-300),
-               above = (z[i] - problem->upper[i]) / fmax(largest, 1e-300);
+
+        /* Inside the bounds w is to be zero, at a bound it has a sign. */
+        double relative = w[i] / scale;
+        double below = (problem->lower[i] - z[i]) / fmax(largest, 1e-300);
+        double above = (z[i] - problem->upper[i]) / fmax(largest, 1e-300);
         double violation = fabs(relative);
         if (below >= 0) violation = fmax(-relative, below);
         if (above >= 0) violation = fmax(relative, above);
@@ -151,17 +154,19 @@ static yk_status lemke_create(yk_context *context, const yk_mlcp *problem, lemke
 static void equilibrate(lemke *s)
 {
     size_t n = (size_t)s->n;
+    const double *m = s->problem->m;
     for (size_t i = 0; i < n; i++) s->row_scale[i] = s->column_scale[i] = 1;
-    for (int pass = 0; pass < 4; pass++)
+    for (int pass = 0; pass < 4; pass++) {
         for (size_t i = 0; i < n; i++) {
             double row = 0, column = 0;
             for (size_t j = 0; j < n; j++) {
-                row = fmax(row, fabs(s->problem->m[i * n + j]) * s->column_scale[j]);
-                column = fmax(column, fabs(s->problem->m[j * n + i]) * s->row_scale[j]);
+                row = fmax(row, fabs(m[i * n + j]) * s->column_scale[j]);
+                column = fmax(column, fabs(m[j * n + i]) * s->row_scale[j]);
             }
             if (row > 0) s->row_scale[i] = exp2(-round(log2(row)));
             if (column > 0) s->column_scale[i] = exp2(-round(log2(column)));
         }
+    }
 }
 
 /* The point that y = 0 stands for: the bound that the row starts from. */
@@ -172,8 +177,10 @@ static double origin(const lemke *s, int i)
     return s->mirrored[i] ? problem->upper[i] : problem->lower[i];
 }
 
-static void classify_rows(lemke *s)
+/* w = M y + q in scaled and mirrored variables, the inverse of the basis is the identity. */
+static void fill_table(lemke *s, double regularisation)
 {
+    size_t n = (size_t)s->n;
     for (int i = 0; i < s->n; i++) {
         double low = s->problem->lower[i], high = s->problem->upper[i];
         s->free_row[i] = isinf(low) && isinf(high);
@@ -181,23 +188,22 @@ static void classify_rows(lemke *s)
         s->mirrored[i] = isinf(low) && !isinf(high);
         s->cap[i] = isinf(low) || isinf(high) ? INFINITY : (high - low) / s->column_scale[i];
     }
-}
 
-/* w = M y + q in scaled and mirrored variables, the inverse of the basis is the identity. */
-static void fill_table(lemke *s, double regularisation)
-{
-    size_t n = (size_t)s->n;
     memset(s->table, 0, n * (size_t)s->columns * sizeof *s->table);
     for (int i = 0; i < s->n; i++) {
-        double *row = table_row(s, i), sign = s->mirrored[i] ? -1 : 1;
+        const double *m = s->problem->m + (size_t)i * n;
+        double *row = table_row(s, i);
+        double sign = s->mirrored[i] ? -1 : 1;
         double constant = s->problem->q[i];
         for (int j = 0; j < s->n; j++) {
-            double value = s->problem->m[(size_t)i * n + (size_t)j] + (i == j ? regularisation : 0);
+            double value = m[j] + (i == j ? regularisation : 0);
             constant += value * origin(s, j);
             row[j] = sign * s->row_scale[i] * s->column_scale[j] * value * (s->mirrored[j] ? -1 : 1);
         }
         row[constant_column(s)] = sign * s->row_scale[i] * constant;
         row[s->n + 2 + i] = 1;
+
+        /* All w in the basis, all y outside. */
         s->basic[i] = s->n + i;
         s->nonbasic[i] = i;
         s->row_of[s->n + i] = i;
@@ -208,30 +214,32 @@ static void fill_table(lemke *s, double regularisation)
     s->nonbasic[s->n] = COVER;
 }
 
-static void place_variable(lemke *s, int variable, int row, int column)
-{
-    if (variable == COVER) return;
-    s->row_of[variable] = row;
-    s->column_of[variable] = column;
-}
-
 /* Exchanges the basic variable of `row` with the nonbasic one of `column`. */
 static void pivot(lemke *s, int row, int column)
 {
-    double *chosen = table_row(s, row), inverse = 1 / chosen[column];
+    double *chosen = table_row(s, row);
+    double inverse = 1 / chosen[column];
     for (int j = 0; j < s->columns; j++) chosen[j] *= -inverse;
     chosen[column] = inverse;
     for (int i = 0; i < s->n; i++) {
-        double *other = table_row(s, i), factor = other[column];
+        double *other = table_row(s, i);
+        double factor = other[column];
         if (i == row || factor == 0) continue;
         other[column] = 0;
         for (int j = 0; j < s->columns; j++) other[j] += factor * chosen[j];
     }
+
     int entering = s->nonbasic[column], leaving = s->basic[row];
     s->basic[row] = entering;
     s->nonbasic[column] = leaving;
-    place_variable(s, entering, row, -1);
-    place_variable(s, leaving, -1, column);
+    if (entering != COVER) {
+        s->row_of[entering] = row;
+        s->column_of[entering] = -1;
+    }
+    if (leaving != COVER) {
+        s->row_of[leaving] = -1;
+        s->column_of[leaving] = column;
+    }
     s->pivots++;
 }
 
@@ -284,11 +292,14 @@ static double best_free_pivot(const lemke *s, int *row, int *column)
  */
 static bool pivot_with_pair(lemke *s, int equation, int variable)
 {
-    int row = s->row_of[s->n + equation], column = s->column_of[variable], best_pair = -1;
+    int row = s->row_of[s->n + equation], column = s->column_of[variable];
+    int best_pair = -1;
     double best = 1e-9;
     for (int j = 0; j < s->n; j++) {
         if (s->free_row[j] || s->fixed[j] || s->column_of[j] < 0) continue;
-        double size = fmin(fabs(table_row(s, row)[s->column_of[j]]), fabs(table_row(s, s->row_of[s->n + j])[column]));
+        double across = table_row(s, row)[s->column_of[j]];
+        double down = table_row(s, s->row_of[s->n + j])[column];
+        double size = fmin(fabs(across), fabs(down));
         if (isinf(s->cap[j])) size *= 1e3; /* rather one without upper bound */
         if (size > best) {
             best = size;
@@ -296,6 +307,7 @@ static bool pivot_with_pair(lemke *s, int equation, int variable)
         }
     }
     if (best_pair < 0) return false;
+
     int pair_row = s->row_of[s->n + best_pair];
     pivot(s, row, s->column_of[best_pair]);
     if (!(fabs(table_row(s, pair_row)[column]) > 1e-10)) return false;
@@ -308,21 +320,28 @@ static bool solve_equations(lemke *s)
 {
     int row = 0, column = 0;
     while (best_free_pivot(s, &row, &column) > 1e-11) pivot(s, row, column);
+
+    /* What is left is singular: with the help of complementary pairs. */
     for (int i = 0; i < s->n; i++) {
         if (!s->free_row[i] || s->row_of[s->n + i] < 0) continue;
         bool done = false;
-        for (int j = 0; j < s->n && !done; j++)
+        for (int j = 0; j < s->n && !done; j++) {
             if (s->free_row[j] && s->column_of[j] >= 0) done = pivot_with_pair(s, i, j);
+        }
         if (done) {
             while (best_free_pivot(s, &row, &column) > 1e-11) pivot(s, row, column);
             continue;
         }
+
+        /* A row of zeros whose constant is none has no solution. */
         int r = s->row_of[s->n + i];
         if (r < 0) continue;
+        const double *values = table_row(s, r);
         double largest = 0;
-        for (int j = 0; j < s->n; j++)
-            if (s->nonbasic[j] >= 0 && s->nonbasic[j] < s->n) largest = fmax(largest, fabs(table_row(s, r)[j]));
-        if (largest < 1e-11 && fabs(table_row(s, r)[constant_column(s)]) > 1e-8) return false;
+        for (int j = 0; j < s->n; j++) {
+            if (s->nonbasic[j] >= 0 && s->nonbasic[j] < s->n) largest = fmax(largest, fabs(values[j]));
+        }
+        if (largest < 1e-11 && fabs(values[constant_column(s)]) > 1e-8) return false;
     }
     return true;
 }
@@ -336,10 +355,8 @@ static bool is_bounded(const lemke *s, int variable, double *limit)
     if (variable == COVER) return true;
     int i = variable < s->n ? variable : variable - s->n;
     if (s->free_row[i]) return false; /* its w must be zero and never varies where the equations are regular */
-    if (variable < s->n)
-        *limit = s->cap[i];
-    else if (s->fixed[i])
-        return false;
+    if (variable >= s->n) return !s->fixed[i];
+    *limit = s->cap[i];
     return true;
 }
 
@@ -352,10 +369,12 @@ typedef struct block {
 /* Element k of the perturbed distance of a row to its bound: the constant, then the row of the inverse basis. */
 static double distance(const lemke *s, block b, int k)
 {
-    double value = table_row(s, b.row)[constant_column(s) + k], limit = 0;
+    double value = table_row(s, b.row)[constant_column(s) + k];
     if (!b.at_limit) return value;
+    if (k > 0) return -value;
+    double limit = 0;
     is_bounded(s, s->basic[b.row], &limit);
-    return k == 0 ? limit - value : -value;
+    return limit - value;
 }
 
 /* Is a reached before b? Lexicographic in distance / rate; the cover wins ties. */
@@ -386,13 +405,8 @@ static block find_block(const lemke *s, int column)
     return best;
 }
 
-static int complement(const lemke *s, int variable)
-{
-    return variable < s->n ? variable + s->n : variable - s->n;
-}
-
-/* Is row a in greater need of the cover than row b? Lexicographic like the ratio test. */
-static bool needier(const lemke *s, int a, int b)
+/* Is row a more negative than row b, relative to what the cover adds? Lexicographic like the ratio test. */
+static bool more_negative(const lemke *s, int a, int b)
 {
     if (b < 0) return true;
     for (int k = 0; k <= s->n; k++) {
@@ -403,15 +417,16 @@ static bool needier(const lemke *s, int a, int b)
     return false;
 }
 
-/* Puts the artificial variable in: the row in greatest need leaves. Returns the variable that left, or COVER if nothing
+/* Puts the artificial variable in: the most negative row leaves. Returns the variable that left, or COVER if nothing
  * is wrong. */
 static int enter_cover(lemke *s, const double *cover)
 {
     int worst = -1;
     for (int i = 0; i < s->n; i++) {
-        double limit, *row = table_row(s, i);
+        double *row = table_row(s, i);
+        double limit;
         row[s->n] = is_bounded(s, s->basic[i], &limit) ? cover[i] : 0;
-        if (row[s->n] > 0 && row[constant_column(s)] < -1e-13 && needier(s, i, worst)) worst = i;
+        if (row[s->n] > 0 && row[constant_column(s)] < -1e-13 && more_negative(s, i, worst)) worst = i;
     }
     if (worst < 0) return COVER;
     int left = s->basic[worst];
@@ -425,17 +440,21 @@ typedef enum outcome { SOLVED, CONTRADICTION, ON_RAY, TOO_LONG } outcome;
 static outcome follow(lemke *s, int left)
 {
     while (s->pivots < s->limit) {
-        int entering = complement(s, left), column = s->column_of[entering];
+        int entering = left < s->n ? left + s->n : left - s->n;
+        int column = s->column_of[entering];
         block b = find_block(s, column);
         double own = entering < s->n ? s->cap[entering] : INFINITY;
         if (b.row < 0 && isinf(own)) return ON_RAY;
+
+        /* It reaches its own upper bound first: no exchange, its w may now grow the other way. */
         double reach = b.row >= 0 ? fmax(0, distance(s, b, 0)) / b.rate : INFINITY;
-        if (own < reach) { /* runs to its own upper bound: no exchange, its w may now grow the other way */
+        if (own < reach) {
             mirror(s, entering);
             s->pivots++;
             left = entering;
             continue;
         }
+
         int blocked = s->basic[b.row];
         if (b.at_limit) mirror(s, blocked);
         pivot(s, b.row, column);
@@ -447,39 +466,27 @@ static outcome follow(lemke *s, int left)
 
 /* The result ------------------------------------------------------------------------------------------------------- */
 
-static yk_mlcp_state state_of(const lemke *s, int i)
-{
-    if (s->row_of[i] >= 0 || s->free_row[i]) return YK_MLCP_ACTIVE;
-    return s->mirrored[i] ? YK_MLCP_UPPER : YK_MLCP_LOWER;
-}
-
-/* z as the dictionary has it. */
-static void read_dictionary(const lemke *s, double *z)
-{
-    for (int i = 0; i < s->n; i++) {
-        double y = s->row_of[i] >= 0 ? table_row(s, s->row_of[i])[constant_column(s)] : 0;
-        z[i] = origin(s, i) + (s->mirrored[i] ? -1 : 1) * s->column_scale[i] * y;
-    }
-}
-
 /* Corrects the active part of z until w = 0 there: Newton on a linear equation, repeated to remove rounding. */
 static void refine(lemke *s, double *z, double *w)
 {
     size_t n = (size_t)s->n;
-    int count = 0;
-    for (int i = 0; i < s->n; i++)
-        if (s->row_of[i] >= 0) s->index[count++] = i;
-    for (int a = 0; a < count; a++)
+    int *active = s->index, count = 0;
+    for (int i = 0; i < s->n; i++) {
+        if (s->row_of[i] >= 0) active[count++] = i;
+    }
+    for (int a = 0; a < count; a++) {
+        const double *row = s->problem->m + (size_t)active[a] * n;
         for (int b = 0; b < count; b++)
-            s->work[a * count + b] = s->row_scale[s->index[a]] * s->column_scale[s->index[b]] *
-                                     s->problem->m[(size_t)s->index[a] * n + (size_t)s->index[b]];
+            s->work[a * count + b] = s->row_scale[active[a]] * s->column_scale[active[b]] * row[active[b]];
+    }
     if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK) return;
+
     double residual = yk_mlcp_residual(s->problem, z, w);
     for (int pass = 0; pass < 4; pass++) {
-        for (int a = 0; a < count; a++) s->correction[a] = -s->row_scale[s->index[a]] * w[s->index[a]];
+        for (int a = 0; a < count; a++) s->correction[a] = -s->row_scale[active[a]] * w[active[a]];
         yk_lu_solve(count, s->work, s->exchange, s->correction);
         memcpy(s->vector, z, n * sizeof *z);
-        for (int a = 0; a < count; a++) s->vector[s->index[a]] += s->column_scale[s->index[a]] * s->correction[a];
+        for (int a = 0; a < count; a++) s->vector[active[a]] += s->column_scale[active[a]] * s->correction[a];
         double next = yk_mlcp_residual(s->problem, s->vector, w);
         if (!(next < residual)) break;
         residual = next;
@@ -487,45 +494,50 @@ static void refine(lemke *s, double *z, double *w)
     }
 }
 
+/* z as the dictionary has it, refined, and the sets. */
 static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
 {
-    read_dictionary(s, z);
+    for (int i = 0; i < s->n; i++) {
+        double y = s->row_of[i] >= 0 ? table_row(s, s->row_of[i])[constant_column(s)] : 0;
+        z[i] = origin(s, i) + (s->mirrored[i] ? -1 : 1) * s->column_scale[i] * y;
+    }
     refine(s, z, w);
-    for (int i = 0; state && i < s->n; i++) state[i] = state_of(s, i);
+    for (int i = 0; state && i < s->n; i++) {
+        state[i] = s->mirrored[i] ? YK_MLCP_UPPER : YK_MLCP_LOWER;
+        if (s->row_of[i] >= 0 || s->free_row[i]) state[i] = YK_MLCP_ACTIVE;
+    }
     return yk_mlcp_residual(s->problem, z, w);
 }
 
-/* Rounding can undo the lexicographic order when very many rows tie; a trace of irregular numbers on the constants
- * parts them for good. refine() takes it back. */
-static void part_ties(lemke *s, int attempt)
+static double next_random(uint32_t *random)
 {
-    uint32_t random = 99u + 7919u * (uint32_t)attempt;
-    for (int i = 0; i < s->n; i++) {
-        random = random * 1664525u + 1013904223u;
-        double *constant = &table_row(s, i)[constant_column(s)];
-        *constant += 1e-12 * fmax(1e-3, fabs(*constant)) * (1 + (random >> 8) / 16777216.);
-    }
-}
-
-/* Directions of the cover: all ones, then as needed, then fixed irregular ones. */
-static void choose_cover(const lemke *s, int attempt, double *cover)
-{
-    uint32_t random = 12345u + 7919u * (uint32_t)attempt;
-    for (int i = 0; i < s->n; i++) {
-        random = random * 1664525u + 1013904223u;
-        double constant = table_row(s, i)[constant_column(s)];
-        cover[i] = attempt == 0 ? 1 : attempt == 1 ? 1e-3 + fmax(0, -constant) : 0.05 + (random >> 8) / 16777216.;
-    }
+    *random = *random * 1664525u + 1013904223u;
+    return (*random >> 8) / 16777216.;
 }
 
 static outcome attempt_path(lemke *s, int attempt, double regularisation)
 {
-    classify_rows(s);
     fill_table(s, regularisation);
     if (!solve_equations(s)) return CONTRADICTION;
-    if (attempt > 0) part_ties(s, attempt);
-    choose_cover(s, attempt, s->vector);
-    int left = enter_cover(s, s->vector);
+
+    /* Rounding can undo the lexicographic order when very many rows tie; a trace of irregular numbers on the constants
+     * separates them for good. refine() takes it back. */
+    uint32_t random = 99u + 7919u * (uint32_t)attempt;
+    for (int i = 0; attempt > 0 && i < s->n; i++) {
+        double *constant = &table_row(s, i)[constant_column(s)];
+        *constant += 1e-12 * fmax(1e-3, fabs(*constant)) * (1 + next_random(&random));
+    }
+
+    /* Directions of the cover: all ones, then as needed, then fixed irregular ones. */
+    double *cover = s->vector;
+    random = 12345u + 7919u * (uint32_t)attempt;
+    for (int i = 0; i < s->n; i++) {
+        double irregular = 0.05 + next_random(&random);
+        cover[i] = 1;
+        if (attempt == 1) cover[i] = 1e-3 + fmax(0, -table_row(s, i)[constant_column(s)]);
+        if (attempt > 1) cover[i] = irregular;
+    }
+    int left = enter_cover(s, cover);
     if (left == COVER) return SOLVED;
     return follow(s, left);
 }
@@ -533,40 +545,41 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
 /* Is the symmetric part semidefinite? By elimination with the largest diagonal as pivot. */
 static bool is_semidefinite(lemke *s)
 {
-    int n = s->n;
+    int n = s->n, *index = s->index;
+    double *a = s->work;
+    const double *m = s->problem->m;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) a[i * n + j] = (m[i * n + j] + m[j * n + i]) / 2;
+        index[i] = i;
+    }
+
     double largest = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) s->work[i * n + j] = (s->problem->m[i * n + j] + s->problem->m[j * n + i]) / 2;
-    for (int i = 0; i < n; i++) s->index[i] = i;
     for (int k = 0; k < n; k++) {
         int best = k;
-        for (int i = k + 1; i < n; i++)
-            if (s->work[s->index[i] * n + s->index[i]] > s->work[s->index[best] * n + s->index[best]]) best = i;
-        int p = s->index[best];
-        s->index[best] = s->index[k];
-        s->index[k] = p;
-        double head = s->work[p * n + p];
+        for (int i = k + 1; i < n; i++) {
+            if (a[index[i] * n + index[i]] > a[index[best] * n + index[best]]) best = i;
+        }
+        int p = index[best];
+        index[best] = index[k];
+        index[k] = p;
+        double head = a[p * n + p];
         largest = fmax(largest, head);
+
+        /* The rest of a semidefinite matrix without a diagonal is zero. */
         if (head <= 1e-12 * largest + 1e-300) {
-            for (int a = k; a < n; a++)
-                for (int b = k; b < n; b++)
-                    if (fabs(s->work[s->index[a] * n + s->index[b]]) > 1e-9 * largest + 1e-300) return false;
+            for (int i = k; i < n; i++) {
+                for (int j = k; j < n; j++) {
+                    if (fabs(a[index[i] * n + index[j]]) > 1e-9 * largest + 1e-300) return false;
+                }
+            }
             return true;
         }
-        for (int a = k + 1; a < n; a++) {
-            double factor = s->work[s->index[a] * n + p] / head;
-            for (int b = k + 1; b < n; b++)
-                s->work[s->index[a] * n + s->index[b]] -= factor * s->work[p * n + s->index[b]];
+        for (int i = k + 1; i < n; i++) {
+            double factor = a[index[i] * n + p] / head;
+            for (int j = k + 1; j < n; j++) a[index[i] * n + index[j]] -= factor * a[p * n + index[j]];
         }
     }
     return true;
-}
-
-static bool has_equations(const lemke *s)
-{
-    for (int i = 0; i < s->n; i++)
-        if (s->free_row[i]) return true;
-    return false;
 }
 
 /* Enumeration: sets are counted like an odometer; each row is at its lower bound, active, or at its upper bound. */
@@ -588,37 +601,30 @@ static bool next_sets(const lemke *s, int *sets)
     return false;
 }
 
-static double count_sets(const lemke *s)
-{
-    double count = 1;
-    for (int i = 0; i < s->n; i++) {
-        bool low = !isinf(s->problem->lower[i]), high = !isinf(s->problem->upper[i]);
-        if (low != high) count *= 2;
-        if (low && high && !s->fixed[i]) count *= 3;
-    }
-    return count;
-}
-
 /* Solves for the active rows of `sets`; false when their matrix is singular. */
 static bool solve_sets(lemke *s, const int *sets, double *z)
 {
     size_t n = (size_t)s->n;
-    int count = 0;
+    int *active = s->index, count = 0;
     for (int i = 0; i < s->n; i++) {
-        bool active = s->free_row[i] || (sets[i] == 0 && !s->fixed[i]);
-        if (active) s->exchange[count++] = i;
-        z[i] = active ? 0 : sets[i] > 0 ? s->problem->upper[i] : s->problem->lower[i];
+        if (s->free_row[i] || (sets[i] == 0 && !s->fixed[i])) {
+            active[count++] = i;
+            z[i] = 0;
+        } else {
+            z[i] = sets[i] > 0 ? s->problem->upper[i] : s->problem->lower[i];
+        }
     }
-    memcpy(s->index, s->exchange, (size_t)count * sizeof *s->index);
+    if (count == 0) return true;
+
     for (int a = 0; a < count; a++) {
-        const double *row = s->problem->m + (size_t)s->index[a] * n;
-        s->vector[a] = -s->problem->q[s->index[a]];
+        const double *row = s->problem->m + (size_t)active[a] * n;
+        s->vector[a] = -s->problem->q[active[a]];
         for (size_t j = 0; j < n; j++) s->vector[a] -= row[j] * z[j];
-        for (int b = 0; b < count; b++) s->work[a * count + b] = row[s->index[b]];
+        for (int b = 0; b < count; b++) s->work[a * count + b] = row[active[b]];
     }
-    if (count > 0 && yk_lu_factor(count, s->work, s->exchange) != YK_OK) return false;
-    if (count > 0) yk_lu_solve(count, s->work, s->exchange, s->vector);
-    for (int a = 0; a < count; a++) z[s->index[a]] = s->vector[a];
+    if (yk_lu_factor(count, s->work, s->exchange) != YK_OK) return false;
+    yk_lu_solve(count, s->work, s->exchange, s->vector);
+    for (int a = 0; a < count; a++) z[active[a]] = s->vector[a];
     return true;
 }
 
@@ -626,7 +632,7 @@ static bool enumerate(yk_context *context, lemke *s, double tolerance, double *z
 {
     int *sets = yk_allocate(context, (size_t)s->n + 1, sizeof *sets);
     if (!sets) return false;
-    for (int i = 0; i < s->n; i++) sets[i] = s->free_row[i] ? 0 : isinf(s->problem->lower[i]) ? 0 : -1;
+    for (int i = 0; i < s->n; i++) sets[i] = s->free_row[i] || isinf(s->problem->lower[i]) ? 0 : -1;
     bool found = false;
     do {
         found = solve_sets(s, sets, z) && yk_mlcp_residual(s->problem, z, w) <= tolerance;
@@ -658,13 +664,14 @@ static yk_status check_problem(yk_context *context, const yk_mlcp *problem)
 static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *options, double *z, double *w,
                         yk_mlcp_state *state, double *residual)
 {
+    size_t n = (size_t)s->n;
     double largest = 0;
-    for (size_t i = 0; i < (size_t)s->n * (size_t)s->n; i++) largest = fmax(largest, fabs(s->problem->m[i]));
+    for (size_t i = 0; i < n * n; i++) largest = fmax(largest, fabs(s->problem->m[i]));
     int limit = options->pivots > 0 ? options->pivots : 50 * (s->n + 10);
     for (int attempt = 0; attempt < 6; attempt++) {
-        s->limit = s->pivots + limit;
-        /* the last attempts move a singular matrix away from its singularity; refine() takes that back */
+        /* The last attempts move a singular matrix away from its singularity; refine() takes that back. */
         double extra = attempt >= 4 ? 1e-9 * largest : 0;
+        s->limit = s->pivots + limit;
         outcome end = attempt_path(s, attempt % 4, options->regularisation * largest + extra);
         if (end == CONTRADICTION && attempt < 4)
             return yk_fail(context, YK_ERROR_NO_SOLUTION, "MLCP: the equations contradict each other");
@@ -672,25 +679,33 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
             *residual = finish(s, z, w, state);
             if (*residual <= options->tolerance) return YK_OK;
         }
-        if (end == ON_RAY && attempt == 0 && !has_equations(s) && is_semidefinite(s))
+        if (end != ON_RAY || attempt > 0) continue;
+
+        bool equations = false;
+        for (int i = 0; i < s->n; i++) equations = equations || s->free_row[i];
+        if (!equations && is_semidefinite(s))
             return yk_fail(context, YK_ERROR_NO_SOLUTION,
                            "MLCP: no solution: the path of bases ends on a ray after %d pivots, and M is positive "
                            "semidefinite, so the inequalities contradict each other",
                            s->pivots);
     }
-    if (count_sets(s) <= 100000) {
-        if (enumerate(context, s, options->tolerance, z, w, state)) {
-            *residual = yk_mlcp_residual(s->problem, z, w);
-            return YK_OK;
-        }
-        return yk_fail(context, YK_ERROR_NO_SOLUTION,
-                       "MLCP: no solution: none of the %.0f combinations of active and tight rows gives one",
-                       count_sets(s));
+
+    double sets = 1;
+    for (int i = 0; i < s->n; i++) {
+        bool low = !isinf(s->problem->lower[i]), high = !isinf(s->problem->upper[i]);
+        if (low != high) sets *= 2;
+        if (low && high && !s->fixed[i]) sets *= 3;
     }
-    return yk_fail(
-        context, YK_ERROR_NO_SOLUTION,
-        "MLCP: no solution found: all paths end on rays (%d pivots); M is not semidefinite, so this is no proof",
-        s->pivots);
+    if (sets > 100000)
+        return yk_fail(
+            context, YK_ERROR_NO_SOLUTION,
+            "MLCP: no solution found: all paths end on rays (%d pivots); M is not semidefinite, so this is no proof",
+            s->pivots);
+    if (!enumerate(context, s, options->tolerance, z, w, state))
+        return yk_fail(context, YK_ERROR_NO_SOLUTION,
+                       "MLCP: no solution: none of the %.0f combinations of active and tight rows gives one", sets);
+    *residual = yk_mlcp_residual(s->problem, z, w);
+    return YK_OK;
 }
 
 yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options, double *z,

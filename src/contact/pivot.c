@@ -10,35 +10,25 @@
 #include "contact/gauss_seidel.h"
 #include "contact/mlcp.h"
 
+/* M = W + softness + pull, with the bounds of normals and bilateral rows. */
 static void fill_dense(const yk_contact_problem *problem, double pull, yk_mlcp *mlcp)
 {
     const yk_block_matrix *w = &problem->w;
     size_t n = (size_t)problem->row_count;
-    for (int i = 0; i < w->block_rows; i++)
+    for (int i = 0; i < w->block_rows; i++) {
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             const double *value = w->value + w->offset[k];
             int j = w->column[k];
-            for (int r = w->first[i]; r < w->first[i + 1]; r++)
+            for (int r = w->first[i]; r < w->first[i + 1]; r++) {
                 for (int c = w->first[j]; c < w->first[j + 1]; c++) mlcp->m[(size_t)r * n + (size_t)c] = *value++;
+            }
         }
+    }
     for (size_t r = 0; r < n; r++) {
         mlcp->m[r * n + r] += pull + (problem->softness ? problem->softness[r] : 0);
         mlcp->lower[r] = -INFINITY;
     }
     for (int i = 0; i < problem->contact_count; i++) mlcp->lower[w->first[i]] = 0;
-}
-
-static void set_bounds(const yk_contact_problem *problem, const double *r, yk_mlcp *mlcp)
-{
-    for (int i = 0; i < problem->contact_count; i++) {
-        yk_cone cone = yk_problem_cone(problem, i);
-        int first = problem->w.first[i];
-        for (int g = 0; g < YK_FRICTION_GROUPS; g++)
-            for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++) {
-                mlcp->upper[first + k] = cone.mu[g] * fmax(0, r[first]);
-                mlcp->lower[first + k] = -mlcp->upper[first + k];
-            }
-    }
 }
 
 static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *problem,
@@ -49,12 +39,26 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
     int limit = options->iterations > 0 ? options->iterations : 200;
     double residual = INFINITY;
     for (int round = 0; round < limit; round++) {
-        yk_mlcp_report detail;
-        set_bounds(problem, r, mlcp);
+        /* Friction is bounded by mu times the last normal impulse. */
+        for (int i = 0; i < problem->contact_count; i++) {
+            yk_cone cone = yk_problem_cone(problem, i);
+            int first = problem->w.first[i];
+            for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+                double bound = cone.mu[g] * fmax(0, r[first]);
+                for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++) {
+                    mlcp->upper[first + k] = bound;
+                    mlcp->lower[first + k] = -bound;
+                }
+            }
+        }
+
+        /* A pull towards the last impulses selects one of many where W is singular. */
         for (int k = 0; k < problem->row_count; k++) mlcp->q[k] = problem->q[k] - pull * r[k];
+        yk_mlcp_report detail;
         yk_status status = yk_mlcp_solve(context, mlcp, &how, z, u, NULL, &detail);
         report->iterations += detail.pivots;
         if (status != YK_OK) return status;
+
         memcpy(r, z, (size_t)problem->row_count * sizeof *r);
         residual = yk_contact_residual(problem, YK_FRICTION_BOX, r, u);
         if (options->history && report->history_count < options->history_capacity)

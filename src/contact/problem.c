@@ -13,26 +13,12 @@ void yk_contact_problem_destroy(yk_context *context, yk_contact_problem *problem
     *problem = (yk_contact_problem){0};
 }
 
-static void lay_out_blocks(yk_contact_problem *problem, const int *dims, const int *row_start, const int *columns)
-{
-    yk_block_matrix *w = &problem->w;
-    int n = w->block_rows;
-    for (int i = 0; i < n; i++) w->first[i + 1] = w->first[i] + dims[i];
-    memcpy(w->start, row_start, (size_t)(n + 1) * sizeof *w->start);
-    memcpy(w->column, columns, (size_t)row_start[n] * sizeof *w->column);
-    size_t offset = 0;
-    for (int i = 0; i < n; i++)
-        for (int k = row_start[i]; k < row_start[i + 1]; k++) {
-            w->offset[k] = offset;
-            offset += (size_t)dims[i] * (size_t)dims[columns[k]];
-        }
-}
-
 yk_status yk_contact_problem_create(yk_context *context, int block_rows, int contact_count, const int *dims,
                                     const int *row_start, const int *columns, yk_contact_problem *problem)
 {
     *problem = (yk_contact_problem){.w.block_rows = block_rows, .contact_count = contact_count};
-    size_t blocks = (size_t)row_start[block_rows], values = 0;
+    size_t blocks = (size_t)row_start[block_rows];
+    size_t values = 0;
     for (int i = 0; i < block_rows; i++) {
         problem->row_count += dims[i];
         for (int k = row_start[i]; k < row_start[i + 1]; k++) values += (size_t)dims[i] * (size_t)dims[columns[k]];
@@ -49,7 +35,17 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
         yk_contact_problem_destroy(context, problem);
         return YK_ERROR_MEMORY;
     }
-    lay_out_blocks(problem, dims, row_start, columns);
+
+    for (int i = 0; i < block_rows; i++) w->first[i + 1] = w->first[i] + dims[i];
+    memcpy(w->start, row_start, ((size_t)block_rows + 1) * sizeof *w->start);
+    memcpy(w->column, columns, blocks * sizeof *w->column);
+    size_t offset = 0;
+    for (int i = 0; i < block_rows; i++) {
+        for (int k = row_start[i]; k < row_start[i + 1]; k++) {
+            w->offset[k] = offset;
+            offset += (size_t)dims[i] * (size_t)dims[columns[k]];
+        }
+    }
     return YK_OK;
 }
 
@@ -57,23 +53,12 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
 static bool dense_block_used(const double *w, int n, const int *first, int i, int j)
 {
     if (i == j) return true;
-    for (size_t r = (size_t)first[i]; r < (size_t)first[i + 1]; r++)
-        for (size_t c = (size_t)first[j]; c < (size_t)first[j + 1]; c++)
+    for (size_t r = (size_t)first[i]; r < (size_t)first[i + 1]; r++) {
+        for (size_t c = (size_t)first[j]; c < (size_t)first[j + 1]; c++) {
             if (w[r * (size_t)n + c] != 0 || w[c * (size_t)n + r] != 0) return true;
-    return false;
-}
-
-static void copy_dense_blocks(yk_contact_problem *problem, const double *dense)
-{
-    yk_block_matrix *w = &problem->w;
-    size_t n = (size_t)problem->row_count;
-    for (int i = 0; i < w->block_rows; i++)
-        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-            double *value = w->value + w->offset[k];
-            int j = w->column[k];
-            for (int r = w->first[i]; r < w->first[i + 1]; r++)
-                for (int c = w->first[j]; c < w->first[j + 1]; c++) *value++ = dense[(size_t)r * n + (size_t)c];
         }
+    }
+    return false;
 }
 
 yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contact_count, int bilateral, const double *w,
@@ -88,19 +73,29 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
     int *columns = yk_allocate(context, blocks * blocks + 1, sizeof *columns);
     yk_status status = YK_ERROR_MEMORY;
     if (dims && first && start && columns) {
+        /* The pattern: blocks that have something in them, and their mirror images. */
         for (size_t i = 0; i < blocks; i++) {
             dims[i] = i < (size_t)contact_count ? dim : 1;
             first[i + 1] = first[i] + dims[i];
         }
         for (int i = 0; i < (int)blocks; i++) {
             start[i + 1] = start[i];
-            for (int j = 0; j < (int)blocks; j++)
+            for (int j = 0; j < (int)blocks; j++) {
                 if (dense_block_used(w, n, first, i, j)) columns[start[i + 1]++] = j;
+            }
         }
         status = yk_contact_problem_create(context, (int)blocks, contact_count, dims, start, columns, problem);
     }
+    for (int i = 0; status == YK_OK && i < (int)blocks; i++) {
+        for (int k = start[i]; k < start[i + 1]; k++) {
+            double *value = problem->w.value + problem->w.offset[k];
+            int j = columns[k];
+            for (int r = first[i]; r < first[i + 1]; r++) {
+                for (int c = first[j]; c < first[j + 1]; c++) *value++ = w[(size_t)r * (size_t)n + (size_t)c];
+            }
+        }
+    }
     if (status == YK_OK) {
-        copy_dense_blocks(problem, w);
         for (int i = 0; i < n; i++) problem->q[i] = q[i];
         for (int i = 0; i < contact_count; i++) problem->mu[i] = mu[i];
     }
@@ -133,32 +128,29 @@ static yk_status check_block_row(yk_context *context, const yk_contact_problem *
     return YK_OK;
 }
 
+/* Number of the first block in a row whose column is at least `column`, or of the last block. */
+static int find_block(const yk_block_matrix *w, int row, int column)
+{
+    int low = w->start[row], high = w->start[row + 1] - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (w->column[middle] < column) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /* The blocks of row i have their mirror images. */
 static bool row_is_mirrored(const yk_block_matrix *w, int i)
 {
     for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-        int j = w->column[k], low = w->start[j], high = w->start[j + 1] - 1;
-        while (low < high) {
-            int middle = (low + high) / 2;
-            if (w->column[middle] < i)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low > high || w->column[low] != i) return false;
+        int j = w->column[k];
+        if (w->start[j] == w->start[j + 1] || w->column[find_block(w, j, i)] != i) return false;
     }
     return true;
-}
-
-static yk_status check_numbers(yk_context *context, const char *what, const double *values, size_t count,
-                               bool non_negative)
-{
-    if (!values) return YK_OK;
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i]) || (non_negative && values[i] < 0))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "contact problem: %s[%zu] = %g must be finite%s", what, i,
-                           values[i], non_negative ? " and not negative" : "");
-    return YK_OK;
 }
 
 yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem *problem)
@@ -169,31 +161,40 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
         yk_status status = check_block_row(context, problem, i);
         if (status != YK_OK) return status;
     }
-    for (int i = 0; i < w->block_rows; i++)
+    size_t values = 0;
+    for (int i = 0; i < w->block_rows; i++) {
         if (!row_is_mirrored(w, i))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "contact problem: block row %d has a block whose mirror image is missing; add zero blocks",
                            i);
-    size_t values = 0;
-    for (int i = 0; i < w->block_rows; i++)
-        for (int k = w->start[i]; k < w->start[i + 1]; k++)
-            values +=
-                (size_t)(w->first[i + 1] - w->first[i]) * (size_t)(w->first[w->column[k] + 1] - w->first[w->column[k]]);
+        size_t dim = (size_t)(w->first[i + 1] - w->first[i]);
+        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+            int j = w->column[k];
+            values += dim * (size_t)(w->first[j + 1] - w->first[j]);
+        }
+    }
+
+    /* All numbers are finite, and some not negative. */
     const struct {
         const char *name;
-        const double *array;
+        const double *numbers;
         size_t count;
         bool non_negative;
-    } arrays[] = {{"W", w->value, values, false},
-                  {"q", problem->q, rows, false},
-                  {"mu", problem->mu, contacts, true},
-                  {"mu_spin", problem->mu_spin, contacts, true},
-                  {"mu_roll", problem->mu_roll, contacts, true},
-                  {"softness", problem->softness, rows, true}};
+    } arrays[] = {
+        {"W", w->value, values, false},
+        {"q", problem->q, rows, false},
+        {"mu", problem->mu, contacts, true},
+        {"mu_spin", problem->mu_spin, contacts, true},
+        {"mu_roll", problem->mu_roll, contacts, true},
+        {"softness", problem->softness, rows, true},
+    };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        yk_status status =
-            check_numbers(context, arrays[i].name, arrays[i].array, arrays[i].count, arrays[i].non_negative);
-        if (status != YK_OK) return status;
+        const double *numbers = arrays[i].numbers;
+        for (size_t k = 0; numbers && k < arrays[i].count; k++) {
+            if (isfinite(numbers[k]) && !(arrays[i].non_negative && numbers[k] < 0)) continue;
+            return yk_fail(context, YK_ERROR_ARGUMENT, "contact problem: %s[%zu] = %g must be finite%s", arrays[i].name,
+                           k, numbers[k], arrays[i].non_negative ? " and not negative" : "");
+        }
     }
     return YK_OK;
 }
@@ -211,16 +212,16 @@ static void multiply_block_row(const yk_block_matrix *w, int i, const double *x,
             y[2] += block[6] * from[0] + block[7] * from[1] + block[8] * from[2];
             continue;
         }
-        for (int r = 0; r < rows; r++)
+        for (int r = 0; r < rows; r++) {
             for (int c = 0; c < columns; c++) y[r] += block[r * columns + c] * from[c];
+        }
     }
 }
 
 void yk_contact_multiply(const yk_contact_problem *problem, const double *x, double *y)
 {
     for (int i = 0; i < problem->w.block_rows; i++) multiply_block_row(&problem->w, i, x, y + problem->w.first[i]);
-    if (problem->softness)
-        for (int r = 0; r < problem->row_count; r++) y[r] += problem->softness[r] * x[r];
+    for (int r = 0; problem->softness && r < problem->row_count; r++) y[r] += problem->softness[r] * x[r];
 }
 
 void yk_contact_block_row(const yk_contact_problem *problem, int block, const double *x, double *y)
@@ -236,15 +237,7 @@ void yk_contact_block_row(const yk_contact_problem *problem, int block, const do
 const double *yk_contact_diagonal_block(const yk_contact_problem *problem, int block)
 {
     const yk_block_matrix *w = &problem->w;
-    int low = w->start[block], high = w->start[block + 1] - 1;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (w->column[middle] < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return w->value + w->offset[low];
+    return w->value + w->offset[find_block(w, block, block)];
 }
 
 double yk_contact_mean_diagonal(const yk_contact_problem *problem)
@@ -262,7 +255,7 @@ double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_mod
                               const double *r, const double *u)
 {
     const int *first = problem->w.first;
-    double sum = 0, scale = 0;
+    double sum = 0;
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
         double map[YK_CONTACT_DIM_MAX];
@@ -271,6 +264,8 @@ double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_mod
     }
     sum /= rho * rho;
     for (int k = first[problem->contact_count]; k < problem->row_count; k++) sum += u[k] * u[k];
+
+    double scale = 0;
     for (int k = 0; k < problem->row_count; k++) scale += problem->q[k] * problem->q[k];
     return scale > 0 ? sqrt(sum / scale) : sqrt(sum);
 }

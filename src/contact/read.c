@@ -29,7 +29,7 @@ static int compare_places(const void *a, const void *b)
 /* All places in rising order, each once, with the diagonal and symmetric: what the solvers rely on. Returns their number. */
 static int list_places(yk_reader *in, const yk_stored_matrix *m, place *places)
 {
-    int listed = 0, count = 0;
+    int listed = 0;
     for (int i = 0; i < m->block_rows; i++) {
         places[listed++] = (place){i, i, -1};
         for (int k = m->start[i]; k < m->start[i + 1]; k++) {
@@ -38,22 +38,31 @@ static int list_places(yk_reader *in, const yk_stored_matrix *m, place *places)
         }
     }
     qsort(places, (size_t)listed, sizeof *places, compare_places);
+
+    int count = 0;
     for (int k = 0; k < listed; k++) {
         const place *last = count > 0 ? &places[count - 1] : NULL;
-        if (!last || last->row != places[k].row || last->column != places[k].column)
+        if (!last || last->row != places[k].row || last->column != places[k].column) {
             places[count++] = places[k];
-        else if (places[k].block >= 0)
+        } else if (places[k].block >= 0) {
             yk_read_refuse(in, "a block of W is given twice");
+        }
     }
     return count;
 }
 
-static void create_from_places(yk_reader *in, const yk_stored_matrix *m, int dim, const place *places, int count,
-                               yk_contact_problem *problem)
+static void problem_from_blocks(yk_reader *in, const yk_stored_matrix *m, int dim, yk_contact_problem *problem)
 {
     size_t rows = (size_t)m->block_rows;
-    int *start = yk_read_reserve(in, rows + 1, sizeof *start),
-        *columns = yk_read_reserve(in, (size_t)count, sizeof *columns);
+    for (int i = 0; i < m->block_rows; i++) {
+        if (yk_stored_block(m->end, i) != dim) yk_read_refuse(in, "the blocks of W are not those of the contacts");
+    }
+    place *places = yk_read_reserve(in, 2 * (size_t)m->filled + rows, sizeof *places);
+    int count = in->status == YK_OK ? list_places(in, m, places) : 0;
+
+    /* The pattern, then the blocks that are stored. */
+    int *start = yk_read_reserve(in, rows + 1, sizeof *start);
+    int *columns = yk_read_reserve(in, (size_t)count, sizeof *columns);
     int *dims = yk_read_reserve(in, rows, sizeof *dims);
     if (in->status == YK_OK) {
         for (int k = 0; k < count; k++) {
@@ -64,22 +73,14 @@ static void create_from_places(yk_reader *in, const yk_stored_matrix *m, int dim
         in->status =
             yk_contact_problem_create(in->context, m->block_rows, m->block_rows, dims, start, columns, problem);
     }
-    for (int k = 0; in->status == YK_OK && k < count; k++)
-        if (places[k].block >= 0)
-            memcpy(problem->w.value + problem->w.offset[k], m->value + m->offset[places[k].block],
-                   (size_t)dim * (size_t)dim * sizeof(double));
+    size_t bytes = (size_t)dim * (size_t)dim * sizeof(double);
+    for (int k = 0; in->status == YK_OK && k < count; k++) {
+        if (places[k].block < 0) continue;
+        memcpy(problem->w.value + problem->w.offset[k], m->value + m->offset[places[k].block], bytes);
+    }
     yk_release(in->context, dims);
     yk_release(in->context, columns);
     yk_release(in->context, start);
-}
-
-static void problem_from_blocks(yk_reader *in, const yk_stored_matrix *m, int dim, yk_contact_problem *problem)
-{
-    for (int i = 0; i < m->block_rows; i++)
-        if (yk_stored_block(m->end, i) != dim) yk_read_refuse(in, "the blocks of W are not those of the contacts");
-    place *places = yk_read_reserve(in, 2 * (size_t)m->filled + (size_t)m->block_rows, sizeof *places);
-    int count = in->status == YK_OK ? list_places(in, m, places) : 0;
-    if (in->status == YK_OK) create_from_places(in, m, dim, places, count, problem);
     yk_release(in->context, places);
 }
 
@@ -90,22 +91,24 @@ static void read_contact_problem(yk_reader *in, yk_stored_matrix *m, yk_contact_
     if (in->status == YK_OK) yk_read_matrix(in, m);
     if (in->status == YK_OK && (m->size0 != dim * contacts || m->size1 != dim * contacts))
         yk_read_refuse(in, "the size of W is not dimension times contacts");
-    double *q = yk_read_reserve(in, (size_t)(dim * contacts), sizeof *q),
-           *mu = yk_read_reserve(in, (size_t)contacts, sizeof *mu);
+
+    double *q = yk_read_reserve(in, (size_t)(dim * contacts), sizeof *q);
+    double *mu = yk_read_reserve(in, (size_t)contacts, sizeof *mu);
     if (in->status == YK_OK) yk_read_vector(in, q, dim * contacts, "a value of q");
     if (in->status == YK_OK) yk_read_vector(in, mu, contacts, "a value of mu");
-    if (in->status == YK_OK) {
-        if (m->storage == 2) yk_stored_to_blocks(in, m, dim);
-        if (m->storage == 0)
-            in->status = yk_contact_problem_from_dense(in->context, dim, contacts, 0, m->dense, q, mu, problem);
-        else if (in->status == YK_OK)
-            problem_from_blocks(in, m, dim, problem);
+
+    if (in->status == YK_OK && m->storage == 2) yk_stored_to_blocks(in, m, dim);
+    if (in->status == YK_OK && m->storage == 0) {
+        in->status = yk_contact_problem_from_dense(in->context, dim, contacts, 0, m->dense, q, mu, problem);
+    } else if (in->status == YK_OK) {
+        problem_from_blocks(in, m, dim, problem);
     }
     if (in->status == YK_OK) {
         memcpy(problem->q, q, (size_t)problem->row_count * sizeof *q);
         memcpy(problem->mu, mu, (size_t)contacts * sizeof *mu);
-        for (int i = 0; i < contacts; i++)
+        for (int i = 0; i < contacts; i++) {
             if (mu[i] < 0) yk_read_refuse(in, "a friction coefficient is negative");
+        }
     }
     yk_release(in->context, mu);
     yk_release(in->context, q);
@@ -135,14 +138,19 @@ static void mlcp_from_stored(yk_reader *in, const yk_stored_matrix *m, yk_mlcp *
     for (int k = 0; k < m->entries; k++)
         problem->m[(size_t)m->entry[k].row * n + (size_t)m->entry[k].column] += m->entry[k].value;
     if (m->storage == 2) return;
-    for (int i = 0; i < m->block_rows && in->status == YK_OK; i++)
+
+    for (int i = 0; i < m->block_rows && in->status == YK_OK; i++) {
+        int rows = yk_stored_block(m->end, i);
+        size_t row = (size_t)(m->end[i] - rows);
         for (int k = m->start[i]; k < m->start[i + 1]; k++) {
-            int j = m->column[k], rows = yk_stored_block(m->end, i), columns = yk_stored_block(m->end, j);
-            size_t row = (size_t)(m->end[i] - rows), column = (size_t)(m->end[j] - columns);
-            for (int r = 0; r < rows; r++)
-                memcpy(problem->m + (row + (size_t)r) * n + column, m->value + m->offset[k] + r * columns,
-                       (size_t)columns * sizeof(double));
+            int j = m->column[k];
+            int columns = yk_stored_block(m->end, j);
+            size_t column = (size_t)(m->end[j] - columns);
+            const double *from = m->value + m->offset[k];
+            for (int r = 0; r < rows; r++, from += columns)
+                memcpy(problem->m + (row + (size_t)r) * n + column, from, (size_t)columns * sizeof *from);
         }
+    }
 }
 
 static void read_lcp(yk_reader *in, yk_stored_matrix *m, yk_mlcp *problem)
@@ -167,11 +175,13 @@ static void read_row_kinds(yk_reader *in, int n, int m, yk_mlcp *problem)
         int value = yk_read_integer(in, count > 0 ? end[count - 1] + 1 : 1, size, "the end of a block row");
         if (in->status == YK_OK) end[count++] = value;
     }
+
     int equations = 0;
     for (int b = 0; b < count && in->status == YK_OK; b++) {
         int kind = yk_read_integer(in, 0, 1, "the kind of a block row");
-        for (int r = b > 0 ? end[b - 1] : 0; r < end[b]; r++) problem->lower[r] = kind == 0 ? -INFINITY : 0;
-        if (kind == 0) equations += yk_stored_block(end, b);
+        int size_of_block = yk_stored_block(end, b);
+        for (int r = end[b] - size_of_block; r < end[b]; r++) problem->lower[r] = kind == 0 ? -INFINITY : 0;
+        if (kind == 0) equations += size_of_block;
     }
     if (in->status == YK_OK && equations != n) yk_read_refuse(in, "the block rows do not hold n equations");
     yk_release(in->context, end);
@@ -184,10 +194,10 @@ static void read_separate_parts(yk_reader *in, int n, int m, yk_mlcp *problem)
     const struct {
         int row, column, rows, columns;
     } parts[] = {{0, 0, n, n}, {n, n, m, m}, {0, n, n, m}, {n, 0, m, n}};
-    for (size_t p = 0; p < 4; p++)
-        for (int r = 0; r < parts[p].rows; r++)
-            yk_read_vector(in, problem->m + (size_t)(parts[p].row + r) * size + (size_t)parts[p].column,
-                           parts[p].columns, "a matrix value");
+    for (size_t p = 0; p < 4; p++) {
+        double *at = problem->m + (size_t)parts[p].row * size + (size_t)parts[p].column;
+        for (int r = 0; r < parts[p].rows; r++, at += size) yk_read_vector(in, at, parts[p].columns, "a matrix value");
+    }
     yk_read_vector(in, problem->q, n + m, "a value of a or b");
     for (int r = 0; r < n; r++) problem->lower[r] = -INFINITY;
 }
@@ -222,14 +232,21 @@ static yk_status kind_of(yk_reader *in, yk_problem_kind *kind)
     double head[5] = {0};
     for (int i = 0; i < 5 && in->status == YK_OK; i++) head[i] = yk_read_number(in, "one of the first five numbers");
     if (in->status != YK_OK) return in->status;
-    bool contact = (head[0] == 2 || head[0] == 3) && head[2] >= 0 && head[2] <= 2 && head[3] == head[0] * head[1] &&
-                   head[4] == head[3];
-    bool lcp = head[2] == head[0] && head[3] == head[0] &&
-               ((head[1] == 0 && head[4] == head[0]) || (head[1] == 1 && head[4] >= 1));
+
+    bool square = head[3] == head[0] * head[1] && head[4] == head[3];
+    bool contact = (head[0] == 2 || head[0] == 3) && head[2] >= 0 && head[2] <= 2 && square;
+    bool of_size = head[2] == head[0] && head[3] == head[0];
+    bool lcp = of_size && ((head[1] == 0 && head[4] == head[0]) || (head[1] == 1 && head[4] >= 1));
     bool mlcp = (head[0] == 0 || head[0] == 1) && (head[1] == 0 || head[1] == 1);
-    if (!contact && !lcp && !mlcp)
+    if (contact) {
+        *kind = YK_PROBLEM_CONTACT;
+    } else if (lcp) {
+        *kind = YK_PROBLEM_LCP;
+    } else if (mlcp) {
+        *kind = YK_PROBLEM_MLCP;
+    } else {
         yk_read_refuse(in, "neither a contact problem nor an LCP nor an MLCP begins like this");
-    *kind = contact ? YK_PROBLEM_CONTACT : lcp ? YK_PROBLEM_LCP : YK_PROBLEM_MLCP;
+    }
     return in->status;
 }
 
@@ -243,12 +260,8 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
     in.at = text;
     if (in.status == YK_OK && kind == YK_PROBLEM_CONTACT)
         yk_read_refuse(&in, "this is a contact problem, not an LCP or MLCP");
-    if (in.status == YK_OK) {
-        if (kind == YK_PROBLEM_MLCP)
-            read_mlcp(&in, &m, problem);
-        else
-            read_lcp(&in, &m, problem);
-    }
+    if (in.status == YK_OK && kind == YK_PROBLEM_MLCP) read_mlcp(&in, &m, problem);
+    if (in.status == YK_OK && kind == YK_PROBLEM_LCP) read_lcp(&in, &m, problem);
     yk_stored_destroy(context, &m);
     if (in.status != YK_OK) yk_mlcp_destroy(context, problem);
     return in.status;

@@ -21,7 +21,7 @@ void yk_read_refuse(yk_reader *in, const char *what)
 
 static void skip_space(yk_reader *in)
 {
-    while (in->at < in->end && (*in->at == ' ' || *in->at == '\t' || *in->at == '\n' || *in->at == '\r')) in->at++;
+    while (in->at < in->end && *in->at != '\0' && strchr(" \t\n\r", *in->at)) in->at++;
 }
 
 double yk_read_number(yk_reader *in, const char *what)
@@ -86,9 +86,10 @@ void yk_stored_destroy(yk_context *context, yk_stored_matrix *m)
 
 static void read_dense_values(yk_reader *in, double *values, int rows, int columns)
 {
-    for (int c = 0; c < columns && in->status == YK_OK; c++)
+    for (int c = 0; c < columns && in->status == YK_OK; c++) {
         for (int r = 0; r < rows && in->status == YK_OK; r++)
             values[(size_t)r * (size_t)columns + (size_t)c] = yk_read_number(in, "a matrix value");
+    }
 }
 
 static void read_dense(yk_reader *in, yk_stored_matrix *m)
@@ -115,18 +116,21 @@ static void read_ends(yk_reader *in, int *end, int count, int total)
         yk_read_refuse(in, "the blocks do not add up to the size of the matrix");
 }
 
+/* Row starts and columns of the blocks. */
 static void read_block_index(yk_reader *in, yk_stored_matrix *m, int blocks)
 {
-    int filled1 = yk_read_count(in, 0, 2, "the number of row starts");
+    int starts = yk_read_count(in, 0, 2, "the number of row starts");
     m->filled = yk_read_count(in, 0, 2, "the number of blocks in rows");
-    if (in->status == YK_OK && (filled1 != m->block_rows + 1 || m->filled != blocks))
+    if (in->status == YK_OK && (starts != m->block_rows + 1 || m->filled != blocks))
         yk_read_refuse(in, "the index of the blocks does not fit their number");
     m->start = yk_read_reserve(in, (size_t)m->block_rows + 1, sizeof *m->start);
     m->column = yk_read_reserve(in, (size_t)m->filled, sizeof *m->column);
     m->offset = yk_read_reserve(in, (size_t)m->filled, sizeof *m->offset);
-    for (int i = 0; i <= m->block_rows && in->status == YK_OK; i++)
-        m->start[i] =
-            yk_read_integer(in, i > 0 ? m->start[i - 1] : 0, i < m->block_rows ? m->filled : m->filled, "a row start");
+
+    for (int i = 0; i <= m->block_rows && in->status == YK_OK; i++) {
+        int least = i > 0 ? m->start[i - 1] : 0;
+        m->start[i] = yk_read_integer(in, least, m->filled, "a row start");
+    }
     if (in->status == YK_OK && (m->start[0] != 0 || m->start[m->block_rows] != m->filled))
         yk_read_refuse(in, "the row starts do not span all blocks");
     for (int k = 0; k < m->filled && in->status == YK_OK; k++)
@@ -136,20 +140,24 @@ static void read_block_index(yk_reader *in, yk_stored_matrix *m, int blocks)
 static void read_block_values(yk_reader *in, yk_stored_matrix *m)
 {
     size_t total = 0;
-    for (int i = 0; i < m->block_rows; i++)
+    for (int i = 0; i < m->block_rows; i++) {
+        size_t rows = (size_t)yk_stored_block(m->end, i);
         for (int k = m->start[i]; k < m->start[i + 1]; k++) {
             m->offset[k] = total;
-            total += (size_t)yk_stored_block(m->end, i) * (size_t)yk_stored_block(m->end, m->column[k]);
+            total += rows * (size_t)yk_stored_block(m->end, m->column[k]);
         }
+    }
     if (total > (size_t)(in->end - in->at))
         yk_read_refuse(in, "the blocks are larger than the rest of the file can hold");
     m->value = yk_read_reserve(in, total, sizeof *m->value);
-    for (int i = 0; i < m->block_rows && in->status == YK_OK; i++)
+
+    for (int i = 0; i < m->block_rows && in->status == YK_OK; i++) {
+        int rows = yk_stored_block(m->end, i);
         for (int k = m->start[i]; k < m->start[i + 1] && in->status == YK_OK; k++) {
             yk_read_integer(in, k, k, "the number of a block");
-            read_dense_values(in, m->value + m->offset[k], yk_stored_block(m->end, i),
-                              yk_stored_block(m->end, m->column[k]));
+            read_dense_values(in, m->value + m->offset[k], rows, yk_stored_block(m->end, m->column[k]));
         }
+    }
 }
 
 static void read_blocks(yk_reader *in, yk_stored_matrix *m)
@@ -159,6 +167,8 @@ static void read_blocks(yk_reader *in, yk_stored_matrix *m)
     int block_columns = yk_read_count(in, 0, 2, "the number of block columns");
     if (in->status == YK_OK && (m->size0 != m->size1 || block_columns != m->block_rows))
         yk_read_refuse(in, "the block matrix is not square");
+
+    /* Where block rows and columns end. */
     m->end = yk_read_reserve(in, (size_t)m->block_rows, sizeof *m->end);
     int *columns_end = yk_read_reserve(in, (size_t)m->block_rows, sizeof *columns_end);
     if (in->status == YK_OK) read_ends(in, m->end, m->block_rows, m->size0);
@@ -166,6 +176,7 @@ static void read_blocks(yk_reader *in, yk_stored_matrix *m)
     if (in->status == YK_OK && memcmp(m->end, columns_end, (size_t)m->block_rows * sizeof *m->end) != 0)
         yk_read_refuse(in, "rows and columns are cut into different blocks");
     yk_release(in->context, columns_end);
+
     if (in->status == YK_OK) read_block_index(in, m, blocks);
     if (in->status == YK_OK) read_block_values(in, m);
 }
@@ -217,17 +228,21 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
         yk_read_refuse(in, "the sparse matrix has no line with 'nnz:'");
         return;
     }
+
+    /* Compressed rows are printed as if they were columns, after the number 3. */
     skip_space(in);
-    bool rows = in->at < mark && *in->at == '3' && in->at[1] == '\n'; /* compressed rows, printed as if columns */
+    bool rows = in->at < mark && *in->at == '3' && in->at[1] == '\n';
     in->at = mark + strlen("nnz:");
     m->entries = yk_read_count(in, 0, 4, "the number of entries");
     while (in->at < in->end && *in->at != '\n') in->at++;
     m->entry = yk_read_reserve(in, (size_t)m->entries, sizeof *m->entry);
     if (in->status != YK_OK) return;
-    if (!kind || kind > mark)
+
+    if (!kind || kind > mark) {
         read_columns(in, m);
-    else
+    } else {
         for (int k = 0; k < m->entries && in->status == YK_OK; k++) read_entry(in, m, k, -1);
+    }
     for (int k = 0; rows && k < m->entries && in->status == YK_OK; k++) {
         struct yk_stored_entry e = m->entry[k];
         m->entry[k] = (struct yk_stored_entry){e.column, e.row, e.value};
@@ -240,12 +255,11 @@ void yk_read_matrix(yk_reader *in, yk_stored_matrix *m)
     m->size0 = yk_read_integer(in, 0, 100000000, "the number of rows");
     m->size1 = yk_read_integer(in, 0, 100000000, "the number of columns");
     if (in->status != YK_OK) return;
-    if (m->storage == 0)
-        read_dense(in, m);
-    else if (m->storage == 1)
-        read_blocks(in, m);
-    else
-        read_entries(in, m);
+    switch (m->storage) {
+    case 0: read_dense(in, m); break;
+    case 1: read_blocks(in, m); break;
+    default: read_entries(in, m); break;
+    }
 }
 
 void yk_read_vector(yk_reader *in, double *values, int count, const char *what)
@@ -278,9 +292,11 @@ static void fill_blocks(yk_stored_matrix *m, const block_place *places, int dim)
             m->offset[block] = (size_t)block * size;
             m->start[places[k].row + 1]++;
         }
+
+        /* Entries that are given twice add up, as in CSparse. */
         const struct yk_stored_entry *entry = &m->entry[places[k].entry];
-        /* entries that are given twice add up, as in CSparse */
-        m->value[m->offset[block] + (size_t)(entry->row % dim * dim + entry->column % dim)] += entry->value;
+        double *value = m->value + m->offset[block];
+        value[entry->row % dim * dim + entry->column % dim] += entry->value;
     }
     m->filled = block + 1;
     for (int i = 0; i < m->block_rows; i++) m->start[i + 1] += m->start[i];
@@ -293,6 +309,7 @@ void yk_stored_to_blocks(yk_reader *in, yk_stored_matrix *m, int dim)
         yk_read_refuse(in, "the sparse matrix is not made of square blocks of the contacts' dimension");
         return;
     }
+
     size_t entries = (size_t)m->entries;
     m->block_rows = m->size0 / dim;
     block_place *places = yk_read_reserve(in, entries, sizeof *places);

@@ -8,7 +8,11 @@
 
 #include "contact/response_data.h"
 
-/* Pattern ---------------------------------------------------------------------------------------------------------- */
+/* W by blocks where it has at most this many per part. */
+enum { BLOCKS_PER_PART = 32 };
+
+/* Rows are scaled to numbers near one; a pivot this small is rounding. */
+static const double SMALLEST_PIVOT = 1e-14;
 
 static yk_status out_of_memory(const yk_response *response)
 {
@@ -16,11 +20,13 @@ static yk_status out_of_memory(const yk_response *response)
                    response->row_count);
 }
 
+/* Pattern ---------------------------------------------------------------------------------------------------------- */
+
 static bool same_pattern(const yk_response *response)
 {
-    if (!(response->matrix || response->factor) || response->slot_count != response->last_slot_count ||
-        response->part_count != response->last_part_count)
-        return false;
+    if (!response->matrix && !response->factor) return false;
+    if (response->slot_count != response->last_slot_count) return false;
+    if (response->part_count != response->last_part_count) return false;
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *a = &response->parts[i], *b = &response->last_parts[i];
         if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim) return false;
@@ -58,17 +64,22 @@ static yk_status list_incidence(yk_response *response)
         return out_of_memory(response);
     int *start = response->incidence_array.data, *list = start + slots + 2;
     memset(start, 0, (slots + 2) * sizeof *start);
+
+    /* Once to count, once to list. */
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < parts; i++)
+        for (size_t i = 0; i < parts; i++) {
             for (int side = 0; side < 2; side++) {
                 int at = response->parts[i].side[side];
                 if (at < 0) continue;
-                if (pass == 0)
+                if (pass == 0) {
                     start[at + 2]++;
-                else
+                } else {
                     list[start[at + 1]++] = (int)i;
+                }
             }
-        for (size_t k = 2; pass == 0 && k < slots + 2; k++) start[k] += start[k - 1];
+        }
+        if (pass == 1) break;
+        for (size_t k = 2; k < slots + 2; k++) start[k] += start[k - 1];
     }
     response->incidence = start;
     response->incident = list;
@@ -86,13 +97,13 @@ static size_t count_blocks(const yk_response *response)
     return count;
 }
 
-static int compare_columns(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
     int x = *(const int *)a, y = *(const int *)b;
     return (x > y) - (x < y);
 }
 
-/* The columns of block row i: parts that share a place with it. */
+/* The columns of block row i: parts that share a slot with it. */
 static int list_columns(const yk_response *response, size_t i, int *mark, int *columns)
 {
     int count = 0;
@@ -108,19 +119,25 @@ static int list_columns(const yk_response *response, size_t i, int *mark, int *c
             columns[count++] = j;
         }
     }
-    qsort(columns, (size_t)count, sizeof *columns, compare_columns);
+    qsort(columns, (size_t)count, sizeof *columns, ascending);
     return count;
 }
 
-static yk_status reserve_blocks(yk_response *response)
+static yk_status analyse_blocks(yk_response *response)
 {
+    yk_status status = forget_pattern(response);
+    if (status != YK_OK) return status;
+
+    /* Memory of W, with that of the marks at the end of the indices. */
     yk_context *context = response->context;
-    size_t parts = response->part_count, blocks = count_blocks(response), rows = (size_t)response->row_count;
-    bool good = yk_array_reserve(context, &response->block_index_array, 3 * parts + 2 + blocks, sizeof(int)) &&
+    size_t parts = response->part_count, blocks = count_blocks(response);
+    size_t indices = 3 * parts + 2 + blocks;
+    size_t values = blocks * YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX;
+    size_t diagonals = (size_t)response->row_count * YK_CONTACT_DIM_MAX;
+    bool good = yk_array_reserve(context, &response->block_index_array, indices, sizeof(int)) &&
                 yk_array_reserve(context, &response->block_offset_array, blocks + parts, sizeof(size_t)) &&
-                yk_array_reserve(context, &response->block_value_array,
-                                 blocks * YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX, sizeof(double)) &&
-                yk_array_reserve(context, &response->block_diagonal_array, rows * YK_CONTACT_DIM_MAX, sizeof(double));
+                yk_array_reserve(context, &response->block_value_array, values, sizeof(double)) &&
+                yk_array_reserve(context, &response->block_diagonal_array, diagonals, sizeof(double));
     if (!good) return out_of_memory(response);
     yk_block_matrix *w = &response->blocks;
     w->block_rows = (int)parts;
@@ -131,20 +148,12 @@ static yk_status reserve_blocks(yk_response *response)
     w->value = response->block_value_array.data;
     response->diagonal_offset = w->offset + blocks;
     response->diagonal = response->block_diagonal_array.data;
-    return YK_OK;
-}
 
-static yk_status analyse_blocks(yk_response *response)
-{
-    yk_status status = forget_pattern(response);
-    if (status == YK_OK) status = reserve_blocks(response);
-    if (status != YK_OK) return status;
-    yk_block_matrix *w = &response->blocks;
-    int *mark = w->column + count_blocks(response); /* room of `parts` at the end */
+    int *mark = w->column + blocks;
     size_t offset = 0, diagonal = 0;
     w->first[0] = w->start[0] = 0;
-    for (size_t i = 0; i < response->part_count; i++) mark[i] = -1;
-    for (size_t i = 0; i < response->part_count; i++) {
+    for (size_t i = 0; i < parts; i++) mark[i] = -1;
+    for (size_t i = 0; i < parts; i++) {
         int dim = response->parts[i].dim;
         w->first[i + 1] = w->first[i] + dim;
         w->start[i + 1] = w->start[i] + list_columns(response, i, mark, w->column + w->start[i]);
@@ -155,35 +164,30 @@ static yk_status analyse_blocks(yk_response *response)
         response->diagonal_offset[i] = diagonal;
         diagonal += (size_t)(dim * dim);
     }
-    status = yk_factor_create(response->context, w, &response->factor);
+    status = yk_factor_create(context, w, &response->factor);
     if (status == YK_OK) remember_pattern(response);
     return status;
 }
 
-/* What part p feels of part q through a node that both sit on. */
-static void add_product(const response_coefficients *p, int p_dim, int side_p, const response_coefficients *q,
-                        int q_dim, int side_q, double *w)
-{
-    for (int k = 0; k < p_dim; k++)
-        for (int l = 0; l < q_dim; l++) {
-            const double *row = p->rows[side_p][k], *column = q->columns[side_q][l];
-            w[k * q_dim + l] -= row[0] * column[0] + row[1] * column[1] + row[2] * column[2] + row[3] * column[3] +
-                                row[4] * column[4] + row[5] * column[5];
-        }
-}
-
+/* A block of W: what part i feels of part j through the nodes that both are on. */
 static void fill_block(const yk_response *response, size_t i, int j, double *value)
 {
     const response_part *p = &response->parts[i], *q = &response->parts[j];
+    const response_coefficients *a = &response->coefficients[i], *b = &response->coefficients[j];
     memset(value, 0, (size_t)(p->dim * q->dim) * sizeof *value);
-    for (int s = 0; s < 2; s++)
-        for (int t = 0; t < 2; t++)
-            if (p->side[s] >= 0 && p->side[s] == q->side[t])
-                add_product(&response->coefficients[i], p->dim, s, &response->coefficients[j], q->dim, t, value);
+    for (int s = 0; s < 2; s++) {
+        for (int t = 0; t < 2; t++) {
+            if (p->side[s] < 0 || p->side[s] != q->side[t]) continue;
+            for (int k = 0; k < p->dim; k++) {
+                for (int l = 0; l < q->dim; l++) {
+                    const double *row = a->rows[s][k], *column = b->columns[t][l];
+                    value[k * q->dim + l] -= row[0] * column[0] + row[1] * column[1] + row[2] * column[2] +
+                                             row[3] * column[3] + row[4] * column[4] + row[5] * column[5];
+                }
+            }
+        }
+    }
 }
-
-/* Rows are scaled to numbers near one; a pivot this small is rounding. */
-static const double SMALLEST_PIVOT = 1e-14;
 
 static yk_status factor_blocks(yk_response *response)
 {
@@ -193,10 +197,10 @@ static yk_status factor_blocks(yk_response *response)
     }
     const yk_block_matrix *w = &response->blocks;
     for (size_t i = 0; i < response->part_count; i++) {
-        int dim = response->parts[i].dim;
-        double *diagonal = response->diagonal + response->diagonal_offset[i];
         for (int k = w->start[i]; k < w->start[i + 1]; k++)
             fill_block(response, i, w->column[k], w->value + w->offset[k]);
+        int dim = response->parts[i].dim;
+        double *diagonal = response->diagonal + response->diagonal_offset[i];
         memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
         for (int k = 0; k < dim; k++) diagonal[k * (dim + 1)] = response->coefficients[i].softness[k];
     }
@@ -204,62 +208,44 @@ static yk_status factor_blocks(yk_response *response)
     return YK_OK;
 }
 
-/* z in the rows, then v = v_free - (-M^-1 D) z. */
 static void solve_blocks(const yk_response *response, double *right)
 {
+    /* W z = -(b + G v_free) */
     double *z = right + 6 * (size_t)response->slot_count;
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         const response_coefficients *c = &response->coefficients[i];
-        for (int side = 0; side < 2; side++)
-            for (int k = 0; p->side[side] >= 0 && k < p->dim; k++)
-                for (int j = 0; j < 6; j++) z[p->first + k] -= c->rows[side][k][j] * right[6 * p->side[side] + j];
+        for (int side = 0; side < 2; side++) {
+            if (p->side[side] < 0) continue;
+            const double *v = right + 6 * p->side[side];
+            for (int k = 0; k < p->dim; k++) {
+                for (int j = 0; j < 6; j++) z[p->first + k] -= c->rows[side][k][j] * v[j];
+            }
+        }
     }
     yk_factor_solve(response->factor, z);
+
+    /* v = v_free - (-M^-1 D) z */
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         const response_coefficients *c = &response->coefficients[i];
-        for (int side = 0; side < 2; side++)
-            for (int k = 0; p->side[side] >= 0 && k < p->dim; k++)
-                for (int j = 0; j < 6; j++) right[6 * p->side[side] + j] -= c->columns[side][k][j] * z[p->first + k];
+        for (int side = 0; side < 2; side++) {
+            if (p->side[side] < 0) continue;
+            double *v = right + 6 * p->side[side];
+            for (int k = 0; k < p->dim; k++) {
+                for (int j = 0; j < 6; j++) v[j] -= c->columns[side][k][j] * z[p->first + k];
+            }
+        }
     }
 }
 
 /* With the velocities ---------------------------------------------------------------------------------------------- */
 
-/* Entries in the order in which fill_part adds them. */
-static size_t list_part(const yk_response *response, const response_part *p, yk_sparse_entry *entries)
-{
-    size_t count = 0;
-    int first = 6 * response->slot_count + p->first;
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; p->side[side] >= 0 && k < p->dim; k++)
-            for (int j = 0; j < 6; j++) {
-                int at = 6 * p->side[side] + j;
-                entries[count++] = (yk_sparse_entry){first + k, at};
-                entries[count++] = (yk_sparse_entry){at, first + k};
-            }
-    for (int k = 0; k < p->dim; k++) entries[count++] = (yk_sparse_entry){first + k, first + k};
-    return count;
-}
-
-static size_t fill_part(const response_part *p, const response_coefficients *c, const int *at, double *values)
-{
-    size_t count = 0;
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; p->side[side] >= 0 && k < p->dim; k++)
-            for (int j = 0; j < 6; j++) {
-                values[at[count++]] += c->rows[side][k][j];
-                values[at[count++]] += c->columns[side][k][j];
-            }
-    for (int k = 0; k < p->dim; k++) values[at[count++]] += c->softness[k];
-    return count;
-}
-
 static yk_status analyse_sparse(yk_response *response)
 {
     yk_context *context = response->context;
-    size_t size = 6 * (size_t)response->slot_count + (size_t)response->row_count, count = 0;
+    int velocities = 6 * response->slot_count;
+    size_t size = (size_t)velocities + (size_t)response->row_count;
     size_t room = size + 24 * (size_t)response->row_count;
     yk_status status = forget_pattern(response);
     if (status != YK_OK) return status;
@@ -268,9 +254,24 @@ static yk_status analyse_sparse(yk_response *response)
         return out_of_memory(response);
     yk_sparse_entry *entries = response->entry_array.data;
     response->entry_place = response->entry_place_array.data;
-    for (int i = 0; i < 6 * response->slot_count; i++) entries[count++] = (yk_sparse_entry){i, i};
-    for (size_t i = 0; i < response->part_count; i++)
-        count += list_part(response, &response->parts[i], entries + count);
+
+    /* In the order in which factor_sparse adds them. */
+    size_t count = 0;
+    for (int i = 0; i < velocities; i++) entries[count++] = (yk_sparse_entry){i, i};
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *p = &response->parts[i];
+        int first = velocities + p->first;
+        for (int side = 0; side < 2; side++) {
+            for (int k = 0; p->side[side] >= 0 && k < p->dim; k++) {
+                for (int j = 0; j < 6; j++) {
+                    int at = 6 * p->side[side] + j;
+                    entries[count++] = (yk_sparse_entry){first + k, at};
+                    entries[count++] = (yk_sparse_entry){at, first + k};
+                }
+            }
+        }
+        for (int k = 0; k < p->dim; k++) entries[count++] = (yk_sparse_entry){first + k, first + k};
+    }
     status = yk_sparse_create(context, (int)size, entries, count, response->entry_place, &response->matrix);
     if (status == YK_OK) remember_pattern(response);
     return status;
@@ -283,37 +284,46 @@ static yk_status factor_sparse(yk_response *response)
         if (status != YK_OK) return status;
     }
     double *values = yk_sparse_values(response->matrix);
+    const int *place = response->entry_place;
     memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);
-    size_t cursor = 6 * (size_t)response->slot_count;
-    for (size_t i = 0; i < cursor; i++) values[response->entry_place[i]] = 1;
-    for (size_t i = 0; i < response->part_count; i++)
-        cursor += fill_part(&response->parts[i], &response->coefficients[i], response->entry_place + cursor, values);
+    for (int i = 0; i < 6 * response->slot_count; i++) values[*place++] = 1;
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *p = &response->parts[i];
+        const response_coefficients *c = &response->coefficients[i];
+        for (int side = 0; side < 2; side++) {
+            for (int k = 0; p->side[side] >= 0 && k < p->dim; k++) {
+                for (int j = 0; j < 6; j++) {
+                    values[*place++] += c->rows[side][k][j];
+                    values[*place++] += c->columns[side][k][j];
+                }
+            }
+        }
+        for (int k = 0; k < p->dim; k++) values[*place++] += c->softness[k];
+    }
+
     /* Pivots of an earlier factorisation would be cheaper, but then the bits would depend on what came before. */
     return yk_sparse_factor(response->matrix, NULL);
 }
 
 /* Both ------------------------------------------------------------------------------------------------------------- */
 
-/* W by blocks where it has at most this many per part. */
-enum { BLOCKS_PER_PART = 32 };
-
 yk_status yk_response_factor_all(yk_response *response)
 {
     yk_status status = list_incidence(response);
     if (status != YK_OK) return status;
-    bool by_blocks = count_blocks(response) <= BLOCKS_PER_PART * response->part_count;
-    response->by_blocks = by_blocks;
+    response->by_blocks = count_blocks(response) <= BLOCKS_PER_PART * response->part_count;
     if (response->part_count == 0) return YK_OK;
-    return by_blocks ? factor_blocks(response) : factor_sparse(response);
+    return response->by_blocks ? factor_blocks(response) : factor_sparse(response);
 }
 
 static void solve(yk_response *response, double *right)
 {
     if (response->part_count == 0) return;
-    if (response->by_blocks)
+    if (response->by_blocks) {
         solve_blocks(response, right);
-    else
+    } else {
         yk_sparse_solve(response->matrix, right);
+    }
 }
 
 void yk_response_solve(yk_response *response)

@@ -51,11 +51,14 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
         if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK) return YK_OK;
         part.warm_start = true;
     }
+
     part.iterations = options->iterations;
     int sweeps = report->iterations;
     report->method = YK_CONTACT_ACCURATE;
     yk_status status = yk_contact_solve_accurate(context, problem, &part, r, u, report);
     report->iterations += sweeps;
+
+    /* Box friction of small problems by pivoting. */
     if (status != YK_NOT_CONVERGED || options->friction != YK_FRICTION_BOX || problem->row_count > YK_PIVOT_ROWS_MAX)
         return status;
     part.warm_start = true;
@@ -85,6 +88,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     yk_status status = check_options(context, options);
     if (status == YK_OK) status = yk_contact_problem_check(context, problem);
     if (status != YK_OK) return status;
+
     size_t rows = (size_t)problem->row_count;
     if (!options->warm_start) memset(r, 0, rows * sizeof *r);
     if (rows == 0) return YK_OK;

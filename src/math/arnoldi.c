@@ -103,9 +103,11 @@ static void combine(const search *s, double *rows, const double *coefficients, d
 static double residual(search *s, int ritz)
 {
     int i = s->order[ritz], m = s->count;
-    const double *c = &s->coefficients[(size_t)i * (size_t)m], *d = s->imaginary[i] > 0 ? c + m : NULL;
+    const double *c = row(s->coefficients, (size_t)m, i);
+    const double *d = s->imaginary[i] > 0 ? c + m : NULL;
     double a = s->real[i], b = s->imaginary[i], squares = 0;
-    memset(s->next, 0, s->n * sizeof *s->next);
+
+    /* A (c + i d) - (a + i b) (c + i d), entry by entry. */
     for (size_t k = 0; k < s->n; k++) {
         double real = 0, imaginary = 0;
         for (int j = 0; j < m; j++) {
@@ -124,20 +126,22 @@ static double residual(search *s, int ritz)
 /* Orthonormal coefficients that span the leading Ritz vectors: real and imaginary parts by Gram and Schmidt. */
 static int leading_basis(const search *s, int wanted, double *basis)
 {
-    int m = s->count, kept = 0;
+    size_t m = (size_t)s->count;
+    int kept = 0;
     for (int r = 0; r < s->ritz_count && kept < wanted; r++) {
         int i = s->order[r], parts = s->imaginary[i] > 0 ? 2 : 1;
         for (int part = 0; part < parts; part++) {
-            double *b = &basis[(size_t)kept * (size_t)m];
-            memcpy(b, &s->coefficients[(size_t)(i + part) * (size_t)m], (size_t)m * sizeof *b);
-            for (int pass = 0; pass < 2; pass++)
+            double *b = row(basis, m, kept);
+            memcpy(b, row(s->coefficients, m, i + part), m * sizeof *b);
+            for (int pass = 0; pass < 2; pass++) {
                 for (int k = 0; k < kept; k++) {
-                    const double *other = &basis[(size_t)k * (size_t)m];
-                    add((size_t)m, -yk_dense_dot((size_t)m, other, b), other, b);
+                    const double *other = row(basis, m, k);
+                    add(m, -yk_dense_dot(m, other, b), other, b);
                 }
-            double size = yk_dense_norm((size_t)m, b);
+            }
+            double size = yk_dense_norm(m, b);
             if (size < 1e-10) continue;
-            for (int k = 0; k < m; k++) b[k] /= size;
+            for (size_t k = 0; k < m; k++) b[k] /= size;
             kept++;
         }
     }
@@ -147,36 +151,28 @@ static int leading_basis(const search *s, int wanted, double *basis)
 /* Shrinks the space to the leading Ritz vectors. */
 static yk_status restart(search *s)
 {
-    int m = s->count, space = s->options->space, keep = space / 2;
-    double *basis =
-        yk_allocate(s->context, (size_t)(keep + 2) * (size_t)m + 2 * s->n * (size_t)(keep + 2), sizeof *basis);
+    size_t m = (size_t)s->count;
+    int space = s->options->space;
+    size_t most = (size_t)(space / 2) + 2;
+    double *basis = yk_allocate(s->context, most * m + 2 * most * s->n, sizeof *basis);
     if (!basis) return YK_ERROR_MEMORY;
-    double *fresh = basis + (size_t)(keep + 2) * (size_t)m, *images = fresh + s->n * (size_t)(keep + 2);
-    int kept = leading_basis(s, keep, basis);
+    double *fresh = basis + most * m;
+    double *images = fresh + most * s->n;
+
+    int kept = leading_basis(s, space / 2, basis);
     for (int i = 0; i < kept; i++) {
-        combine(s, s->vector, &basis[(size_t)i * (size_t)m], row(fresh, s->n, i));
-        combine(s, s->image, &basis[(size_t)i * (size_t)m], row(images, s->n, i));
+        combine(s, s->vector, row(basis, m, i), row(fresh, s->n, i));
+        combine(s, s->image, row(basis, m, i), row(images, s->n, i));
     }
     s->count = kept;
     memcpy(s->vector, fresh, (size_t)kept * s->n * sizeof *fresh);
     memcpy(s->image, images, (size_t)kept * s->n * sizeof *fresh);
-    for (int i = 0; i < kept; i++)
+    for (int i = 0; i < kept; i++) {
         for (int j = 0; j < kept; j++)
             s->projected[i * space + j] = yk_dense_dot(s->n, row(s->vector, s->n, i), row(s->image, s->n, j));
+    }
     yk_release(s->context, basis);
     return YK_OK;
-}
-
-static void take_pair(const search *s, int ritz, yk_arnoldi_pair *pair)
-{
-    int i = s->order[ritz], m = s->count;
-    const double *c = &s->coefficients[(size_t)i * (size_t)m];
-    pair->real = s->real[i], pair->imaginary = s->imaginary[i];
-    combine(s, s->vector, c, pair->vector_real);
-    if (s->imaginary[i] > 0)
-        combine(s, s->vector, c + m, pair->vector_imaginary);
-    else
-        memset(pair->vector_imaginary, 0, s->n * sizeof *pair->vector_imaginary);
 }
 
 /* True when all wanted pairs are found; `next` then or otherwise is the residual of the first that is not. */
@@ -191,10 +187,12 @@ static bool is_found(search *s)
 
 static yk_status look(search *s, bool *found)
 {
+    int limit = s->options->applications;
     *found = false;
-    bool invariant = false;
-    while (s->applications < s->options->applications && !*found) {
-        while (s->count < s->options->space && s->applications < s->options->applications) {
+    while (s->applications < limit) {
+        /* Fill the space, unless it is invariant before. */
+        bool invariant = false;
+        while (s->count < s->options->space && s->applications < limit) {
             invariant = !orthogonalise(s);
             if (invariant) break;
             yk_status status = extend(s);
@@ -202,14 +200,11 @@ static yk_status look(search *s, bool *found)
         }
         yk_status status = solve_projected(s);
         if (status != YK_OK) return status;
-        if (invariant) *found = true;
-        if (*found || is_found(s)) {
-            *found = true;
-            return YK_OK;
-        }
-        bool more = s->applications < s->options->applications;
+        *found = invariant || is_found(s);
+        if (*found) return YK_OK;
+
         /* The residual in `next` belongs to the space before: it is orthogonal to what is kept of it as well. */
-        if (more) status = restart(s);
+        if (s->applications < limit) status = restart(s);
         if (status != YK_OK) return status;
     }
     return YK_OK;
@@ -247,9 +242,17 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start, const y
         status = look(&s, &good);
     }
     for (int r = 0; status == YK_OK && r < own.wanted && r < s.ritz_count; r++) {
-        pairs[r].vector_real = row(vectors, n, 2 * r), pairs[r].vector_imaginary = row(vectors, n, 2 * r + 1);
-        take_pair(&s, r, &pairs[r]);
-        pairs[r].residual = residual(&s, r);
+        int i = s.order[r];
+        const double *coefficients = row(s.coefficients, (size_t)s.count, i);
+        yk_arnoldi_pair *pair = &pairs[r];
+        pair->real = s.real[i];
+        pair->imaginary = s.imaginary[i];
+        pair->vector_real = row(vectors, n, 2 * r);
+        pair->vector_imaginary = row(vectors, n, 2 * r + 1);
+        combine(&s, s.vector, coefficients, pair->vector_real);
+        memset(pair->vector_imaginary, 0, n * sizeof *pair->vector_imaginary);
+        if (pair->imaginary > 0) combine(&s, s.vector, coefficients + s.count, pair->vector_imaginary);
+        pair->residual = residual(&s, r);
         *found = r + 1;
     }
     yk_release(context, s.vector);

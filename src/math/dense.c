@@ -11,11 +11,6 @@ static void swap_doubles(double *a, double *b)
     *b = spare;
 }
 
-static void swap_rows(double *a, double *b, int count)
-{
-    for (int j = 0; j < count; j++) swap_doubles(&a[j], &b[j]);
-}
-
 /* y -= s x */
 static inline void subtract_scaled(int n, double s, const double *restrict x, double *restrict y)
 {
@@ -40,8 +35,12 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
             if (candidate > largest) largest = candidate, best = i;
         }
         pivot[k] = best;
-        if (best != k) swap_rows(row_k, a + (size_t)best * (size_t)n, n);
+        if (best != k) {
+            double *row = a + (size_t)best * (size_t)n;
+            for (int j = 0; j < n; j++) swap_doubles(&row_k[j], &row[j]);
+        }
         if (!usable_pivot(row_k[k])) return YK_ERROR_SINGULAR;
+
         for (int i = k + 1; i < n; i++) {
             double *row_i = a + (size_t)i * (size_t)n;
             row_i[k] /= row_k[k];
@@ -53,8 +52,9 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
 
 void yk_lu_solve(int n, const double *a, const int *pivot, double *b)
 {
-    for (int k = 0; k < n; k++)
+    for (int k = 0; k < n; k++) {
         if (pivot[k] != k) swap_doubles(&b[k], &b[pivot[k]]);
+    }
     for (int i = 1; i < n; i++) b[i] -= yk_dense_dot((size_t)i, a + (size_t)i * (size_t)n, b);
     for (int i = n - 1; i >= 0; i--) {
         const double *row = a + (size_t)i * (size_t)n;
@@ -87,8 +87,9 @@ static const pade pade_table[PADE_ORDERS] = {
 static void multiply(int n, const double *restrict a, const double *restrict b, double *restrict c)
 {
     memset(c, 0, (size_t)(n * n) * sizeof *c);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         for (int k = 0; k < n; k++) subtract_scaled(n, -a[i * n + k], b + k * n, c + i * n);
+    }
 }
 
 static double norm_1(int n, const double *a)
@@ -117,6 +118,8 @@ static void balance(int n, double *a, double *scale)
                 column += fabs(a[j * n + i]);
             }
             if (!usable_pivot(row) || !usable_pivot(column)) continue;
+
+            /* Only where it gains. */
             double factor = exp2(round(0.5 * log2(row / column)));
             if (!usable_pivot(factor) || column * factor + row / factor >= 0.95 * (column + row)) continue;
             changed = 1;
@@ -140,25 +143,17 @@ static void pade_sums(int n, const double *a, const pade *used, double *p, doubl
         multiply(n, square, odd, q);
         memcpy(even, p, (size_t)count * sizeof *even);
         memcpy(odd, q, (size_t)count * sizeof *odd);
-        for (int i = 0; i < n; i++) even[i * n + i] += used->c[k - 1], odd[i * n + i] += used->c[k];
+        for (int i = 0; i < n; i++) {
+            even[i * n + i] += used->c[k - 1];
+            odd[i * n + i] += used->c[k];
+        }
     }
-    multiply(n, a, odd, square);
-    for (int i = 0; i < count; i++) p[i] = even[i] + square[i], q[i] = even[i] - square[i];
-}
 
-/* r = q^-1 p */
-static yk_status solve_columns(int n, double *q, const double *p, double *r)
-{
-    int pivot[EXP_MAX];
-    double column[EXP_MAX];
-    yk_status status = yk_lu_factor(n, q, pivot);
-    if (status != YK_OK) return status;
-    for (int j = 0; j < n; j++) {
-        for (int i = 0; i < n; i++) column[i] = p[i * n + j];
-        yk_lu_solve(n, q, pivot, column);
-        for (int i = 0; i < n; i++) r[i * n + j] = column[i];
+    multiply(n, a, odd, square);
+    for (int i = 0; i < count; i++) {
+        p[i] = even[i] + square[i];
+        q[i] = even[i] - square[i];
     }
-    return YK_OK;
 }
 
 yk_status yk_dense_exp(int n, const double *a, double *result)
@@ -171,15 +166,26 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
     double norm = norm_1(n, scaled);
     if (!isfinite(norm)) return YK_ERROR_NOT_FINITE;
 
+    /* The lowest order that reaches rounding, else the highest on a matrix that is halved often enough. */
     int row = 0, squarings = 0;
     while (row < PADE_ORDERS - 1 && norm > pade_table[row].largest_norm) row++;
     if (norm > pade_table[row].largest_norm) {
         frexp(norm / pade_table[row].largest_norm, &squarings);
         for (int i = 0; i < count; i++) scaled[i] = ldexp(scaled[i], -squarings);
     }
+
+    /* q^-1 p, column by column. */
+    int pivot[EXP_MAX];
     pade_sums(n, scaled, &pade_table[row], p, q);
-    yk_status status = solve_columns(n, q, p, scaled);
+    yk_status status = yk_lu_factor(n, q, pivot);
     if (status != YK_OK) return status;
+    for (int j = 0; j < n; j++) {
+        double column[EXP_MAX];
+        for (int i = 0; i < n; i++) column[i] = p[i * n + j];
+        yk_lu_solve(n, q, pivot, column);
+        for (int i = 0; i < n; i++) scaled[i * n + j] = column[i];
+    }
+
     for (; squarings > 0; squarings--) {
         multiply(n, scaled, scaled, p);
         memcpy(scaled, p, (size_t)count * sizeof *scaled);
@@ -209,10 +215,12 @@ double yk_dense_norm(size_t n, const double *a)
 {
     double sum = yk_dense_dot(n, a, a);
     if (sum > 1e-280 && sum < 1e280) return sqrt(sum);
+
     /* The squares left the range of doubles: scale by the largest entry. */
     double largest = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (!(fabs(a[i]) <= largest)) largest = fabs(a[i]);
+    }
     if (largest == 0 || !isfinite(largest)) return largest;
     sum = 0;
     for (size_t i = 0; i < n; i++) sum += (a[i] / largest) * (a[i] / largest);

@@ -5,19 +5,15 @@
 #include <lapacke.h>
 #include <math.h>
 
-static bool all_finite(int n, const double *a)
-{
-    for (size_t i = 0; i < (size_t)n * (size_t)n; i++)
-        if (!isfinite(a[i])) return false;
-    return true;
-}
-
 static yk_status check_input(yk_context *context, int n, const double *a)
 {
     if (n < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "eigenvalues of a matrix with %d rows were asked for", n);
+
     /* LAPACK's QR iteration may not return on a NaN. */
-    if (!all_finite(n, a))
-        return yk_fail(context, YK_ERROR_NOT_FINITE, "the matrix whose eigenvalues are sought is not finite");
+    for (size_t i = 0; i < (size_t)n * (size_t)n; i++) {
+        if (!isfinite(a[i]))
+            return yk_fail(context, YK_ERROR_NOT_FINITE, "the matrix whose eigenvalues are sought is not finite");
+    }
     return YK_OK;
 }
 
@@ -55,13 +51,17 @@ yk_status yk_eigen_general_vectors(yk_context *context, int n, double *a, double
 {
     yk_status status = check_input(context, n, a);
     if (status != YK_OK) return status;
-    for (int i = 0; i < n; i++)
+
+    /* Vectors are those of the transpose: read by columns. */
+    for (int i = 0; i < n; i++) {
         for (int j = 0; j < i; j++) {
-            size_t lower = (size_t)i * (size_t)n + (size_t)j, upper = (size_t)j * (size_t)n + (size_t)i;
+            size_t lower = (size_t)i * (size_t)n + (size_t)j;
+            size_t upper = (size_t)j * (size_t)n + (size_t)i;
             double keep = a[lower];
             a[lower] = a[upper];
             a[upper] = keep;
         }
+    }
     return solve_general(context, n, a, real, imaginary, vectors);
 }
 
@@ -86,12 +86,14 @@ yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double 
     yk_status status = check_input(context, n, a);
     if (status == YK_OK) status = check_input(context, n, b);
     if (status != YK_OK) return status;
+
     double best_length = 0;
     symmetric_pair(n, a, b, values, &best_length, -1);
     double *work = yk_allocate(context, (size_t)best_length, sizeof *work);
     if (!work) return YK_ERROR_MEMORY;
     lapack_int info = symmetric_pair(n, a, b, values, work, (int)best_length);
     yk_release(context, work);
+
     if (info > n)
         return yk_fail(context, YK_ERROR_SINGULAR,
                        "the second matrix of the eigenvalue problem is not positive definite (leading minor %d): is a "

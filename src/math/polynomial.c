@@ -12,18 +12,21 @@ double yk_poly_value(const double *c, int degree, double t)
 /* Repeated synthetic division by (t - t0) leaves the Taylor coefficients there. */
 void yk_poly_shift(double *c, int degree, double t0)
 {
-    for (int i = 0; i < degree; i++)
+    for (int i = 0; i < degree; i++) {
         for (int j = degree - 1; j >= i; j--) c[j] += t0 * c[j + 1];
+    }
 }
 
 /* Newton's divided differences, then their nested form multiplied out. */
 void yk_poly_interpolate(const double *t, const double *y, int degree, double *c)
 {
     for (int i = 0; i <= degree; i++) c[i] = y[i];
-    for (int order = 1; order <= degree; order++)
+    for (int order = 1; order <= degree; order++) {
         for (int i = degree; i >= order; i--) c[i] = (c[i] - c[i - 1]) / (t[i] - t[i - order]);
-    for (int i = degree - 1; i >= 0; i--)
+    }
+    for (int i = degree - 1; i >= 0; i--) {
         for (int j = i; j < degree; j++) c[j] -= t[i] * c[j + 1];
+    }
 }
 
 /* What is left of the end's value and rates after the Taylor polynomial of the start is met by the last three terms. */
@@ -58,8 +61,9 @@ static vector_jet evaluate(const yk_vec3 *c, int degree, double t)
 
 static void shift_vectors(yk_vec3 *c, int degree, double t0)
 {
-    for (int i = 0; i < degree; i++)
+    for (int i = 0; i < degree; i++) {
         for (int j = degree - 1; j >= i; j--) c[j] = yk_v3_axpy(t0, c[j + 1], c[j]);
+    }
 }
 
 yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0)
@@ -78,7 +82,8 @@ static void reduce_vectors(const yk_vec3 *c, int degree, double h, yk_vec3 line[
         mean = yk_v3_axpy(h * power / (i + 1), c[i], mean);
         slope = yk_v3_axpy(power, c[i], slope);
     }
-    line[0] = mean, line[1] = slope;
+    line[0] = mean;
+    line[1] = slope;
 }
 
 yk_input yk_input_reduce(const yk_input *input, double h, int degree)

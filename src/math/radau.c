@@ -33,31 +33,36 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
         double at = t + yk_radau_node[j] * h;
         p->rate(p->user, at, step->stage[j], rate[j]);
         p->jacobian(p->user, at, step->stage[j], jacobian);
-        for (int i = 0; i < YK_RADAU_STAGES; i++)
-            for (int r = 0; r < n; r++)
-                for (int c = 0; c < n; c++)
-                    matrix[(i * n + r) * size + j * n + c] =
-                        (i == j && r == c) - h * coefficient[i][j] * jacobian[r * n + c];
+        for (int i = 0; i < YK_RADAU_STAGES; i++) {
+            for (int r = 0; r < n; r++) {
+                double *row = &matrix[(i * n + r) * size + j * n];
+                for (int c = 0; c < n; c++) row[c] = (i == j && r == c) - h * coefficient[i][j] * jacobian[r * n + c];
+            }
+        }
     }
-    for (int i = 0; i < YK_RADAU_STAGES; i++)
+
+    for (int i = 0; i < YK_RADAU_STAGES; i++) {
         for (int r = 0; r < n; r++) {
             double sum = 0;
             for (int j = 0; j < YK_RADAU_STAGES; j++) sum += coefficient[i][j] * rate[j][r];
             b[i * n + r] = y[r] + h * sum - step->stage[i][r];
         }
+    }
 }
 
 /* Adds the correction; returns its largest entry, relative to what counts. */
 static double correct(const yk_radau_problem *p, const double *b, yk_radau_step *step)
 {
     double largest = 0;
-    for (int i = 0; i < YK_RADAU_STAGES; i++)
+    for (int i = 0; i < YK_RADAU_STAGES; i++) {
+        double *stage = step->stage[i];
         for (int r = 0; r < p->n; r++) {
             double change = b[i * p->n + r];
-            step->stage[i][r] += change;
-            largest = fmax(largest, fabs(change) / (p->scale[r] + fabs(step->stage[i][r])));
+            stage[r] += change;
+            largest = fmax(largest, fabs(change) / (p->scale[r] + fabs(stage[r])));
             if (!isfinite(change)) return INFINITY;
         }
+    }
     return largest;
 }
 
@@ -73,6 +78,7 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
         yk_lu_solve(size, matrix, pivot, b);
         double change = correct(problem, b, step);
         if (!isfinite(change)) return YK_NOT_CONVERGED;
+
         /* Close enough that the next correction, by quadratic convergence, would be lost in rounding. */
         if (change <= NEWTON_TOLERANCE || (change < 1e-7 && change < 1e-3 * last)) return YK_OK;
         last = change;

@@ -1,4 +1,4 @@
-/* Compressed columns over KLU (Davis and Palamadai Natarajan, ACM TOMS 37, 2010): block triangular form, AMD ordering,
+/* Compressed columns over KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD ordering,
  * row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the order, KLU chooses the pivots and
  * the work with them is done in dense panels (supernodal.h), unless these would take too much room. */
 #include "math/sparse.h"
@@ -65,50 +65,44 @@ static void accumulate(int *counts, int n)
     for (int i = 0; i < n; i++) counts[i + 1] += counts[i];
 }
 
-/* Numbers of the entries in the order of their rows. */
-static void sort_by_row(int n, const yk_sparse_entry *entries, size_t count, int *next, int *order)
-{
-    memset(next, 0, ((size_t)n + 1) * sizeof *next);
-    for (size_t k = 0; k < count; k++) next[entries[k].row + 1]++;
-    accumulate(next, n);
-    for (size_t k = 0; k < count; k++) order[next[entries[k].row]++] = (int)k;
-}
-
-/* Two passes over the entries in the order of their rows: the first counts the distinct places of each column (equal
- * ones follow each other), the second numbers them. `last` is the row that was seen last in each column. */
-static void compress(yk_sparse *matrix, const yk_sparse_entry *entries, size_t count, const int *order, int *last,
-                     int *next, int *place)
-{
-    int n = matrix->n;
-    for (int j = 0; j < n; j++) last[j] = -1;
-    for (size_t k = 0; k < count; k++) {
-        yk_sparse_entry entry = entries[order[k]];
-        if (last[entry.column] != entry.row) matrix->starts[entry.column + 1]++;
-        last[entry.column] = entry.row;
-    }
-    accumulate(matrix->starts, n);
-    for (int j = 0; j < n; j++) last[j] = -1, next[j] = matrix->starts[j];
-    for (size_t k = 0; k < count; k++) {
-        yk_sparse_entry entry = entries[order[k]];
-        if (last[entry.column] != entry.row) matrix->rows[next[entry.column]++] = entry.row;
-        last[entry.column] = entry.row;
-        place[order[k]] = next[entry.column] - 1;
-    }
-}
-
+/* Finds the pattern, and for each entry its place in it. */
 static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries, size_t count, int *place)
 {
     yk_context *context = matrix->context;
-    size_t n = (size_t)matrix->n;
-    matrix->starts = yk_allocate(context, n + 1, sizeof *matrix->starts);
+    int n = matrix->n;
+    size_t size = (size_t)n;
+    matrix->starts = yk_allocate(context, size + 1, sizeof *matrix->starts);
     matrix->rows = yk_allocate(context, count, sizeof *matrix->rows);
     int *order = yk_allocate(context, count, sizeof *order);
-    int *next = yk_allocate(context, n + 1, sizeof *next);
-    int *last = yk_allocate(context, n, sizeof *last);
+    int *next = yk_allocate(context, size + 1, sizeof *next);
+    int *last = yk_allocate(context, size, sizeof *last); /* row that was seen last in each column */
     bool complete = matrix->starts && matrix->rows && order && next && last;
     if (complete) {
-        sort_by_row(matrix->n, entries, count, next, order);
-        compress(matrix, entries, count, order, last, next, place);
+        /* Numbers of the entries in the order of their rows. */
+        for (size_t k = 0; k < count; k++) next[entries[k].row + 1]++;
+        accumulate(next, n);
+        for (size_t k = 0; k < count; k++) order[next[entries[k].row]++] = (int)k;
+
+        /* In this order equal ones follow each other in every column: count those that differ, */
+        for (int j = 0; j < n; j++) last[j] = -1;
+        for (size_t k = 0; k < count; k++) {
+            yk_sparse_entry entry = entries[order[k]];
+            if (last[entry.column] != entry.row) matrix->starts[entry.column + 1]++;
+            last[entry.column] = entry.row;
+        }
+        accumulate(matrix->starts, n);
+
+        /* then number them. */
+        for (int j = 0; j < n; j++) {
+            last[j] = -1;
+            next[j] = matrix->starts[j];
+        }
+        for (size_t k = 0; k < count; k++) {
+            yk_sparse_entry entry = entries[order[k]];
+            if (last[entry.column] != entry.row) matrix->rows[next[entry.column]++] = entry.row;
+            last[entry.column] = entry.row;
+            place[order[k]] = next[entry.column] - 1;
+        }
         matrix->values = yk_allocate(context, yk_sparse_nonzeros(matrix), sizeof *matrix->values);
     }
     yk_release(context, last);
@@ -119,20 +113,21 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
 
 static yk_status analyse(yk_sparse *matrix, int *order)
 {
-    klu_defaults(&matrix->common);
+    klu_common *common = &matrix->common;
+    klu_defaults(common);
     matrix->ordered = order != NULL;
     if (order) {
-        matrix->common.btf = 0; /* block triangular form would undo the order */
-        matrix->symbolic = klu_analyze_given(matrix->n, matrix->starts, matrix->rows, order, order, &matrix->common);
+        common->btf = 0; /* block triangular form would undo the order */
+        matrix->symbolic = klu_analyze_given(matrix->n, matrix->starts, matrix->rows, order, order, common);
     } else {
-        matrix->symbolic = klu_analyze(matrix->n, matrix->starts, matrix->rows, &matrix->common);
+        matrix->symbolic = klu_analyze(matrix->n, matrix->starts, matrix->rows, common);
     }
     if (matrix->symbolic) return YK_OK;
-    if (matrix->common.status == KLU_OUT_OF_MEMORY)
+    if (common->status == KLU_OUT_OF_MEMORY)
         return yk_fail(matrix->context, YK_ERROR_MEMORY, "out of memory while ordering a sparse matrix of %d rows",
                        matrix->n);
     return yk_fail(matrix->context, YK_ERROR_INTERNAL, "KLU refused the pattern of a sparse matrix (status %d)",
-                   matrix->common.status);
+                   common->status);
 }
 
 static yk_status create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
@@ -237,20 +232,13 @@ static yk_status check_values(yk_sparse *matrix, int *column)
     int bad = 0, count = matrix->starts[matrix->n];
     for (int k = 0; k < count; k++) bad |= !isfinite(matrix->values[k]);
     if (!bad) return YK_OK;
+
     int j = 0, k = 0;
     while (isfinite(matrix->values[k])) k++;
     while (matrix->starts[j + 1] <= k) j++;
     if (column) *column = j;
     return yk_fail(matrix->context, YK_ERROR_NOT_FINITE, "the matrix is not finite at row %d, column %d",
                    matrix->rows[k], j);
-}
-
-static yk_status singular(yk_sparse *matrix, int *column)
-{
-    int where = matrix->common.singular_col;
-    if (column) *column = where;
-    return yk_fail(matrix->context, YK_ERROR_SINGULAR, "the matrix is singular: no pivot for column %d of %d", where,
-                   matrix->n);
 }
 
 /* Ratio of the smallest to the largest pivot. */
@@ -280,25 +268,28 @@ static bool pivots_still_good(yk_sparse *matrix)
 
 static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *growth, int *column)
 {
+    yk_context *context = matrix->context;
     matrix->present = NULL;
     matrix->in_panels = false;
     discard_factors(matrix, factors);
     *factors = klu_factor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, &matrix->common);
     if (matrix->common.status == KLU_OUT_OF_MEMORY)
-        return yk_fail(matrix->context, YK_ERROR_MEMORY, "out of memory while factoring a sparse matrix of %d rows",
-                       matrix->n);
+        return yk_fail(context, YK_ERROR_MEMORY, "out of memory while factoring a sparse matrix of %d rows", matrix->n);
     if (!*factors || matrix->common.status != KLU_OK) {
-        yk_status status = singular(matrix, column);
+        int where = matrix->common.singular_col;
+        if (column) *column = where;
         discard_factors(matrix, factors);
-        return status;
+        return yk_fail(context, YK_ERROR_SINGULAR, "the matrix is singular: no pivot for column %d of %d", where,
+                       matrix->n);
     }
+
     *growth = pivot_growth(matrix, *factors);
     if (*growth > 0) {
         matrix->present = *factors;
         return YK_OK;
     }
     discard_factors(matrix, factors);
-    return yk_fail(matrix->context, YK_ERROR_NOT_FINITE,
+    return yk_fail(context, YK_ERROR_NOT_FINITE,
                    "factoring a sparse matrix of %d rows overflowed: its entries differ too much in size", matrix->n);
 }
 
@@ -367,6 +358,7 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     if (status != YK_OK) return status;
     status = full_factor(matrix, &matrix->numeric, &matrix->growth, column);
     if (status != YK_OK) return status;
+
     matrix->spread = pivot_spread(matrix, matrix->numeric);
     if (matrix->ordered) status = make_panels(matrix);
     if (status != YK_OK || !matrix->lu) return status;
@@ -398,6 +390,8 @@ yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 {
     matrix->in_panels = matrix->lu && refactor_panels(matrix);
     if (matrix->in_panels) return YK_OK;
+
+    /* KLU with its old pivots, then with pivots of this matrix's own. */
     yk_status status = check_values(matrix, column);
     if (status != YK_OK) return status;
     if (matrix->numeric) {
@@ -425,8 +419,9 @@ void yk_sparse_solve(yk_sparse *matrix, double *b)
 void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y)
 {
     for (int i = 0; i < matrix->n; i++) y[i] = 0;
-    for (int j = 0; j < matrix->n; j++)
+    for (int j = 0; j < matrix->n; j++) {
         for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++) y[matrix->rows[k]] += matrix->values[k] * x[j];
+    }
 }
 
 double yk_sparse_rcond(yk_sparse *matrix)
