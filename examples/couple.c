@@ -136,6 +136,8 @@ static yk_status cart_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
+static const yk_rollback_ops cart_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = cart_layout, .get = cart_get, .set = cart_set};
 static const yk_subsystem_ops cart_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "cart",
@@ -145,9 +147,7 @@ static const yk_subsystem_ops cart_ops = {
     .step = cart_step,
     .output = cart_output,
     .destroy = cart_destroy,
-    .state_layout = cart_layout,
-    .state_get = cart_get,
-    .state_set = cart_set,
+    .rollback = &cart_rollback_ops,
     .predict = cart_predict,
 };
 

@@ -239,11 +239,119 @@ typedef struct yk_step_model {
     double weight[3], memory;
 } yk_step_model;
 
+/* Capabilities -------------------------------------------------------------------------------------------------------
+ *
+ * What a subsystem can do beyond stepping, in groups. A group is a constant table, stamped as the table of the subsystem is with the
+ * size that it had when it was compiled. It is absent (NULL) or whole; schemes ask for groups before a run starts. */
+
+/* Rollback, checkpoint, finite differences; after start. Set after get restores bit for bit, and discards an open trial. */
+typedef struct yk_rollback_ops {
+    size_t size; /* sizeof(yk_rollback_ops), and so on below */
+    yk_state_layout (*layout)(const yk_subsystem *self);
+    void (*get)(const yk_subsystem *self, double *image);
+    yk_status (*set)(yk_subsystem *self, const double *image);
+} yk_rollback_ops;
+
+/* Single iterations of the solver. */
+typedef struct yk_iteration_ops {
+    size_t size;
+    /* One iteration towards the state at t + h. The first call after step, start or a rollback opens a trial from the
+     * predicted state; outputs are those of the trial until step closes it. */
+    yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_iteration *report);
+} yk_iteration_ops;
+
+/* Derivatives of a step by its inputs. */
+typedef struct yk_sensitivity_ops {
+    size_t size;
+    /* As step of the subsystem, and the derivatives of the motions at t + h of all ports that take a wrench, by the
+     * coefficients 0 to `degree` of their inputs. Row-major. Rows: per such port, in the order of the ports, position 3,
+     * rotation 3 (a rotation vector in global axes), velocity 3, angular velocity 3, acceleration 3, angular
+     * acceleration 3; of a scalar port position, velocity, acceleration. Columns: per such port, per power of time, force
+     * 3 and torque 3; of a scalar port one. */
+    yk_status (*step)(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree, double *matrix);
+} yk_sensitivity_ops;
+
+/* The reduced interface model. */
+typedef struct yk_interface_model_ops {
+    size_t size;
+    /* For a step from t to t + h, at the present state: papers rim (5)-(7), with contact and friction (36)-(44). Contacts
+     * keep the state that they had in the last step, sticking, slipping or open, unless the wrenches of that step would now
+     * close or open them; a step in which they keep it gives the velocities of the model, up to terms of second order in
+     * the rotations over h. Of the inputs those of motion ports are read, wrenches count as zero. State and outputs stay
+     * as they are. */
+    yk_status (*evaluate)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_interface_model *model);
+} yk_interface_model_ops;
+
+/* The next step as the solver would make it. */
+typedef struct yk_step_model_ops {
+    size_t size;
+    /* What the step from t to t + h with these inputs will do to the ports that take a wrench, without taking it: the
+     * equations of the step, linear around the solver's prediction. Costs a part of a step. State and outputs stay as
+     * they are. */
+    yk_status (*evaluate)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_step_model *model);
+} yk_step_model_ops;
+
+/* New subsystems of the same kind. */
+typedef struct yk_merging_ops {
+    size_t size;
+    /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the parts in order, all
+     * unconnected, in the units and axes of the whole. So are its channels, in the units and axes of their part, with
+     * others of its own after them. The parts stay as they are. The reference of every coupling scheme. */
+    yk_status (*merge)(const yk_merge_def *def, yk_subsystem **merged);
+    /* A free mass at rest, in the subsystem's units of mass, with the same integrator and options: one port of the given
+     * kind, whose motion along x is that of the mass; a marker begins at the origin, a scalar port at 1. The limits of
+     * coupling schemes are found on it. YK_ERROR_CAPABILITY where there is no such port. */
+    yk_status (*free_mass)(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made);
+} yk_merging_ops;
+
+/* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one, each by its own equations
+ * with what is known of the others. Subsystems that have this group give it to what is merged from them. */
+typedef struct yk_part_ops {
+    size_t size;
+    /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has them. The first call
+     * after start, step or a rollback opens the trial; step accepts it as it stands. What it keeps for later steps is
+     * part of the state. *change: the largest change that it made in a velocity of the part, as a fraction of the typical
+     * velocity of the whole. */
+    yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_input *inputs, double *change);
+    /* What a trial knows of a part, as *words doubles for another subsystem that was merged from the same parts and has the
+     * same state; YK_ERROR_CAPABILITY if its parts cannot be relaxed, and message says why. The first *unknowns of them
+     * are what the part solves for, and others may be set instead. Takes what memory relaxing needs. After start; get and
+     * set in an open trial. */
+    yk_status (*words)(yk_subsystem *self, int part, size_t *words, size_t *unknowns);
+    void (*get)(yk_subsystem *self, int part, double *words);
+    void (*set)(yk_subsystem *self, int part, const double *words);
+} yk_part_ops;
+
+/* Jumps of its own. */
+typedef struct yk_event_ops {
+    size_t size;
+    /* The first time after t at which something of the subsystem's own jumps or has a kink, as far as it knows: a given
+     * function of time, a sample; infinity: nothing. Macro steps end there, and nothing is extrapolated over it, unless
+     * events of one subsystem follow each other as fast as macro steps do. */
+    double (*next)(const yk_subsystem *self, double t);
+} yk_event_ops;
+
+/* Its energies. */
+typedef struct yk_energy_ops {
+    size_t size;
+    void (*read)(const yk_subsystem *self, yk_energy *energy);
+} yk_energy_ops;
+
+/* What can be recorded besides the ports: reactions, body motions, pressures. */
+typedef struct yk_channel_ops {
+    size_t size;
+    /* The channels, valid and constant as long as the subsystem lives; returns their number. */
+    int (*list)(const yk_subsystem *self, const yk_channel **list);
+    void (*read)(const yk_subsystem *self, int channel, double *values);
+} yk_channel_ops;
+
+/* The table of a subsystem ---------------------------------------------------------------------------------------- */
+
 typedef struct yk_subsystem_ops {
     size_t size;      /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
     const char *kind; /* "oscillator", "smooth", ... */
 
-    /* Required --------------------------------------------------------------------------------------------- */
+    /* Required. */
 
     /* The ports, valid and constant as long as the subsystem lives; returns their number. */
     int (*ports)(const yk_subsystem *self, const yk_port **list);
@@ -260,75 +368,35 @@ typedef struct yk_subsystem_ops {
     void (*output)(const yk_subsystem *self, int port, yk_port_value *value);
     void (*destroy)(yk_subsystem *self);
 
-    /* Optional, absent when NULL ---------------------------------------------------------------------------- */
+    /* May be NULL, and then have the default that is named. */
 
-    /* What went wrong, in words, after step or start returned other than YK_OK; valid until the next call. */
+    /* What went wrong, in words, after a call returned other than YK_OK; valid until the next call. Default: the text of
+     * the status. */
     const char *(*message)(const yk_subsystem *self);
-    /* Rollback, checkpoint, finite differences. All three or none; valid after start. Set after get restores
-     * bit for bit, and discards an open trial. */
-    yk_state_layout (*state_layout)(const yk_subsystem *self);
-    void (*state_get)(const yk_subsystem *self, double *image);
-    yk_status (*state_set)(yk_subsystem *self, const double *image);
-    /* The motion at t + h as the solver extrapolates it before it knows the inputs; the state is not touched. */
+    /* The motion at t + h as the solver extrapolates it before it knows the inputs; the state is not touched. Default: the
+     * coupling extrapolates the outputs. */
     void (*predict)(const yk_subsystem *self, int port, double h, yk_motion *motion);
-    /* One iteration of the solver towards the state at t + h. The first call after step, start or state_set opens
-     * a trial from the predicted state; outputs are those of the trial until step closes it. */
-    yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_iteration *report);
-    void (*energy)(const yk_subsystem *self, yk_energy *energy);
-    /* What can be recorded besides the ports: reactions, body motions, pressures. Both or none. */
-    int (*channels)(const yk_subsystem *self, const yk_channel **list);
-    void (*channel_read)(const yk_subsystem *self, int channel, double *values);
-    /* Fills at most `capacity` shapes, returns how many there are. */
-    int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
-    /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the parts in order, all
-     * unconnected, in the units and axes of the whole. So are its channels, in the units and axes of their part, with
-     * others of its own after them. The parts stay as they are. The reference of every coupling scheme. */
-    yk_status (*merge)(const yk_merge_def *def, yk_subsystem **merged);
-    /* As step, and the derivatives of the motions at t + h of all ports that take a wrench, by the coefficients 0 to
-     * `degree` of their inputs. Row-major. Rows: per such port, in the order of the ports, position 3, rotation 3 (a
-     * rotation vector in global axes), velocity 3, angular velocity 3, acceleration 3, angular acceleration 3; of a
-     * scalar port position, velocity, acceleration. Columns: per such port, per power of time, force 3 and torque 3; of
-     * a scalar port one. */
-    yk_status (*step_sensitivity)(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
-                                  double *matrix);
-    /* The reduced interface model for a step from t to t + h, at the present state: papers rim (5)-(7), with contact
-     * and friction (36)-(44). Contacts keep the state that they had in the last step, sticking, slipping or open, unless
-     * the wrenches of that step would now close or open them; a step in which they keep it gives the velocities of the model, up to terms of second order in the rotations over h.
-     * Of the inputs those of motion ports are read, wrenches count as zero. State and outputs stay as they are. */
-    yk_status (*interface_model)(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                                 yk_interface_model *model);
-    /* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one, each by its own
-     * equations with what is known of the others. All four or none; of the parts themselves they say only that what is
-     * merged from them has them. */
-    /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has them. The first call
-     * after start, step or state_set opens the trial; step accepts it as it stands. What it keeps for later steps is
-     * part of the state. *change: the largest change that it
-     * made in a velocity of the part, as a fraction of the typical velocity of the whole. */
-    yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_input *inputs, double *change);
-    /* What a trial knows of a part, as *words doubles for another subsystem that was merged from the same parts and has the
-     * same state; YK_ERROR_CAPABILITY if its parts cannot be relaxed, and message says why. The first *unknowns of them
-     * are what the part solves for, and others may be set in their place. Takes what memory relaxing needs. After start;
-     * get and set in an open trial. */
-    yk_status (*part_words)(yk_subsystem *self, int part, size_t *words, size_t *unknowns);
-    void (*part_get)(yk_subsystem *self, int part, double *words);
-    void (*part_set)(yk_subsystem *self, int part, const double *words);
-    /* The first time after t at which something of the subsystem's own jumps or has a kink, as far as it knows: a given
-     * function of time, a sample; infinity: nothing. Macro steps end there, and nothing is extrapolated over it, unless
-     * events of one subsystem follow each other as fast as macro steps do. */
-    double (*next_event)(const yk_subsystem *self, double t);
-    /* The degree of polynomials in time up to which one step follows a wrench; NULL: 0, one value or the mean counts. */
+    /* The degree of polynomials in time up to which one step follows a wrench. Default: 0, one value or the mean counts. */
     int (*input_degree)(const yk_subsystem *self);
-    /* What the step from t to t + h with these inputs will do to the ports that take a wrench, without taking it: the
-     * equations of the step, linear around the solver's prediction. Costs a part of a step. State and outputs stay as
-     * they are. */
-    yk_status (*step_model)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_step_model *model);
     /* Moves a marker port on its body, before it is connected: with the body where it was defined to start, the port's
-     * origin is at `position` and its axes are `orientation`, in the subsystem's global frame; NULL: as they were. */
-    yk_status (*place_port)(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation);
-    /* A free mass at rest, in the subsystem's units of mass, as a subsystem of the same kind with the same integrator and
-     * options: one port of the given kind, whose motion along x is that of the mass; a marker begins at the origin, a
-     * scalar port at 1. The limits of coupling schemes are found on it. YK_ERROR_CAPABILITY where there is no such port. */
-    yk_status (*free_mass)(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made);
+     * origin is at `position` and its axes are `orientation`, in the subsystem's global frame; NULL: as they were.
+     * Default: ports cannot be moved. */
+    yk_status (*move_port)(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation);
+    /* Fills at most `capacity` shapes, returns how many there are. Default: none. */
+    int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
+
+    /* Capabilities: absent when NULL. */
+
+    const yk_rollback_ops *rollback;
+    const yk_iteration_ops *iteration;
+    const yk_sensitivity_ops *sensitivity;
+    const yk_interface_model_ops *interface_model;
+    const yk_step_model_ops *step_model;
+    const yk_merging_ops *merging;
+    const yk_part_ops *parts;
+    const yk_event_ops *events;
+    const yk_energy_ops *energy;
+    const yk_channel_ops *channels;
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

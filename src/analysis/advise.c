@@ -164,7 +164,7 @@ static yk_status choose_channels(study *s, const yk_scenario *scenario)
 static bool can_merge(const yk_scenario_info *info)
 {
     for (int i = 0; i < info->subsystem_count; i++)
-        if (!info->subsystems[i]->ops->merge || info->subsystems[i]->ops != info->subsystems[0]->ops) return false;
+        if (!info->subsystems[i]->ops->merging || info->subsystems[i]->ops != info->subsystems[0]->ops) return false;
     return true;
 }
 

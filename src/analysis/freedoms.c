@@ -164,7 +164,7 @@ static yk_status ask(yk_context *context, const yk_scenario_info *info, int subs
         inputs[i].orientation.w = 1;
         for (int k = 3; w->first[i] >= 0 && k < columns_of(ports[i].kind); k++) w->rotates[w->first[i] + k] = true;
     }
-    if (status == YK_OK) status = ops->interface_model(w->subsystem, info->start, info->step, inputs, &model);
+    if (status == YK_OK) status = ops->interface_model->evaluate(w->subsystem, info->start, info->step, inputs, &model);
     yk_release(context, inputs);
     if (status < 0) return status;
 

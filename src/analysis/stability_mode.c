@@ -73,7 +73,7 @@ static int list_movers(const yk_scenario_info *info, mover *list)
         const yk_channel *channels = NULL;
         const yk_port *ports;
         int before = count, channel_count = 0;
-        if (part->ops->channels && part->ops->channel_read) channel_count = part->ops->channels(part, &channels);
+        if (part->ops->channels) channel_count = part->ops->channels->list(part, &channels);
         for (int i = 0; i < channel_count; i++) {
             if (!is_position(&channels[i])) continue;
             if (list) list[count] = (mover){.subsystem = s, .channel = i, .name = channels[i].name};

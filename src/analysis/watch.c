@@ -134,7 +134,7 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 static bool can_take_index1(const yk_scenario_info *info)
 {
     for (int i = 0; i < info->subsystem_count; i++)
-        if (!info->subsystems[i]->ops->state_get) return false;
+        if (!info->subsystems[i]->ops->rollback) return false;
 
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *interface = &info->interfaces[i];
@@ -448,7 +448,7 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
     if (!part->ops->channels) return false;
 
     const yk_channel *channels;
-    int count = part->ops->channels(part, &channels);
+    int count = part->ops->channels->list(part, &channels);
     for (int i = 0; i < count; i++) {
         if (strcmp(channels[i].name, name) != 0) continue;
         yk_system_channel(system, subsystem, i, value);

@@ -52,7 +52,7 @@ static yk_status ask_for_interface_model(yk_system *system, int participant)
     double h = system->h;
     const yk_input *inputs = yk_system_inputs(system, participant);
     yk_interface_model given = {.size = n, .inverse_mass = own->inverse_mass, .rate = own->rate, .lead = 1};
-    yk_status status = m->subsystem->ops->interface_model(m->subsystem, system->t, h, inputs, &given);
+    yk_status status = m->subsystem->ops->interface_model->evaluate(m->subsystem, system->t, h, inputs, &given);
     if (status < 0) return status;
 
     /* Many steps follow a wrench as a method of second order does in one. */
@@ -94,8 +94,8 @@ static yk_status ask(yk_system *system, int participant)
     double begin = yk_clock_seconds();
     own->model.steps = m->substeps;
     const yk_subsystem_ops *ops = m->subsystem->ops;
-    m->status = ops->step_model ? ops->step_model(m->subsystem, system->t, system->h,
-                                                  yk_system_inputs(system, participant), &own->model)
+    m->status = ops->step_model ? ops->step_model->evaluate(m->subsystem, system->t, system->h,
+                                                            yk_system_inputs(system, participant), &own->model)
                                 : ask_for_interface_model(system, participant);
     for (int port = 0; m->transform && port < m->port_count; port++) {
         int offset = own->offsets[port];

@@ -126,7 +126,7 @@ static inline yk_motion yk_index1_answer(const yk_system *system, int interface,
 static inline bool yk_index1_has_sensitivity(const yk_system *system, int participant)
 {
     const yk_participant *m = &system->participants[participant];
-    return m->subsystem->ops->step_sensitivity && !m->moments && m->substeps == 1 && !system->scheme.index1.differences;
+    return m->subsystem->ops->sensitivity && !m->moments && m->substeps == 1 && !system->scheme.index1.differences;
 }
 
 /* index1_wire.c: wires that are solved for. Room for them at creation; their values at the end of the step as they are

@@ -179,7 +179,7 @@ static bool participant_energy(const yk_participant *m, yk_energy *energy)
     *energy = (yk_energy){0};
     if (!m->subsystem->ops->energy) return false;
     energy->port_work = NAN;
-    m->subsystem->ops->energy(m->subsystem, energy);
+    m->subsystem->ops->energy->read(m->subsystem, energy);
     if (m->transform) yk_transform_energy(m->transform, energy);
     return true;
 }

@@ -64,7 +64,7 @@ static yk_status check_kinds(const yk_system *system, const yk_system_def *def)
                            "scheme %s: interface '%s' joins '%s' (%s) and '%s' (%s), and subsystems of different kinds "
                            "cannot be merged to one. Choose the scheme tight or index1, or model both in one solver",
                            scheme, face->name, def->names[a], first->kind, def->names[b], second->kind);
-        if (!first->merge)
+        if (!first->merging)
             return yk_fail(system->context, YK_ERROR_CAPABILITY,
                            "scheme %s: interface '%s' joins '%s' and '%s', and subsystems of the kind %s cannot be "
                            "merged to one. Choose the scheme tight or index1",
@@ -93,7 +93,7 @@ static yk_status fill_group(yk_system *system, const yk_system_def *def, const i
         system->parts[i] =
             (yk_system_part){.participant = participant, .port = port, .channel = channel, .shows = i == first};
         port += object->ops->ports(object, &ports);
-        channel += object->ops->channels ? object->ops->channels(object, &channels) : 0;
+        channel += object->ops->channels ? object->ops->channels->list(object, &channels) : 0;
         if (used < NAME_LENGTH)
             used += (size_t)snprintf(group->name + used, NAME_LENGTH - used, "%s%s", group->part_count ? " + " : "",
                                      def->names[i]);
@@ -174,7 +174,7 @@ yk_status yk_merging_copy(const yk_system *system, const yk_group *group, yk_sub
 {
     (void)system;
     *merged = NULL;
-    return group->objects[0]->ops->merge(&group->merge, merged);
+    return group->objects[0]->ops->merging->merge(&group->merge, merged);
 }
 
 /* The system that is left ------------------------------------------------------------------------------------------ */

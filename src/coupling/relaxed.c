@@ -55,7 +55,7 @@ void yk_relaxed_destroy(yk_system *system)
 static yk_status check_capability(const yk_system *system, const yk_participant *participant)
 {
     const yk_subsystem_ops *ops = participant->subsystem->ops;
-    if (ops->relax && ops->part_words && ops->part_get && ops->part_set && ops->state_get) return YK_OK;
+    if (ops->parts && ops->rollback) return YK_OK;
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed part by part; choose the scheme "
                    "monolithic, tight or index1",
@@ -119,7 +119,7 @@ static yk_status start_copies(yk_system *system, const yk_relaxed_group *group)
         yk_subsystem *worker = group->workers[i];
         size_t words, unknowns;
         yk_status status = worker->ops->start(worker, system->start, system->step, NULL);
-        if (status >= 0) status = worker->ops->part_words(worker, i, &words, &unknowns);
+        if (status >= 0) status = worker->ops->parts->words(worker, i, &words, &unknowns);
         if (status < 0) return status;
     }
     return YK_OK;
@@ -133,7 +133,7 @@ static yk_status start_group(yk_system *system, int participant)
     yk_subsystem *whole = system->participants[participant].subsystem;
     for (int i = 0; i < group->part_count; i++) {
         size_t words = 0;
-        yk_status status = whole->ops->part_words(whole, i, &words, &group->unknowns[i]);
+        yk_status status = whole->ops->parts->words(whole, i, &words, &group->unknowns[i]);
         if (status < 0)
             return yk_fail(context, status, "scheme relaxed: %s",
                            whole->ops->message ? whole->ops->message(whole) : "a part cannot be relaxed");
@@ -142,7 +142,7 @@ static yk_status start_group(yk_system *system, int participant)
     yk_status status = start_copies(system, group);
     if (status < 0) return status;
 
-    size_t words = group->offset[group->part_count], image = whole->ops->state_layout(whole).words;
+    size_t words = group->offset[group->part_count], image = whole->ops->rollback->layout(whole).words;
     if (!group->words) group->words = yk_allocate(context, words, sizeof *group->words);
     if (!group->image) group->image = yk_allocate(context, image, sizeof *group->image);
     if (!group->words || !group->image) return YK_ERROR_MEMORY;
@@ -179,7 +179,7 @@ static yk_status gauss_seidel(const work *w)
     yk_relaxed_group *group = w->group;
     const yk_system *system = w->system;
     for (int i = 0; i < group->part_count; i++) {
-        group->status[i] = w->whole->ops->relax(w->whole, i, system->t, system->h, w->inputs, &group->change[i]);
+        group->status[i] = w->whole->ops->parts->relax(w->whole, i, system->t, system->h, w->inputs, &group->change[i]);
         if (group->status[i] < 0) return part_failed(w, i, w->whole);
     }
     return YK_OK;
@@ -193,8 +193,9 @@ static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
     (void)chunk;
     for (size_t i = begin; i < end; i++) {
         yk_subsystem *worker = group->workers[i];
-        group->status[i] = worker->ops->relax(worker, (int)i, system->t, system->h, w->inputs, &group->change[i]);
-        if (group->status[i] >= 0) worker->ops->part_get(worker, (int)i, group->words + group->offset[i]);
+        group->status[i] =
+            worker->ops->parts->relax(worker, (int)i, system->t, system->h, w->inputs, &group->change[i]);
+        if (group->status[i] >= 0) worker->ops->parts->get(worker, (int)i, group->words + group->offset[i]);
     }
 }
 
@@ -210,7 +211,7 @@ static yk_status jacobi(work *w)
         if (group->status[i] < 0) return part_failed(w, i, group->workers[i]);
     for (int i = 0; i < group->part_count; i++)
         for (int j = 0; j < group->part_count; j++)
-            if (i != j) group->workers[i]->ops->part_set(group->workers[i], j, group->words + group->offset[j]);
+            if (i != j) group->workers[i]->ops->parts->set(group->workers[i], j, group->words + group->offset[j]);
     return YK_OK;
 }
 
@@ -223,7 +224,7 @@ static void accelerate(const work *w, bool first)
     double *at = group->after;
     for (int i = 0; i < group->part_count; at += group->unknowns[i++]) {
         double *words = group->words + group->offset[i];
-        if (!copies) whole->ops->part_get(whole, i, words);
+        if (!copies) whole->ops->parts->get(whole, i, words);
         memcpy(at, words, group->unknowns[i] * sizeof *at);
     }
     if (first) {
@@ -237,8 +238,8 @@ static void accelerate(const work *w, bool first)
     for (int i = 0; i < group->part_count; at += group->unknowns[i++]) {
         double *words = group->words + group->offset[i];
         memcpy(words, at, group->unknowns[i] * sizeof *at);
-        if (!copies) whole->ops->part_set(whole, i, words);
-        for (int j = 0; j < group->worker_count; j++) group->workers[j]->ops->part_set(group->workers[j], i, words);
+        if (!copies) whole->ops->parts->set(whole, i, words);
+        for (int j = 0; j < group->worker_count; j++) group->workers[j]->ops->parts->set(group->workers[j], i, words);
     }
 }
 
@@ -294,9 +295,9 @@ yk_status yk_relaxed_sweep(yk_system *system, yk_participant *participant)
     work w = {system, &system->relaxed->groups[index], participant->subsystem, yk_system_inputs(system, index)};
     if (w.group->part_count == 0) return YK_OK;
     if (w.group->worker_count > 0) {
-        w.whole->ops->state_get(w.whole, w.group->image);
+        w.whole->ops->rollback->get(w.whole, w.group->image);
         for (int i = 1; i < w.group->worker_count; i++) {
-            yk_status status = w.group->workers[i]->ops->state_set(w.group->workers[i], w.group->image);
+            yk_status status = w.group->workers[i]->ops->rollback->set(w.group->workers[i], w.group->image);
             if (status < 0) return status;
         }
     }

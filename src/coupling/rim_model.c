@@ -19,7 +19,7 @@
 static bool can_return(const yk_participant *m)
 {
     const yk_subsystem_ops *ops = m->subsystem->ops;
-    return ops->state_layout && ops->state_get && ops->state_set;
+    return ops->rollback;
 }
 
 static bool known(const yk_system *system, const yk_participant *m)
@@ -29,7 +29,7 @@ static bool known(const yk_system *system, const yk_participant *m)
 
 static bool can_differentiate(const yk_participant *m)
 {
-    return m->subsystem->ops->step_sensitivity && m->substeps == 1;
+    return m->subsystem->ops->sensitivity && m->substeps == 1;
 }
 
 yk_status yk_rim_check_model(yk_system *system, int participant)
@@ -97,7 +97,7 @@ static yk_status try_step(yk_system *system, int participant, const double *wren
     yk_status status = yk_system_advance(system, participant);
     if (status < 0) return status;
     read_motion(m, &system->rim->participants[participant], velocity, position);
-    return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
+    return m->status = m->subsystem->ops->rollback->set(m->subsystem, m->mark);
 }
 
 /* A change of wrench that is small beside those that act and large beside rounding. */
@@ -169,7 +169,7 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
     if (m->transform) to_system_units(m, own);
     read_motion(m, own, end, index);
     for (int i = 0; i < n; i++) own->model.rate[i] = (end[i] - own->start[i]) / system->h;
-    return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
+    return m->status = m->subsystem->ops->rollback->set(m->subsystem, m->mark);
 }
 
 /* Trial steps are the model's cost, and not steps of the participant. */
@@ -180,7 +180,7 @@ static yk_status identify(yk_system *system, int participant)
     yk_subsystem_statistics statistics = m->statistics;
     int64_t timed = m->timed_calls;
     bool advanced = m->advanced;
-    m->subsystem->ops->state_get(m->subsystem, m->mark);
+    m->subsystem->ops->rollback->get(m->subsystem, m->mark);
     yk_status status = can_differentiate(m) ? identify_by_sensitivity(system, participant)
                                             : identify_by_differences(system, participant);
     m->statistics = statistics;
@@ -217,7 +217,8 @@ static yk_status compose(yk_system *system, int participant)
     yk_step_model *step = &own->step;
     int n = own->size;
     double h = system->h, *fed = own->scratch, *scale = fed + n;
-    m->status = m->subsystem->ops->step_model(m->subsystem, system->t, h, yk_system_inputs(system, participant), step);
+    m->status = m->subsystem->ops->step_model->evaluate(m->subsystem, system->t, h,
+                                                        yk_system_inputs(system, participant), step);
     if (m->status < 0) return m->status;
     for (int port = 0; m->transform && port < m->port_count; port++) {
         int offset = own->offsets[port];
@@ -269,8 +270,8 @@ yk_status yk_rim_find_model(yk_system *system, int participant)
     if (own->steps) {
         compose(system, participant);
     } else if (known(system, m)) {
-        m->status = m->subsystem->ops->interface_model(m->subsystem, system->t, system->h,
-                                                       yk_system_inputs(system, participant), &own->model);
+        m->status = m->subsystem->ops->interface_model->evaluate(m->subsystem, system->t, system->h,
+                                                                 yk_system_inputs(system, participant), &own->model);
         if (m->status >= 0 && m->transform) to_system_units(m, own);
     } else {
         m->status = identify(system, participant);

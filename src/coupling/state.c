@@ -26,7 +26,7 @@ static size_t remembered_words(const yk_participant *m)
 static bool can_roll_back(const yk_participant *m)
 {
     const yk_subsystem_ops *ops = m->subsystem->ops;
-    return ops->state_layout && ops->state_get && ops->state_set;
+    return ops->rollback;
 }
 
 yk_status yk_system_check_rollback(const yk_system *system)
@@ -64,7 +64,7 @@ yk_status yk_system_prepare_states(yk_system *system)
             complete = false;
             continue;
         }
-        m->layout = m->subsystem->ops->state_layout(m->subsystem);
+        m->layout = m->subsystem->ops->rollback->layout(m->subsystem);
         double *mark = yk_reallocate(system->context, m->mark, m->layout.words, sizeof *mark);
         if (!mark) return YK_ERROR_MEMORY;
         m->mark = mark;
@@ -98,14 +98,14 @@ void yk_system_mark(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
-        m->subsystem->ops->state_get(m->subsystem, m->mark);
+        m->subsystem->ops->rollback->get(m->subsystem, m->mark);
     }
 }
 
 yk_status yk_system_rewind(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    return m->status = m->subsystem->ops->state_set(m->subsystem, m->mark);
+    return m->status = m->subsystem->ops->rollback->set(m->subsystem, m->mark);
 }
 
 yk_state_layout yk_system_state_layout(const yk_system *system)
@@ -131,7 +131,7 @@ void yk_system_state_get(const yk_system *system, double *image)
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         size_t ports = (size_t)m->port_count;
-        m->subsystem->ops->state_get(m->subsystem, system->scratch);
+        m->subsystem->ops->rollback->get(m->subsystem, system->scratch);
         continuous = put(continuous, system->scratch, m->layout.continuous);
         opaque = put(opaque, system->scratch + m->layout.continuous, m->layout.words - m->layout.continuous);
         if (!m->earlier) continue;
@@ -163,7 +163,7 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         size_t ports = (size_t)m->port_count;
         continuous = take(system->scratch, continuous, m->layout.continuous);
         opaque = take(system->scratch + m->layout.continuous, opaque, m->layout.words - m->layout.continuous);
-        m->status = m->subsystem->ops->state_set(m->subsystem, system->scratch);
+        m->status = m->subsystem->ops->rollback->set(m->subsystem, system->scratch);
         if (m->status < 0) return yk_system_report_failure(system, i);
         yk_system_gather(m);
         if (!m->earlier) continue;

@@ -448,10 +448,10 @@ static yk_status controlled_step(yk_system *system, double t, double room, doubl
  * a fast controller, are the participant's own affair. */
 static double announced_event(const yk_system *system, const yk_participant *m, double t)
 {
-    if (!m->subsystem->ops->next_event) return INFINITY;
-    double event = m->subsystem->ops->next_event(m->subsystem, t);
+    if (!m->subsystem->ops->events) return INFINITY;
+    double event = m->subsystem->ops->events->next(m->subsystem, t);
     if (!isfinite(event)) return INFINITY;
-    double following = m->subsystem->ops->next_event(m->subsystem, event * (1 + DBL_EPSILON));
+    double following = m->subsystem->ops->events->next(m->subsystem, event * (1 + DBL_EPSILON));
     return following - event > system->step * (1 + SLIVER) ? event : INFINITY;
 }
 

@@ -23,8 +23,8 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
         const yk_participant *m = &system->participants[sides[i]];
         substeps[i] = m->substeps;
         const yk_subsystem_ops *ops = m->subsystem->ops;
-        if (!ops->free_mass) return YK_ERROR_CAPABILITY;
-        yk_status status = ops->free_mass(m->subsystem, i == 0 ? 1 : ratio, kind, &surrogate->masses[i]);
+        if (!ops->merging) return YK_ERROR_CAPABILITY;
+        yk_status status = ops->merging->free_mass(m->subsystem, i == 0 ? 1 : ratio, kind, &surrogate->masses[i]);
         if (status < 0) return status;
     }
 

@@ -176,15 +176,15 @@ static yk_status step_participant(yk_system *system, yk_participant *m)
     }
     if (m->substeps > 1) return step_in_parts(system, m);
     if (m->sensitivity)
-        return m->subsystem->ops->step_sensitivity(m->subsystem, system->t, system->h, own_inputs(system, m, 0),
-                                                   m->sensitivity_degree, m->sensitivity);
+        return m->subsystem->ops->sensitivity->step(m->subsystem, system->t, system->h, own_inputs(system, m, 0),
+                                                    m->sensitivity_degree, m->sensitivity);
     return m->subsystem->ops->step(m->subsystem, system->t, system->h, own_inputs(system, m, 0));
 }
 
 static yk_status iterate_participant(yk_system *system, yk_participant *m)
 {
     yk_iteration report;
-    return m->subsystem->ops->iterate(m->subsystem, system->t, system->h, own_inputs(system, m, 0), &report);
+    return m->subsystem->ops->iteration->iterate(m->subsystem, system->t, system->h, own_inputs(system, m, 0), &report);
 }
 
 /* Calls the participant, keeps the time that it took, and reads its outputs. */
@@ -568,7 +568,7 @@ const yk_port_value *yk_system_output(const yk_system *system, int subsystem, in
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values)
 {
     const yk_subsystem *shown = participant_of(system, subsystem)->subsystem;
-    shown->ops->channel_read(shown, system->parts[subsystem].channel + channel, values);
+    shown->ops->channels->read(shown, system->parts[subsystem].channel + channel, values);
 }
 
 /* Joints inside a merged participant hold, or close as fast as its stabilisation makes them. */

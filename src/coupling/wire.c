@@ -46,7 +46,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
                        from->ports[def->source_port].name, from->name);
     if (!port) {
         const yk_channel *channels = NULL;
-        int count = ops->channels ? ops->channels(from->subsystem, &channels) : 0;
+        int count = ops->channels ? ops->channels->list(from->subsystem, &channels) : 0;
         if (def->source_channel < 0 || def->source_channel >= count)
             return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': subsystem '%s' has no channel %d", def->name,
                            from->name, def->source_channel);
@@ -127,7 +127,7 @@ void yk_wires_read(yk_participant *participant)
             wire->now = ((const double *)&participant->values[def->source_port])[def->component];
             continue;
         }
-        participant->subsystem->ops->channel_read(participant->subsystem, def->source_channel, wire->channel);
+        participant->subsystem->ops->channels->read(participant->subsystem, def->source_channel, wire->channel);
         wire->now = wire->channel[def->component];
     }
 }

@@ -3,25 +3,13 @@
 #include <stdio.h>
 
 #include "coupling/balance.h"
+#include "coupling/contract.h"
 #include "coupling/index1.h"
 #include "coupling/merging.h"
 #include "coupling/relaxed.h"
 #include "coupling/rim.h"
 #include "coupling/unknowns.h"
 #include "math/vec3.h"
-
-static yk_status check_operations(yk_context *context, const yk_subsystem_ops *ops, const char *name)
-{
-    if (ops->size != sizeof(yk_subsystem_ops))
-        return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "subsystem '%s' was built for another version of the contract (its table has %zu bytes, this "
-                       "library's %zu): rebuild it",
-                       name, ops->size, sizeof(yk_subsystem_ops));
-    if (ops->ports && ops->connect && ops->start && ops->step && ops->output && ops->destroy) return YK_OK;
-    return yk_fail(context, YK_ERROR_CAPABILITY,
-                   "subsystem '%s' (%s) lacks a required operation: ports, connect, start, step, output or destroy",
-                   name, ops->kind ? ops->kind : "unknown kind");
-}
 
 static yk_status check_transform(yk_context *context, const yk_transform *transform, const char *name)
 {
@@ -68,7 +56,7 @@ static yk_status create_participant(yk_system *system, yk_participant *participa
                                     const char *name)
 {
     yk_context *context = system->context;
-    yk_status status = check_operations(context, subsystem->ops, name);
+    yk_status status = yk_contract_check(context, subsystem, name);
     if (status < 0) return status;
     participant->subsystem = subsystem;
     participant->name = name;
@@ -87,7 +75,7 @@ static yk_status create_participant(yk_system *system, yk_participant *participa
     }
     participant->low_order = system->scheme.kind == YK_SCHEME_INDEX1 && !yk_follows_polynomials(subsystem);
     /* Acceleration learns from how the answer depends on the wrench, so it must be the converged answer. */
-    participant->iterates = subsystem->ops->iterate && system->scheme.acceleration == YK_ACCELERATION_NONE;
+    participant->iterates = subsystem->ops->iteration && system->scheme.acceleration == YK_ACCELERATION_NONE;
     return YK_OK;
 }
 

@@ -191,7 +191,7 @@ static bool match_channel(request *q, int subsystem, const char *text, candidate
 {
     const yk_subsystem *object = q->scenario->info.subsystems[subsystem];
     const yk_channel *channels;
-    int count = object->ops->channels ? object->ops->channels(object, &channels) : 0;
+    int count = object->ops->channels ? object->ops->channels->list(object, &channels) : 0;
     for (int i = 0; i < count; i++) {
         add_candidate(c, channels[i].name);
         const char *component = after(text, channels[i].name);

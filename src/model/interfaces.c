@@ -180,7 +180,7 @@ static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s
 {
     yk_subsystem *object = scenario->subsystems[s->subsystem];
     const yk_transform *transform = &scenario->transforms[s->subsystem];
-    if (!object->ops->place_port) {
+    if (!object->ops->move_port) {
         yk_node_error(
             scenario->resolver.diagnostics, s->node,
             "ports of this solver cannot be moved by the interface; give the port its place where it is defined");
@@ -193,7 +193,7 @@ static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s
         own_at = yk_v3_scale(1 / transform->length, yk_q_rotate_back(transform->orientation, offset));
     }
     if (orientation) own_axes = yk_q_mul(yk_q_conjugate(transform->orientation), *orientation);
-    if (object->ops->place_port(object, s->port, at ? &own_at : NULL, orientation ? &own_axes : NULL) == YK_OK)
+    if (object->ops->move_port(object, s->port, at ? &own_at : NULL, orientation ? &own_axes : NULL) == YK_OK)
         return true;
     yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
     return false;

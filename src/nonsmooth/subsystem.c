@@ -114,7 +114,7 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
     return YK_OK;
 }
 
-static yk_status place_port(yk_subsystem *self, int index, const yk_vec3 *position, const yk_quat *orientation)
+static yk_status move_port(yk_subsystem *self, int index, const yk_vec3 *position, const yk_quat *orientation)
 {
     yk_nonsmooth *world = world_of(self);
     yk_world_model *model = &world->model;
@@ -328,6 +328,15 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
 
 const yk_subsystem_ops *yk_nonsmooth_ops(void)
 {
+    static const yk_rollback_ops rollback_ops = {
+        .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
+    static const yk_interface_model_ops interface_model_ops = {.size = sizeof(yk_interface_model_ops),
+                                                               .evaluate = interface_model};
+    static const yk_merging_ops merging_ops = {
+        .size = sizeof(yk_merging_ops), .merge = yk_nonsmooth_merge, .free_mass = free_mass};
+    static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
+    static const yk_channel_ops channels_ops = {
+        .size = sizeof(yk_channel_ops), .list = get_channels, .read = read_channel};
     static const yk_subsystem_ops ops = {.size = sizeof ops,
                                          .kind = "nonsmooth",
                                          .ports = get_ports,
@@ -337,18 +346,14 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .output = output,
                                          .destroy = destroy,
                                          .message = message,
-                                         .state_layout = state_layout,
-                                         .state_get = state_get,
-                                         .state_set = state_set,
+                                         .rollback = &rollback_ops,
                                          .predict = predict,
-                                         .energy = energy,
-                                         .channels = get_channels,
-                                         .channel_read = read_channel,
+                                         .energy = &energy_ops,
+                                         .channels = &channels_ops,
                                          .shapes = get_shapes,
-                                         .interface_model = interface_model,
-                                         .place_port = place_port,
-                                         .free_mass = free_mass,
-                                         .merge = yk_nonsmooth_merge};
+                                         .interface_model = &interface_model_ops,
+                                         .move_port = move_port,
+                                         .merging = &merging_ops};
     return &ops;
 }
 

@@ -431,6 +431,11 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def, yk_s
     return YK_OK;
 }
 
+static const yk_rollback_ops control_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
+static const yk_event_ops control_events_ops = {.size = sizeof(yk_event_ops), .next = next_event};
+static const yk_channel_ops control_channels_ops = {
+    .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
 static const yk_subsystem_ops control_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "control",
@@ -441,10 +446,7 @@ static const yk_subsystem_ops control_ops = {
     .output = output,
     .destroy = destroy,
     .message = message,
-    .state_layout = state_layout,
-    .state_get = state_get,
-    .state_set = state_set,
-    .channels = get_channels,
-    .channel_read = channel_read,
-    .next_event = next_event,
+    .rollback = &control_rollback_ops,
+    .channels = &control_channels_ops,
+    .events = &control_events_ops,
 };

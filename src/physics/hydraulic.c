@@ -467,6 +467,12 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def, 
     return YK_OK;
 }
 
+static const yk_rollback_ops hydraulic_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
+static const yk_event_ops hydraulic_events_ops = {.size = sizeof(yk_event_ops), .next = next_event};
+static const yk_energy_ops hydraulic_energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
+static const yk_channel_ops hydraulic_channels_ops = {
+    .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
 static const yk_subsystem_ops hydraulic_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "hydraulic",
@@ -477,11 +483,8 @@ static const yk_subsystem_ops hydraulic_ops = {
     .output = output,
     .destroy = destroy,
     .message = message,
-    .state_layout = state_layout,
-    .state_get = state_get,
-    .state_set = state_set,
-    .energy = energy,
-    .channels = get_channels,
-    .channel_read = channel_read,
-    .next_event = next_event,
+    .rollback = &hydraulic_rollback_ops,
+    .energy = &hydraulic_energy_ops,
+    .channels = &hydraulic_channels_ops,
+    .events = &hydraulic_events_ops,
 };

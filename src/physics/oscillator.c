@@ -741,6 +741,18 @@ static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_
     return yk_oscillator_create(model->context, &def, made);
 }
 
+static const yk_rollback_ops oscillator_rollback_ops = {.size = sizeof(yk_rollback_ops),
+                                                        .layout = oscillator_state_layout,
+                                                        .get = oscillator_state_get,
+                                                        .set = oscillator_state_set};
+static const yk_sensitivity_ops oscillator_sensitivity_ops = {.size = sizeof(yk_sensitivity_ops),
+                                                              .step = oscillator_step_sensitivity};
+static const yk_step_model_ops oscillator_step_model_ops = {.size = sizeof(yk_step_model_ops),
+                                                            .evaluate = oscillator_step_model};
+static const yk_merging_ops oscillator_merging_ops = {
+    .size = sizeof(yk_merging_ops), .merge = oscillator_merge, .free_mass = oscillator_free_mass};
+static const yk_event_ops oscillator_events_ops = {.size = sizeof(yk_event_ops), .next = oscillator_next_event};
+static const yk_energy_ops oscillator_energy_ops = {.size = sizeof(yk_energy_ops), .read = oscillator_energy};
 static const yk_subsystem_ops oscillator_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "oscillator",
@@ -751,16 +763,13 @@ static const yk_subsystem_ops oscillator_ops = {
     .output = oscillator_output,
     .destroy = oscillator_destroy,
     .message = oscillator_message,
-    .state_layout = oscillator_state_layout,
-    .state_get = oscillator_state_get,
-    .state_set = oscillator_state_set,
+    .rollback = &oscillator_rollback_ops,
     .predict = oscillator_predict,
-    .energy = oscillator_energy,
+    .energy = &oscillator_energy_ops,
     .shapes = oscillator_shapes,
-    .merge = oscillator_merge,
-    .step_sensitivity = oscillator_step_sensitivity,
-    .next_event = oscillator_next_event,
+    .merging = &oscillator_merging_ops,
+    .sensitivity = &oscillator_sensitivity_ops,
+    .events = &oscillator_events_ops,
     .input_degree = oscillator_input_degree,
-    .step_model = oscillator_step_model,
-    .free_mass = oscillator_free_mass,
+    .step_model = &oscillator_step_model_ops,
 };

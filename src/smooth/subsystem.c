@@ -43,7 +43,7 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     return YK_OK;
 }
 
-static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation)
+static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation)
 {
     yk_smooth *smooth = model_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -347,6 +347,19 @@ static int input_degree(const yk_subsystem *self)
     return ((const yk_smooth *)self)->model.integrator->input_degree;
 }
 
+static const yk_rollback_ops rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
+static const yk_iteration_ops iteration_ops = {.size = sizeof(yk_iteration_ops), .iterate = iterate};
+static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops), .step = step_sensitivity};
+static const yk_interface_model_ops interface_model_ops = {.size = sizeof(yk_interface_model_ops),
+                                                           .evaluate = interface_model};
+static const yk_step_model_ops step_model_ops = {.size = sizeof(yk_step_model_ops), .evaluate = step_model};
+static const yk_merging_ops merging_ops = {
+    .size = sizeof(yk_merging_ops), .merge = yk_smooth_merge, .free_mass = yk_smooth_free_mass};
+static const yk_part_ops parts_ops = {
+    .size = sizeof(yk_part_ops), .relax = relax, .words = part_words, .get = part_get, .set = part_set};
+static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
+static const yk_channel_ops channels_ops = {.size = sizeof(yk_channel_ops), .list = channels, .read = channel_read};
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "smooth",
                                             .ports = ports,
@@ -356,26 +369,19 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .output = output,
                                             .destroy = destroy,
                                             .message = message,
-                                            .state_layout = state_layout,
-                                            .state_get = state_get,
-                                            .state_set = state_set,
+                                            .rollback = &rollback_ops,
                                             .predict = predict,
-                                            .iterate = iterate,
-                                            .energy = energy,
-                                            .channels = channels,
-                                            .channel_read = channel_read,
+                                            .iteration = &iteration_ops,
+                                            .energy = &energy_ops,
+                                            .channels = &channels_ops,
                                             .shapes = shapes,
-                                            .merge = yk_smooth_merge,
-                                            .place_port = place_port,
-                                            .step_sensitivity = step_sensitivity,
-                                            .interface_model = interface_model,
-                                            .relax = relax,
-                                            .part_words = part_words,
-                                            .part_get = part_get,
-                                            .part_set = part_set,
+                                            .merging = &merging_ops,
+                                            .move_port = move_port,
+                                            .sensitivity = &sensitivity_ops,
+                                            .interface_model = &interface_model_ops,
+                                            .parts = &parts_ops,
                                             .input_degree = input_degree,
-                                            .step_model = step_model,
-                                            .free_mass = yk_smooth_free_mass};
+                                            .step_model = &step_model_ops};
 
 const yk_subsystem_ops *yk_smooth_ops(void)
 {

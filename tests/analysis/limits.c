@@ -322,17 +322,19 @@ static yk_status damper_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-static const yk_subsystem_ops damper_ops = {.size = sizeof(yk_subsystem_ops),
-                                            .kind = "damper",
-                                            .ports = damper_ports,
-                                            .connect = damper_connect,
-                                            .start = damper_start,
-                                            .step = damper_step,
-                                            .output = damper_output,
-                                            .destroy = damper_destroy,
-                                            .state_layout = damper_layout,
-                                            .state_get = damper_get,
-                                            .state_set = damper_set};
+static const yk_rollback_ops damper_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = damper_layout, .get = damper_get, .set = damper_set};
+static const yk_subsystem_ops damper_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "damper",
+    .ports = damper_ports,
+    .connect = damper_connect,
+    .start = damper_start,
+    .step = damper_step,
+    .output = damper_output,
+    .destroy = damper_destroy,
+    .rollback = &damper_rollback_ops,
+};
 
 /* With explicit coupling the loop is named, and no smaller step; what is named instead, works: a mass that a damper drives
  * with 20 N comes to 2 m/s as 1 - exp(-10 t) does. */

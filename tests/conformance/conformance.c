@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coupling/contract.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "math/vec3.h"
@@ -115,12 +116,10 @@ static void table_of_operations_is_complete(void **state)
     bed b;
     bed_open(&b, *state);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    assert_int_equal(ops->size, sizeof *ops);
+    yk_context *context = yk_context_create(NULL);
+    if (yk_contract_check(context, b.subsystem, "subsystem") != YK_OK) fail_msg("%s", yk_last_message(context));
+    yk_context_destroy(context);
     assert_non_null(ops->kind);
-    assert_true(ops->start && ops->step && ops->output);
-    bool states = ops->state_layout && ops->state_get && ops->state_set;
-    assert_true(states || (!ops->state_layout && !ops->state_get && !ops->state_set));
-    assert_int_equal(ops->channels != NULL, ops->channel_read != NULL);
     const yk_port *ports;
     for (int i = 0; i < ops->ports(b.subsystem, &ports); i++) {
         assert_non_null(ports[i].name);
@@ -153,28 +152,28 @@ static void rollback_is_bit_exact(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->state_get) {
+    if (!ops->rollback) {
         bed_close(&b);
         skip();
     }
     yk_motion origin;
     bed_start(&b, c->step, &origin);
     bed_steps(&b, 0, c->steps / 2, c->step, &origin);
-    yk_state_layout layout = ops->state_layout(b.subsystem);
+    yk_state_layout layout = ops->rollback->layout(b.subsystem);
     assert_true(layout.continuous <= layout.words && layout.words > 0);
     double *mark = malloc(layout.words * sizeof *mark), *one = malloc(layout.words * sizeof *one),
            *two = malloc(layout.words * sizeof *two);
     yk_port_value at_mark[PORTS_MAX], restored[PORTS_MAX], end_one[PORTS_MAX], end_two[PORTS_MAX];
-    ops->state_get(b.subsystem, mark);
+    ops->rollback->get(b.subsystem, mark);
     read_all(&b, at_mark);
     bed_steps(&b, c->steps / 2, 7, c->step, &origin);
-    ops->state_get(b.subsystem, one);
+    ops->rollback->get(b.subsystem, one);
     read_all(&b, end_one);
-    assert_int_equal(ops->state_set(b.subsystem, mark), YK_OK);
+    assert_int_equal(ops->rollback->set(b.subsystem, mark), YK_OK);
     read_all(&b, restored);
     assert_memory_equal(at_mark, restored, sizeof at_mark);
     bed_steps(&b, c->steps / 2, 7, c->step, &origin);
-    ops->state_get(b.subsystem, two);
+    ops->rollback->get(b.subsystem, two);
     read_all(&b, end_two);
     assert_memory_equal(one, two, layout.words * sizeof *one);
     assert_memory_equal(end_one, end_two, sizeof end_one);
@@ -188,7 +187,7 @@ static void an_open_trial_is_discarded_by_rollback(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->iterate || !ops->state_get || c->causality != YK_TAKES_WRENCH) {
+    if (!ops->iteration || !ops->rollback || c->causality != YK_TAKES_WRENCH) {
         bed_close(&b);
         skip();
     }
@@ -196,21 +195,21 @@ static void an_open_trial_is_discarded_by_rollback(void **state)
     yk_port_value direct[PORTS_MAX], after_trial[PORTS_MAX], iterated[PORTS_MAX];
     bed_start(&b, c->step, &origin);
     bed_steps(&b, 0, 4, c->step, &origin);
-    yk_state_layout layout = ops->state_layout(b.subsystem);
+    yk_state_layout layout = ops->rollback->layout(b.subsystem);
     double *mark = malloc(layout.words * sizeof *mark);
-    ops->state_get(b.subsystem, mark);
+    ops->rollback->get(b.subsystem, mark);
     bed_steps(&b, 4, 1, c->step, &origin);
     read_all(&b, direct);
     yk_iteration report;
-    ops->state_set(b.subsystem, mark);
-    assert_true(ops->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report) >= 0);
-    ops->state_set(b.subsystem, mark);
+    ops->rollback->set(b.subsystem, mark);
+    assert_true(ops->iteration->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report) >= 0);
+    ops->rollback->set(b.subsystem, mark);
     bed_steps(&b, 4, 1, c->step, &origin);
     read_all(&b, after_trial);
     assert_memory_equal(direct, after_trial, sizeof direct);
     /* Carried to the end, the trial is the step, up to the solver's tolerance. */
-    ops->state_set(b.subsystem, mark);
-    for (int i = 0; i < 3; i++) ops->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report);
+    ops->rollback->set(b.subsystem, mark);
+    for (int i = 0; i < 3; i++) ops->iteration->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report);
     bed_steps(&b, 4, 1, c->step, &origin);
     read_all(&b, iterated);
     assert_near(iterated[c->port].motion.position.x, direct[c->port].motion.position.x, 1e-7 * c->scale);
@@ -227,9 +226,9 @@ static double answer(const conformance_case *c, int refine, double *balance)
     double h = c->step / refine;
     bed_start(&b, h, &origin);
     yk_energy before = {0}, after = {0};
-    if (b.subsystem->ops->energy) b.subsystem->ops->energy(b.subsystem, &before);
+    if (b.subsystem->ops->energy) b.subsystem->ops->energy->read(b.subsystem, &before);
     bed_steps(&b, 0, c->steps * refine, h, &origin);
-    if (b.subsystem->ops->energy) b.subsystem->ops->energy(b.subsystem, &after);
+    if (b.subsystem->ops->energy) b.subsystem->ops->energy->read(b.subsystem, &after);
     *balance = (after.kinetic + after.potential + after.dissipated - after.work) -
                (before.kinetic + before.potential + before.dissipated - before.work);
     yk_port_value values[PORTS_MAX];
@@ -362,7 +361,7 @@ static void difference_column(bed *b, const double *mark, double t, bool scalar,
     double *place = input_component(&b->inputs[c->port], power, component), kept = *place;
     for (int side = 0; side < 2; side++) {
         *place = kept + (side ? size : -size);
-        b->subsystem->ops->state_set(b->subsystem, mark);
+        b->subsystem->ops->rollback->set(b->subsystem, mark);
         assert_true(b->subsystem->ops->step(b->subsystem, t, c->step, b->inputs) >= 0);
         yk_quat reached = motion_rows(b, scalar, side ? &first : NULL, rows[side]);
         if (side == 0) first = reached;
@@ -390,7 +389,7 @@ static void sensitivities_are_the_derivatives_of_the_step(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->step_sensitivity || c->causality != YK_TAKES_WRENCH) {
+    if (!ops->sensitivity || c->causality != YK_TAKES_WRENCH) {
         bed_close(&b);
         skip();
     }
@@ -404,14 +403,14 @@ static void sensitivities_are_the_derivatives_of_the_step(void **state)
     bed_start(&b, c->step, &origin);
     bed_steps(&b, 0, steps, c->step, &origin);
     drive(&b, t, c->step, &origin);
-    yk_state_layout layout = ops->state_layout(b.subsystem);
+    yk_state_layout layout = ops->rollback->layout(b.subsystem);
     double *mark = malloc(layout.words * sizeof *mark);
-    ops->state_get(b.subsystem, mark);
+    ops->rollback->get(b.subsystem, mark);
     yk_port_value plain[PORTS_MAX], with_sensitivity[PORTS_MAX];
     assert_true(ops->step(b.subsystem, t, c->step, b.inputs) >= 0);
     read_all(&b, plain);
-    ops->state_set(b.subsystem, mark);
-    assert_true(ops->step_sensitivity(b.subsystem, t, c->step, b.inputs, DEGREE, matrix) >= 0);
+    ops->rollback->set(b.subsystem, mark);
+    assert_true(ops->sensitivity->step(b.subsystem, t, c->step, b.inputs, DEGREE, matrix) >= 0);
     read_all(&b, with_sensitivity);
     assert_memory_equal(plain, with_sensitivity, sizeof plain);
     for (int power = 0; power <= DEGREE; power++) {
@@ -432,7 +431,7 @@ static void interface_models_are_reported_without_a_trace(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->interface_model || !ops->state_get || c->causality != YK_TAKES_WRENCH) {
+    if (!ops->interface_model || !ops->rollback || c->causality != YK_TAKES_WRENCH) {
         bed_close(&b);
         skip();
     }
@@ -445,15 +444,16 @@ static void interface_models_are_reported_without_a_trace(void **state)
     for (int asking = 0; asking < 2; asking++) {
         bed_start(&b, c->step, &origin);
         bed_steps(&b, 0, 5, c->step, &origin);
-        size_t words = ops->state_layout(b.subsystem).words;
+        size_t words = ops->rollback->layout(b.subsystem).words;
         double *before = malloc(words * sizeof *before), *after = malloc(words * sizeof *after);
-        ops->state_get(b.subsystem, before);
+        ops->rollback->get(b.subsystem, before);
         for (int i = 0; i < 2 * asking; i++) {
             yk_interface_model model = {.size = size, .inverse_mass = inverse_mass[i], .rate = rate[i]};
-            assert_int_equal(ops->interface_model(b.subsystem, 5 * c->step, c->step, b.inputs, &model), YK_OK);
+            assert_int_equal(ops->interface_model->evaluate(b.subsystem, 5 * c->step, c->step, b.inputs, &model),
+                             YK_OK);
             assert_true(model.lead >= 0.5 && model.lead <= 1);
         }
-        ops->state_get(b.subsystem, after);
+        ops->rollback->get(b.subsystem, after);
         assert_memory_equal(before, after, words * sizeof *before);
         free(before), free(after);
         bed_steps(&b, 5, 5, c->step, &origin);
@@ -475,10 +475,10 @@ static void free_masses_move_as_masses_do(void **state)
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
     int made = 0;
-    for (int k = 0; ops->free_mass && k < 2; k++) {
+    for (int k = 0; ops->merging && k < 2; k++) {
         yk_port_kind kind = k == 0 ? YK_PORT_SCALAR : YK_PORT_MARKER;
         yk_subsystem *mass = NULL;
-        yk_status status = ops->free_mass(b.subsystem, 3, kind, &mass);
+        yk_status status = ops->merging->free_mass(b.subsystem, 3, kind, &mass);
         if (status == YK_ERROR_CAPABILITY) continue;
         assert_int_equal(status, YK_OK);
         const yk_port *ports;
@@ -525,16 +525,16 @@ static void models_of_the_step_predict_it(void **state)
     drive(&b, t, h, &origin);
     b.inputs[c->port].degree = 0;
 
-    size_t words = ops->state_layout(b.subsystem).words;
+    size_t words = ops->rollback->layout(b.subsystem).words;
     double *before = malloc(words * sizeof *before), *after = malloc(words * sizeof *after);
     double begin[MOTIONS] = {0}, end[MOTIONS] = {0}, column[MOTIONS];
     yk_port_value shown[2][PORTS_MAX];
-    ops->state_get(b.subsystem, before);
+    ops->rollback->get(b.subsystem, before);
     yk_quat from = motion_rows(&b, scalar, NULL, begin);
     read_all(&b, shown[0]);
-    assert_int_equal(ops->step_model(b.subsystem, t, h, b.inputs, &model), YK_OK);
+    assert_int_equal(ops->step_model->evaluate(b.subsystem, t, h, b.inputs, &model), YK_OK);
     read_all(&b, shown[1]);
-    ops->state_get(b.subsystem, after);
+    ops->rollback->get(b.subsystem, after);
     assert_memory_equal(before, after, words * sizeof *before);
     assert_memory_equal(shown[0], shown[1], sizeof shown[0]);
     assert_true(model.lead >= 0.4 && model.lead <= 1 + 1e-12 && model.sample >= 0 && model.sample <= 1);
@@ -542,10 +542,10 @@ static void models_of_the_step_predict_it(void **state)
     assert_true(ops->step(b.subsystem, t, h, b.inputs) >= 0);
     motion_rows(&b, scalar, &from, end);
     double *then = malloc(words * sizeof *then);
-    ops->state_get(b.subsystem, then);
-    ops->state_set(b.subsystem, before);
+    ops->rollback->get(b.subsystem, then);
+    ops->rollback->set(b.subsystem, before);
     assert_true(ops->step(b.subsystem, t, h, b.inputs) >= 0);
-    ops->state_get(b.subsystem, after);
+    ops->rollback->get(b.subsystem, after);
     assert_memory_equal(then, after, words * sizeof *after);
 
     /* Implicit steps by a correction of their own; others by one evaluation in the middle, at steps that are long for the

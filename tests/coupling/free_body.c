@@ -185,6 +185,9 @@ static int input_degree(const yk_subsystem *self)
     return YK_INPUT_DEGREE_MAX;
 }
 
+static const yk_rollback_ops rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
+static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "free body",
                                             .ports = ports,
@@ -193,10 +196,8 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .step = step,
                                             .output = output,
                                             .destroy = destroy,
-                                            .state_layout = state_layout,
-                                            .state_get = state_get,
-                                            .state_set = state_set,
-                                            .energy = energy,
+                                            .rollback = &rollback_ops,
+                                            .energy = &energy_ops,
                                             .input_degree = input_degree};
 
 yk_subsystem *free_body_create(const free_body_def *def)

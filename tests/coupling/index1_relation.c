@@ -88,17 +88,19 @@ static yk_status law_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-static const yk_subsystem_ops law_ops = {.size = sizeof(yk_subsystem_ops),
-                                         .kind = "law",
-                                         .ports = law_ports,
-                                         .connect = law_connect,
-                                         .start = law_start,
-                                         .step = law_step,
-                                         .output = law_output,
-                                         .destroy = law_destroy,
-                                         .state_layout = law_layout,
-                                         .state_get = law_get,
-                                         .state_set = law_set};
+static const yk_rollback_ops law_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = law_layout, .get = law_get, .set = law_set};
+static const yk_subsystem_ops law_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "law",
+    .ports = law_ports,
+    .connect = law_connect,
+    .start = law_start,
+    .step = law_step,
+    .output = law_output,
+    .destroy = law_destroy,
+    .rollback = &law_rollback_ops,
+};
 
 static yk_subsystem *create_law(double stiffness, double damping)
 {
@@ -168,17 +170,19 @@ static yk_status connect_anything(yk_subsystem *self, int port, yk_causality cau
     return YK_OK;
 }
 
-static const yk_subsystem_ops gain_ops = {.size = sizeof(yk_subsystem_ops),
-                                          .kind = "gain",
-                                          .ports = gain_ports,
-                                          .connect = connect_anything,
-                                          .start = gain_start,
-                                          .step = gain_step,
-                                          .output = gain_output,
-                                          .destroy = law_destroy,
-                                          .state_layout = gain_layout,
-                                          .state_get = gain_get,
-                                          .state_set = gain_set};
+static const yk_rollback_ops gain_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = gain_layout, .get = gain_get, .set = gain_set};
+static const yk_subsystem_ops gain_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "gain",
+    .ports = gain_ports,
+    .connect = connect_anything,
+    .start = gain_start,
+    .step = gain_step,
+    .output = gain_output,
+    .destroy = law_destroy,
+    .rollback = &gain_rollback_ops,
+};
 
 static yk_subsystem *create_gain(double factor)
 {
@@ -262,6 +266,8 @@ static int cart_degree(const yk_subsystem *self)
     return YK_INPUT_DEGREE_MAX;
 }
 
+static const yk_rollback_ops cart_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = cart_layout, .get = cart_get, .set = cart_set};
 static const yk_subsystem_ops cart_ops = {.size = sizeof(yk_subsystem_ops),
                                           .kind = "cart",
                                           .ports = cart_ports,
@@ -270,9 +276,7 @@ static const yk_subsystem_ops cart_ops = {.size = sizeof(yk_subsystem_ops),
                                           .step = cart_step,
                                           .output = cart_output,
                                           .destroy = law_destroy,
-                                          .state_layout = cart_layout,
-                                          .state_get = cart_get,
-                                          .state_set = cart_set,
+                                          .rollback = &cart_rollback_ops,
                                           .input_degree = cart_degree};
 
 static yk_subsystem *create_cart(double mass, double velocity)

@@ -142,17 +142,19 @@ static yk_status damper_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-static const yk_subsystem_ops damper_ops = {.size = sizeof(yk_subsystem_ops),
-                                            .kind = "damper",
-                                            .ports = damper_ports,
-                                            .connect = damper_connect,
-                                            .start = damper_start,
-                                            .step = damper_step,
-                                            .output = damper_output,
-                                            .destroy = damper_destroy,
-                                            .state_layout = damper_layout,
-                                            .state_get = damper_get,
-                                            .state_set = damper_set};
+static const yk_rollback_ops damper_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = damper_layout, .get = damper_get, .set = damper_set};
+static const yk_subsystem_ops damper_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "damper",
+    .ports = damper_ports,
+    .connect = damper_connect,
+    .start = damper_start,
+    .step = damper_step,
+    .output = damper_output,
+    .destroy = damper_destroy,
+    .rollback = &damper_rollback_ops,
+};
 
 static void what_has_no_mass_is_lighter_in_shorter_steps(void **state)
 {

@@ -119,11 +119,17 @@ static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const 
 #define SLOW_OPS                                                                                    \
     .size = sizeof(yk_subsystem_ops), .kind = "masses", .ports = slow_list, .connect = any_connect, \
     .start = slow_start, .step = slow_step, .output = slow_output, .destroy = nothing
-#define ROLLBACK_OPS .state_layout = slow_layout, .state_get = slow_get, .state_set = slow_set
 
-static const yk_subsystem_ops reporting = {SLOW_OPS, ROLLBACK_OPS, .interface_model = slow_model};
-static const yk_subsystem_ops differentiable = {SLOW_OPS, ROLLBACK_OPS, .step_sensitivity = slow_sensitivity};
-static const yk_subsystem_ops reversible = {SLOW_OPS, ROLLBACK_OPS};
+static const yk_rollback_ops slow_rollback = {
+    .size = sizeof(yk_rollback_ops), .layout = slow_layout, .get = slow_get, .set = slow_set};
+
+static const yk_interface_model_ops interface_model_ops = {.size = sizeof(yk_interface_model_ops),
+                                                           .evaluate = slow_model};
+static const yk_subsystem_ops reporting = {SLOW_OPS, .rollback = &slow_rollback,
+                                           .interface_model = &interface_model_ops};
+static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops), .step = slow_sensitivity};
+static const yk_subsystem_ops differentiable = {SLOW_OPS, .rollback = &slow_rollback, .sensitivity = &sensitivity_ops};
+static const yk_subsystem_ops reversible = {SLOW_OPS, .rollback = &slow_rollback};
 static const yk_subsystem_ops mute = {SLOW_OPS};
 
 static slow one_mass(const yk_subsystem_ops *ops, double mass, double load, double velocity)
@@ -197,17 +203,19 @@ static yk_status fast_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-static const yk_subsystem_ops fast_ops = {.size = sizeof(yk_subsystem_ops),
-                                          .kind = "spring",
-                                          .ports = fast_list,
-                                          .connect = any_connect,
-                                          .start = fast_start,
-                                          .step = fast_step,
-                                          .output = fast_output,
-                                          .destroy = nothing,
-                                          .state_layout = fast_layout,
-                                          .state_get = fast_get,
-                                          .state_set = fast_set};
+static const yk_rollback_ops fast_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = fast_layout, .get = fast_get, .set = fast_set};
+static const yk_subsystem_ops fast_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "spring",
+    .ports = fast_list,
+    .connect = any_connect,
+    .start = fast_start,
+    .step = fast_step,
+    .output = fast_output,
+    .destroy = nothing,
+    .rollback = &fast_rollback_ops,
+};
 
 /* Systems ---------------------------------------------------------------------------------------------------------- */
 
@@ -531,17 +539,19 @@ static void bridge_output(const yk_subsystem *self, int port, yk_port_value *val
     value->wrench.force.x = (port == 0 ? 1 : -1) * ((const fast *)self)->state[2];
 }
 
-static const yk_subsystem_ops bridge_ops = {.size = sizeof(yk_subsystem_ops),
-                                            .kind = "bridge",
-                                            .ports = bridge_list,
-                                            .connect = any_connect,
-                                            .start = bridge_start,
-                                            .step = bridge_step,
-                                            .output = bridge_output,
-                                            .destroy = nothing,
-                                            .state_layout = fast_layout,
-                                            .state_get = fast_get,
-                                            .state_set = fast_set};
+static const yk_rollback_ops bridge_rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = fast_layout, .get = fast_get, .set = fast_set};
+static const yk_subsystem_ops bridge_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "bridge",
+    .ports = bridge_list,
+    .connect = any_connect,
+    .start = bridge_start,
+    .step = bridge_step,
+    .output = bridge_output,
+    .destroy = nothing,
+    .rollback = &bridge_rollback_ops,
+};
 
 /* Two mechanisms on one fast participant: stiff far beyond the macro step, and not a bit of momentum is lost. */
 static void test_one_fast_participant_between_two_mechanisms(void **state)

@@ -131,17 +131,22 @@ static void nothing(yk_subsystem *self)
     (void)self;
 }
 
-#define COMMON                                                                                         \
-    .size = sizeof(yk_subsystem_ops), .connect = accept, .destroy = nothing, .state_layout = one_word, \
-    .state_get = word_get, .state_set = word_set
-static const yk_subsystem_ops source_ops = {COMMON,
-                                            .kind = "clock",
-                                            .ports = source_ports,
-                                            .start = source_start,
-                                            .step = source_step,
-                                            .output = source_output,
-                                            .channels = source_channels,
-                                            .channel_read = source_channel};
+static const yk_rollback_ops word_rollback = {
+    .size = sizeof(yk_rollback_ops), .layout = one_word, .get = word_get, .set = word_set};
+
+#define COMMON .size = sizeof(yk_subsystem_ops), .connect = accept, .destroy = nothing, .rollback = &word_rollback
+
+static const yk_channel_ops source_channels_ops = {
+    .size = sizeof(yk_channel_ops), .list = source_channels, .read = source_channel};
+static const yk_subsystem_ops source_ops = {
+    COMMON,
+    .kind = "clock",
+    .ports = source_ports,
+    .start = source_start,
+    .step = source_step,
+    .output = source_output,
+    .channels = &source_channels_ops,
+};
 static const yk_subsystem_ops target_ops = {COMMON,
                                             .kind = "integral",
                                             .ports = target_ports,

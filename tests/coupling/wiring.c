@@ -90,7 +90,7 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
 {
     (void)state;
     yk_subsystem_ops poor = *masses[0]->ops;
-    poor.state_set = NULL, poor.merge = NULL, poor.kind = "recorded tape";
+    poor.rollback = NULL, poor.merging = NULL, poor.kind = "recorded tape";
     const yk_subsystem_ops *rich = masses[1]->ops;
     yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
     yk_system_def def = def_with(&joint, 1);
@@ -105,8 +105,12 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     def.control.tolerance = 0;
     def.scheme.kind = YK_SCHEME_MONOLITHIC;
     expect_refusal(&def, YK_ERROR_CAPABILITY, "cannot be merged");
-    poor.step = NULL;
+    const yk_rollback_ops half = {.size = sizeof half, .layout = rich->rollback->layout, .get = rich->rollback->get};
+    poor.rollback = &half;
     def.scheme.kind = YK_SCHEME_EXPLICIT;
+    expect_refusal(&def, YK_ERROR_CAPABILITY, "has the capability rollback only in part");
+    poor.rollback = NULL;
+    poor.step = NULL;
     expect_refusal(&def, YK_ERROR_CAPABILITY, "lacks a required operation");
     poor.size = 8;
     expect_refusal(&def, YK_ERROR_CAPABILITY, "another version of the contract");

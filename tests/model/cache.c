@@ -32,9 +32,9 @@ static size_t load(yk_context *context, yk_cache *cache, const char *override, d
     assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
     yk_subsystem *can = yk_scenario_get(scenario)->subsystems[0];
     assert_int_equal(can->ops->start(can, 0, 1e-3, NULL), YK_OK);
-    size_t words = can->ops->state_layout(can).words;
+    size_t words = can->ops->rollback->layout(can).words;
     assert_true(words <= WORDS);
-    can->ops->state_get(can, image);
+    can->ops->rollback->get(can, image);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     return words;

@@ -47,9 +47,9 @@ static scene mixed_heap(int threads, int count)
 static double *image_of(const scene *s, size_t *words)
 {
     yk_subsystem *subsystem = yk_nonsmooth_subsystem(s->world);
-    *words = subsystem->ops->state_layout(subsystem).words;
+    *words = subsystem->ops->rollback->layout(subsystem).words;
     double *image = malloc(*words * sizeof *image);
-    subsystem->ops->state_get(subsystem, image);
+    subsystem->ops->rollback->get(subsystem, image);
     return image;
 }
 
@@ -89,7 +89,7 @@ static void test_rollback_is_exact(void **state)
     double *end = image_of(&s, &words);
     run(&s, 1e-3, 31);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(subsystem->ops->state_set(subsystem, begin), YK_OK);
+        assert_int_equal(subsystem->ops->rollback->set(subsystem, begin), YK_OK);
         double *back = image_of(&s, &words);
         assert_memory_equal(back, begin, words * sizeof *begin);
         free(back);

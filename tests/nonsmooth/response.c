@@ -253,7 +253,7 @@ static void step_with(yk_subsystem *subsystem, const double *image, double t, co
     const yk_port *ports;
     yk_input inputs[2];
     int count = subsystem->ops->ports(subsystem, &ports);
-    assert_int_equal(subsystem->ops->state_set(subsystem, image), YK_OK);
+    assert_int_equal(subsystem->ops->rollback->set(subsystem, image), YK_OK);
     set_wrench(ports, count, wrench, inputs);
     yk_status status = subsystem->ops->step(subsystem, t, STEP, inputs);
     if (status != YK_OK) fail_msg("step: %s", subsystem->ops->message(subsystem));
@@ -265,12 +265,12 @@ static void check_response(const response_case *c, yk_subsystem *subsystem, doub
     double inverse_mass[SIZE_MAX_MODEL * SIZE_MAX_MODEL], rate[SIZE_MAX_MODEL], now[SIZE_MAX_MODEL],
         end[SIZE_MAX_MODEL], largest = 0;
     static double image[100000], after[100000];
-    size_t words = subsystem->ops->state_layout(subsystem).words;
+    size_t words = subsystem->ops->rollback->layout(subsystem).words;
     assert_true(words < 100000);
-    subsystem->ops->state_get(subsystem, image);
+    subsystem->ops->rollback->get(subsystem, image);
     yk_interface_model model = {.size = size, .inverse_mass = inverse_mass, .rate = rate};
-    assert_int_equal(subsystem->ops->interface_model(subsystem, t, STEP, NULL, &model), YK_OK);
-    subsystem->ops->state_get(subsystem, after);
+    assert_int_equal(subsystem->ops->interface_model->evaluate(subsystem, t, STEP, NULL, &model), YK_OK);
+    subsystem->ops->rollback->get(subsystem, after);
     assert_memory_equal(image, after, words * sizeof *image);
     assert_near(model.lead, 1, 0);
     for (int i = 0; i < size * size; i++) largest = fmax(largest, fabs(inverse_mass[i]));

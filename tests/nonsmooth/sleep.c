@@ -76,9 +76,9 @@ static int add_beds(scene *s)
 static double *image_of(const scene *s, size_t *words)
 {
     yk_subsystem *subsystem = yk_nonsmooth_subsystem(s->world);
-    *words = subsystem->ops->state_layout(subsystem).words;
+    *words = subsystem->ops->rollback->layout(subsystem).words;
     double *image = malloc(*words * sizeof *image);
-    subsystem->ops->state_get(subsystem, image);
+    subsystem->ops->rollback->get(subsystem, image);
     return image;
 }
 
@@ -356,9 +356,9 @@ static void test_same_bits(void **state)
     assert_memory_equal(image, woken, words * sizeof *image);
     run(&one, H, 1100);
     assert_true(asleep(&one) >= 39);
-    assert_int_equal(subsystem->ops->state_set(subsystem, mark), YK_OK);
+    assert_int_equal(subsystem->ops->rollback->set(subsystem, mark), YK_OK);
     run(&one, H, 400);
-    subsystem->ops->state_get(subsystem, image);
+    subsystem->ops->rollback->get(subsystem, image);
     assert_memory_equal(image, woken, words * sizeof *image);
     free(mark), free(woken), free(image);
     scene_end(&one);

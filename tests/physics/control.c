@@ -130,7 +130,7 @@ static void law_of_the_paper(void **state)
         assert_near(command, kappa, 1e-5);
     }
     double limited = 0;
-    s->ops->channel_read(s, 2, &limited);
+    s->ops->channels->read(s, 2, &limited);
     assert_in_range((int)(1e3 * limited), 100, 400); /* 4 cos(40 t) is above the limit for half of the time */
     s->ops->destroy(s);
 }
@@ -220,13 +220,13 @@ static void events_are_announced(void **state)
         def.period = sampled ? 0.25 : 0;
         assert_int_equal(yk_control_create(*state, &def, &s), YK_OK);
         assert_int_equal(s->ops->start(s, 0, 0.01, NULL), YK_OK);
-        assert_near(s->ops->next_event(s, -1), sampled ? -0.75 : 0, 0);
-        assert_near(s->ops->next_event(s, 0), 0.1, 0);
-        assert_near(s->ops->next_event(s, 0.1), sampled ? 0.25 : 0.7, 0);
-        assert_near(s->ops->next_event(s, 0.6), 0.7, 0);
-        assert_true(s->ops->next_event(s, 0.7) == (sampled ? 0.75 : INFINITY));
+        assert_near(s->ops->events->next(s, -1), sampled ? -0.75 : 0, 0);
+        assert_near(s->ops->events->next(s, 0), 0.1, 0);
+        assert_near(s->ops->events->next(s, 0.1), sampled ? 0.25 : 0.7, 0);
+        assert_near(s->ops->events->next(s, 0.6), 0.7, 0);
+        assert_true(s->ops->events->next(s, 0.7) == (sampled ? 0.75 : INFINITY));
         assert_int_equal(s->ops->connect(s, 3, YK_TAKES_SIGNAL, 0), YK_OK);
-        assert_true(s->ops->next_event(s, 0) == (sampled ? 0.25 : INFINITY));
+        assert_true(s->ops->events->next(s, 0) == (sampled ? 0.25 : INFINITY));
         s->ops->destroy(s);
     }
 }

@@ -39,11 +39,11 @@ static yk_subsystem *create(yk_context *context, yk_hydraulic_def *def, yk_hydra
 static double channel(const yk_subsystem *s, const char *name)
 {
     const yk_channel *list;
-    int count = s->ops->channels(s, &list);
+    int count = s->ops->channels->list(s, &list);
     for (int i = 0; i < count; i++) {
         double value;
         if (strcmp(list[i].name, name) != 0) continue;
-        s->ops->channel_read(s, i, &value);
+        s->ops->channels->read(s, i, &value);
         return value;
     }
     fail_msg("there is no channel %s", name);
@@ -53,7 +53,7 @@ static double channel(const yk_subsystem *s, const char *name)
 static double balance(const yk_subsystem *s)
 {
     yk_energy e;
-    s->ops->energy(s, &e);
+    s->ops->energy->read(s, &e);
     return e.kinetic + e.potential + e.dissipated - e.work;
 }
 
@@ -306,7 +306,7 @@ static void the_piston_meets_its_stops(void **state)
     assert_int_equal(move(s, 1.005, 1.017, 1.016, 0.005, 10), YK_OK);
     assert_near(balance(s), before, 2);
     yk_energy e;
-    s->ops->energy(s, &e);
+    s->ops->energy->read(s, &e);
     assert_true(e.dissipated > 1e4);
     assert_near(channel(s, "ram.stop_time"), 0.01, 2e-4);
     s->ops->destroy(s);

@@ -102,7 +102,7 @@ static void external_force_drives_the_exact_integrator(void **state)
     double expected = amplitude / 2 * (sin(w) - w / natural * sin(natural)) / (natural * natural - w * w);
     assert_near(value_of(oscillator).motion.position.x, expected, 1e-11);
     yk_energy energy;
-    oscillator->ops->energy(oscillator, &energy);
+    oscillator->ops->energy->read(oscillator, &energy);
     assert_near(energy.kinetic + energy.potential, energy.work, 1e-8);
     oscillator->ops->destroy(oscillator);
 }
@@ -152,7 +152,7 @@ static void driven_oscillators_are_not_merged(void **state)
     yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X, .drive = drive};
     yk_merge_def merge = {.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1, .length = 1};
     (void)state;
-    assert_int_equal(parts[0]->ops->merge(&merge, &merged), YK_ERROR_CAPABILITY);
+    assert_int_equal(parts[0]->ops->merging->merge(&merge, &merged), YK_ERROR_CAPABILITY);
     for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
 }
 
@@ -164,7 +164,7 @@ static void merged_oscillators_move_as_one_mass(void **state)
     sum.mass = 2, sum.stiffness = 700, sum.damping = 4;
     yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
     yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
-    assert_int_equal(parts[0]->ops->merge(
+    assert_int_equal(parts[0]->ops->merging->merge(
                          &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1}, &merged),
                      YK_OK);
     merged->ops->start(merged, 0, 0.02, NULL);
@@ -184,14 +184,14 @@ static void merging_what_does_not_fit_is_refused(void **state)
     (void)state;
     yk_oscillator_def a = damped(YK_OSCILLATOR_EXACT), b = a;
     yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
-    assert_int_equal(parts[0]->ops->merge(&(yk_merge_def){.parts = parts, .part_count = 2}, &merged),
+    assert_int_equal(parts[0]->ops->merging->merge(&(yk_merge_def){.parts = parts, .part_count = 2}, &merged),
                      YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "do not join all"));
     parts[1]->ops->destroy(parts[1]);
     b.position += 0.1;
     parts[1] = make(&b, YK_UNCONNECTED);
     yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
-    assert_int_equal(parts[0]->ops->merge(
+    assert_int_equal(parts[0]->ops->merging->merge(
                          &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1}, &merged),
                      YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "0.1 m"));

@@ -70,7 +70,7 @@ typedef struct reduced {
 static void ask(yk_subsystem *subsystem, double t, double h, reduced *r)
 {
     yk_interface_model model = {.size = SIZE, .inverse_mass = r->inverse_mass, .rate = r->rate};
-    yk_status status = subsystem->ops->interface_model(subsystem, t, h, NULL, &model);
+    yk_status status = subsystem->ops->interface_model->evaluate(subsystem, t, h, NULL, &model);
     if (status != YK_OK) fail_msg("%s", subsystem->ops->message(subsystem));
     assert_near(model.lead, 0.5, 0);
     r->largest = 0;
@@ -109,7 +109,7 @@ static void run(yk_subsystem *subsystem, const double *image, double t, double h
     memcpy(wrench, WRENCH, sizeof wrench);
     wrench[j] += more;
     set_wrenches(wrench, inputs);
-    assert_int_equal(subsystem->ops->state_set(subsystem, image), YK_OK);
+    assert_int_equal(subsystem->ops->rollback->set(subsystem, image), YK_OK);
     for (int i = 0; i < 20; i++) assert_int_equal(subsystem->ops->step(subsystem, t + i * h, h, inputs), YK_OK);
     read(subsystem, before, acceleration);
     for (int i = 20; i < 40; i++) assert_int_equal(subsystem->ops->step(subsystem, t + i * h, h, inputs), YK_OK);
@@ -124,12 +124,12 @@ static void check_motion(yk_subsystem *subsystem, double tolerance)
     set_wrenches(WRENCH, inputs);
     assert_true(subsystem->ops->start(subsystem, 0, h, inputs) >= 0);
     for (int i = 0; i < 20; i++) assert_int_equal(subsystem->ops->step(subsystem, i * h, h, inputs), YK_OK);
-    size_t words = subsystem->ops->state_layout(subsystem).words;
+    size_t words = subsystem->ops->rollback->layout(subsystem).words;
     double *image = calloc(2 * words, sizeof *image);
-    subsystem->ops->state_get(subsystem, image);
+    subsystem->ops->rollback->get(subsystem, image);
     reduced r;
     ask(subsystem, 20 * h, h, &r);
-    subsystem->ops->state_get(subsystem, image + words);
+    subsystem->ops->rollback->get(subsystem, image + words);
     assert_memory_equal(image, image + words, words * sizeof *image);
     for (int j = 0; j < SIZE; j++) {
         double more[SIZE], less[SIZE];

@@ -546,7 +546,7 @@ static void parts_merge_into_the_whole(void **state)
     yk_subsystem *parts[2] = {yk_smooth_subsystem(upper), yk_smooth_subsystem(lower)}, *merged;
     unsigned hinge = YK_AXES_TRANSLATION | YK_AXIS_RX | YK_AXIS_RY;
     yk_merge_joint joint = {.part_a = 0, .port_a = 0, .part_b = 1, .port_b = 0, .constrained = hinge};
-    assert_int_equal(parts[0]->ops->merge(
+    assert_int_equal(parts[0]->ops->merging->merge(
                          &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1}, &merged),
                      YK_OK);
     const yk_port *ports;

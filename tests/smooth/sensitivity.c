@@ -94,16 +94,16 @@ static void check(run *r, double h, int steps, double push, double tolerance)
     yk_input inputs[PORTS];
     connect_and_run(r, h, steps, inputs);
     yk_subsystem *s = yk_smooth_subsystem(r->model);
-    size_t words = s->ops->state_layout(s).words;
+    size_t words = s->ops->rollback->layout(s).words;
     double *mark = malloc(words * sizeof *mark), *after = malloc(words * sizeof *after),
            *again = malloc(words * sizeof *again);
     double matrix[OUTPUTS * COLUMNS], rows[2][OUTPUTS], t = steps * h;
-    s->ops->state_get(s, mark);
+    s->ops->rollback->get(s, mark);
     assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
-    s->ops->state_get(s, after);
-    s->ops->state_set(s, mark);
-    assert_int_equal(s->ops->step_sensitivity(s, t, h, inputs, DEGREE, matrix), YK_OK);
-    s->ops->state_get(s, again);
+    s->ops->rollback->get(s, after);
+    s->ops->rollback->set(s, mark);
+    assert_int_equal(s->ops->sensitivity->step(s, t, h, inputs, DEGREE, matrix), YK_OK);
+    s->ops->rollback->get(s, again);
     assert_memory_equal(after, again, words * sizeof *after);
     for (int column = 0; column < COLUMNS; column++) {
         yk_quat from = yk_q_identity();
@@ -111,7 +111,7 @@ static void check(run *r, double h, int steps, double push, double tolerance)
         double *place = coefficient(inputs, column, &power), kept = *place, size = push / pow(h, power);
         for (int side = 0; side < 2; side++) {
             *place = kept + (side ? size : -size);
-            s->ops->state_set(s, mark);
+            s->ops->rollback->set(s, mark);
             assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
             read_outputs(s, &from, side == 0, rows[side]);
         }
@@ -141,7 +141,7 @@ static void matrix_of(const yk_smooth_options *options, double h, double matrix[
     yk_subsystem *s = yk_smooth_subsystem(r.model);
     yk_smooth_report before, after;
     yk_smooth_report_get(r.model, &before);
-    assert_int_equal(s->ops->step_sensitivity(s, 5 * h, h, inputs, DEGREE, matrix), YK_OK);
+    assert_int_equal(s->ops->sensitivity->step(s, 5 * h, h, inputs, DEGREE, matrix), YK_OK);
     yk_smooth_report_get(r.model, &after);
     assert_true(options->integrator == YK_SMOOTH_RUNGE_KUTTA || after.steps - before.steps > 10);
     run_stop(&r);

@@ -15,7 +15,7 @@ static void counts_are_those_of_the_paper(void **state)
     run c = open_run("log-crane/scenario.yaml", overrides);
     const yk_subsystem *mechanism = c.info->subsystems[2];
     const yk_channel *channels;
-    int count = mechanism->ops->channels(mechanism, &channels), bodies = 0, torques = 0;
+    int count = mechanism->ops->channels->list(mechanism, &channels), bodies = 0, torques = 0;
     for (int i = 0; i < count; i++) {
         const char *ending = strrchr(channels[i].name, '.');
         bodies += ending && strcmp(ending, ".orientation") == 0;
