@@ -14,6 +14,10 @@ typedef struct yk_block {
     {                                        \
         &(pointer), count, sizeof *(pointer) \
     }
+#define YK_BLOCK_IF(condition, pointer, count)                   \
+    {                                                            \
+        &(pointer), (condition) ? (count) : 0, sizeof *(pointer) \
+    }
 
 /* Not zeroed: pages that are never used are never touched. Blocks of no length are NULL. */
 yk_status yk_blocks_take(yk_context *context, const yk_block *blocks, size_t count);

@@ -99,6 +99,7 @@ static void choose_levels(build_job *job)
 {
     double smallest = INFINITY, largest = 0;
     yk_vec3 low = {INFINITY, INFINITY, INFINITY};
+
     for (size_t i = 0; i < job->input->finite; i++) {
         const yk_ball *ball = &job->input->balls[i];
         smallest = fmin(smallest, ball->radius);
@@ -146,6 +147,7 @@ static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count
         out_keys[to] = keys[i];
         out_order[to] = order[i];
     }
+
     return true;
 }
 
@@ -154,6 +156,7 @@ static void sort_level(yk_broad *broad, const grid_level *level)
 {
     size_t count = level->end - level->begin;
     if (count == 0) return;
+
     uint64_t *keys = broad->keys + level->begin, *other_keys = broad->spare_keys + level->begin;
     uint32_t *order = broad->order + level->begin, *other_order = broad->spare_order + level->begin;
     for (int shift = 0; shift < 3 * CELL_BITS; shift += DIGIT_BITS) {
@@ -168,6 +171,7 @@ static void sort_level(yk_broad *broad, const grid_level *level)
 
     /* After an odd number of digits the result is in the spare arrays. */
     if (keys == broad->keys + level->begin) return;
+
     memcpy(broad->keys + level->begin, keys, count * sizeof *keys);
     memcpy(broad->order + level->begin, order, count * sizeof *order);
 }
@@ -245,6 +249,7 @@ static bool may_pair(const build_job *job, size_t a, size_t b)
         bool near = fabs(d.x) < reach.x + margin && fabs(d.y) < reach.y + margin && fabs(d.z) < reach.z + margin;
         if (!near) return false;
     }
+
     return !input->may_touch || input->may_touch(input->user, a, b);
 }
 
@@ -306,6 +311,7 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
 {
     const yk_broad_input *input = job->input;
     const yk_ball *ball = &input->balls[i];
+
     for (size_t k = 0; k < input->unbounded; k++) {
         size_t partner = input->finite + k;
         if (both_still(job, i, partner)) continue;
@@ -337,6 +343,7 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
     const yk_ball ball = broad->sorted[entry];
     size_t i = broad->order[entry], end = level->end;
     bool still = job->input->still && job->input->still[i];
+
     for (int row = 0; row < 9; row++) {
         uint64_t middle = neighbour_key(keys[entry], row);
         size_t k = cursors->at[row];
@@ -375,12 +382,14 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
     (void)chunk;
     build_job *job = user;
     yk_broad *broad = job->broad;
+
     for (int l = 0; l < job->level_count; l++) {
         const grid_level *level = &job->levels[l];
         size_t from = begin > level->begin ? begin : level->begin;
         size_t to = end < level->end ? end : level->end;
         if (from >= to) continue;
 
+        /* Cursors at the first solid of the chunk; from there on they only move forward. */
         row_cursors cursors = {{0}, {0}};
         for (int row = 0; row < 9; row++) {
             uint64_t first = neighbour_key(broad->keys[from], row) - 1;
@@ -393,6 +402,7 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
             for (int m = l + 1; m < job->level_count; m++) search_coarser_level(job, i, &job->levels[m], &length);
             search_unbounded(job, i, &length);
 
+            /* Rows are in rising order, whatever the cells were. */
             if (job->counting)
                 broad->row_start[i + 1] = length;
             else
@@ -405,6 +415,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
 {
     broad->partner_count = 0;
     if (broad->finite == 0) return YK_OK;
+
     build_job job = {.broad = broad, .input = input, .margin = margin, .wall_margin = wall_margin, .counting = true};
     choose_levels(&job);
     sort_into_cells(&job);

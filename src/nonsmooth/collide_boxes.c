@@ -49,6 +49,7 @@ static axis_choice choose_axis(const yk_solid *a, const yk_solid *b)
             consider(a, b, yk_v3_scale(1 / length, axis), 6 + 3 * i + j, 10 * slack, &best);
         }
     }
+
     return best;
 }
 
@@ -59,6 +60,7 @@ static uint32_t face_polygon(const yk_solid *box, yk_vec3 n, yk_vec3 polygon[4])
     const double along[3] = {d.x, d.y, d.z};
     const double half[3] = {box->size.x, box->size.y, box->size.z};
     int axis = 2;
+
     if (fabs(d.y) >= fabs(d.z)) axis = 1;
     if (fabs(d.x) >= fabs(d.y) && fabs(d.x) >= fabs(d.z)) axis = 0;
 
@@ -73,6 +75,7 @@ static uint32_t face_polygon(const yk_solid *box, yk_vec3 n, yk_vec3 polygon[4])
         yk_vec3 local = {corner[0], corner[1], corner[2]};
         polygon[k] = yk_v3_add(box->position, yk_m3_apply(box->rotation, local));
     }
+
     return (uint32_t)(2 * axis + (along[axis] < 0));
 }
 
@@ -93,6 +96,7 @@ static yk_vec3 edge_middle(const yk_solid *box, yk_vec3 n, int i)
 {
     yk_vec3 corner = box->size;
     yk_vec3 d = yk_m3_apply_transposed(box->rotation, n);
+
     if (d.x < 0) corner.x = -corner.x;
     if (d.y < 0) corner.y = -corner.y;
     if (d.z < 0) corner.z = -corner.z;

@@ -18,11 +18,13 @@ static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outw
 {
     int kept = 0;
 
+    /* A corner stays or goes. */
     if (count == 1) {
         if (yk_v3_dot(outward, yk_v3_sub(in[0].at, origin)) <= 0) out[kept++] = in[0];
         return kept;
     }
 
+    /* Of each edge its inner end, and the cut where it crosses the plane. */
     int edges = count == 2 ? 1 : count;
     for (int i = 0; i < edges && kept + 2 < 2 * YK_POLYGON_MAX; i++) {
         const clip_point *p = &in[i], *q = &in[(i + 1) % count];
@@ -35,6 +37,7 @@ static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outw
         }
         if (count == 2 && dq <= 0) out[kept++] = *q;
     }
+
     return kept;
 }
 
@@ -44,6 +47,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
     clip_point buffer[2][2 * YK_POLYGON_MAX];
     clip_point *points = buffer[0], *clipped = buffer[1];
     int count = incident_count;
+
     for (int i = 0; i < count; i++) points[i] = (clip_point){incident[i], (uint32_t)i};
 
     yk_vec3 middle = {0, 0, 0};
@@ -81,6 +85,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
             .feature = points[i].name,
         };
     }
+
     return found;
 }
 
@@ -149,6 +154,7 @@ static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double
             .feature = 2048u + (uint32_t)i,
         };
     }
+
     return count;
 }
 
@@ -186,6 +192,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
 
     double gap = side * distance - a->skin - b->skin;
     if (gap >= margin) return 0;
+
     *touch = (yk_touch){
         .point_a = yk_v3_axpy(a->skin, normal, p),
         .point_b = yk_v3_axpy(-b->skin, normal, q),

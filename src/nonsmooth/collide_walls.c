@@ -39,6 +39,8 @@ int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, do
 
     for (int i = 0; i < set.count; i++) {
         yk_vec3 centre = yk_v3_add(finite->position, yk_m3_apply(finite->rotation, set.points[i]));
+
+        /* Above the wall, less the rounding. */
         double height = yk_v3_dot(inward, yk_v3_sub(centre, origin));
         if (height - set.rounding >= margin) continue;
 
@@ -51,6 +53,7 @@ int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, do
         };
         count = add_touch(list, count, &touch);
     }
+
     return count;
 }
 
@@ -69,6 +72,7 @@ int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t 
         yk_vec3 origin = yk_v3_axpy(-half[side / 2], inward, cavity->position);
         count = yk_meet_flat_wall(finite, origin, inward, margin, wall, list, count);
     }
+
     return count;
 }
 
@@ -101,6 +105,7 @@ int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double m
         };
         count = add_touch(list, count, &touch);
     }
+
     return count;
 }
 
@@ -127,11 +132,12 @@ double yk_clearance_of_ends(const yk_solid *cavity, yk_vec3 p)
 bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius, double margin,
                        yk_touch *touch)
 {
+    const yk_solid_ops *kind = yk_solid_ops_of(outside->kind);
+    if (!(kind->walls >> wall & 1)) return false;
+
     double height;
     yk_vec3 inward;
-
-    if (!yk_solid_ops_of(outside->kind)->wall(outside, wall, centre, &height, &inward)) return false;
-    if (height - radius >= margin) return false;
+    if (!kind->wall(outside, wall, centre, &height, &inward) || height - radius >= margin) return false;
 
     *touch = (yk_touch){
         .point_a = yk_v3_axpy(-radius, inward, centre),

@@ -22,11 +22,13 @@ yk_status yk_problem_create(yk_nonsmooth *self)
     /* Masses do not change; velocities are set in every step. */
     problem->nodes = yk_network_nodes(problem->network, model->dynamic_count);
     if (!problem->nodes) return YK_ERROR_MEMORY;
+
     for (size_t i = 0; i < model->dynamic_count && status == YK_OK; i++) {
         const yk_body_model *body = &model->bodies[i];
         problem->nodes[i] = (yk_network_node){.inverse_mass = 1 / body->mass};
         if (body->radius > 0) status = yk_network_radius(problem->network, i, body->radius);
     }
+
     return status;
 }
 
@@ -50,11 +52,14 @@ static double contact_bias(const yk_world_model *model, double gap, double resti
 
     /* Slow approaches do not bounce, or resting contacts would never come to rest. */
     if (restitution > 0) {
-        double least = def->bounce_speed > 0 ? def->bounce_speed : h * yk_v3_norm(def->gravity);
+        double least = def->bounce_speed;
+        if (!(least > 0)) least = h * yk_v3_norm(def->gravity);
         if (separation < -least && gap + h * separation <= 0) return restitution * separation;
     }
 
-    double recovery = def->recovery_speed > 0 ? def->recovery_speed : model->envelope / h;
+    /* Overlaps are undone no faster than this. */
+    double recovery = def->recovery_speed;
+    if (!(recovery > 0)) recovery = model->envelope / h;
     return fmax(gap / h, -recovery);
 }
 
@@ -140,6 +145,7 @@ static void make_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *r
 
     /* Round pairs have their arms along the normal and resist no rotation. */
     if (nodes->kind == YK_PAIR_ROUND) return;
+
     row->mu_spin = material->spinning;
     row->mu_roll = material->rolling;
     row->arm_a = yk_v3_sub(at_p, self->state.bodies[p->body].position);
@@ -157,6 +163,7 @@ static void rows_chunk(void *user, size_t begin, size_t end, size_t chunk)
     yk_problem *problem = &job->self->problem;
     yk_contact row = {.softness = 0};
     double deepest = 0;
+
     for (size_t i = begin; i < end; i++) {
         make_row(job->self, i, job->h, &row);
         deepest = fmax(deepest, -row.bias * job->h);
@@ -221,8 +228,12 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
         }
 
         /* Kept on side a of the contact. */
-        last->impulses[i] = flipped ? yk_v3_neg(impulse) : impulse;
-        if (i >= found->round_count) last->torques[i - found->round_count] = flipped ? yk_v3_neg(torque) : torque;
+        if (flipped) {
+            impulse = yk_v3_neg(impulse);
+            torque = yk_v3_neg(torque);
+        }
+        last->impulses[i] = impulse;
+        if (i >= found->round_count) last->torques[i - found->round_count] = torque;
     }
 
     /* What was found is now what the next step begins from; its impulses are in place already. */

@@ -40,6 +40,7 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
     const energy_job *job = user;
     const yk_nonsmooth *self = job->self;
     double sum = 0;
+
     for (size_t i = begin; i < end; i++) {
         if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i)) continue;
         const yk_body_state *body = &self->state.bodies[i];
@@ -52,6 +53,7 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
         sum += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity) -
                yk_world_body_kinetic(self, i, before->linear, before->angular) - 0.5 * job->h * other;
     }
+
     return sum;
 }
 

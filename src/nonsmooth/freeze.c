@@ -17,7 +17,7 @@ yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part)
         return solid;
     }
 
-    const yk_part_placement *geometry = &model->geometries[part->geometry];
+    const yk_part_geometry *geometry = &model->geometries[part->geometry];
     solid.size = geometry->size;
     solid.open = geometry->open;
     solid.point_count = geometry->point_count;
@@ -35,15 +35,18 @@ typedef struct sort_entry {
 static int compare_entries(const void *left, const void *right)
 {
     const sort_entry *a = left, *b = right;
-    if (a->key != b->key) return a->key < b->key ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    if (a->key < b->key) return -1;
+    if (a->key > b->key) return 1;
+    return (a->index > b->index) - (a->index < b->index);
 }
 
 /* Every third bit of the Morton number. */
 static uint64_t morton_bits(double offset, double size)
 {
-    double scaled = size > 0 ? offset / size * ((1 << MORTON_BITS) - 1) : 0;
-    uint64_t x = scaled > 0 ? (uint64_t)scaled : 0, spread = 0;
+    if (!(size > 0) || !(offset > 0)) return 0;
+    uint64_t x = (uint64_t)(offset / size * ((1 << MORTON_BITS) - 1));
+
+    uint64_t spread = 0;
     for (int i = 0; i < MORTON_BITS; i++) spread |= (x >> i & 1) << (3 * i);
     return spread;
 }
@@ -137,7 +140,7 @@ static yk_status mark_round_parts(yk_world_model *model)
         if (!alone) continue;
 
         /* Others are round if they look and turn the same from all sides. */
-        const yk_part_placement *geometry = &model->geometries[part->geometry];
+        const yk_part_geometry *geometry = &model->geometries[part->geometry];
         const yk_mat3 *j = &model->tensors[body->tensor].body;
         double off = 0;
         for (int k = 0; k < 9; k++) {
@@ -149,6 +152,7 @@ static yk_status mark_round_parts(yk_world_model *model)
         body->radius = geometry->size.x;
         body->inertia = j->m[0][0];
     }
+
     return YK_OK;
 }
 
@@ -220,7 +224,8 @@ static void choose_envelope(yk_world_model *model)
     if (!isfinite(smallest)) smallest = 1;
 
     model->smallest_radius = smallest;
-    model->envelope = model->def.envelope > 0 ? model->def.envelope : 0.03 * smallest;
+    model->envelope = model->def.envelope;
+    if (!(model->envelope > 0)) model->envelope = 0.03 * smallest;
 }
 
 /* Room for contacts, so many for each of `count` bodies, and as many again in small beds: walls are near to all bodies
@@ -228,7 +233,8 @@ static void choose_envelope(yk_world_model *model)
 static size_t ample(size_t count, size_t each)
 {
     enum { SMALL = 2000 };
-    return each * (count + (count < SMALL ? count : SMALL));
+    size_t more = count < SMALL ? count : SMALL;
+    return each * (count + more);
 }
 
 static void choose_capacities(yk_world_model *model)

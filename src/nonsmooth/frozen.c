@@ -14,18 +14,8 @@ static bool sleeps(const yk_nonsmooth *self, const yk_contact_key *key)
 
 static bool comes_before(const yk_contact_key *a, const yk_contact_key *b)
 {
-    return a->a != b->a ? a->a < b->a : a->b < b->b;
-}
-
-/* Where the contact presses on a body of known motion; any point if it does not. */
-static yk_vec3 point_on_known(const yk_nonsmooth *self, const yk_contact_list *list, size_t i)
-{
-    const yk_world_model *model = &self->model;
-    bool dynamic_a = yk_world_is_dynamic(model, model->parts[list->keys[i].a].body);
-    bool dynamic_b = yk_world_is_dynamic(model, model->parts[list->keys[i].b].body);
-    if (dynamic_a && dynamic_b) return yk_v3(0, 0, 0);
-    yk_touch touch = yk_collision_touch(&self->collision, list, i);
-    return dynamic_a ? touch.point_b : touch.point_a;
+    if (a->a != b->a) return a->a < b->a;
+    return a->b < b->b;
 }
 
 /* Copies contact i of `from` to index `at` of `to`, impulses times a factor. While a list is built, its round_count is
@@ -42,6 +32,8 @@ static void copy_contact(const yk_contact_list *from, size_t i, const yk_contact
 /* Moves the contacts of `from` that sleep, or that do not, into `to`. */
 static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list *to, bool asleep, double factor)
 {
+    const yk_world_model *model = &self->model;
+
     /* `from` is compacted in place; `to` and what moves are merged into the spare list. */
     const yk_contact_list old = *from;
     yk_contact_list kept = *from, merged = self->sleep.spare;
@@ -50,8 +42,11 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
     /* Round contacts first, then the general ones, each in canonical order. */
     size_t i = 0, k = 0;
     for (int general = 0; general < 2; general++) {
-        size_t from_end = general ? old.count : old.round_count;
-        size_t to_end = general ? to->count : to->round_count;
+        size_t from_end = old.round_count, to_end = to->round_count;
+        if (general) {
+            from_end = old.count;
+            to_end = to->count;
+        }
         for (; i < from_end; i++) {
             if (sleeps(self, &old.keys[i]) != asleep) {
                 copy_contact(&old, i, &kept, kept.count++, 1);
@@ -59,7 +54,16 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
             }
             for (; k < to_end && comes_before(&to->keys[k], &old.keys[i]); k++)
                 copy_contact(to, k, &merged, merged.count++, 1);
-            if (asleep) merged.points[merged.count] = point_on_known(self, &old, i);
+
+            /* Where it presses on a body of known motion, if it does. */
+            if (asleep) {
+                const yk_contact_key *key = &old.keys[i];
+                yk_vec3 *point = &merged.points[merged.count];
+                yk_touch touch = yk_collision_touch(&self->collision, &old, i);
+                *point = yk_v3(0, 0, 0);
+                if (!yk_world_is_dynamic(model, model->parts[key->a].body)) *point = touch.point_a;
+                if (!yk_world_is_dynamic(model, model->parts[key->b].body)) *point = touch.point_b;
+            }
             copy_contact(&old, i, &merged, merged.count++, factor);
         }
         for (; k < to_end; k++) copy_contact(to, k, &merged, merged.count++, 1);

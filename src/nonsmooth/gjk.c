@@ -52,6 +52,7 @@ static yk_vec3 core_support(const core *c, yk_vec3 d)
     } else {
         at = yk_v3_axpy(c->factor, yk_v3_sub(yk_solid_support(solid, d), c->middle), c->middle);
     }
+
     return yk_v3_add(at, c->shift);
 }
 
@@ -92,6 +93,7 @@ static yk_vec3 nearest_on_segment(simplex *s)
         s->count = 1;
         return s->point[0];
     }
+
     return yk_v3_axpy(t / length, ab, a);
 }
 
@@ -128,6 +130,7 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
     simplex best = *s;
     yk_vec3 nearest = {INFINITY, 0, 0};
     bool outside = false;
+
     for (int i = 0; i < 4; i++) {
         /* Faces that have the origin on the side of the fourth corner do not carry the nearest point. */
         yk_vec3 a = s->point[face[i][0]], b = s->point[face[i][1]], c = s->point[face[i][2]];
@@ -148,16 +151,6 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
     if (!outside) return yk_v3(0, 0, 0); /* the origin is inside: an overlap */
     *s = best;
     return nearest;
-}
-
-static yk_vec3 nearest_to_origin(simplex *s)
-{
-    switch (s->count) {
-    case 1: return s->point[0];
-    case 2: return nearest_on_segment(s);
-    case 3: return nearest_on_triangle(s);
-    default: return nearest_on_tetrahedron(s);
-    }
 }
 
 /* The point of a that belongs to the point v of the simplex that is nearest to the origin. */
@@ -202,7 +195,13 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
         /* The simplex grows by this point, and loses those that do not carry the nearest one. */
         s.point[s.count] = w;
         s.on_a[s.count++] = pa;
-        yk_vec3 next = nearest_to_origin(&s);
+        yk_vec3 next = w;
+        switch (s.count) {
+        case 2: next = nearest_on_segment(&s); break;
+        case 3: next = nearest_on_triangle(&s); break;
+        case 4: next = nearest_on_tetrahedron(&s); break;
+        }
+
         double length = yk_v3_norm2(next);
         if (length <= 1e-24 * scale * scale) return yk_v3(0, 0, 0);
         if (length >= shortest) break; /* rounding: no progress any more */
@@ -242,6 +241,7 @@ static double climb(const core *a, const core *b, double scale, yk_vec3 *directi
 {
     double gap = gap_along(a, b, *direction);
     double apart = 0.01 * scale;
+
     for (int i = 0; i < CLIMB_LIMIT; i++) {
         /* Shifted so far that a plane with this normal separates them. */
         core shifted = *b;
@@ -260,6 +260,7 @@ static double climb(const core *a, const core *b, double scale, yk_vec3 *directi
         gap += rise;
         if (rise < 1e-12 * scale) break;
     }
+
     return gap;
 }
 

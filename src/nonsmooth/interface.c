@@ -70,6 +70,7 @@ static yk_status create_interface(yk_nonsmooth *self)
     const yk_world_model *model = &self->model;
     struct yk_world_interface *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
+
     self->interface = made;
 
     for (size_t i = 0; i < model->port_count; i++) made->row_count += port_size(model, i);
@@ -84,6 +85,7 @@ static yk_status create_interface(yk_nonsmooth *self)
         int slot = made->rows[i / 2].slot[i % 2];
         if (yk_world_is_dynamic(model, slot)) made->nodes[made->node_count++] = slot;
     }
+
     return yk_response_create(context, &made->response);
 }
 
@@ -112,6 +114,7 @@ static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool ch
 {
     const yk_response *response = self->interface->response;
     double rate = 0;
+
     for (int side = 0; side < 2; side++) {
         int slot = row->slot[side];
         if (slot < 0) continue;
@@ -123,6 +126,7 @@ static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool ch
             rate += side_rate(row, side, body->velocity, body->angular_velocity);
         }
     }
+
     return rate;
 }
 
@@ -178,6 +182,7 @@ static yk_status factor(yk_nonsmooth *self, double h)
         yk_response_solve(interface->response);
         status = yk_response_review(interface->response, &def, speed, &changed);
     }
+
     return status;
 }
 
@@ -214,7 +219,8 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
                                    yk_interface_model *model)
 {
     /* Memory is taken when the model is first asked for. */
-    yk_status status = self->interface ? YK_OK : create_interface(self);
+    yk_status status = YK_OK;
+    if (!self->interface) status = create_interface(self);
     if (status < 0) {
         yk_world_release_interface(self);
         return status;
@@ -229,6 +235,7 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
     list_rows(self, self->interface->rows);
     status = yk_world_find_contacts(self, h);
     if (status < 0) return status;
+
     yk_world_set_free_motion(self, t, h, inputs);
     status = yk_world_set_contacts(self, h);
     if (status == YK_OK) status = yk_world_set_joint_rows(self, t, h, inputs);
@@ -241,5 +248,6 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
         self->state.bodies[i].velocity = self->step.before[i].linear;
         self->state.bodies[i].angular_velocity = self->step.before[i].angular;
     }
+
     return status;
 }

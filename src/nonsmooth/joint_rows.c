@@ -15,14 +15,6 @@ static yk_frame known_frame(const yk_nonsmooth *self, int slot)
     return frame;
 }
 
-/* Of a port that takes motion: the pose at the beginning of the step and the velocity at its end. */
-static yk_frame input_frame(const yk_input *input, double h)
-{
-    yk_motion begin = yk_input_motion(input, YK_PORT_MARKER, 0);
-    yk_motion end = yk_input_motion(input, YK_PORT_MARKER, h);
-    return (yk_frame){begin.position, yk_q_matrix(begin.orientation), end.velocity, end.angular_velocity};
-}
-
 /* The value at the beginning and the rate at the end, as for prescribed frames; a prescribed speed is that at the end.
  */
 static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, const yk_input *inputs)
@@ -61,17 +53,22 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
     const yk_world_model *model = &self->model;
     yk_problem *problem = &self->problem;
     size_t count = 0;
+
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         problem->first_row[i] = count;
         if (!acts(self, joint)) continue;
 
         /* The joint where it is, with the velocities that are known. */
-        yk_frame a = known_frame(self, joint->slot_a), b;
-        if (joint->port >= 0)
-            b = input_frame(&inputs[joint->port], h);
-        else
-            b = known_frame(self, joint->slot_b);
+        yk_frame a = known_frame(self, joint->slot_a);
+        yk_frame b = known_frame(self, joint->slot_b);
+
+        /* A port that takes motion: its pose at the beginning of the step and its velocity at the end. */
+        if (joint->port >= 0) {
+            yk_motion begin = yk_input_motion(&inputs[joint->port], YK_PORT_MARKER, 0);
+            yk_motion end = yk_input_motion(&inputs[joint->port], YK_PORT_MARKER, h);
+            b = (yk_frame){begin.position, yk_q_matrix(begin.orientation), end.velocity, end.angular_velocity};
+        }
         yk_drive drive = joint_drive(joint, t, h, inputs);
         yk_joint_kinematics place;
         yk_joint_kinematics_at(&joint->joint, &a, &b, &drive, &place);
@@ -168,6 +165,7 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
 {
     const yk_world_model *model = &self->model;
     yk_world_state *state = &self->state;
+
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         if (!acts(self, joint)) continue;

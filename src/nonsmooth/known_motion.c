@@ -98,6 +98,7 @@ void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *i
     const yk_world_model *model = &self->model;
     yk_body_state *bodies = self->state.bodies;
 
+    /* As in yk_world_follow: functions move the centre of mass, ports their marker. */
     yk_marker centre = yk_marker_default();
     for (size_t i = 0; i < model->prescription_count; i++) {
         const yk_prescription *p = &model->prescriptions[i];

@@ -25,7 +25,8 @@ static yk_world_line line_between(const yk_port_model *port, const yk_frame *a, 
     yk_vec3 centripetal_a = yk_v3_cross(wa, yk_v3_cross(wa, arm_a));
     yk_vec3 centripetal_b = yk_v3_cross(wb, yk_v3_cross(wb, arm_b));
     double across = yk_v3_norm2(velocity) - line.rate * line.rate;
-    line.bias = yk_v3_dot(e, yk_v3_sub(centripetal_b, centripetal_a)) + (line.length > 0 ? across / line.length : 0);
+    line.bias = yk_v3_dot(e, yk_v3_sub(centripetal_b, centripetal_a));
+    if (line.length > 0) line.bias += across / line.length;
 
     /* A unit wrench pushes the bodies apart. */
     line.force[0] = yk_v3_neg(e);

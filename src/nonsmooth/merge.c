@@ -33,6 +33,7 @@ static totals totals_before(const yk_merge_def *merge, int part)
         sum.signals += model->signal_count;
         sum.prescriptions += model->prescription_count;
     }
+
     return sum;
 }
 
@@ -71,12 +72,15 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
     for (int i = 0; i < merge->joint_count; i++) {
         const yk_merge_joint *joint = &merge->joints[i];
         const yk_world_model *a = model_at(merge, joint->part_a), *b = model_at(merge, joint->part_b);
-        bool known = (size_t)joint->port_a < a->port_count && (size_t)joint->port_b < b->port_count;
-        if (!known || a->ports[joint->port_a].line || b->ports[joint->port_b].line)
+        if ((size_t)joint->port_a >= a->port_count || (size_t)joint->port_b >= b->port_count)
+            return yk_fail(context, YK_ERROR_CAPABILITY, "signal ports cannot be merged: only markers can be joined");
+        const yk_port_model *port_a = &a->ports[joint->port_a], *port_b = &b->ports[joint->port_b];
+        if (port_a->line || port_b->line)
             return yk_fail(context, YK_ERROR_CAPABILITY,
-                           "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly",
-                           known ? a->ports[joint->port_a].name : "?", known ? b->ports[joint->port_b].name : "?");
+                           "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly", port_a->name,
+                           port_b->name);
     }
+
     return YK_OK;
 }
 
@@ -94,6 +98,7 @@ static yk_nonsmooth_def common_def(const yk_merge_def *merge)
         bool open = def.contact_capacity == 0 || other->contact_capacity == 0;
         def.contact_capacity = open ? 0 : def.contact_capacity + other->contact_capacity;
     }
+
     return def;
 }
 
@@ -101,6 +106,7 @@ static yk_nonsmooth_def common_def(const yk_merge_def *merge)
 
 static yk_status take_memory(yk_world_model *whole, const totals *sum, int world_count, int joint_count)
 {
+    /* Lists that grow by one thing at a time while a model is built are known in length here. */
     size_t worlds = (size_t)world_count + 1;
     size_t joints = sum->joints + YK_JOINT_PIECES_MAX * (size_t)joint_count;
     struct {
@@ -130,6 +136,7 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
         memcpy(arrays[i].list, &memory, sizeof memory);
         if (arrays[i].capacity) *arrays[i].capacity = arrays[i].count;
     }
+
     return YK_OK;
 }
 
@@ -146,7 +153,7 @@ static int shifted(int body, const totals *at)
     return body < 0 ? body : body + (int)at->bodies;
 }
 
-/* Appends the bodies, shapes and ports of a world; joints and forces follow by the functions that add them. */
+/* Appends everything that a world has. */
 static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, const totals *at, int number)
 {
     yk_world_model *whole = &merged->model;
@@ -178,7 +185,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         if (made->geometry >= 0) made->geometry += (int32_t)at->geometries;
     }
     for (size_t i = 0; i < world->geometry_count; i++) {
-        yk_part_placement *made = &whole->geometries[whole->geometry_count++];
+        yk_part_geometry *made = &whole->geometries[whole->geometry_count++];
         *made = world->geometries[i];
         made->first_point += (int32_t)at->points;
     }
@@ -204,11 +211,9 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         char *name = copied_name(whole, world->signals[i].name, &status);
         whole->signals[whole->signal_count++] = (yk_signal_model){.name = name, .world = number};
     }
-    return status;
-}
+    if (status < 0) return status;
 
-static yk_status copy_joints_and_forces(yk_nonsmooth *merged, const yk_world_model *world, const totals *at)
-{
+    /* Joints and forces by the functions that add them. */
     for (size_t i = 0; i < world->joint_count; i++) {
         yk_nonsmooth_joint_def def = world->joints[i].def;
         def.name = world->joints[i].name;
@@ -217,7 +222,6 @@ static yk_status copy_joints_and_forces(yk_nonsmooth *merged, const yk_world_mod
         int made = yk_nonsmooth_add_joint(merged, &def);
         if (made < 0) return (yk_status)made;
     }
-
     for (size_t i = 0; i < world->force_count; i++) {
         yk_nonsmooth_force_def def = world->forces[i].def;
         def.name = world->forces[i].name;
@@ -227,7 +231,8 @@ static yk_status copy_joints_and_forces(yk_nonsmooth *merged, const yk_world_mod
         int made = yk_nonsmooth_add_force(merged, &def);
         if (made < 0) return (yk_status)made;
     }
-    return YK_OK;
+
+    return status;
 }
 
 /* Joints ----------------------------------------------------------------------------------------------------------- */
@@ -297,6 +302,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
         int made = yk_nonsmooth_add_joint(world, &def);
         if (made < 0) return (yk_status)made;
     }
+
     return YK_OK;
 }
 
@@ -323,7 +329,6 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         whole->world_bodies[i] = at.bodies;
         whole->world_joints[i] = at.joints;
         status = copy_world(world, model, &at, i);
-        if (status == YK_OK) status = copy_joints_and_forces(world, model, &at);
     }
 
     /* What joins them. */

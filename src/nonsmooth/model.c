@@ -133,6 +133,7 @@ static yk_status check_inertia(const yk_world_model *model, const yk_nonsmooth_b
 {
     const yk_mat3 *j = &def->inertia;
     char why[240];
+
     if (!yk_inertia_possible(j, why, sizeof why))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "body %zu (%s): no body has its inertia tensor: %s",
                        model->body_count, name_or_none(def->name), why);
@@ -172,6 +173,7 @@ int yk_nonsmooth_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a body");
+
     if (status == YK_OK) status = check_motion(model, def);
     if (status == YK_OK && !def->fixed) status = check_inertia(model, def);
     if (status < 0) return status;
@@ -184,6 +186,7 @@ int yk_nonsmooth_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
     }
 
     if (RESERVE(model, tensors, tensor_count, tensor_capacity, 1) < 0) return YK_ERROR_MEMORY;
+
     yk_body_model body = {.mass = def->mass, .tensor = (int32_t)model->tensor_count, .drive = YK_MOVED_BY_FORCES};
     model->tensors[model->tensor_count++] = (yk_tensor){def->inertia, yk_m3_inverse(def->inertia)};
     return append_body(model, def, &body);
@@ -205,7 +208,8 @@ int yk_nonsmooth_body_count(const yk_nonsmooth *self)
 double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body)
 {
     const yk_world_model *model = &self->model;
-    return model->bodies[model->frozen ? model->slot_of[body] : body].mass;
+    size_t index = yk_world_body_index(model, (size_t)body);
+    return model->bodies[index].mass;
 }
 
 /* Shapes ----------------------------------------------------------------------------------------------------------- */
@@ -223,6 +227,7 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
     }
 
     if (RESERVE(model, materials, material_count, material_capacity, 1) < 0) return YK_ERROR_MEMORY;
+
     model->materials[model->material_count] = *material;
     return (int32_t)model->material_count++;
 }
@@ -246,28 +251,31 @@ static yk_status check_material(const yk_world_model *model, const yk_material *
                    model->shape_count);
 }
 
-static bool is_mesh(const yk_nonsmooth_shape_def *def)
-{
-    if (!def->points || !def->triangles || def->triangle_count <= 0) return false;
-    for (int i = 0; i < 3 * def->triangle_count; i++) {
-        int corner = def->triangles[i / 3][i % 3];
-        if (corner < 0 || corner >= def->point_count) return false;
-    }
-    return yk_v3_finite(def->size);
-}
-
 static yk_status check_shape(const yk_world_model *model, const yk_nonsmooth_shape_def *def)
 {
-    yk_solid solid = {.kind = def->kind, .size = def->size, .points = def->points, .point_count = def->point_count};
-    bool good = def->kind == YK_SOLID_TRIANGLE ? is_mesh(def) : yk_solid_is_valid(&solid);
-    if (good && yk_v3_finite(def->position) && yk_q_norm(def->orientation) > 0) return YK_OK;
+    bool good = yk_v3_finite(def->position) && yk_v3_finite(def->size) && yk_q_norm(def->orientation) > 0;
+
+    /* A mesh is not a solid itself: its triangles have to be of its points. */
+    if (def->kind == YK_SOLID_TRIANGLE) {
+        good = good && def->points && def->triangles && def->triangle_count > 0;
+        for (int i = 0; good && i < 3 * def->triangle_count; i++) {
+            int corner = def->triangles[i / 3][i % 3];
+            good = corner >= 0 && corner < def->point_count;
+        }
+    } else {
+        yk_solid solid = {.kind = def->kind, .size = def->size, .points = def->points};
+        solid.point_count = def->point_count;
+        good = good && yk_solid_is_valid(&solid);
+    }
+
+    if (good) return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
                    "shape %zu: sizes must be positive, a hull needs four points, a mesh triangles of existing points",
                    model->shape_count);
 }
 
-/* A part with a placement and its points, if it has any. */
-static yk_status add_part(yk_world_model *model, const yk_part *part, const yk_part_placement *geometry,
+/* A part with a geometry and its points, if it has any. */
+static yk_status add_part(yk_world_model *model, const yk_part *part, const yk_part_geometry *geometry,
                           const yk_vec3 *points, int point_count)
 {
     if (RESERVE(model, parts, part_count, part_capacity, 1) < 0 ||
@@ -275,8 +283,8 @@ static yk_status add_part(yk_world_model *model, const yk_part *part, const yk_p
         RESERVE(model, points, point_count, point_capacity, (size_t)point_count) < 0)
         return YK_ERROR_MEMORY;
 
-    /* Its placement, with the points behind those of all others. */
-    yk_part_placement *placed = &model->geometries[model->geometry_count];
+    /* Its geometry, with the points behind those of all others. */
+    yk_part_geometry *placed = &model->geometries[model->geometry_count];
     *placed = *geometry;
     placed->first_point = (int32_t)model->point_count;
     placed->point_count = point_count;
@@ -289,7 +297,7 @@ static yk_status add_part(yk_world_model *model, const yk_part *part, const yk_p
 
 /* Triangles sit at their middle, so that their balls are small. */
 static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *def, const yk_part *part,
-                          const yk_part_placement *geometry)
+                          const yk_part_geometry *geometry)
 {
     for (int i = 0; i < def->triangle_count; i++) {
         yk_vec3 corners[3], middle = {0, 0, 0};
@@ -298,10 +306,11 @@ static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *d
             middle = yk_v3_axpy(1.0 / 3, corners[k], middle);
         }
         for (int k = 0; k < 3; k++) corners[k] = yk_v3_sub(corners[k], middle);
-        yk_part_placement placed = *geometry;
+        yk_part_geometry placed = *geometry;
         placed.position = yk_v3_add(placed.position, yk_q_rotate(placed.orientation, middle));
         if (add_part(model, part, &placed, corners, 3) < 0) return YK_ERROR_MEMORY;
     }
+
     return YK_OK;
 }
 
@@ -309,6 +318,7 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a shape");
+
     if (status == YK_OK) status = check_body(model, def->body, true, "shape");
     if (status == YK_OK) status = check_shape(model, def);
     if (status == YK_OK) status = check_material(model, &def->material);
@@ -322,7 +332,8 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
         .kind = (uint8_t)def->kind,
     };
     if (part.material < 0) return part.material;
-    yk_part_placement geometry = {
+
+    yk_part_geometry geometry = {
         .position = def->position,
         .orientation = yk_q_unit(def->orientation),
         .size = def->size,
@@ -339,10 +350,11 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
         int points = yk_solid_has_points(def->kind) ? def->point_count : 0;
         status = add_part(model, &part, &geometry, def->points, points);
     }
-    return status < 0 ? (int)status : (int)model->shape_count++;
+    if (status < 0) return status;
+    return (int)model->shape_count++;
 }
 
-/* No placement and no tensor: a million of these must stay small. */
+/* No geometry and no tensor: a million of these must stay small. */
 int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density, yk_material material)
 {
     yk_world_model *model = &self->model;
@@ -390,6 +402,7 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
 {
     yk_world_model *model = &self->model;
     bool positive = size.x > 0 && size.y > 0 && size.z > 0;
+
     for (size_t i = 0; i < model->part_count && positive; i++) {
         const yk_part *part = &model->parts[i];
         if (part->shape != shape || part->geometry < 0) continue;
@@ -412,6 +425,7 @@ int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a joint");
+
     if (status == YK_OK) status = check_body(model, def->body_a, true, "joint");
     if (status == YK_OK) status = check_body(model, def->body_b, true, "joint");
     if (status == YK_OK && def->body_a == def->body_b)
@@ -420,6 +434,7 @@ int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def
     if (status < 0) return status;
 
     if (RESERVE(model, joints, joint_count, joint_capacity, 1) < 0) return YK_ERROR_MEMORY;
+
     yk_joint_model *joint = &model->joints[model->joint_count];
     *joint = (yk_joint_model){.def = *def, .port = -1, .driver = -1};
 
@@ -437,6 +452,7 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a force");
+
     if (status == YK_OK) status = check_body(model, def->body_a, true, "force");
     if (status == YK_OK) status = check_body(model, def->body_b, true, "force");
     if (status == YK_OK && def->input >= (int)model->signal_count)
@@ -445,6 +461,7 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
     if (status < 0) return status;
 
     if (RESERVE(model, forces, force_count, force_capacity, 1) < 0) return YK_ERROR_MEMORY;
+
     yk_force_model *force = &model->forces[model->force_count];
     *force = (yk_force_model){.def = *def};
     if (copy_name(model, def->name, &force->name) < 0) return YK_ERROR_MEMORY;
@@ -455,12 +472,14 @@ static yk_status add_prescription(yk_world_model *model, const yk_prescription *
 {
     int body = prescription->body;
     yk_status status = check_open(model, "a prescribed motion");
+
     if (status == YK_OK) status = check_body(model, body, false, "prescribed motion");
     if (status == YK_OK && model->bodies[body].drive >= YK_PRESCRIBED_BY_FUNCTION)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "the motion of body %d is prescribed twice", body);
     if (status < 0) return status;
 
     if (RESERVE(model, prescriptions, prescription_count, prescription_capacity, 1) < 0) return YK_ERROR_MEMORY;
+
     model->prescriptions[model->prescription_count++] = *prescription;
     model->bodies[body].drive = YK_PRESCRIBED_BY_FUNCTION;
     return YK_OK;
@@ -482,6 +501,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
 {
     size_t count = model->port_count + model->signal_count;
     yk_port *list = yk_reallocate(model->context, model->port_list, count, sizeof *list);
+
     if (list) model->port_list = list;
     int *numbers = yk_reallocate(model->context, model->port_numbers, count, sizeof *numbers);
     if (numbers) model->port_numbers = numbers;
@@ -509,6 +529,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
             list[at++] = (yk_port){.name = signal->name, .kind = YK_PORT_SIGNAL, .causalities = YK_TAKES_SIGNAL};
         }
     }
+
     return YK_OK;
 }
 
@@ -555,7 +576,8 @@ int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const 
     if (status == YK_OK) status = check_body(model, body, false, "port");
     if (status < 0) return status;
 
-    yk_port_model port = {.body = body, .marker = marker ? *marker : yk_marker_default(), .far_body = YK_WORLD};
+    yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_WORLD};
+    if (marker) port.marker = *marker;
     return append_port(model, name, &port);
 }
 

@@ -46,17 +46,17 @@ typedef struct yk_part {
     uint8_t kind;     /* yk_solid_kind */
     uint8_t round;    /* centred sphere of a round body */
     uint16_t world;   /* of a merged model: which it came from; solids of different ones do not touch */
-    int32_t geometry; /* index in placements; -1: a centred sphere needs none */
+    int32_t geometry; /* index in geometries; -1: a centred sphere needs none */
 } yk_part;
 
 /* Where a part sits on its body, and its geometry. */
-typedef struct yk_part_placement {
+typedef struct yk_part_geometry {
     yk_vec3 position;
     yk_quat orientation;
     yk_vec3 size;
     unsigned open, group, mask;
     int32_t first_point, point_count;
-} yk_part_placement;
+} yk_part_geometry;
 
 typedef struct yk_joint_model {
     char *name;
@@ -129,7 +129,7 @@ typedef struct yk_world_model {
     size_t part_count, part_capacity, finite_count, shape_count;
     yk_part *parts;
     size_t geometry_count, geometry_capacity;
-    yk_part_placement *geometries;
+    yk_part_geometry *geometries;
     size_t point_count, point_capacity;
     yk_vec3 *points;
     size_t material_count, material_capacity;
@@ -179,6 +179,12 @@ yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part);
 static inline bool yk_world_is_dynamic(const yk_world_model *model, int32_t slot)
 {
     return slot >= 0 && model->bodies[slot].drive == YK_MOVED_BY_FORCES;
+}
+
+/* Where the model of a body is, before and after the model is frozen. */
+static inline size_t yk_world_body_index(const yk_world_model *model, size_t body)
+{
+    return model->frozen ? (size_t)model->slot_of[body] : body;
 }
 
 /* Bodies whose motion is known: fixed or prescribed. They follow after the dynamic ones. */

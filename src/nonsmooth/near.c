@@ -33,17 +33,17 @@ static size_t list_blocks(yk_collision *collision, yk_block *list)
         YK_BLOCK(collision->unbounded, unbounded),
         YK_BLOCK(collision->extent_of, finite),
         YK_BLOCK(collision->half_extents, others),
-        YK_BLOCK(collision->still, model->def.sleeping.speed > 0 ? model->part_count : 0),
+        YK_BLOCK_IF(model->def.sleeping.speed > 0, collision->still, model->part_count),
         YK_BLOCK(collision->near.balls, model->part_count),
         YK_BLOCK(collision->near.orientations, others + unbounded),
         YK_BLOCK(collision->found.keys, contacts),
         YK_BLOCK(collision->found.rows, finite + 1),
         YK_BLOCK(collision->touches, general),
         YK_BLOCK(collision->pairs, contacts),
-        YK_BLOCK(collision->batch, general > 0 ? (size_t)YK_BATCH_PAIRS * YK_MANIFOLD_MAX : 0),
-        YK_BLOCK(collision->batch_counts, general > 0 ? YK_BATCH_PAIRS : 0),
-        YK_BLOCK(collision->mesh_last, mesh ? finite : 0),
-        YK_BLOCK(collision->mesh_link, mesh ? general : 0),
+        YK_BLOCK_IF(general > 0, collision->batch, (size_t)YK_BATCH_PAIRS * YK_MANIFOLD_MAX),
+        YK_BLOCK_IF(general > 0, collision->batch_counts, YK_BATCH_PAIRS),
+        YK_BLOCK_IF(mesh, collision->mesh_last, finite),
+        YK_BLOCK_IF(mesh, collision->mesh_link, general),
         YK_BLOCK(collision->partials, chunk_count(model)),
     };
     memcpy(list, blocks, sizeof blocks);
@@ -56,8 +56,8 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model, const 
     *collision = (yk_collision){.pool = pool, .model = model, .state = state};
 
     /* Friction of a box has axes, which the fast path does not know. */
-    bool boxed = model->def.solver.friction == YK_FRICTION_BOX;
-    collision->round_kind = boxed ? YK_PAIR_GENERAL : YK_PAIR_ROUND;
+    collision->round_kind = YK_PAIR_ROUND;
+    if (model->def.solver.friction == YK_FRICTION_BOX) collision->round_kind = YK_PAIR_GENERAL;
 
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(collision, blocks);
@@ -71,6 +71,7 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model, const 
         collision->extent_of[i] = part->round ? -1 : (int32_t)collision->extent_count++;
         collision->balls[i].radius = yk_world_part_radius(model, part);
     }
+
     return YK_OK;
 }
 
@@ -128,6 +129,7 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
     (void)chunk;
     yk_collision *collision = user;
     const yk_world_state *state = collision->state;
+
     for (size_t i = begin; i < end; i++) {
         const yk_part *part = &collision->model->parts[i];
         if (part->round)
@@ -150,6 +152,7 @@ bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const y
         group_b = model->geometries[b->geometry].group;
         mask_b = model->geometries[b->geometry].mask;
     }
+
     return (mask_a & group_b) && (mask_b & group_a);
 }
 
@@ -199,6 +202,7 @@ static yk_status separate_general_pairs(yk_collision *collision)
             pair[1] = j;
         }
     }
+
     return YK_OK;
 }
 
@@ -227,13 +231,15 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         .finite = finite,
         .unbounded = model->part_count - finite,
         .balls = collision->balls,
-        .extent_of = collision->extent_count > 0 ? collision->extent_of : NULL,
+        .extent_of = collision->extent_of,
         .half_extents = collision->half_extents,
         .unbounded_solids = collision->unbounded,
-        .still = collision->state->sleep.asleep > 0 ? collision->still : NULL,
+        .still = collision->still,
         .may_touch = may_touch,
         .user = model,
     };
+    if (collision->extent_count == 0) input.extent_of = NULL;
+    if (collision->state->sleep.asleep == 0) input.still = NULL;
     yk_status status = yk_broad_build(&near->pairs, &input, margin, wall_margin);
     if (status == YK_OK) status = separate_general_pairs(collision);
     if (status < 0) return status;
@@ -304,6 +310,7 @@ static void speed_chunk(void *user, size_t begin, size_t end, size_t chunk)
     const motion_job *job = user;
     yk_collision *collision = job->collision;
     double largest = 0;
+
     for (size_t i = begin; i < end; i++) {
         const yk_part *part = &collision->model->parts[i];
         if (part->body < 0) {
@@ -387,25 +394,10 @@ static double find_approach(yk_collision *collision, double h)
     return fmin(approach, model->smallest_radius);
 }
 
-/* A list that wore out after a few steps gets a wider skin, one that lasted long a thinner one: making it costs about
- * as much as reading it forty times. Contacts do not depend on this. */
-static double choose_skin(yk_collision *collision)
-{
-    const yk_world_model *model = collision->model;
-    yk_near_list *near = &collision->near;
-    if (model->def.skin > 0) return model->def.skin;
-
-    double least = 0.05 * model->smallest_radius, most = 0.5 * model->smallest_radius;
-
-    if (near->skin == 0) near->skin = 2 * least;
-    if (near->margin > 0 && near->age < 8) near->skin = fmin(most, 1.5 * near->skin);
-    if (near->age > 100) near->skin = fmax(least, near->skin / 1.5);
-    return near->skin;
-}
-
 yk_status yk_collision_update_list(yk_collision *collision, double h, double *reach)
 {
     const yk_world_model *model = collision->model;
+    yk_near_list *near = &collision->near;
     size_t finite = model->finite_count;
     collision->rebuilt = false;
 
@@ -416,12 +408,20 @@ yk_status yk_collision_update_list(yk_collision *collision, double h, double *re
 
     /* Most steps end here. */
     *reach = fmax(model->envelope, find_approach(collision, h));
-    collision->near.age++;
+    near->age++;
     if (list_serves(collision, *reach)) return YK_OK;
 
     /* Fast pairs are listed from farther away than this step asks for, or the list would not serve the next one. */
-    double seen = *reach > model->envelope ? 1.25 * *reach : *reach;
-    double margin = seen + choose_skin(collision);
-    collision->near.age = 0;
+    double seen = *reach;
+    if (seen > model->envelope) seen *= 1.25;
+
+    /* A list that wore out after a few steps gets a wider skin, one that lasted long a thinner one: making it costs about
+     * as much as reading it forty times. Contacts do not depend on this. */
+    double least = 0.05 * model->smallest_radius, most = 0.5 * model->smallest_radius;
+    if (near->skin == 0) near->skin = 2 * least;
+    if (near->margin > 0 && near->age < 8) near->skin = fmin(most, 1.5 * near->skin);
+    if (near->age > 100) near->skin = fmax(least, near->skin / 1.5);
+    double margin = seen + (model->def.skin > 0 ? model->def.skin : near->skin);
+    near->age = 0;
     return make_list(collision, margin, margin + model->smallest_radius);
 }

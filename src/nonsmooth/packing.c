@@ -58,6 +58,7 @@ static double uniform(uint64_t *seed)
 
 static yk_status check_def(yk_context *context, const yk_packing_def *def)
 {
+    /* A cylinder has no depth of its own. */
     bool box = def->cavity == YK_SOLID_BOX_CAVITY;
     bool cavity = box || def->cavity == YK_SOLID_CYLINDER_CAVITY;
     bool sizes = def->size.x > 0 && (!box || def->size.y > 0) && def->size.z > 0;
@@ -79,7 +80,8 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
     bool box = def->cavity == YK_SOLID_BOX_CAVITY;
     double largest = def->radius * (1 + def->spread);
     double half = largest * (1 + def->clearance / 2);
-    double width = def->size.x, depth = box ? def->size.y : def->size.x;
+    double width = def->size.x, depth = def->size.x;
+    if (box) depth = def->size.y;
     int nx = (int)floor(width / half), ny = (int)floor(depth / half);
 
     /* Filled from the floor up, layer by layer, row by row; in a cylinder those within its radius. */
@@ -159,6 +161,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def, const
     cavity.material = def->material;
     made->cavity = yk_nonsmooth_add_shape(made->world, &cavity);
     if (made->container < 0 || made->cavity < 0) return YK_ERROR_MEMORY;
+
     made->shaker.centre = cavity.size.z - def->size.z;
     status = yk_nonsmooth_prescribe(made->world, made->container, shake_motion, &made->shaker);
     if (status < 0) return status;
@@ -173,7 +176,9 @@ static yk_status settle(bed *b, yk_packing *packing)
 {
     const yk_packing_def *def = b->def;
     double limit = yk_nonsmooth_time(b->world) + def->time_limit;
-    double rest = def->rest_speed > 0 ? def->rest_speed : 0.1 * def->gravity * def->step;
+    double rest = def->rest_speed;
+
+    if (!(rest > 0)) rest = 0.1 * def->gravity * def->step;
     double shaken = 0;
     if (isfinite(b->shaker.begin)) shaken = b->shaker.begin + 1 / def->shake_frequency;
 
@@ -227,6 +232,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
     bed b = {0};
     yk_status status = yk_packing_lattice(context, def, packing);
     if (status < 0) return status;
+
     status = build_bed(context, def, packing, &b);
     if (status == YK_OK) status = yk_nonsmooth_start(b.world, 0, def->step);
     if (status == YK_OK) status = settle(&b, packing);
@@ -290,6 +296,7 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
 {
     char line[256];
     int count = 0;
+
     for (int number = 1; fgets(line, sizeof line, file); number++) {
         if (line[0] == '#' || line[0] == '\n') continue;
         yk_vec3 *p = &packing->positions[count];

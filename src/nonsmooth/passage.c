@@ -49,6 +49,7 @@ yk_status yk_world_start_passages(yk_nonsmooth *self)
     /* Depths at the start do not count. */
     self->passages = yk_allocate(self->context, count, sizeof *self->passages);
     if (!self->passages) return YK_ERROR_MEMORY;
+
     self->passage_count = 0;
     for (size_t i = 0; i < model->part_count; i++) {
         for (size_t j = 0; j < model->part_count; j++) {
@@ -60,6 +61,7 @@ yk_status yk_world_start_passages(yk_nonsmooth *self)
             p->start = depth_of(self, p);
         }
     }
+
     return YK_OK;
 }
 

@@ -59,8 +59,11 @@ static bool closes(const round_search *search, size_t i, size_t j, yk_vec3 norma
     /* A sphere's own spin does not change its gap; that of a wall does. */
     if (b->body >= 0) {
         const yk_body_state *body = &bodies[b->body];
-        relative = yk_v3_sub(relative, b->round ? body->velocity : yk_world_point_velocity(body, at));
+        yk_vec3 velocity = body->velocity;
+        if (!b->round) velocity = yk_world_point_velocity(body, at);
+        relative = yk_v3_sub(relative, velocity);
     }
+
     return gap < search->h * yk_v3_dot(relative, normal);
 }
 
@@ -75,6 +78,7 @@ static bool spheres_meet(const round_search *search, size_t i, size_t j)
     /* Beyond the envelope only those count that come closer fast enough. */
     double far = a->radius + b->radius + search->reach;
     if (squared >= far * far) return false;
+
     yk_vec3 normal;
     double gap = sphere_gap(a, b, &normal);
     return closes(search, i, j, normal, b->centre, gap);
@@ -113,6 +117,7 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
     const round_search *search = user;
     yk_collision *collision = search->collision;
     const yk_broad *near = &collision->near.pairs;
+
     for (size_t i = begin; i < end; i++) {
         uint32_t count = 0;
         for (uint32_t k = near->row_start[i]; k < near->row_start[i + 1]; k++) {
@@ -178,6 +183,7 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
     yk_collision *collision = search->collision;
     const yk_world_model *model = collision->model;
     const yk_body_state *bodies = collision->state->bodies;
+
     for (size_t k = begin; k < end; k++) {
         const int32_t *pair = collision->near.general[search->first + k];
         size_t i = (size_t)pair[0], j = (size_t)pair[1];
@@ -227,6 +233,7 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
     size_t general = found->count - found->round_count, more = (size_t)count;
     yk_status status = check_capacity(collision, found->count + more, frozen->count, model->contact_capacity);
     if (status < 0) return status;
+
     status = check_capacity(collision, general + more, frozen->count - frozen->round_count, model->general_capacity);
     if (status < 0) return status;
 
@@ -236,6 +243,7 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
         collision->pairs[at] = nodes;
         collision->touches[general++] = list[i];
     }
+
     return YK_OK;
 }
 
@@ -255,6 +263,7 @@ static yk_status find_general(yk_collision *collision, double h)
             if (status < 0) return status;
         }
     }
+
     return YK_OK;
 }
 
@@ -263,11 +272,11 @@ static yk_status find_general(yk_collision *collision, double h)
 /* The mesh (as a shape) and the solid of a contact between a triangle and something else; -1: there is none. */
 static int32_t mesh_of(const yk_world_model *model, const yk_contact_key *key, int32_t *solid)
 {
-    bool a = model->parts[key->a].kind == YK_SOLID_TRIANGLE;
-    bool b = model->parts[key->b].kind == YK_SOLID_TRIANGLE;
-    *solid = a ? key->b : key->a;
-    if (a == b || (size_t)*solid >= model->finite_count) return -1;
-    return model->parts[a ? key->a : key->b].shape;
+    const yk_part *a = &model->parts[key->a], *b = &model->parts[key->b];
+    bool mesh_a = a->kind == YK_SOLID_TRIANGLE, mesh_b = b->kind == YK_SOLID_TRIANGLE;
+    *solid = mesh_a ? key->b : key->a;
+    if (mesh_a == mesh_b || (size_t)*solid >= model->finite_count) return -1;
+    return mesh_a ? a->shape : b->shape;
 }
 
 /* A solid on a flat stretch of mesh must not feel the edges inside it: a contact at an edge or corner goes when a face

@@ -170,6 +170,7 @@ static void notice_ports(yk_nonsmooth *self, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
     yk_rest_pose *poses = self->state.sleep.poses + yk_world_known_count(model);
+
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         /* A partner that asks how the port answers gets the answer of one that is awake. */
@@ -189,7 +190,8 @@ static void notice_joints(yk_nonsmooth *self, double t, double h)
         const yk_joint_model *joint = &self->model.joints[i];
         bool driven = joint->joint.driven;
         bool at_speed = driven && yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind);
-        double value = driven ? yk_function_value(joint->def.drive, t + h) : 0;
+        double value = 0;
+        if (driven) value = yk_function_value(joint->def.drive, t + h);
 
         bool changed = value != drives[i] || (at_speed && value != 0);
         drives[i] = value;
@@ -267,42 +269,37 @@ bool yk_sleep_was_touched(yk_nonsmooth *self, double h)
 
 /* Falling asleep --------------------------------------------------------------------------------------------------- */
 
-/* Counts the time at rest; true if someone has rested for long enough. */
-static bool count_rest_time(yk_nonsmooth *self, double h)
+void yk_sleep_end(yk_nonsmooth *self, double h)
 {
     const yk_sleeping *limits = &self->model.def.sleeping;
+    yk_sleep_state *sleep = &self->state.sleep;
+    size_t count = self->model.dynamic_count;
     double angular = limits->angular_speed;
     if (!(angular > 0)) angular = limits->speed / self->model.smallest_radius;
-    double speed2 = limits->speed * limits->speed, angular2 = angular * angular;
 
+    /* Time at rest of those that are awake; has someone rested for long enough? */
     bool any = false;
-    for (size_t i = 0; i < self->model.dynamic_count; i++) {
-        double *rest_time = &self->state.sleep.rest_time[i];
+    for (size_t i = 0; i < count && sleep->asleep < count; i++) {
+        double *rest_time = &sleep->rest_time[i];
         if (isinf(*rest_time)) continue;
         const yk_body_state *body = &self->state.bodies[i];
-        bool slow = yk_v3_norm2(body->velocity) <= speed2 && yk_v3_norm2(body->angular_velocity) <= angular2;
+        bool slow = yk_v3_norm2(body->velocity) <= limits->speed * limits->speed &&
+                    yk_v3_norm2(body->angular_velocity) <= angular * angular;
         if (slow && !self->sleep.disturbed[i])
             *rest_time += h;
         else
             *rest_time = 0;
         any = any || *rest_time >= limits->after;
     }
-    return any;
-}
 
-void yk_sleep_end(yk_nonsmooth *self, double h)
-{
-    size_t count = self->model.dynamic_count;
-    yk_sleep_state *sleep = &self->state.sleep;
-
-    if (sleep->asleep < count && count_rest_time(self, h)) {
+    if (any) {
         /* From here on the roots of islands that stay awake are marked. */
         uint8_t *awake = self->sleep.disturbed;
         int32_t *root = self->sleep.root;
         memset(awake, 0, self->model.body_count * sizeof *awake);
         find_islands(self, &self->state.contacts);
         for (size_t i = 0; i < count; i++)
-            if (sleep->rest_time[i] < self->model.def.sleeping.after) awake[root_of(root, (int32_t)i)] = 1;
+            if (sleep->rest_time[i] < limits->after) awake[root_of(root, (int32_t)i)] = 1;
 
         /* What is left of their motion is lost. */
         size_t fallen = 0;
@@ -314,9 +311,10 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
             sleep->rest_time[i] = INFINITY;
             fallen++;
         }
+
+        /* Their contacts rest with them. */
         if (fallen > 0) yk_frozen_take(self, h);
     }
-
     self->report.asleep = sleep->asleep;
 }
 
@@ -342,7 +340,8 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
     }
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
-        sleep->drives[i] = joint->joint.driven ? yk_function_value(joint->def.drive, t) : 0;
+        sleep->drives[i] = 0;
+        if (joint->joint.driven) sleep->drives[i] = yk_function_value(joint->def.drive, t);
     }
     if (sleep->wrenches) memset(sleep->wrenches, 0, model->dynamic_count * sizeof *sleep->wrenches);
 

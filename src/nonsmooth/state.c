@@ -39,6 +39,7 @@ static size_t list_blocks(const yk_world_model *model, yk_world_state *state, yk
 {
     size_t known = yk_world_known_count(model), dynamic = model->dynamic_count;
     size_t contacts = model->contact_capacity, general = model->general_capacity;
+    /* Contacts of sleeping bodies may be as many as there is room for. */
     bool asleep = sleeps(model);
 
     yk_sleep_state *sleep = &state->sleep;
@@ -53,14 +54,14 @@ static size_t list_blocks(const yk_world_model *model, yk_world_state *state, yk
         YK_BLOCK(state->contacts.rows, model->finite_count + 1),
         YK_BLOCK(state->contacts.impulses, contacts),
         YK_BLOCK(state->contacts.torques, general),
-        YK_BLOCK(sleep->rest_time, asleep ? dynamic : 0),
-        YK_BLOCK(sleep->poses, asleep ? known + model->port_count : 0),
-        YK_BLOCK(sleep->wrenches, asleep && has_loads(model) ? dynamic : 0),
-        YK_BLOCK(sleep->drives, asleep ? model->joint_count : 0),
-        YK_BLOCK(sleep->frozen.keys, asleep ? contacts : 0),
-        YK_BLOCK(sleep->frozen.impulses, asleep ? contacts : 0),
-        YK_BLOCK(sleep->frozen.torques, asleep ? general : 0),
-        YK_BLOCK(sleep->frozen.points, asleep ? contacts : 0),
+        YK_BLOCK_IF(asleep, sleep->rest_time, dynamic),
+        YK_BLOCK_IF(asleep, sleep->poses, known + model->port_count),
+        YK_BLOCK_IF(asleep && has_loads(model), sleep->wrenches, dynamic),
+        YK_BLOCK_IF(asleep, sleep->drives, model->joint_count),
+        YK_BLOCK_IF(asleep, sleep->frozen.keys, contacts),
+        YK_BLOCK_IF(asleep, sleep->frozen.impulses, contacts),
+        YK_BLOCK_IF(asleep, sleep->frozen.torques, general),
+        YK_BLOCK_IF(asleep, sleep->frozen.points, contacts),
     };
     memcpy(list, blocks, sizeof blocks);
     return sizeof blocks / sizeof *blocks;
@@ -133,6 +134,7 @@ yk_state_layout yk_world_image_layout(const yk_world_model *model)
         if (has_loads(model)) sleep += WRENCH_WORDS * model->dynamic_count;
         sleep += 2 + 3 * contacts;
     }
+
     return (yk_state_layout){continuous + RUN_WORDS + outputs + cache + sleep, continuous};
 }
 
@@ -163,6 +165,7 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
     bool fits = counts[0] <= model->contact_capacity && counts[1] <= counts[0] &&
                 counts[0] - counts[1] <= model->general_capacity;
     if (!fits) return yk_fail(model->context, YK_ERROR_ARGUMENT, "the state image does not belong to this model");
+
     list->count = (size_t)counts[0];
     list->round_count = (size_t)counts[1];
 

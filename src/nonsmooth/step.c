@@ -47,6 +47,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
     yk_step_work *step = &self->step;
     step->loss = step->supply = step->force_supply = step->port_work = 0;
     if (!step->applied) return;
+
     memset(step->applied, 0, model->body_count * sizeof *step->applied);
     take_signals(self, h, inputs);
 
@@ -98,6 +99,7 @@ static void account_ports(yk_nonsmooth *self, double h)
 {
     const yk_body_state *bodies = self->state.bodies;
     const yk_twist *before = self->step.before;
+
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
         const yk_wrench *wrench = &self->state.ports[i].wrench;
@@ -140,6 +142,7 @@ static yk_vec3 spin_freely(const yk_tensor *tensor, yk_vec3 w0, double h)
 {
     yk_mat3 j = tensor->body;
     yk_vec3 w1 = w0;
+
     for (int iteration = 0; iteration < 20; iteration++) {
         yk_vec3 wm = yk_v3_scale(0.5, yk_v3_add(w0, w1));
         yk_vec3 momentum = yk_m3_apply(j, wm);
@@ -152,6 +155,7 @@ static yk_vec3 spin_freely(const yk_tensor *tensor, yk_vec3 w0, double h)
         w1 = yk_v3_sub(w1, change);
         if (yk_v3_norm2(change) <= 1e-30 * yk_v3_norm2(w1)) break;
     }
+
     return w1;
 }
 
@@ -168,6 +172,7 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
     yk_nonsmooth *self = job->self;
     const yk_world_model *model = &self->model;
     double h = job->h;
+
     for (size_t i = begin; i < end; i++) {
         const yk_body_model *constant = &model->bodies[i];
         const yk_body_state *body = &self->state.bodies[i];
@@ -254,7 +259,8 @@ static void take_chunk(void *user, size_t begin, size_t end, size_t chunk)
         const yk_network_node *node = &self->problem.nodes[i];
         yk_body_state *body = &self->state.bodies[i];
         body->velocity = node->velocity;
-        body->angular_velocity = radius > 0 ? yk_v3_scale(1 / radius, node->spin) : node->spin;
+        body->angular_velocity = node->spin;
+        if (radius > 0) body->angular_velocity = yk_v3_scale(1 / radius, node->spin);
     }
 }
 
@@ -281,6 +287,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     status = yk_network_solve(self->problem.network, &self->model.def.solver, &report->solver);
     report->solve_seconds = yk_clock_seconds() - start;
     if (status < 0) return status;
+
     self->largest_residual = fmax(self->largest_residual, report->solver.residual);
 
     /* Its result: velocities, impulses for the next step, reactions. */
@@ -317,6 +324,7 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
     (void)chunk;
     const bodies_job *job = user;
     yk_nonsmooth *self = job->self;
+
     for (size_t i = begin; i < end; i++) {
         if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i)) continue;
         yk_body_state *body = &self->state.bodies[i];
@@ -388,6 +396,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
     account_ports(self, h);
     self->step.supply += self->step.force_supply;
     if (!yk_world_balance_energy(self, h)) return report_not_finite(self);
+
     set_port_outputs(self, h);
 
     /* Stage 5: q(t + h) = q(t) + h v(t + h). */

@@ -81,6 +81,7 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
     yk_nonsmooth *world = world_of(self);
     yk_world_model *model = &world->model;
     yk_context *context = world->context;
+
     if (index < 0 || (size_t)index >= model->port_count + model->signal_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "there is no port %d", index);
 
@@ -109,6 +110,7 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
     /* A body whose six motions are prescribed needs no rows: its velocity is known. */
     port->whole_body = !port->line && (constrained & YK_AXES_ALL) == YK_AXES_ALL;
     if (!port->whole_body) return add_port_joint(world, index, constrained);
+
     model->bodies[port->body].drive = YK_PRESCRIBED_BY_PORT;
     warn_of_walls(model, port);
     return YK_OK;
@@ -118,6 +120,7 @@ static yk_status move_port(yk_subsystem *self, int index, const yk_vec3 *positio
 {
     yk_nonsmooth *world = world_of(self);
     yk_world_model *model = &world->model;
+
     if (index < 0 || (size_t)index >= model->port_count || model->ports[index].line)
         return yk_fail(world->context, YK_ERROR_ARGUMENT, "there is no marker port %d", index);
 
@@ -218,6 +221,7 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
 {
     const yk_nonsmooth *world = const_world_of(self);
     int number = world->model.port_numbers[index];
+
     if (number < 0) {
         *value = (yk_port_value){.motion.orientation = {1, 0, 0, 0}};
         value->motion.position.x = world->state.signals[~number];
@@ -244,6 +248,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     const yk_nonsmooth *world = const_world_of(self);
     const yk_port_model *port = &world->model.ports[index];
     const yk_port_state *state = &world->state.ports[index];
+
     if (port->line) {
         yk_world_line line = yk_world_line_ahead(world, port, h);
         set_line_motion(&line, state, motion);

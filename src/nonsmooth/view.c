@@ -110,7 +110,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     /* Named bodies; reactions where the motion is known from the start. */
     for (size_t i = e.body; i < e.body_end; i++) {
         if (!model->names[i]) continue;
-        uint8_t drive = model->bodies[model->frozen ? (size_t)model->slot_of[i] : i].drive;
+        uint8_t drive = model->bodies[yk_world_body_index(model, i)].drive;
         bool known = drive == YK_FIXED || drive == YK_PRESCRIBED_BY_FUNCTION;
         for (int k = 0; k < BODY_CHANNELS && status == YK_OK; k++)
             if (body_channels[k].kind < CHANNEL_FORCE || known)
@@ -122,6 +122,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
         for (int k = 0; name && k < JOINT_CHANNELS && status == YK_OK; k++)
             status = add_channel(self, &joint_channels[k], i, name);
     }
+
     return status;
 }
 
@@ -164,38 +165,15 @@ static void write_vector(double *values, yk_vec3 v)
     values[2] = v.z;
 }
 
-static void read_body_channel(const yk_nonsmooth *self, channel_kind kind, size_t body, double *values)
+/* Positions of all bodies without a name. */
+static void write_particles(const yk_nonsmooth *self, int world, double *values)
 {
-    const yk_body_state *state = &self->state.bodies[self->model.slot_of[body]];
-    yk_quat q = state->orientation;
-    switch (kind) {
-    case CHANNEL_POSITION: write_vector(values, state->position); break;
-    case CHANNEL_ORIENTATION:
-        values[0] = q.w;
-        write_vector(values + 1, yk_v3(q.x, q.y, q.z));
-        break;
-    case CHANNEL_VELOCITY: write_vector(values, state->velocity); break;
-    case CHANNEL_ANGULAR_VELOCITY: write_vector(values, state->angular_velocity); break;
-    case CHANNEL_FORCE: write_vector(values, yk_nonsmooth_reaction(self, (int)body).force); break;
-    default: write_vector(values, yk_nonsmooth_reaction(self, (int)body).torque); break;
-    }
-}
-
-static void read_joint_channel(const yk_nonsmooth *self, channel_kind kind, size_t index, double *values)
-{
-    const yk_joint_model *joint = &self->model.joints[index];
-    const yk_wrench *wrench = &self->state.joints[index];
-    yk_frame a = yk_world_frame(&self->state, joint->slot_a);
-    yk_frame b = yk_world_frame(&self->state, joint->slot_b);
-    yk_joint_reading reading = yk_joint_read(&joint->joint, &a, &b);
-
-    switch (kind) {
-    case CHANNEL_JOINT_FORCE: write_vector(values, wrench->force); break;
-    case CHANNEL_JOINT_TORQUE: write_vector(values, wrench->torque); break;
-    case CHANNEL_JOINT_ANGLE: values[0] = reading.angle; break;
-    case CHANNEL_JOINT_ANGLE_RATE: values[0] = reading.angle_rate; break;
-    case CHANNEL_JOINT_DISPLACEMENT: values[0] = reading.displacement; break;
-    default: values[0] = reading.displacement_rate;
+    const yk_world_model *model = &self->model;
+    extent e = extent_of(model, world);
+    for (size_t i = e.body; i < e.body_end; i++) {
+        if (model->names[i]) continue;
+        write_vector(values, self->state.bodies[model->slot_of[i]].position);
+        values += 3;
     }
 }
 
@@ -203,36 +181,44 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
 {
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
-    size_t index = self->channel_sources[channel].index;
     channel_kind kind = (channel_kind)self->channel_sources[channel].kind;
+    size_t index = self->channel_sources[channel].index;
 
-    /* Of a joint, of a body, of all particles. */
-    if (kind >= CHANNEL_JOINT_FORCE) {
-        read_joint_channel(self, kind, index, values);
-        return;
-    }
-    if (kind >= CHANNEL_POSITION) {
-        read_body_channel(self, kind, index, values);
-        return;
-    }
-    if (kind == CHANNEL_PARTICLES) {
-        extent e = extent_of(model, (int)index);
-        for (size_t i = e.body; i < e.body_end; i++) {
-            if (model->names[i]) continue;
-            write_vector(values, state->bodies[model->slot_of[i]].position);
-            values += 3;
-        }
-        return;
+    /* Of a body or a joint: its state, or how far its markers are apart. */
+    yk_body_state body = {.position = {0, 0, 0}};
+    yk_joint_reading joint = {0};
+    if (kind >= CHANNEL_JOINT_ANGLE) {
+        const yk_joint_model *source = &model->joints[index];
+        yk_frame a = yk_world_frame(state, source->slot_a);
+        yk_frame b = yk_world_frame(state, source->slot_b);
+        joint = yk_joint_read(&source->joint, &a, &b);
+    } else if (kind >= CHANNEL_POSITION && kind < CHANNEL_JOINT_FORCE) {
+        body = state->bodies[model->slot_of[index]];
     }
 
-    /* Of the whole. */
     switch (kind) {
     case CHANNEL_CONTACTS: values[0] = (double)(state->contacts.count + state->sleep.frozen.count); break;
     case CHANNEL_OVERLAP: values[0] = self->report.deepest_overlap; break;
     case CHANNEL_RESIDUAL: values[0] = self->report.solver.residual; break;
     case CHANNEL_LARGEST_RESIDUAL: values[0] = self->largest_residual; break;
     case CHANNEL_PASSAGE: values[0] = self->largest_passage; break;
-    default: values[0] = (double)state->sleep.asleep;
+    case CHANNEL_ASLEEP: values[0] = (double)state->sleep.asleep; break;
+    case CHANNEL_PARTICLES: write_particles(self, (int)index, values); break;
+    case CHANNEL_POSITION: write_vector(values, body.position); break;
+    case CHANNEL_ORIENTATION:
+        values[0] = body.orientation.w;
+        write_vector(values + 1, yk_v3(body.orientation.x, body.orientation.y, body.orientation.z));
+        break;
+    case CHANNEL_VELOCITY: write_vector(values, body.velocity); break;
+    case CHANNEL_ANGULAR_VELOCITY: write_vector(values, body.angular_velocity); break;
+    case CHANNEL_FORCE: write_vector(values, yk_nonsmooth_reaction(self, (int)index).force); break;
+    case CHANNEL_TORQUE: write_vector(values, yk_nonsmooth_reaction(self, (int)index).torque); break;
+    case CHANNEL_JOINT_FORCE: write_vector(values, state->joints[index].force); break;
+    case CHANNEL_JOINT_TORQUE: write_vector(values, state->joints[index].torque); break;
+    case CHANNEL_JOINT_ANGLE: values[0] = joint.angle; break;
+    case CHANNEL_JOINT_ANGLE_RATE: values[0] = joint.angle_rate; break;
+    case CHANNEL_JOINT_DISPLACEMENT: values[0] = joint.displacement; break;
+    case CHANNEL_JOINT_DISPLACEMENT_RATE: values[0] = joint.displacement_rate; break;
     }
 }
 

@@ -36,26 +36,27 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
     size_t bodies = model->body_count, known = yk_world_known_count(model), dynamic = model->dynamic_count;
     bool loads = model->force_count > 0 || model->port_count > 0;
     bool sleeps = model->def.sleeping.speed > 0;
-    size_t contacts = sleeps ? model->contact_capacity : 0, general = sleeps ? model->general_capacity : 0;
+    size_t contacts = model->contact_capacity, general = model->general_capacity;
 
+    /* Contacts change between two lists through a third one. */
     yk_step_work *step = &self->step;
     yk_sleep_work *sleep = &self->sleep;
     const yk_block blocks[] = {
         YK_BLOCK(self->problem.joint_rows, model->joint_row_count),
         YK_BLOCK(self->problem.first_row, model->joint_count),
         YK_BLOCK(step->before, bodies),
-        YK_BLOCK(step->applied, loads ? bodies : 0),
+        YK_BLOCK_IF(loads, step->applied, bodies),
         YK_BLOCK(step->received, known),
         YK_BLOCK(step->line_speeds, model->port_count),
         YK_BLOCK(step->partials, bodies / YK_BODY_CHUNK + 1),
-        YK_BLOCK(sleep->ahead, sleeps ? known : 0),
-        YK_BLOCK(sleep->received, sleeps ? known : 0),
-        YK_BLOCK(sleep->disturbed, sleeps ? bodies : 0),
-        YK_BLOCK(sleep->root, sleeps ? dynamic : 0),
-        YK_BLOCK(sleep->spare.keys, contacts),
-        YK_BLOCK(sleep->spare.impulses, contacts),
-        YK_BLOCK(sleep->spare.torques, general),
-        YK_BLOCK(sleep->spare.points, contacts),
+        YK_BLOCK_IF(sleeps, sleep->ahead, known),
+        YK_BLOCK_IF(sleeps, sleep->received, known),
+        YK_BLOCK_IF(sleeps, sleep->disturbed, bodies),
+        YK_BLOCK_IF(sleeps, sleep->root, dynamic),
+        YK_BLOCK_IF(sleeps, sleep->spare.keys, contacts),
+        YK_BLOCK_IF(sleeps, sleep->spare.impulses, contacts),
+        YK_BLOCK_IF(sleeps, sleep->spare.torques, general),
+        YK_BLOCK_IF(sleeps, sleep->spare.points, contacts),
     };
     memcpy(list, blocks, sizeof blocks);
     return sizeof blocks / sizeof *blocks;
@@ -64,6 +65,7 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
 static void release_run(yk_nonsmooth *self)
 {
     if (!self->model.frozen) return;
+
     yk_world_release_interface(self);
     yk_world_release_passages(self);
     yk_network_destroy(self->problem.network);
@@ -80,13 +82,15 @@ static void release_run(yk_nonsmooth *self)
 yk_status yk_world_lay_out(yk_nonsmooth *self)
 {
     if (self->laid_out) return YK_OK;
-    yk_status status = self->model.frozen ? YK_OK : yk_world_freeze(&self->model);
-    if (status < 0) return status;
+    if (!self->model.frozen) {
+        yk_status frozen = yk_world_freeze(&self->model);
+        if (frozen < 0) return frozen;
+    }
 
     /* Work space, state, collision, contact problem; all of it or nothing. */
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(self, blocks);
-    status = yk_blocks_take(self->context, blocks, count);
+    yk_status status = yk_blocks_take(self->context, blocks, count);
     if (status == YK_OK) status = yk_world_state_create(&self->model, &self->state);
     if (status == YK_OK) status = yk_collision_create(self->pool, &self->model, &self->state, &self->collision);
     if (status == YK_OK) status = yk_problem_create(self);
@@ -124,6 +128,7 @@ size_t yk_nonsmooth_memory(const yk_nonsmooth *self)
 yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     if (!(h > 0)) return yk_fail(self->context, YK_ERROR_ARGUMENT, "the step %g must be positive", h);
+
     yk_status status = yk_world_lay_out(self);
     if (status < 0) return status;
 
@@ -181,6 +186,7 @@ yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
         double norm = yk_q_norm(body->orientation);
         if (fabs(norm - 1) > 1e-14 && norm > 0) body->orientation = yk_q_unit(body->orientation);
     }
+
     return YK_OK;
 }
 

@@ -47,7 +47,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     double corner[3];
     int level[2], levels = 0;
     for (int i = 0; i < 3; i++) {
-        corner[i] = d[i] < 0 ? -half[i] : half[i];
+        corner[i] = yk_sign(d[i]) * half[i];
         if (fabs(d[i]) < YK_FACE_SLOPE && levels < 2) level[levels++] = i;
     }
 
@@ -61,6 +61,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
         }
         polygon[k] = yk_v3(corner[0], corner[1], corner[2]);
     }
+
     return count;
 }
 
@@ -92,7 +93,8 @@ static void extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
 {
     (void)direction;
     yk_vec3 s = solid->size;
-    for (int i = 0; i < 8; i++) set->own[i] = yk_v3(i & 1 ? s.x : -s.x, i & 2 ? s.y : -s.y, i & 4 ? s.z : -s.z);
+    static const int side[2] = {-1, 1};
+    for (int i = 0; i < 8; i++) set->own[i] = yk_v3(side[i & 1] * s.x, side[i >> 1 & 1] * s.y, side[i >> 2 & 1] * s.z);
     set->count = 8;
 }
 

@@ -10,6 +10,7 @@ static bool valid(const yk_solid *solid)
 static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
 {
     (void)orientation;
+    static const int side[2] = {-1, 1};
     const double half[3] = {solid->size.x, solid->size.y, solid->size.z};
 
     for (int edge = 0; edge < 12; edge++) {
@@ -17,8 +18,8 @@ static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture
         double from[3], to[3];
         from[along] = -half[along];
         to[along] = half[along];
-        from[u] = to[u] = edge & 1 ? half[u] : -half[u];
-        from[w] = to[w] = edge & 2 ? half[w] : -half[w];
+        from[u] = to[u] = side[edge & 1] * half[u];
+        from[w] = to[w] = side[edge >> 1 & 1] * half[w];
         yk_picture_line(picture, solid, yk_v3(from[0], from[1], from[2]), yk_v3(to[0], to[1], to[2]));
     }
 }
@@ -37,7 +38,7 @@ static double clearance(const yk_solid *solid, yk_vec3 p)
 
 static bool wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *height, yk_vec3 *inward)
 {
-    return number > 0 && yk_flat_wall(solid, number, at, height, inward);
+    return yk_flat_wall(solid, number, at, height, inward);
 }
 
 static int collide_finite(const yk_solid *finite, const yk_solid *solid, double margin, yk_touch *list)
@@ -50,6 +51,7 @@ const yk_solid_ops yk_box_cavity_ops = {
     .valid = valid,
     .draw = draw,
     .clearance = clearance,
+    .walls = 63u << 1,
     .wall = wall,
     .collide_finite = collide_finite,
 };

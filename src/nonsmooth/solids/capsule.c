@@ -40,7 +40,7 @@ static yk_vec3 support(const yk_solid *solid, yk_vec3 d)
 static yk_vec3 under_skin(const yk_solid *solid, yk_vec3 direction)
 {
     yk_vec3 axis = yk_m3_column(&solid->rotation, 2);
-    double end = yk_v3_dot(axis, direction) < 0 ? -solid->size.z : solid->size.z;
+    double end = yk_sign(yk_v3_dot(axis, direction)) * solid->size.z;
     return yk_v3_axpy(end, axis, solid->position);
 }
 
@@ -48,7 +48,7 @@ static yk_vec3 under_skin(const yk_solid *solid, yk_vec3 direction)
 static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     yk_vec3 skin = yk_v3_scale(solid->size.x, n);
-    double up = n.z < 0 ? -solid->size.z : solid->size.z;
+    double up = yk_sign(n.z) * solid->size.z;
     polygon[0] = yk_v3(skin.x, skin.y, skin.z + up);
     if (fabs(n.z) >= YK_FACE_SLOPE) return 1;
 

@@ -42,8 +42,9 @@ static double thickness(const yk_solid *solid)
 static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     double r = solid->size.x;
-    double up = n.z < 0 ? -solid->size.z : solid->size.z;
+    double up = yk_sign(n.z) * solid->size.z;
     double radial = sqrt(n.x * n.x + n.y * n.y);
+
     if (radial < YK_FACE_SLOPE) {
         for (int i = 0; i < 8; i++) polygon[i] = yk_v3(r * cos(i * YK_PI / 4), r * sin(i * YK_PI / 4), up);
         return 8;
@@ -53,6 +54,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     yk_vec3 rim = {r * n.x / radial, r * n.y / radial, up};
     polygon[0] = rim;
     if (fabs(n.z) >= YK_FACE_SLOPE) return 1;
+
     polygon[1] = yk_v3(rim.x, rim.y, -up);
     return 2;
 }
@@ -84,6 +86,7 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
         yk_vec3 on_side = {size.x * outward.x, size.x * outward.y, p.z};
         return (yk_nearest){.point = on_side, .normal = outward, .distance = -side};
     }
+
     return (yk_nearest){.point = {p.x, p.y, up * size.z}, .normal = {0, 0, up}, .distance = -cap};
 }
 
@@ -97,6 +100,7 @@ static void extremes(const yk_solid *solid, yk_vec3 d, yk_extremes *set)
     yk_vec3 *own = set->own;
 
     int count = 0;
+    /* Both rims. */
     for (int cap = -1; cap <= 1; cap += 2) {
         double z = cap * solid->size.z;
         if (radial > 1e-9) own[count++] = yk_v3(r * d.x / radial, r * d.y / radial, z);

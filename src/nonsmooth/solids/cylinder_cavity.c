@@ -32,8 +32,8 @@ static double clearance(const yk_solid *solid, yk_vec3 p)
 /* Wall 0 is the curved one, bottom and top are numbered as in a box. */
 static bool wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *height, yk_vec3 *inward)
 {
-    if (number > 4) return yk_flat_wall(solid, number, at, height, inward);
-    if (number > 0 || (solid->open & YK_OPEN_LEFT)) return false;
+    if (number > 0) return yk_flat_wall(solid, number, at, height, inward);
+    if (solid->open & YK_OPEN_LEFT) return false;
 
     /* Inward is towards the axis. */
     yk_vec3 arm = yk_v3_sub(at, solid->position);
@@ -59,6 +59,7 @@ const yk_solid_ops yk_cylinder_cavity_ops = {
     .valid = valid,
     .draw = draw,
     .clearance = clearance,
+    .walls = 1u << 0 | 3u << 5,
     .wall = wall,
     .collide_finite = collide_finite,
 };

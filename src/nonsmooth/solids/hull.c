@@ -13,6 +13,7 @@ yk_vec3 yk_points_support(const yk_solid *solid, yk_vec3 direction)
     const yk_vec3 *points = solid->points;
     int best = 0;
     double reach = yk_v3_dot(points[0], direction);
+
     for (int i = 1; i < solid->point_count; i++) {
         double value = yk_v3_dot(points[i], direction);
         if (value > reach) {
@@ -20,6 +21,7 @@ yk_vec3 yk_points_support(const yk_solid *solid, yk_vec3 direction)
             best = i;
         }
     }
+
     return points[best];
 }
 
@@ -60,6 +62,7 @@ int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
         angle[at] = value;
         polygon[at] = point;
     }
+
     return count;
 }
 

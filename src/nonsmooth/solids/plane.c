@@ -15,7 +15,7 @@ static double clearance(const yk_solid *solid, yk_vec3 point)
 
 static bool wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *height, yk_vec3 *inward)
 {
-    if (number != 0) return false;
+    (void)number;
     *inward = yk_m3_column(&solid->rotation, 2);
     *height = yk_v3_dot(*inward, yk_v3_sub(at, solid->position));
     return true;
@@ -31,6 +31,7 @@ const yk_solid_ops yk_plane_ops = {
     .name = "plane",
     .valid = valid,
     .clearance = clearance,
+    .walls = 1u << 0,
     .wall = wall,
     .collide_finite = collide_finite,
 };

@@ -60,8 +60,9 @@ typedef struct yk_solid_ops {
 
     /* Unbounded kinds. */
     double (*clearance)(const yk_solid *solid, yk_vec3 point); /* to the nearest wall; negative inside the solid */
-    /* Height of a point above a wall, and the wall's normal there towards the free side, in global axes; false where there
-     * is no such wall. Walls are numbered as for yk_sphere_at_wall. */
+    /* Height of a point above a wall, and the wall's normal there towards the free side, in global axes; false where that
+     * wall is left out. Walls are numbered as for yk_sphere_at_wall. */
+    unsigned walls; /* bits of the walls that the kind has */
     bool (*wall)(const yk_solid *solid, uint32_t wall, yk_vec3 at, double *height, yk_vec3 *inward);
     int (*collide_finite)(const yk_solid *finite, const yk_solid *solid, double margin, yk_touch *list);
 } yk_solid_ops;

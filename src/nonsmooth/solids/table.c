@@ -58,12 +58,14 @@ yk_vec3 yk_solid_half_extent(const yk_solid *solid)
 {
     static const yk_vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double half[3];
+
     for (int i = 0; i < 3; i++) {
         yk_vec3 back = yk_v3_neg(axes[i]);
         double high = yk_v3_dot(axes[i], yk_v3_sub(yk_solid_support(solid, axes[i]), solid->position));
         double low = yk_v3_dot(back, yk_v3_sub(yk_solid_support(solid, back), solid->position));
         half[i] = fmax(high, low);
     }
+
     return yk_v3(half[0], half[1], half[2]);
 }
 
