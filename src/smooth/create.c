@@ -401,10 +401,8 @@ void yk_smooth_destroy(yk_smooth *smooth)
     yk_release(context, smooth->work.own_inputs);
     yk_release(context, smooth->work.wrench);
     yk_release(context, model->channels);
-    yk_release(context, model->quantities);
-    yk_release(context, model->channel_order);
+    yk_release(context, model->sources);
     yk_release(context, model->part_transforms);
-    yk_release(context, model->part_channels);
     yk_release(context, model->channel_names);
     yk_release(context, smooth);
 }

@@ -88,8 +88,7 @@ void yk_smooth_watch_reset(yk_smooth *smooth);
 yk_status yk_smooth_watch(yk_smooth *smooth, yk_status status);
 yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status);
 
-/* query.c */
-int yk_smooth_channels(const yk_smooth_model *model, const yk_channel **list);
+/* channels.c */
 void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values);
 
 /* interface.c: a velocity of a port that takes wrenches: coefficients of the velocities of one or two frames, and its rate at

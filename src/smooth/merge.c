@@ -34,19 +34,6 @@ static totals totals_before(yk_subsystem *const *parts, int part)
     return sum;
 }
 
-/* Nodes of all parts come first, then the attachments of flexible bodies. */
-typedef struct shift {
-    int own;         /* nodes of the part */
-    int nodes;       /* of the parts before */
-    int attachments; /* nodes of all other parts but those before, and places before: what an index of a place moves by */
-} shift;
-
-static int shifted(int node, const shift *by)
-{
-    if (node == YK_SMOOTH_GROUND) return node;
-    return node + (node < by->own ? by->nodes : by->attachments);
-}
-
 typedef struct arrays {
     yk_smooth_node_def *nodes;
     yk_smooth_body_def *bodies;
@@ -62,59 +49,76 @@ typedef struct arrays {
 
 enum { NAME_LENGTH = 96 };
 
-static void copy_part(const yk_smooth_def *def, const totals *at, int all_nodes, arrays *to)
+/* A node of a part, or an attachment of its flexible bodies, as an index of the whole: there the nodes of all parts come
+ * first, then all attachments. */
+static int shifted(const yk_smooth_def *def, const totals *at, int all_nodes, int node)
 {
-    const shift by = {def->node_count, at->nodes, all_nodes - def->node_count + at->attachments};
-    for (int i = 0; i < def->node_count; i++) to->nodes[at->nodes + i] = def->nodes[i];
-    for (int i = 0; i < def->body_count; i++) {
-        to->bodies[at->bodies + i] = def->bodies[i];
-        to->bodies[at->bodies + i].node += at->nodes;
+    if (node == YK_SMOOTH_GROUND) return node;
+    if (node < def->node_count) return at->nodes + node;
+    return all_nodes + at->attachments + node - def->node_count;
+}
+
+/* Puts a part behind those before it; from its own units and axes to those of the whole, where there is a transform. */
+static void add_part(const yk_smooth_def *def, int part, const totals *at, int all_nodes, const yk_transform *transform,
+                     arrays *to)
+{
+    for (int i = 0; i < def->node_count; i++) {
+        yk_smooth_node_def *node = &to->nodes[at->nodes + i];
+        *node = def->nodes[i];
+        node->part = part;
+        if (transform) yk_smooth_convert_node(transform, node);
     }
-    for (int i = 0; i < def->shape_count; i++) {
-        to->shapes[at->shapes + i] = def->shapes[i];
-        to->shapes[at->shapes + i].node = shifted(def->shapes[i].node, &by);
+    for (int i = 0; i < def->body_count; i++) {
+        yk_smooth_body_def *body = &to->bodies[at->bodies + i];
+        *body = def->bodies[i];
+        body->node += at->nodes;
+        if (transform) yk_smooth_convert_body(transform, body);
+    }
+    for (int i = 0; i < def->joint_count; i++) {
+        yk_smooth_joint_def *joint = &to->joints[at->joints + i];
+        *joint = def->joints[i];
+        for (int side = 0; side < 2; side++) joint->node[side] = shifted(def, at, all_nodes, joint->node[side]);
+        if (transform) yk_smooth_convert_joint(transform, joint);
+    }
+    for (int i = 0; i < def->force_count; i++) {
+        yk_smooth_force_def *force = &to->forces[at->forces + i];
+        *force = def->forces[i];
+        force->first_channel = at->channels;
+        if (force->input >= 0) force->input += at->ports;
+        for (int side = 0; side < 2; side++) force->node[side] = shifted(def, at, all_nodes, force->node[side]);
+        if (transform) yk_smooth_convert_force(transform, force);
     }
     for (int i = 0; i < def->beam_count; i++) {
-        to->beams[at->beams + i] = def->beams[i];
-        for (int k = 0; k < YK_BEAM_NODES; k++) to->beams[at->beams + i].node[k] = shifted(def->beams[i].node[k], &by);
+        yk_smooth_beam_def *beam = &to->beams[at->beams + i];
+        *beam = def->beams[i];
+        for (int k = 0; k < YK_BEAM_NODES; k++) beam->node[k] = shifted(def, at, all_nodes, beam->node[k]);
+        if (transform) yk_smooth_convert_beam(transform, beam);
     }
+
     for (int i = 0; i < def->flexible_count; i++) {
-        to->flexibles[at->flexibles + i] = def->flexibles[i];
-        to->flexibles[at->flexibles + i].node = shifted(def->flexibles[i].node, &by);
+        yk_smooth_flexible_def *flexible = &to->flexibles[at->flexibles + i];
+        *flexible = def->flexibles[i];
+        flexible->node = shifted(def, at, all_nodes, flexible->node);
+        flexible->part = part;
+        if (transform) yk_smooth_convert_flexible(transform, flexible);
     }
     for (int i = 0; i < def->attachment_count; i++) {
         to->attachments[at->attachments + i] = def->attachments[i];
         to->attachments[at->attachments + i].flexible += at->flexibles;
     }
-    for (int i = 0; i < def->joint_count; i++) to->joints[at->joints + i] = def->joints[i];
-    for (int i = 0; i < def->force_count; i++) {
-        to->forces[at->forces + i] = def->forces[i];
-        to->forces[at->forces + i].first_channel = at->channels;
-        if (def->forces[i].input >= 0) to->forces[at->forces + i].input += at->ports;
-    }
-    for (int i = 0; i < def->port_count; i++) to->ports[at->ports + i] = def->ports[i];
-    for (int side = 0; side < 2; side++) {
-        for (int i = 0; i < def->joint_count; i++)
-            to->joints[at->joints + i].node[side] = shifted(def->joints[i].node[side], &by);
-        for (int i = 0; i < def->force_count; i++)
-            to->forces[at->forces + i].node[side] = shifted(def->forces[i].node[side], &by);
-        for (int i = 0; i < def->port_count; i++)
-            to->ports[at->ports + i].node[side] = shifted(def->ports[i].node[side], &by);
-    }
-}
 
-/* The part that was copied, from its own units and axes to those of the whole. */
-static void place_part(const yk_smooth_def *def, const totals *at, const yk_transform *transform, arrays *to)
-{
-    for (int i = 0; i < def->node_count; i++) yk_smooth_convert_node(transform, &to->nodes[at->nodes + i]);
-    for (int i = 0; i < def->body_count; i++) yk_smooth_convert_body(transform, &to->bodies[at->bodies + i]);
-    for (int i = 0; i < def->joint_count; i++) yk_smooth_convert_joint(transform, &to->joints[at->joints + i]);
-    for (int i = 0; i < def->force_count; i++) yk_smooth_convert_force(transform, &to->forces[at->forces + i]);
-    for (int i = 0; i < def->beam_count; i++) yk_smooth_convert_beam(transform, &to->beams[at->beams + i]);
-    for (int i = 0; i < def->flexible_count; i++)
-        yk_smooth_convert_flexible(transform, &to->flexibles[at->flexibles + i]);
-    for (int i = 0; i < def->shape_count; i++) yk_smooth_convert_shape(transform, &to->shapes[at->shapes + i]);
-    for (int i = 0; i < def->port_count; i++) yk_smooth_convert_port(transform, &to->ports[at->ports + i]);
+    for (int i = 0; i < def->shape_count; i++) {
+        yk_smooth_shape_def *shape = &to->shapes[at->shapes + i];
+        *shape = def->shapes[i];
+        shape->node = shifted(def, at, all_nodes, shape->node);
+        if (transform) yk_smooth_convert_shape(transform, shape);
+    }
+    for (int i = 0; i < def->port_count; i++) {
+        yk_smooth_port_def *port = &to->ports[at->ports + i];
+        *port = def->ports[i];
+        for (int side = 0; side < 2; side++) port->node[side] = shifted(def, at, all_nodes, port->node[side]);
+        if (transform) yk_smooth_convert_port(transform, port);
+    }
 }
 
 /* A relative motion that an interface prescribes, as the drive of a joint. */
@@ -127,36 +131,31 @@ static double driven_value(void *user, const yk_smooth *smooth, double t)
     return value[0];
 }
 
-static unsigned driven_axes(const yk_merge_joint *joint)
+/* The joints that an interface is made of, into `made`, and how many. Constrained motions are named in the axes of b, so b's
+ * marker comes first. */
+static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, const yk_merge_joint *joint,
+                               const arrays *to, char *names, yk_smooth_joint_def *made, int *count)
 {
-    unsigned driven = 0;
-    for (int k = 0; joint->drive && k < 6; k++)
-        if (joint->drive[k].evaluate) driven |= 1u << k;
-    return driven;
-}
-
-/* Constrained motions are named in the axes of b, so b's marker comes first. Returns how many joints it took in *count. */
-static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, const yk_merge_joint *joint, arrays *to,
-                               char *names, yk_smooth_joint_def *made, int *count)
-{
-    yk_subsystem *const *parts = merge->parts;
     *count = 0;
-    if (joint->part_a < 0 || joint->part_a >= merge->part_count || joint->part_b < 0 ||
-        joint->part_b >= merge->part_count)
+    int a = joint->part_a, b = joint->part_b;
+    if (a < 0 || a >= merge->part_count || b < 0 || b >= merge->part_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a joint between parts names a part that is not there");
-    totals a = totals_before(parts, joint->part_a), b = totals_before(parts, joint->part_b);
-    if (joint->port_a < 0 || joint->port_a >= def_of(parts[joint->part_a])->port_count || joint->port_b < 0 ||
-        joint->port_b >= def_of(parts[joint->part_b])->port_count)
+    int ports_a = def_of(merge->parts[a])->port_count, ports_b = def_of(merge->parts[b])->port_count;
+    if (joint->port_a < 0 || joint->port_a >= ports_a || joint->port_b < 0 || joint->port_b >= ports_b)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a joint between parts names a port that is not there");
-    const yk_smooth_port_def *port_a = &to->ports[a.ports + joint->port_a];
-    const yk_smooth_port_def *port_b = &to->ports[b.ports + joint->port_b];
+    const yk_smooth_port_def *port_a = &to->ports[totals_before(merge->parts, a).ports + joint->port_a];
+    const yk_smooth_port_def *port_b = &to->ports[totals_before(merge->parts, b).ports + joint->port_b];
     if (port_a->kind != YK_PORT_MARKER || port_b->kind != YK_PORT_MARKER)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly", port_a->name,
                        port_b->name);
 
+    /* Motions that are held, and those that are prescribed. */
+    unsigned driven = 0;
+    for (int k = 0; joint->drive && k < 6; k++)
+        if (joint->drive[k].evaluate) driven |= 1u << k;
     yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
-    *count = yk_joint_pieces(joint->constrained, driven_axes(joint), pieces);
+    *count = yk_joint_pieces(joint->constrained, driven, pieces);
     if (*count == 0)
         return yk_fail(
             context, YK_ERROR_CAPABILITY,
@@ -165,19 +164,22 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, c
             port_a->name, port_b->name);
     for (int i = 0; i < *count; i++) {
         const yk_joint_piece *piece = &pieces[i];
+        yk_smooth_joint_def *of = &made[i];
         char *name = names + (size_t)i * NAME_LENGTH;
         snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name, piece->driven >= 0 ? "-drive" : "");
-        made[i] = yk_smooth_joint_default();
-        made[i].name = name;
-        made[i].kind = piece->kind;
-        made[i].constrained = piece->constrained;
-        made[i].node[0] = port_b->node[0], made[i].node[1] = port_a->node[0];
-        made[i].marker[0] = port_b->marker[0], made[i].marker[1] = port_a->marker[0];
+        *of = yk_smooth_joint_default();
+        of->name = name;
+        of->kind = piece->kind;
+        of->constrained = piece->constrained;
+        of->node[0] = port_b->node[0];
+        of->node[1] = port_a->node[0];
+        of->marker[0] = port_b->marker[0];
+        of->marker[1] = port_a->marker[0];
         for (int side = 0; side < 2; side++)
-            made[i].marker[side].orientation = yk_q_mul(made[i].marker[side].orientation, piece->axes);
+            of->marker[side].orientation = yk_q_mul(of->marker[side].orientation, piece->axes);
         if (piece->driven < 0) continue;
-        made[i].drive = (yk_smooth_function){driven_value, (void *)(uintptr_t)&joint->drive[piece->driven]};
-        if (piece->driven < 3) made[i].drive_unit = 1 / merge->length;
+        of->drive = (yk_smooth_function){driven_value, (void *)(uintptr_t)&joint->drive[piece->driven]};
+        if (piece->driven < 3) of->drive_unit = 1 / merge->length;
     }
     return YK_OK;
 }
@@ -250,33 +252,27 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
     return YK_OK;
 }
 
-static bool is_explicit(const yk_smooth_def *def)
-{
-    return !yk_smooth_is_implicit(yk_smooth_integrator_of(def->options.integrator));
-}
-
-static bool same_integrator(const yk_smooth_options *a, const yk_smooth_options *b)
-{
-    return a->integrator == b->integrator && a->form == b->form && a->rho_inf == b->rho_inf &&
-           a->stabilisation == b->stabilisation;
-}
-
 /* The whole has one integrator: that of the first part, or of the first that is not explicit; the strictest of all
  * tolerances. Parts that are relaxed need their equations as ordinary differential equations, paper relaxed section 3. */
 static yk_smooth_options common_options(yk_context *context, const yk_merge_def *merge)
 {
     int chosen = 0;
-    while (chosen < merge->part_count - 1 && is_explicit(def_of(merge->parts[chosen]))) chosen++;
+    while (chosen < merge->part_count - 1) {
+        yk_smooth_integrator kind = def_of(merge->parts[chosen])->options.integrator;
+        if (yk_smooth_is_implicit(yk_smooth_integrator_of(kind))) break;
+        chosen++;
+    }
     yk_smooth_options options = def_of(merge->parts[chosen])->options;
+
     bool same = true;
     for (int i = 0; i < merge->part_count; i++) {
         const yk_smooth_options *other = &def_of(merge->parts[i])->options;
-        same = same && same_integrator(&options, other);
+        same = same && options.integrator == other->integrator && options.form == other->form &&
+               options.rho_inf == other->rho_inf && options.stabilisation == other->stabilisation;
         options.newton_relative = fmin(options.newton_relative, other->newton_relative);
         options.newton_absolute = fmin(options.newton_absolute, other->newton_absolute);
-        options.newton_iterations =
-            other->newton_iterations > options.newton_iterations ? other->newton_iterations : options.newton_iterations;
         options.assembly = fmin(options.assembly, other->assembly);
+        if (options.newton_iterations < other->newton_iterations) options.newton_iterations = other->newton_iterations;
         bool controlled = other->error_tolerance > 0;
         if (controlled && !(options.error_tolerance > 0 && options.error_tolerance < other->error_tolerance))
             options.error_tolerance = other->error_tolerance;
@@ -291,14 +287,46 @@ static yk_smooth_options common_options(yk_context *context, const yk_merge_def 
     return options;
 }
 
-/* The ports show the wrench of the joints between them: that on a, which is their second body, and its opposite. */
-static void show_joint(const yk_smooth_model *model, const yk_merge_def *merge, const yk_merge_joint *joint, int first,
-                       int count)
+/* One model from the arrays of all parts; its ports show the wrenches of the joints between them. */
+static yk_status create_whole(yk_context *context, const yk_merge_def *merge, const totals *sum, const int *counts,
+                              const arrays *to, yk_smooth **whole)
 {
-    port_model *a = &model->ports[totals_before(merge->parts, joint->part_a).ports + joint->port_a];
-    port_model *b = &model->ports[totals_before(merge->parts, joint->part_b).ports + joint->port_b];
-    a->merged = b->merged = first, a->merged_count = b->merged_count = count;
-    a->merged_side = 1, b->merged_side = 0;
+    int joint_count = sum->joints;
+    for (int i = 0; i < merge->joint_count; i++) joint_count += counts[i];
+    yk_smooth_def def = *def_of(merge->parts[0]);
+    def.gravity = gravity_of(merge, 0);
+    def.options = common_options(context, merge);
+    def.part_count = merge->part_count;
+    def.nodes = to->nodes, def.node_count = sum->nodes;
+    def.bodies = to->bodies, def.body_count = sum->bodies;
+    def.joints = to->joints, def.joint_count = joint_count;
+    def.forces = to->forces, def.force_count = sum->forces;
+    def.beams = to->beams, def.beam_count = sum->beams;
+    def.flexibles = to->flexibles, def.flexible_count = sum->flexibles;
+    def.attachments = to->attachments, def.attachment_count = sum->attachments;
+    def.shapes = to->shapes, def.shape_count = sum->shapes;
+    def.ports = to->ports, def.port_count = sum->ports;
+    yk_status status = yk_smooth_create(context, &def, whole);
+    if (status == YK_OK) status = yk_smooth_order_channels(&(*whole)->model, merge);
+    if (status != YK_OK) {
+        yk_smooth_destroy(*whole);
+        return status;
+    }
+
+    /* The wrench on a, which is the second body of the joints, and its opposite on b. */
+    port_model *ports = (*whole)->model.ports;
+    int first = sum->joints;
+    for (int i = 0; i < merge->joint_count; i++) {
+        const yk_merge_joint *joint = &merge->joints[i];
+        port_model *a = &ports[totals_before(merge->parts, joint->part_a).ports + joint->port_a];
+        port_model *b = &ports[totals_before(merge->parts, joint->part_b).ports + joint->port_b];
+        a->merged = b->merged = first;
+        a->merged_count = b->merged_count = counts[i];
+        a->merged_side = 1;
+        b->merged_side = 0;
+        first += counts[i];
+    }
+    return YK_OK;
 }
 
 yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
@@ -306,53 +334,28 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     *merged = NULL;
     yk_subsystem *const *parts = merge->parts;
     yk_context *context = ((const yk_smooth *)parts[0])->model.context;
+    yk_status status = check_parts(context, merge);
+    if (status != YK_OK) return status;
+
     totals sum = totals_before(parts, merge->part_count);
     arrays to = {0};
-    yk_status status = check_parts(context, merge);
-    if (status == YK_OK) status = allocate_arrays(context, &sum, merge->joint_count, &to);
-
+    int *counts = yk_allocate(context, (size_t)merge->joint_count, sizeof *counts); /* joints of each interface */
+    status = counts ? allocate_arrays(context, &sum, merge->joint_count, &to) : YK_ERROR_MEMORY;
     for (int i = 0; i < merge->part_count && status == YK_OK; i++) {
-        const yk_smooth_def *part = def_of(parts[i]);
         totals at = totals_before(parts, i);
-        copy_part(part, &at, sum.nodes, &to);
-        if (merge->transforms) place_part(part, &at, &merge->transforms[i], &to);
-        for (int k = 0; k < part->node_count; k++) to.nodes[at.nodes + k].part = i;
-        for (int k = 0; k < part->flexible_count; k++) to.flexibles[at.flexibles + k].part = i;
+        add_part(def_of(parts[i]), i, &at, sum.nodes, merge->transforms ? &merge->transforms[i] : NULL, &to);
     }
-    int made = 0, *counts = yk_allocate(context, (size_t)merge->joint_count, sizeof *counts);
-    if (!counts) status = YK_ERROR_MEMORY;
+    int made = 0;
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
-        status = connect_parts(context, merge, &merge->joints[i], &to, to.names + (size_t)made * NAME_LENGTH,
-                               &to.joints[sum.joints + made], &counts[i]);
+        char *names = to.names + (size_t)made * NAME_LENGTH;
+        yk_smooth_joint_def *joints = &to.joints[sum.joints + made];
+        status = connect_parts(context, merge, &merge->joints[i], &to, names, joints, &counts[i]);
         made += counts[i];
     }
 
-    if (status == YK_OK) {
-        yk_smooth_def def = *def_of(parts[0]);
-        def.gravity = gravity_of(merge, 0);
-        def.options = common_options(context, merge);
-        def.nodes = to.nodes, def.node_count = sum.nodes;
-        def.part_count = merge->part_count;
-        def.bodies = to.bodies, def.body_count = sum.bodies;
-        def.joints = to.joints, def.joint_count = sum.joints + made;
-        def.forces = to.forces, def.force_count = sum.forces;
-        def.beams = to.beams, def.beam_count = sum.beams;
-        def.flexibles = to.flexibles, def.flexible_count = sum.flexibles;
-        def.attachments = to.attachments, def.attachment_count = sum.attachments;
-        def.shapes = to.shapes, def.shape_count = sum.shapes;
-        def.ports = to.ports, def.port_count = sum.ports;
-        yk_smooth *whole = NULL;
-        status = yk_smooth_create(context, &def, &whole);
-        if (status == YK_OK) status = yk_smooth_order_channels(&whole->model, merge);
-        if (status == YK_OK) {
-            int first = sum.joints;
-            for (int i = 0; i < merge->joint_count; first += counts[i++])
-                show_joint(&whole->model, merge, &merge->joints[i], first, counts[i]);
-            *merged = yk_smooth_subsystem(whole);
-        } else {
-            yk_smooth_destroy(whole);
-        }
-    }
+    yk_smooth *whole = NULL;
+    if (status == YK_OK) status = create_whole(context, merge, &sum, counts, &to, &whole);
+    if (status == YK_OK) *merged = yk_smooth_subsystem(whole);
     yk_release(context, counts);
     release_arrays(context, &to);
     return status;

@@ -81,6 +81,25 @@ typedef struct port_model {
     yk_joint distance; /* of a scalar port */
 } port_model;
 
+/* What a channel belongs to, in the order of the list. */
+typedef enum channel_group {
+    CHANNEL_MODEL,
+    CHANNEL_NODE,
+    CHANNEL_JOINT,
+    CHANNEL_FORCE,
+    CHANNEL_BEAM,
+    CHANNEL_ATTACHMENT,
+    CHANNEL_FLEXIBLE,
+    CHANNEL_GROUPS
+} channel_group;
+
+typedef struct channel_source {
+    channel_group group;
+    int index, kind; /* which element of the group, and which of its channels */
+    yk_smooth_quantity quantity;
+    int part; /* of a merged model, -1: none, as of a joint between parts */
+} channel_source;
+
 typedef struct integrator integrator;
 
 typedef struct yk_smooth_model {
@@ -93,16 +112,10 @@ typedef struct yk_smooth_model {
     port_model *ports;
     yk_port *port_list;
     yk_channel *channels;
-    yk_smooth_quantity *quantities; /* of the channels */
+    channel_source *sources; /* of the channels */
     char *channel_names;
     int channel_count;
-    int attachment_channel; /* first channel of the attachments of flexible bodies, and of these bodies after them */
-
-    /* Of a merged model: channels of the first part, the second, ..; then of what joins them. Where parts have units or axes
-     * of their own also their placements, and the first channel behind each; NULL: all are as the whole. */
-    int *channel_order;
-    yk_transform *part_transforms;
-    int *part_channels;
+    yk_transform *part_transforms; /* of a merged model whose parts have units or axes of their own; else NULL */
 
     /* From start on. */
     node_model *nodes;    /* of all frames */
@@ -147,7 +160,7 @@ size_t yk_smooth_attachment_words(const yk_flexible *body, const attachment_mode
 /* The frame of a node in the def. */
 int yk_smooth_frame_of(const yk_smooth_model *model, int node);
 
-/* query.c: the channels that a model has; those of a merged model in the order of the parts. */
+/* channels.c: the channels that a model has; those of a merged model in the order of the parts. */
 yk_status yk_smooth_make_channels(yk_smooth_model *model);
 yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *merge);
 

@@ -1,0 +1,286 @@
+/* Channels: what can be recorded of a model, by name, and what its functions may read. */
+#include <stdio.h>
+#include <string.h>
+
+#include "smooth/internal.h"
+
+/* A number or vector of an element of some group. */
+typedef struct channel_kind {
+    const char *suffix, *unit;
+    int components;
+    yk_smooth_quantity quantity;
+} channel_kind;
+
+enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 6, FORCE_CHANNELS = 2, BEAM_CHANNELS = 5, MODEL_CHANNELS = 2 };
+
+static const channel_kind model_channels[MODEL_CHANNELS] = {{"energy", "J", 4, YK_QUANTITY_ENERGY},
+                                                            {"strain_energy", "J", 1, YK_QUANTITY_ENERGY}};
+static const channel_kind node_channels[NODE_CHANNELS] = {
+    {"position", "m", 3, YK_QUANTITY_POINT},
+    {"orientation", "1", 4, YK_QUANTITY_ORIENTATION},
+    {"velocity", "m/s", 3, YK_QUANTITY_VELOCITY},
+    {"angular_velocity", "rad/s", 3, YK_QUANTITY_ANGULAR_VELOCITY},
+    {"acceleration", "m/s2", 3, YK_QUANTITY_VELOCITY},
+    {"angular_acceleration", "rad/s2", 3, YK_QUANTITY_ANGULAR_VELOCITY},
+};
+/* The last four: of the second marker about and along z of the first, what a sensor in the joint shows. */
+static const channel_kind joint_channels[JOINT_CHANNELS] = {
+    {"force", "N", 3, YK_QUANTITY_FORCE},         {"torque", "N m", 3, YK_QUANTITY_TORQUE},
+    {"angle", "rad", 1, YK_QUANTITY_NUMBER},      {"angle_rate", "rad/s", 1, YK_QUANTITY_NUMBER},
+    {"displacement", "m", 1, YK_QUANTITY_LENGTH}, {"displacement_rate", "m/s", 1, YK_QUANTITY_LENGTH},
+};
+static const channel_kind length_channels[FORCE_CHANNELS] = {{"stretch", "m", 1, YK_QUANTITY_LENGTH},
+                                                             {"stretch_rate", "m/s", 1, YK_QUANTITY_LENGTH}};
+static const channel_kind angle_channels[FORCE_CHANNELS] = {{"stretch", "rad", 1, YK_QUANTITY_NUMBER},
+                                                            {"stretch_rate", "rad/s", 1, YK_QUANTITY_NUMBER}};
+static const channel_kind beam_channels[BEAM_CHANNELS] = {
+    {"force_1", "N", 3, YK_QUANTITY_OWN_FORCE},    {"moment_1", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+    {"force_2", "N", 3, YK_QUANTITY_OWN_FORCE},    {"moment_2", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+    {"strain_energy", "J", 1, YK_QUANTITY_ENERGY},
+};
+static const channel_kind strain_channel = {"strain_energy", "J", 1, YK_QUANTITY_ENERGY};
+
+/* The list -------------------------------------------------------------------------------------------------------- */
+
+/* Where channels are added: a first round, without memory for names, counts them and the bytes of their names. */
+typedef struct channel_list {
+    yk_channel *channels;
+    channel_source *sources;
+    char *names;
+    int count;
+    size_t bytes;
+} channel_list;
+
+static void add(channel_list *list, const char *owner, channel_group group, int index, int first,
+                const channel_kind *kinds, int count)
+{
+    for (int k = 0; k < count; k++) {
+        const channel_kind *kind = &kinds[k];
+        size_t bytes = strlen(owner) + strlen(kind->suffix) + 2;
+        if (list->names) {
+            char *name = list->names + list->bytes;
+            snprintf(name, bytes, "%s%s%s", owner, owner[0] ? "." : "", kind->suffix);
+            list->channels[list->count] = (yk_channel){name, kind->unit, kind->components};
+            list->sources[list->count] = (channel_source){group, index, first + k, kind->quantity, -1};
+        }
+        list->count++;
+        list->bytes += bytes;
+    }
+}
+
+static void list_all(const yk_smooth_def *def, channel_list *list)
+{
+    add(list, "", CHANNEL_MODEL, 0, 0, model_channels, MODEL_CHANNELS);
+    for (int i = 0; i < def->node_count; i++)
+        add(list, def->nodes[i].name, CHANNEL_NODE, i, 0, node_channels, NODE_CHANNELS);
+    for (int i = 0; i < def->joint_count; i++)
+        add(list, def->joints[i].name, CHANNEL_JOINT, i, 0, joint_channels, JOINT_CHANNELS);
+    for (int i = 0; i < def->force_count; i++) {
+        bool angle = yk_force_traits_of(def->forces[i].kind)->motion == YK_FORCE_ANGLE;
+        const channel_kind *kinds = angle ? angle_channels : length_channels;
+        add(list, def->forces[i].name, CHANNEL_FORCE, i, 0, kinds, FORCE_CHANNELS);
+    }
+    for (int i = 0; i < def->beam_count; i++)
+        add(list, def->beams[i].name, CHANNEL_BEAM, i, 0, beam_channels, BEAM_CHANNELS);
+    for (int i = 0; i < def->attachment_count; i++)
+        add(list, def->attachments[i].name, CHANNEL_ATTACHMENT, i, 0, node_channels, NODE_CHANNELS);
+
+    /* Strain energy of a flexible body, and the amplitudes of a modal one by number. */
+    for (int i = 0; i < def->flexible_count; i++) {
+        const char *name = def->flexibles[i].name;
+        const yk_flexible *body = def->flexibles[i].body;
+        add(list, name, CHANNEL_FLEXIBLE, i, 0, &strain_channel, 1);
+        for (int k = 0; k < body->coordinates && body->kind == YK_FLEXIBLE_MODAL; k++) {
+            char suffix[24];
+            snprintf(suffix, sizeof suffix, "amplitude_%d", k + 1);
+            channel_kind amplitude = {suffix, "1", 1, YK_QUANTITY_NUMBER};
+            add(list, name, CHANNEL_FLEXIBLE, i, 1 + k, &amplitude, 1);
+        }
+    }
+}
+
+yk_status yk_smooth_make_channels(yk_smooth_model *model)
+{
+    channel_list list = {0};
+    list_all(&model->def, &list);
+    model->channels = yk_allocate(model->context, (size_t)list.count, sizeof *model->channels);
+    model->sources = yk_allocate(model->context, (size_t)list.count, sizeof *model->sources);
+    model->channel_names = yk_allocate(model->context, list.bytes, 1);
+    if (!model->channels || !model->sources || !model->channel_names) return YK_ERROR_MEMORY;
+
+    list = (channel_list){model->channels, model->sources, model->channel_names, 0, 0};
+    list_all(&model->def, &list);
+    model->channel_count = list.count;
+    return YK_OK;
+}
+
+/* Channels of the first part, then of the second, and so on; what joins the parts comes last. Each part shows the energy of
+ * the whole as its own. */
+yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *merge)
+{
+    yk_context *context = model->context;
+    size_t parts = (size_t)merge->part_count;
+    size_t most = (size_t)model->channel_count + parts * MODEL_CHANNELS;
+    yk_channel *channels = yk_allocate(context, most, sizeof *channels);
+    channel_source *sources = yk_allocate(context, most, sizeof *sources);
+    if (merge->transforms) model->part_transforms = yk_allocate(context, parts, sizeof *model->part_transforms);
+    if (!channels || !sources || (merge->transforms && !model->part_transforms)) {
+        yk_release(context, channels);
+        yk_release(context, sources);
+        return YK_ERROR_MEMORY;
+    }
+
+    /* In the whole every group has its own channels one after the other, those of the first part first. */
+    int next[CHANNEL_GROUPS] = {0}, end[CHANNEL_GROUPS] = {0}, count = 0;
+    for (int i = 0; i < model->channel_count; i++) end[model->sources[i].group] = i + 1;
+    for (int i = model->channel_count - 1; i >= 0; i--) next[model->sources[i].group] = i;
+    for (int p = 0; p < merge->part_count; p++) {
+        const yk_smooth_model *part = &((const yk_smooth *)merge->parts[p])->model;
+        for (int i = 0; i < part->channel_count; i++) {
+            channel_group group = part->sources[i].group;
+            int from = group == CHANNEL_MODEL ? part->sources[i].kind : next[group]++;
+            channels[count] = model->channels[from];
+            sources[count] = model->sources[from];
+            sources[count].part = p;
+            count++;
+        }
+        if (merge->transforms) model->part_transforms[p] = merge->transforms[p];
+    }
+    for (int g = CHANNEL_MODEL + 1; g < CHANNEL_GROUPS; g++) {
+        for (int from = next[g]; from < end[g]; from++) {
+            channels[count] = model->channels[from];
+            sources[count++] = model->sources[from];
+        }
+    }
+
+    yk_release(context, model->channels);
+    yk_release(context, model->sources);
+    model->channels = channels;
+    model->sources = sources;
+    model->channel_count = count;
+    return YK_OK;
+}
+
+/* Reading --------------------------------------------------------------------------------------------------------- */
+
+static void put(double *values, yk_vec3 v)
+{
+    values[0] = v.x, values[1] = v.y, values[2] = v.z;
+}
+
+static void read_node(const trial_node *node, int kind, double *values)
+{
+    const yk_vec3 vectors[NODE_CHANNELS] = {
+        node->frame.position, {node->orientation.x, node->orientation.y, node->orientation.z},
+        node->frame.velocity, node->frame.angular_velocity,
+        node->acceleration,   node->angular_acceleration};
+    bool orientation = node_channels[kind].components == 4;
+    if (orientation) values[0] = node->orientation.w;
+    put(orientation ? values + 1 : values, vectors[kind]);
+}
+
+static void read_joint(const yk_smooth *smooth, int index, int kind, double *values)
+{
+    const joint_model *joint = &smooth->model.joints[index];
+    const trial_node *trial = smooth->work.trial;
+    if (kind < 2) {
+        yk_wrench reaction;
+        yk_smooth_reaction(smooth, index, &reaction);
+        put(values, kind == 0 ? reaction.force : reaction.torque);
+        return;
+    }
+    yk_joint_reading reading = yk_joint_read(&joint->joint, &trial[joint->node[0]].frame, &trial[joint->node[1]].frame);
+    const double numbers[4] = {reading.angle, reading.angle_rate, reading.displacement, reading.displacement_rate};
+    values[0] = numbers[kind - 2];
+}
+
+static void read_source(const yk_smooth *smooth, const channel_source *source, double *values)
+{
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_workspace *work = &smooth->work;
+    int index = source->index, kind = source->kind;
+    switch (source->group) {
+    case CHANNEL_MODEL: {
+        if (kind == 1) {
+            values[0] = yk_smooth_strain_energy(smooth);
+            return;
+        }
+        yk_energy energy;
+        yk_smooth_energy(smooth, &energy);
+        values[0] = energy.kinetic;
+        values[1] = energy.potential;
+        values[2] = energy.dissipated;
+        values[3] = energy.work;
+        return;
+    }
+    case CHANNEL_NODE: read_node(&work->trial[index], kind, values); return;
+    case CHANNEL_JOINT: read_joint(smooth, index, kind, values); return;
+    case CHANNEL_FORCE: {
+        const force_model *force = &model->forces[index];
+        const yk_frame *a = &work->trial[force->node[0]].frame, *b = &work->trial[force->node[1]].frame;
+        double stretch[FORCE_CHANNELS];
+        yk_force_stretch(&force->law, a, b, &stretch[0], &stretch[1]);
+        values[0] = stretch[kind];
+        return;
+    }
+    case CHANNEL_BEAM: {
+        yk_beam_loads loads;
+        yk_smooth_beam_loads(smooth, index, &loads);
+        if (kind == BEAM_CHANNELS - 1) {
+            values[0] = loads.energy;
+        } else {
+            memcpy(values, &loads.resultant[kind / 2][3 * (kind % 2)], 3 * sizeof *values);
+        }
+        return;
+    }
+    case CHANNEL_ATTACHMENT: {
+        trial_node own;
+        read_node(yk_smooth_shown(model, work, model->attachment_first + index, &own), kind, values);
+        return;
+    }
+    default:
+        if (kind == 0) {
+            values[0] = yk_smooth_flexible_strain(model, work, index);
+        } else {
+            values[0] = work->flexibles[index].value[kind - 1];
+        }
+    }
+}
+
+void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values)
+{
+    const yk_smooth_model *model = &smooth->model;
+    const channel_source *source = &model->sources[channel];
+    read_source(smooth, source, values);
+    if (!model->part_transforms || source->part < 0) return;
+    yk_smooth_quantity_of_part(&model->part_transforms[source->part], source->quantity,
+                               model->channels[channel].components, values);
+}
+
+int yk_smooth_channel_find(const yk_smooth *smooth, const char *name)
+{
+    const yk_smooth_model *model = &smooth->model;
+    for (int i = 0; i < model->channel_count; i++)
+        if (strcmp(model->channels[i].name, name) == 0) return i;
+    return -1;
+}
+
+double yk_smooth_channel_value(const yk_smooth *smooth, int channel, int component)
+{
+    double values[4] = {0};
+    channel += smooth->work.first_channel;
+    if (channel < 0 || channel >= smooth->model.channel_count || component < 0 || component > 3) return NAN;
+    yk_smooth_channel_read(smooth, channel, values);
+    return values[component];
+}
+
+int yk_smooth_channel_component(const yk_smooth *smooth, int channel, char letter)
+{
+    const yk_smooth_model *model = &smooth->model;
+    if (channel < 0 || channel >= model->channel_count) return -1;
+    int count = model->channels[channel].components;
+    if (count == 1) return letter == 0 ? 0 : -1;
+    if (letter == 0) return -1;
+    const char *letters = count == 4 ? "wxyz" : "xyz", *found = strchr(letters, letter);
+    return found ? (int)(found - letters) : -1;
+}
