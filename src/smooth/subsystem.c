@@ -6,19 +6,21 @@
 #include "math/polynomial.h"
 #include "smooth/internal.h"
 
-static yk_smooth *model_of(yk_subsystem *self)
+static yk_smooth *smooth_of(yk_subsystem *self)
 {
     return (yk_smooth *)self;
 }
 
-static const yk_smooth *model_of_const(const yk_subsystem *self)
+static const yk_smooth *const_smooth_of(const yk_subsystem *self)
 {
     return (const yk_smooth *)self;
 }
 
+/* Ports ----------------------------------------------------------------------------------------------------------- */
+
 static int ports(const yk_subsystem *self, const yk_port **list)
 {
-    const yk_smooth *smooth = model_of_const(self);
+    const yk_smooth *smooth = const_smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     *list = model->port_list;
     return model->def.port_count;
@@ -26,17 +28,19 @@ static int ports(const yk_subsystem *self, const yk_port **list)
 
 static yk_status connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
 {
-    yk_smooth *smooth = model_of(self);
-    const yk_smooth_model *model = &smooth->model;
+    yk_smooth *smooth = smooth_of(self);
+    yk_smooth_model *model = &smooth->model;
     if (port < 0 || port >= model->def.port_count)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name, port);
-    bool scalar = model->port_list[port].kind == YK_PORT_SCALAR;
-    if (!(model->port_list[port].causalities & causality))
+    const yk_port *of = &model->port_list[port];
+    unsigned axes = of->kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
+    if (!(of->causalities & causality))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' cannot be connected in this way",
-                       model->def.name, model->port_list[port].name);
-    if (causality == YK_TAKES_MOTION && !(constrained & (scalar ? YK_AXIS_X : YK_AXES_ALL)))
+                       model->def.name, of->name);
+    if (causality == YK_TAKES_MOTION && !(constrained & axes))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but no axis of it",
-                       model->def.name, model->port_list[port].name);
+                       model->def.name, of->name);
+
     model->ports[port].causality = causality;
     model->ports[port].constrained = constrained;
     smooth->compiled = false;
@@ -45,62 +49,67 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
 
 static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation)
 {
-    yk_smooth *smooth = model_of(self);
-    const yk_smooth_model *model = &smooth->model;
+    yk_smooth *smooth = smooth_of(self);
+    yk_smooth_model *model = &smooth->model;
     if (port < 0 || port >= model->def.port_count || model->port_list[port].kind != YK_PORT_MARKER)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d", model->def.name, port);
+
     yk_marker *marker = &model->ports[port].def.marker[0];
     yk_smooth_node_def body = yk_smooth_start_pose(&model->def, model->ports[port].def.node[0]);
     if (position) marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
     if (orientation) marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
+
+    /* Merging takes the port from the def. */
     yk_smooth_port_def *defs = (yk_smooth_port_def *)(uintptr_t)model->def.ports;
-    defs[port].marker[0] = *marker; /* what merging takes the port from */
+    defs[port].marker[0] = *marker;
     smooth->compiled = false;
     return YK_OK;
 }
 
-/* At a start without inputs a motion port keeps the motion of the def. */
-static void own_motion(const yk_smooth_model *model, const port_model *port, yk_input *signal)
-{
-    yk_smooth_node_def a = yk_smooth_start_pose(&model->def, port->def.node[0]),
-                       b = yk_smooth_start_pose(&model->def, port->def.node[1]);
-    yk_vec3 arm = yk_q_rotate(a.orientation, port->def.marker[0].offset);
-    yk_vec3 at = yk_v3_add(a.position, arm);
-    *signal = (yk_input){.degree = 1, .orientation = yk_q_identity()};
-    if (port->def.kind == YK_PORT_SCALAR) {
-        yk_vec3 end = yk_v3_add(b.position, yk_q_rotate(b.orientation, port->def.marker[1].offset));
-        signal->linear[0].x = yk_v3_norm(yk_v3_sub(end, at));
-        return;
-    }
-    signal->linear[0] = at;
-    signal->linear[1] = yk_v3_add(a.velocity, yk_v3_cross(a.angular_velocity, arm));
-    signal->angular[1] = a.angular_velocity;
-    signal->orientation = yk_q_mul(a.orientation, port->def.marker[0].orientation);
-}
+/* Steps ----------------------------------------------------------------------------------------------------------- */
 
-static void own_inputs(const yk_smooth_model *model, yk_smooth_workspace *work)
+/* At a start without inputs motion ports keep the motion of the def. */
+static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
-    for (int i = 0; i < model->def.port_count; i++) {
-        work->own_inputs[i] = (yk_input){.orientation = yk_q_identity()};
-        if (model->ports[i].causality == YK_TAKES_MOTION) own_motion(model, &model->ports[i], &work->own_inputs[i]);
-    }
     work->inputs = work->own_inputs;
+    for (int i = 0; i < model->def.port_count; i++) {
+        const port_model *port = &model->ports[i];
+        const yk_smooth_port_def *def = &port->def;
+        yk_input *input = &work->own_inputs[i];
+        *input = (yk_input){.orientation = yk_q_identity()};
+        if (port->causality != YK_TAKES_MOTION) continue;
+
+        yk_smooth_node_def a = yk_smooth_start_pose(&model->def, def->node[0]);
+        yk_vec3 arm = yk_q_rotate(a.orientation, def->marker[0].offset);
+        yk_vec3 at = yk_v3_add(a.position, arm);
+        input->degree = 1;
+        if (def->kind == YK_PORT_SCALAR) {
+            yk_smooth_node_def b = yk_smooth_start_pose(&model->def, def->node[1]);
+            yk_vec3 end = yk_v3_add(b.position, yk_q_rotate(b.orientation, def->marker[1].offset));
+            input->linear[0].x = yk_v3_norm(yk_v3_sub(end, at));
+            continue;
+        }
+        input->linear[0] = at;
+        input->linear[1] = yk_v3_add(a.velocity, yk_v3_cross(a.angular_velocity, arm));
+        input->angular[1] = a.angular_velocity;
+        input->orientation = yk_q_mul(a.orientation, def->marker[0].orientation);
+    }
 }
 
 static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    yk_smooth *smooth = model_of(self);
+    yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     if (!(h > 0))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g", model->def.name, h);
-    if (!smooth->compiled) {
-        yk_status status = yk_smooth_compile(smooth);
-        if (status != YK_OK) return status;
-    }
+    yk_status status = YK_OK;
+    if (!smooth->compiled) status = yk_smooth_compile(smooth);
+    if (status != YK_OK) return status;
+
     work->inputs = inputs;
-    if (!inputs) own_inputs(model, work);
-    yk_status status = yk_smooth_consistent_start(smooth, t, h);
+    if (!inputs) make_own_inputs(model, work);
+    status = yk_smooth_consistent_start(smooth, t, h);
     work->inputs = NULL;
     smooth->started = status >= 0;
     return status >= 0 ? yk_smooth_watch_start(smooth, status) : status;
@@ -113,7 +122,7 @@ static yk_status not_started(const yk_smooth_model *model)
 
 static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    yk_smooth *smooth = model_of(self);
+    yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     if (!smooth->started) return not_started(model);
@@ -121,9 +130,15 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
         if (model->ports[i].causality == YK_TAKES_MOTION)
             return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but gets no input",
                            model->def.name, model->ports[i].def.name);
+
+    /* A trial that was relaxed part by part is accepted as it stands. */
+    yk_status status = YK_OK;
     work->inputs = inputs;
-    yk_status status =
-        work->open && work->relaxing ? yk_smooth_accept_relaxed(smooth) : model->integrator->advance(smooth, t, h);
+    if (work->open && work->relaxing) {
+        status = yk_smooth_accept_relaxed(smooth);
+    } else {
+        status = model->integrator->advance(smooth, t, h);
+    }
     work->inputs = NULL;
     return status >= 0 ? yk_smooth_watch(smooth, status) : status;
 }
@@ -131,7 +146,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
 static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
                                   double *matrix)
 {
-    yk_smooth *smooth = model_of(self);
+    yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
     if (!smooth->started) return not_started(&smooth->model);
     work->inputs = inputs;
@@ -142,7 +157,7 @@ static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const 
 
 static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_iteration *report)
 {
-    yk_smooth *smooth = model_of(self);
+    yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     if (!smooth->started) return not_started(model);
@@ -155,130 +170,123 @@ static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input 
 
 static void output(const yk_subsystem *self, int index, yk_port_value *value)
 {
-    const yk_smooth *smooth = model_of_const(self);
+    const yk_smooth *smooth = const_smooth_of(self);
     yk_smooth_port_output(&smooth->model, &smooth->work, index, value);
 }
 
 static void destroy(yk_subsystem *self)
 {
-    yk_smooth_destroy(model_of(self));
+    yk_smooth_destroy(smooth_of(self));
 }
 
 static const char *message(const yk_subsystem *self)
 {
-    return yk_last_message(model_of_const(self)->model.context);
+    return yk_last_message(const_smooth_of(self)->model.context);
 }
+
+/* The state ------------------------------------------------------------------------------------------------------- */
 
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
-    return yk_smooth_state_layout(&model_of_const(self)->model);
+    return yk_smooth_state_layout(&const_smooth_of(self)->model);
 }
 
 static void state_get(const yk_subsystem *self, double *image)
 {
-    const yk_smooth *smooth = model_of_const(self);
+    const yk_smooth *smooth = const_smooth_of(self);
     const yk_smooth_state *state = &smooth->state;
     memcpy(image, state->image, state->words * sizeof *image);
 }
 
-/* The matrix keeps its factors if they are those of the new state. */
 static yk_status state_set(yk_subsystem *self, const double *image)
 {
-    yk_smooth *smooth = model_of(self);
+    yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     if (!smooth->started) return not_started(model);
+
+    /* The matrix keeps its factors if they are those of the new state. */
     size_t first = (size_t)((double *)state->reference - state->image);
     size_t last = (size_t)((double *)state->clock - state->image);
     bool same = memcmp(state->image + first, image + first, (last - first) * sizeof *image) == 0;
     if (!same) smooth->solver.match = false;
     yk_smooth_relaxation_compare(smooth, image);
+
     memcpy(state->image, image, state->words * sizeof *image);
     yk_smooth_trial_from_state(model, state, &smooth->work);
     return YK_OK;
 }
 
-/* Places of flexible bodies go on with their present acceleration. */
-static void predict_place(const trial_node *now, double h, trial_node *node)
+/* A frame at t + h before the inputs are known: nodes as the integrator predicts them, attachments of flexible bodies with their
+ * present acceleration, prescribed frames as they are. */
+static trial_node predict_frame(const yk_smooth *smooth, int frame, double h)
 {
-    const yk_frame *frame = &now->frame;
-    node->frame.position = yk_v3_axpy(h, yk_v3_axpy(0.5 * h, now->acceleration, frame->velocity), frame->position);
-    node->frame.velocity = yk_v3_axpy(h, now->acceleration, frame->velocity);
-    node->frame.angular_velocity = yk_v3_axpy(h, now->angular_acceleration, frame->angular_velocity);
-    yk_rotation rotation =
-        yk_rotation_of(yk_v3_scale(h, yk_v3_axpy(0.5 * h, now->angular_acceleration, frame->angular_velocity)));
-    node->orientation = yk_q_unit(yk_q_mul(rotation.quaternion, now->orientation));
-    node->frame.rotation = yk_q_matrix(node->orientation);
+    const yk_smooth_model *model = &smooth->model;
+    trial_node node = smooth->work.trial[frame];
+    if (frame < model->node_count) {
+        model->integrator->predict(model, &smooth->state, frame, h, &node);
+    } else if (model->nodes[frame].attachment >= 0) {
+        trial_node own;
+        const trial_node *now = yk_smooth_shown(model, &smooth->work, frame, &own);
+        yk_vec3 v = now->frame.velocity, a = now->acceleration;
+        yk_vec3 w = now->frame.angular_velocity, b = now->angular_acceleration;
+        yk_rotation rotation = yk_rotation_of(yk_v3_scale(h, yk_v3_axpy(0.5 * h, b, w)));
+        node.frame.position = yk_v3_axpy(h, yk_v3_axpy(0.5 * h, a, v), now->frame.position);
+        node.frame.velocity = yk_v3_axpy(h, a, v);
+        node.frame.angular_velocity = yk_v3_axpy(h, b, w);
+        node.orientation = yk_q_unit(yk_q_mul(rotation.quaternion, now->orientation));
+        node.frame.rotation = yk_q_matrix(node.orientation);
+    }
+    return node;
 }
 
 static void predict(const yk_subsystem *self, int index, double h, yk_motion *motion)
 {
-    const yk_smooth *smooth = model_of_const(self);
-    const yk_smooth_model *model = &smooth->model;
-    const yk_smooth_workspace *work = &smooth->work;
-    const port_model *port = &model->ports[index];
-    trial_node node[2] = {0};
-    yk_motion end[2];
-    for (int side = 0; side < 2; side++) {
-        int i = port->node[side];
-        node[side] = work->trial[i];
-        if (i < model->node_count) {
-            model->integrator->predict(model, &smooth->state, i, h, &node[side]);
-        } else if (model->nodes[i].attachment >= 0) {
-            trial_node own;
-            predict_place(yk_smooth_shown(model, work, i, &own), h, &node[side]);
-        }
-        yk_smooth_motion_of(&node[side], &port->def.marker[side], &end[side]);
-        if (port->def.kind == YK_PORT_MARKER) {
-            *motion = end[0];
-            return;
-        }
+    const yk_smooth *smooth = const_smooth_of(self);
+    const port_model *port = &smooth->model.ports[index];
+    trial_node node = predict_frame(smooth, port->node[0], h);
+    yk_motion a, b;
+    yk_smooth_motion_of(&node, &port->def.marker[0], &a);
+    if (port->def.kind == YK_PORT_MARKER) {
+        *motion = a;
+        return;
     }
-    yk_vec3 d = yk_v3_sub(end[1].position, end[0].position);
+
+    /* The distance of two markers. */
+    node = predict_frame(smooth, port->node[1], h);
+    yk_smooth_motion_of(&node, &port->def.marker[1], &b);
+    yk_vec3 d = yk_v3_sub(b.position, a.position), axis = yk_v3_unit(d);
     memset(motion, 0, sizeof *motion);
     motion->orientation = yk_q_identity();
     motion->position.x = yk_v3_norm(d);
-    motion->velocity.x = yk_v3_dot(yk_v3_unit(d), yk_v3_sub(end[1].velocity, end[0].velocity));
-    motion->acceleration.x = yk_v3_dot(yk_v3_unit(d), yk_v3_sub(end[1].acceleration, end[0].acceleration));
+    motion->velocity.x = yk_v3_dot(axis, yk_v3_sub(b.velocity, a.velocity));
+    motion->acceleration.x = yk_v3_dot(axis, yk_v3_sub(b.acceleration, a.acceleration));
 }
+
+/* What is shown --------------------------------------------------------------------------------------------------- */
 
 static void energy(const yk_subsystem *self, yk_energy *result)
 {
-    yk_smooth_energy(model_of_const(self), result);
+    yk_smooth_energy(const_smooth_of(self), result);
 }
 
 static int channels(const yk_subsystem *self, const yk_channel **list)
 {
-    const yk_smooth_model *model = &model_of_const(self)->model;
+    const yk_smooth_model *model = &const_smooth_of(self)->model;
     *list = model->channels;
     return model->channel_count;
 }
 
 static void channel_read(const yk_subsystem *self, int channel, double *values)
 {
-    yk_smooth_channel_read(model_of_const(self), channel, values);
-}
-
-/* The line of a flexible rod as a row of straight pieces. */
-static int outline(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, yk_shape *list,
-                   int capacity)
-{
-    int count = yk_smooth_outline(model, flexible), pieces = count > 1 ? count - 1 : 0;
-    if (capacity <= 0 || pieces == 0) return pieces;
-    yk_vec3 last = yk_smooth_outline_point(model, work, flexible, 0);
-    for (int k = 0; k < pieces && k < capacity; k++) {
-        yk_vec3 next = yk_smooth_outline_point(model, work, flexible, k + 1);
-        list[k] = (yk_shape){
-            .kind = YK_SHAPE_LINE, .position = last, .orientation = yk_q_identity(), .size = yk_v3_sub(next, last)};
-        last = next;
-    }
-    return pieces;
+    yk_smooth_channel_read(const_smooth_of(self), channel, values);
 }
 
 static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
 {
-    const yk_smooth *smooth = model_of_const(self);
+    const yk_smooth *smooth = const_smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_workspace *work = &smooth->work;
     int count = model->def.shape_count;
     for (int i = 0; i < count && i < capacity; i++) {
         const yk_smooth_shape_def *shape = &model->def.shapes[i];
@@ -287,16 +295,28 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
         list[i] = (yk_shape){
             .kind = shape->kind, .position = motion.position, .orientation = motion.orientation, .size = shape->size};
     }
-    for (int i = 0; i < model->def.flexible_count; i++)
-        count += outline(model, &smooth->work, i, list + (count < capacity ? count : 0), capacity - count);
+
+    /* Lines of flexible bodies as rows of straight pieces. */
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        int points = yk_smooth_outline(model, i);
+        for (int k = 1; k < points; k++, count++) {
+            if (count >= capacity) continue;
+            yk_vec3 from = yk_smooth_outline_point(model, work, i, k - 1);
+            yk_vec3 to = yk_smooth_outline_point(model, work, i, k);
+            list[count] = (yk_shape){
+                .kind = YK_SHAPE_LINE, .position = from, .orientation = yk_q_identity(), .size = yk_v3_sub(to, from)};
+        }
+    }
     return count;
 }
+
+/* Models of the ports, and parts that are relaxed ----------------------------------------------------------------- */
 
 /* At the level of accelerations the size of the step does not matter, and prescribed motions go on as they were. */
 static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                  yk_interface_model *result)
 {
-    yk_smooth *smooth = model_of(self);
+    yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     (void)t;
     (void)h;
@@ -309,7 +329,7 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
 
 static yk_status step_model(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_step_model *result)
 {
-    yk_smooth *smooth = model_of(self);
+    yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
     if (!smooth->started) return not_started(&smooth->model);
     work->inputs = inputs;
@@ -320,7 +340,7 @@ static yk_status step_model(yk_subsystem *self, double t, double h, const yk_inp
 
 static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_input *inputs, double *change)
 {
-    yk_smooth *smooth = model_of(self);
+    yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
     if (!smooth->started) return not_started(&smooth->model);
     work->inputs = inputs;
@@ -331,17 +351,17 @@ static yk_status relax(yk_subsystem *self, int part, double t, double h, const y
 
 static yk_status part_words(yk_subsystem *self, int part, size_t *words, size_t *unknowns)
 {
-    return yk_smooth_part_words(model_of(self), part, words, unknowns);
+    return yk_smooth_part_words(smooth_of(self), part, words, unknowns);
 }
 
 static void part_get(yk_subsystem *self, int part, double *words)
 {
-    yk_smooth_part_get(model_of(self), part, words);
+    yk_smooth_part_get(smooth_of(self), part, words);
 }
 
 static void part_set(yk_subsystem *self, int part, const double *words)
 {
-    yk_smooth_part_set(model_of(self), part, words);
+    yk_smooth_part_set(smooth_of(self), part, words);
 }
 
 static int input_degree(const yk_subsystem *self)

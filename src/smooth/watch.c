@@ -77,14 +77,7 @@ void yk_smooth_watch_reset(yk_smooth *smooth)
     for (int i = 0; i < smooth->model.def.flexible_count; i++) smooth->watch->flexibles[i] = (flexible_watch){0};
 }
 
-static bool stiffens(const yk_flexible *body)
-{
-    bool bends = body->modal.curve_count > 0;
-    for (int k = 0; k < body->attachments; k++) bends |= body->nodes[k].bend_count > 0;
-    return bends;
-}
-
-static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
+static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work,
                        const flexible_model *of, flexible_watch *seen)
 {
     const yk_ffrf *body = &of->body->modal;
@@ -94,7 +87,12 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
     double rest = body->slowest * body->slowest * of->body->length;
     yk_mat3 tensor = yk_ffrf_tensor(&body->second);
     double load = sqrt(yk_v3_norm2(w) * fmax(0, yk_v3_dot(w, yk_m3_apply(tensor, w))) / body->mass);
-    if (!(load > SOFTENING_LIMIT * rest) || stiffens(of->body)) return;
+    if (!(load > SOFTENING_LIMIT * rest)) return;
+
+    /* Shapes of second order know of it. */
+    if (body->curve_count > 0) return;
+    for (int k = 0; k < of->body->attachments; k++)
+        if (of->body->nodes[k].bend_count > 0) return;
     seen->warned_spin = true;
     yk_log(
         model->context, YK_LOG_WARNING,
@@ -104,34 +102,31 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
         model->def.name, of->name, yk_v3_norm(w), state->clock->t, body->slowest);
 }
 
-/* Local error of the last step and size of the deformation (m). */
-static void measure_step(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
-                         double *error, double *size)
-{
-    double h = state->clock->h;
-    *error = *size = 0;
-    for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
-        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
-        double jump = h * h * fabs(now->acceleration - before->acceleration) / 12;
-        /* Accelerations of what is far stiffer than the step tell nothing of its place. */
-        *error = fmax(*error, model->reach[k] * fmin(jump, fabs(now->value - before->value)));
-        *size = fmax(*size, model->reach[k] * fabs(now->value));
-    }
-}
-
 static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
                         flexible_watch *seen)
 {
     const clock_state *clock = state->clock;
-    bool modal = of->body->kind == YK_FLEXIBLE_MODAL;
-    double error, size, length = of->body->length;
     bool settled = !model->integrator->settles || clock->unchanged >= 3;
     if (seen->warned_steps || clock->steps < 4 || !settled) return;
-    measure_step(model, state, of, &error, &size);
+
+    /* Local error of the last step and size of the deformation (m). Accelerations of what is far stiffer than the step say
+     * nothing of its position. */
+    double h = clock->h, error = 0, size = 0;
+    for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
+        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
+        double jump = h * h * fabs(now->acceleration - before->acceleration) / 12;
+        error = fmax(error, model->reach[k] * fmin(jump, fabs(now->value - before->value)));
+        size = fmax(size, model->reach[k] * fabs(now->value));
+    }
+
+    /* Against the deformation of a modal body, or the length of a rod; over a window of steps. */
+    bool modal = of->body->kind == YK_FLEXIBLE_MODAL;
+    double length = of->body->length, limit = MOTION_LIMIT * length;
     if (modal && size < VISIBLE * length) return;
     seen->largest = fmax(seen->largest, size);
+    if (modal) limit = VIBRATION_LIMIT * seen->largest;
     seen->steps_seen++;
-    seen->steps_coarse += error > (modal ? VIBRATION_LIMIT * seen->largest : MOTION_LIMIT * length);
+    seen->steps_coarse += error > limit;
     if (seen->steps_seen < WINDOW) return;
     int coarse = seen->steps_coarse;
     seen->steps_seen = seen->steps_coarse = 0;
@@ -154,8 +149,7 @@ static void watch_cuts(yk_smooth *smooth)
     smooth->watch->warned_cuts = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are too long for the "
-           "motion; take "
-           "smaller steps, or an 'error_tolerance' of the integrator two-step",
+           "motion; take smaller steps, or an 'error_tolerance' of the integrator two-step",
            model->def.name, (long long)report->rejected, smooth->state.clock->t);
 }
 
@@ -167,6 +161,7 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
     const yk_ffrf *body = &of->body->modal;
     const coordinate_state *now = &state->coordinate_now[of->coordinate];
     if (seen->warned_inertia || fraction < SMALL || body->curve_count == 0) return;
+
     yk_vec3 moment = {0, 0, 0};
     double twice = 0;
     int modes = of->body->coordinates;
@@ -197,6 +192,8 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
         square += move * move;
     }
     double fraction = sqrt(square) / of->body->length;
+
+    /* Beyond sense, beyond what inertia allows, beyond small. */
     if (!(fraction < ABSURD))
         return yk_fail(model->context, YK_ERROR_DIVERGED,
                        "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, which its shapes cannot "
