@@ -94,10 +94,11 @@ static totals sum_up(const yk_error_input *in)
     return t;
 }
 
-/* Whether the run differs much from the finest one for short times only. */
+/* Whether the run differs much from the finest one for short times only, because impacts come at other times. Without impacts what
+ * is fast is a transient that the run has to follow. */
 static bool is_jumping(const yk_error_input *in, const totals *t)
 {
-    if (in->rows <= 4 * JUMP_SAMPLES) return false;
+    if (!in->impacts || in->rows <= 4 * JUMP_SAMPLES) return false;
     return t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range;
 }
 

@@ -90,6 +90,8 @@ typedef struct trust_case {
     char text[LINE_MAX_LENGTH]; /* holds the overrides */
     const char *overrides[OVERRIDES_MAX];
     int override_count;
+    const char *truths[OVERRIDES_MAX]; /* more of them for the reference */
+    int truth_count;
 } trust_case;
 
 typedef enum question { ASK_RUN, ASK_STABILITY, ASK_ERROR, ASK_ADVISE, QUESTION_COUNT } question;
@@ -140,7 +142,13 @@ static bool parse_case(char *line, trust_case *c)
     c->motion = MOTION_ANY;
     for (int i = 0; i < 3; i++)
         if (strcmp(fields[3], words[i]) == 0) c->motion = (motion)i;
-    for (int i = 4; i < count; i++) c->overrides[c->override_count++] = fields[i];
+    for (int i = 4; i < count; i++) {
+        bool is_truth = strncmp(fields[i], TRUTH, strlen(TRUTH)) == 0;
+        if (is_truth)
+            c->truths[c->truth_count++] = fields[i] + strlen(TRUTH);
+        else
+            c->overrides[c->override_count++] = fields[i];
+    }
     return true;
 }
 
@@ -208,12 +216,9 @@ static yk_scenario *load(const options *asked, const trust_case *c, const varian
     const char *overrides[OVERRIDES_MAX + YK_ADVICE_OVERRIDES_MAX + 4];
     int count = 0;
     snprintf(path, sizeof path, "%s/scenarios/%s.yaml", asked->folder, c->scenario);
+    for (int i = 0; i < c->override_count; i++) overrides[count++] = c->overrides[i];
     bool is_reference = v >= references && v < references + REFERENCE_COUNT;
-    for (int i = 0; i < c->override_count; i++) {
-        bool is_truth = strncmp(c->overrides[i], TRUTH, strlen(TRUTH)) == 0;
-        if (!is_truth) overrides[count++] = c->overrides[i];
-        if (is_truth && is_reference) overrides[count++] = c->overrides[i] + strlen(TRUTH);
-    }
+    for (int i = 0; is_reference && i < c->truth_count; i++) overrides[count++] = c->truths[i];
     for (int i = 0; v && i < YK_ADVICE_OVERRIDES_MAX && v->overrides[i]; i++) overrides[count++] = v->overrides[i];
     if (step > 0) {
         snprintf(texts[0], sizeof texts[0], "time.step=%.17g", step);
@@ -570,6 +575,8 @@ static void judge_advice(work *w)
     if (context && advice && yk_diagnostics_create(context, &diagnostics) >= 0) {
         yk_status status = yk_advise(context, &def, diagnostics, advice);
         if (status < 0) {
+            /* A scenario that loads and gets no advice is told why. */
+            r.judgement = yk_diagnostics_count(diagnostics) > 0 ? BROKEN : UNDECIDED;
             snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(context));
         } else if (advice->best < 0) {
             r.judgement = UNDECIDED;

@@ -19,6 +19,8 @@ typedef struct outcome {
     double ratio;   /* largest bar by largest error */
 } outcome;
 
+static double impact(double t, double h);
+
 static outcome judge(double (*value)(double t, double h), double h, int runs)
 {
     static double columns[YK_ERROR_RUNS_MAX][ROWS], time[ROWS], bars[ROWS], ratios[ROWS];
@@ -29,6 +31,7 @@ static outcome judge(double (*value)(double t, double h), double h, int runs)
     }
     outcome o = {.covered = 0};
     yk_error_input input = {.runs = runs, .components = 1, .rows = ROWS, .time = time, .columns = list};
+    input.impacts = value == impact;
     double *bar = bars;
     yk_error_bars(&input, ratios, &bar, &o.error);
     double largest = 0;
@@ -98,6 +101,21 @@ static void a_jump_counts_by_its_mean(void **state)
     assert_true(o.covered == 1);
     assert_true(o.error.relative >= 1 && o.error.error < 0.05);
     assert_true(o.error.error >= 3 * 0.008 * 2 / 4); /* the true mean error */
+}
+
+/* A valve opens, and the flow follows within two samples. */
+static double transient(double t, double h)
+{
+    return 1 - exp(-t / (0.01 * (1 + 40 * h)));
+}
+
+static void a_transient_without_impacts_counts_by_its_peak(void **state)
+{
+    (void)state;
+    outcome o = judge(transient, 0.005, 3);
+    assert_int_equal(o.error.accuracy, YK_ACCURACY_REGULAR);
+    assert_true(o.covered == 1);
+    assert_true(o.error.error >= 0.05 && o.error.error == o.error.relative);
 }
 
 /* The logistic map: nearby starts part by a factor of about 60 per second, whatever the step. */
@@ -263,6 +281,7 @@ int main(void)
         cmocka_unit_test(orders_are_measured_and_bars_hold),
         cmocka_unit_test(two_runs_take_order_one),
         cmocka_unit_test(a_jump_counts_by_its_mean),
+        cmocka_unit_test(a_transient_without_impacts_counts_by_its_peak),
         cmocka_unit_test(chaos_is_reported_with_its_time),
         cmocka_unit_test(rounding_is_no_error),
         cmocka_unit_test(refinement_divides_all_steps),
