@@ -120,6 +120,7 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
     int total = threads > 0 ? threads : yk_context_threads(context);
     yk_pool *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
+
     made->context = context;
     made->patient = total <= sysconf(_SC_NPROCESSORS_ONLN);
     made->caller_looks = LOOKS_MOST;
@@ -128,6 +129,7 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
         yk_release(context, made);
         return YK_ERROR_MEMORY;
     }
+
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->begin, NULL);
     pthread_cond_init(&made->end, NULL);
@@ -142,6 +144,7 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
         }
         made->workers++;
     }
+
     *pool = made;
     return YK_OK;
 }
@@ -216,6 +219,7 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
         pthread_cond_broadcast(&pool->begin);
         pthread_mutex_unlock(&pool->lock);
     }
+
     run_chunks(pool);
     wait_for_end(pool);
 }

@@ -45,6 +45,7 @@ static void *take(yk_scratch *s, size_t bytes)
         *head = (piece){.bytes = bytes, .next = s->others};
         s->others = head;
     }
+
     s->wanted += size;
     return (unsigned char *)head + ALIGNMENT;
 }
@@ -65,6 +66,7 @@ yk_scratch *yk_scratch_create(yk_context *parent)
 {
     yk_scratch *s = yk_allocate(parent, 1, sizeof *s);
     if (!s) return NULL;
+
     s->parent = parent;
     yk_context_def def = yk_context_default();
     def.allocate = allocate;

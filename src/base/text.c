@@ -8,6 +8,7 @@ static bool reserve(yk_context *context, yk_text *text, size_t extra)
 {
     size_t needed = text->length + extra + 1;
     if (needed <= text->capacity) return true;
+
     size_t capacity = text->capacity ? 2 * text->capacity : 256;
     while (capacity < needed) capacity *= 2;
     char *grown = yk_reallocate(context, text->data, capacity, 1);
@@ -15,6 +16,7 @@ static bool reserve(yk_context *context, yk_text *text, size_t extra)
         text->failed = true;
         return false;
     }
+
     text->data = grown;
     text->capacity = capacity;
     return true;
@@ -54,12 +56,6 @@ static int lower(char c)
     return tolower((unsigned char)c);
 }
 
-static int smallest(int a, int b, int c)
-{
-    int ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
 int yk_text_distance(const char *a, const char *b, int limit)
 {
     size_t length_a = strlen(a), length_b = strlen(b);
@@ -73,7 +69,8 @@ int yk_text_distance(const char *a, const char *b, int limit)
         now[0] = (int)i;
         for (size_t j = 1; j <= length_b; j++) {
             int changed = lower(a[i - 1]) != lower(b[j - 1]);
-            now[j] = smallest(last[j] + 1, now[j - 1] + 1, last[j - 1] + changed);
+            int either = last[j] < now[j - 1] ? last[j] : now[j - 1];
+            now[j] = either + 1 < last[j - 1] + changed ? either + 1 : last[j - 1] + changed;
             if (i < 2 || j < 2) continue;
             bool swapped = lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
             if (swapped && before[j - 2] + 1 < now[j]) now[j] = before[j - 2] + 1;

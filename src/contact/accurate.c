@@ -118,6 +118,7 @@ static double step_to_boundary(int dim, const double *x, const double *dx)
     if (dx[0] < 0) best = -x[0] / dx[0];
     double discriminant = b * b - a * c;
     if (discriminant < 0) return best;
+
     double root = -(b + copysign(sqrt(discriminant), b));
     if (a != 0 && root / a > 0) best = fmin(best, root / a);
     if (root != 0 && c / root > 0) best = fmin(best, c / root);
@@ -139,6 +140,7 @@ static void scale_part(cone_part *p)
         p->scaling[k] = (p->z[k] / root_z - p->x[k] / root_x) / (2 * gamma);
         tail += p->scaling[k] * p->scaling[k];
     }
+
     p->scaling[0] = sqrt(1 + tail); /* unit determinant in spite of rounding */
 
     double eta2 = p->eta * p->eta;
@@ -232,6 +234,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
         if (!*vectors[i]) status = YK_ERROR_MEMORY;
     }
+
     if (status != YK_OK) {
         interior_destroy(context, s);
         return status;
@@ -290,6 +293,7 @@ static void measure(interior *s)
         }
         s->gap[p->normal] += p->mu * (p->z[0] - (lifted ? norm : 0));
     }
+
     for (int k = first[problem->contact_count]; k < problem->row_count; k++) s->gap[k] = -s->u[k];
     s->complementarity = s->part_count > 0 ? sum / s->part_count : 0;
 }
@@ -359,6 +363,7 @@ static void find_direction(interior *s, double target, bool correct)
             rhs[p->normal] -= p->mu * p->slope[k] * p->change[k];
         }
     }
+
     hold_frictionless_rows(s, true);
     yk_newton_solve(&s->newton, 1);
 
@@ -407,6 +412,7 @@ static double centring(interior *s)
         apply_scaling(p, -1, p->dz, sz);
         jordan_product(p->dim, sx, sz, p->correction);
     }
+
     double ratio = sum / (s->part_count * s->complementarity);
     return fmin(1, fmax(1e-6, ratio * ratio * ratio));
 }
@@ -422,6 +428,7 @@ static double plan_step(interior *s)
         scale_part(&s->parts[i]);
         add_part(s, &s->parts[i]);
     }
+
     hold_frictionless_rows(s, false);
     yk_newton_factor(newton);
 
@@ -431,6 +438,7 @@ static double plan_step(interior *s)
         find_direction(s, 0, false);
         target = centring(s) * s->complementarity;
     }
+
     find_direction(s, target, s->part_count > 0);
     return fmin(1, 0.995 * longest_step(s));
 }
@@ -461,6 +469,7 @@ static double interior_step(interior *s)
         cone_part *p = &s->parts[i];
         for (int k = 0; k < p->dim; k++) p->z[k] += step * p->dz[k];
     }
+
     s->iterations++;
     return step;
 }
@@ -567,6 +576,7 @@ static bool run_cascade(interior *s, const double *start)
         note(s, start, s->u, residual);
         if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
     }
+
     if (friction == YK_FRICTION_BOX) return alternate(s, 8);
 
     /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
@@ -579,6 +589,7 @@ static bool run_cascade(interior *s, const double *start)
 
     /* The interior point, and where it has stalled, patient Newton steps from the best iterate. */
     if (approach(s, 60, 30)) return true;
+
     if (s->best_residual < 1e-3) {
         return_to_best(s);
         if (polish(s, s->r, s->u, s->best_residual, 0.95, 30)) return true;
@@ -590,6 +601,7 @@ static bool run_cascade(interior *s, const double *start)
         return_to_best(s);
         if (persist(s, s->best_residual)) return true;
     }
+
     memset(s->r, 0, row_bytes(s));
     yk_gauss_seidel_sweeps(problem, friction, 1, true, 10, s->r);
     residual = residual_of(s, s->r);
@@ -602,12 +614,14 @@ yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_proble
     interior s;
     yk_status status = interior_create(context, problem, options, &s);
     if (status != YK_OK) return status;
+
     s.report = report;
     bool done = run_cascade(&s, options->warm_start ? r : NULL);
     if (isfinite(s.best_residual)) {
         memcpy(r, s.best, row_bytes(&s));
         memcpy(u, s.best_u, row_bytes(&s));
     }
+
     report->iterations = s.iterations;
     report->residual = s.best_residual;
     if (!done)

@@ -94,6 +94,7 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
         }
         if (cut) length2 += mu * mu;
     }
+
     for (int k = 0; k < dim; k++) {
         for (int l = 0; l < dim; l++) slope[k * dim + l] += ray[k] * ray[l] / length2;
     }
@@ -142,6 +143,7 @@ void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double r
         v[k] = r[k] - rho * u[k];
         rhs[k] /= -rho;
     }
+
     if (friction == YK_FRICTION_COULOMB) v[0] -= rho * yk_cone_lift(cone, u);
 
     /* J in `left`, then R = (1 - J) / rho and L = J H. */
@@ -151,6 +153,7 @@ void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double r
     } else {
         projection_slope(cone, v, left);
     }
+
     for (int k = 0; k < dim; k++) {
         for (int l = 0; l < dim; l++) right[k * dim + l] += ((k == l) - left[k * dim + l]) / rho;
     }

@@ -31,13 +31,20 @@ static yk_status analyse(yk_factor *factor, const yk_block_matrix *w)
         };
         status = yk_supernodal_create(context, &def, &factor->lu);
     }
+
     yk_release(context, size);
     yk_release(context, order);
     return status;
 }
 
-static yk_status place_numbers(yk_factor *factor, const yk_block_matrix *w)
+yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_factor **factor)
 {
+    *factor = NULL;
+    yk_factor *made = yk_allocate(context, 1, sizeof *made);
+    if (!made) return YK_ERROR_MEMORY;
+    made->context = context;
+    yk_status status = analyse(made, w);
+
     size_t count = 0;
     for (int i = 0; i < w->block_rows; i++) {
         size_t dim = (size_t)(w->first[i + 1] - w->first[i]);
@@ -46,32 +53,24 @@ static yk_status place_numbers(yk_factor *factor, const yk_block_matrix *w)
             count += dim * (size_t)(w->first[j + 1] - w->first[j]);
         }
     }
-    factor->place = yk_allocate(factor->context, count, sizeof *factor->place);
-    if (!factor->place) return YK_ERROR_MEMORY;
-
-    for (int i = 0; i < w->block_rows; i++) {
-        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-            int j = w->column[k];
-            size_t *place = factor->place + w->offset[k];
-            for (int r = w->first[i]; r < w->first[i + 1]; r++) {
-                for (int c = w->first[j]; c < w->first[j + 1]; c++) *place++ = yk_supernodal_place(factor->lu, r, c);
-            }
-        }
+    if (status == YK_OK) {
+        made->place = yk_allocate(context, count, sizeof *made->place);
+        if (!made->place) status = YK_ERROR_MEMORY;
     }
-    return YK_OK;
-}
-
-yk_status yk_factor_create(yk_context *context, const yk_block_matrix *pattern, yk_factor **factor)
-{
-    *factor = NULL;
-    yk_factor *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
-    made->context = context;
-    yk_status status = analyse(made, pattern);
-    if (status == YK_OK) status = place_numbers(made, pattern);
     if (status != YK_OK) {
         yk_factor_destroy(made);
         return status;
+    }
+
+    /* Where each number of W goes. */
+    for (int i = 0; i < w->block_rows; i++) {
+        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+            int j = w->column[k];
+            size_t *place = made->place + w->offset[k];
+            for (int r = w->first[i]; r < w->first[i + 1]; r++) {
+                for (int c = w->first[j]; c < w->first[j + 1]; c++) *place++ = yk_supernodal_place(made->lu, r, c);
+            }
+        }
     }
     *factor = made;
     return YK_OK;

@@ -28,6 +28,7 @@ static void sweep_contact(const yk_contact_problem *problem, yk_friction_model f
     } else {
         yk_local_step(&cone, friction, w, u, next);
     }
+
     if (relaxation_factor == 1) {
         memcpy(own, next, (size_t)dim * sizeof *own);
         return;
@@ -54,6 +55,7 @@ static void sweep_bilateral(const yk_contact_problem *problem, int i, double *r)
         double soft = problem->softness ? problem->softness[first + k] : 0;
         w[k * dim + k] += 1e-12 * largest + soft;
     }
+
     if (!yk_small_solve(dim, w, u)) return;
     for (int k = 0; k < dim; k++) r[first + k] -= u[k];
 }
@@ -85,6 +87,7 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
             options->history[report->history_count++] = residual;
         if (!isfinite(residual)) return yk_fail(context, YK_ERROR_NOT_FINITE, "contact: Gauss-Seidel diverged");
     }
+
     report->residual = residual;
     if (residual <= options->tolerance || options->tolerance <= 0) return YK_OK;
     return yk_fail(context, YK_NOT_CONVERGED, "contact: residual %.3g after %d sweeps, wanted %.3g", residual,

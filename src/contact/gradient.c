@@ -34,6 +34,7 @@ static yk_status gradient_create(yk_context *context, const yk_contact_problem *
         *vectors[i] = yk_allocate(context, (size_t)problem->row_count + 1, sizeof **vectors[i]);
         if (!*vectors[i]) status = YK_ERROR_MEMORY;
     }
+
     s->metric = yk_allocate(context, (size_t)problem->w.block_rows + 1, sizeof *s->metric);
     s->lift = yk_allocate(context, (size_t)problem->contact_count + 1, sizeof *s->lift);
     if (!s->metric || !s->lift || status != YK_OK) return YK_ERROR_MEMORY;
@@ -57,42 +58,6 @@ static void gradient_destroy(yk_context *context, gradient *s)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
 }
 
-/* next = P(y - gradient(y) / (L metric)) */
-static void project_step(gradient *s)
-{
-    const yk_contact_problem *problem = s->problem;
-    for (int i = 0; i < problem->w.block_rows; i++) {
-        int first = problem->w.first[i], end = problem->w.first[i + 1];
-        double size = 1 / (s->lipschitz * s->metric[i]);
-        for (int k = first; k < end; k++) s->next[k] = s->y[k] - size * (s->wy[k] + problem->q[k]);
-        if (i >= problem->contact_count) continue;
-
-        double *next = s->next + first;
-        yk_cone cone = yk_problem_cone(problem, i);
-        next[0] -= size * s->lift[i];
-        if (s->friction == YK_FRICTION_BOX) {
-            yk_box_project(&cone, next[0], next, next);
-        } else {
-            yk_cone_project(&cone, next, next);
-        }
-    }
-}
-
-/* d W d <= L |d|^2 for d = next - y, with room for rounding. */
-static bool step_is_short(const gradient *s)
-{
-    const int *first = s->problem->w.first;
-    double energy = 0, length = 0;
-    for (int i = 0; i < s->problem->w.block_rows; i++) {
-        for (int k = first[i]; k < first[i + 1]; k++) {
-            double d = s->next[k] - s->y[k];
-            energy += d * (s->wnext[k] - s->wy[k]);
-            length += s->metric[i] * d * d;
-        }
-    }
-    return energy <= s->lipschitz * length * (1 + 1e-10);
-}
-
 /* y ahead of next in the direction of the last change, unless momentum leads uphill: the step from y to next and the
  * progress from r to next disagree. */
 static void extrapolate(gradient *s)
@@ -112,6 +77,7 @@ static void extrapolate(gradient *s)
         s->theta = 1;
         beta = 0;
     }
+
     for (int k = 0; k < s->problem->row_count; k++) {
         s->y[k] = s->next[k] + beta * (s->next[k] - s->r[k]);
         s->wy[k] = s->wnext[k] + beta * (s->wnext[k] - s->wr[k]);
@@ -120,18 +86,47 @@ static void extrapolate(gradient *s)
     }
 }
 
+/* One iteration: next = P(y - gradient(y) / (L metric)) with L large enough, then the next y. */
 static void gradient_step(gradient *s)
 {
+    const yk_contact_problem *problem = s->problem;
+    const int *first = problem->w.first;
+    int blocks = problem->w.block_rows;
+
     s->lipschitz *= 0.95;
     for (int tries = 0; tries < 60; tries++) {
-        project_step(s);
-        yk_contact_multiply(s->problem, s->next, s->wnext);
-        if (step_is_short(s)) break;
+        for (int i = 0; i < blocks; i++) {
+            double size = 1 / (s->lipschitz * s->metric[i]);
+            for (int k = first[i]; k < first[i + 1]; k++) s->next[k] = s->y[k] - size * (s->wy[k] + problem->q[k]);
+            if (i >= problem->contact_count) continue;
+
+            double *next = s->next + first[i];
+            yk_cone cone = yk_problem_cone(problem, i);
+            next[0] -= size * s->lift[i];
+            if (s->friction == YK_FRICTION_BOX) {
+                yk_box_project(&cone, next[0], next, next);
+            } else {
+                yk_cone_project(&cone, next, next);
+            }
+        }
+        yk_contact_multiply(problem, s->next, s->wnext);
+
+        /* d W d <= L |d|^2 for d = next - y, with room for rounding. */
+        double energy = 0, length = 0;
+        for (int i = 0; i < blocks; i++) {
+            for (int k = first[i]; k < first[i + 1]; k++) {
+                double d = s->next[k] - s->y[k];
+                energy += d * (s->wnext[k] - s->wy[k]);
+                length += s->metric[i] * d * d;
+            }
+        }
+        if (energy <= s->lipschitz * length * (1 + 1e-10)) break;
         s->lipschitz *= 1.6;
     }
     extrapolate(s);
 }
 
+/* The residual with u of the iterate, and its lift. */
 static double residual_of_iterate(gradient *s, double rho, double *u)
 {
     const yk_contact_problem *problem = s->problem;
@@ -167,6 +162,7 @@ static yk_status iterate(yk_context *context, gradient *s, const yk_contact_opti
         best = residual;
         memcpy(r, s->r, bytes);
     }
+
     report->residual = yk_contact_residual(s->problem, s->friction, r, u);
     if (best <= options->tolerance || options->tolerance <= 0) return YK_OK;
     return yk_fail(context, YK_NOT_CONVERGED, "contact: residual %.3g after %d gradient steps, wanted %.3g", best,

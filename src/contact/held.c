@@ -28,6 +28,7 @@ static double normal_impulse(const yk_cone *cone, yk_friction_model friction, co
 {
     double normal = target(at, 0);
     if (friction != YK_FRICTION_CONE) return normal;
+
     double sum = normal * at->w[0], weight = at->w[0];
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
         double w, mu = cone->mu[g];
@@ -89,6 +90,7 @@ static void hold_pair(yk_friction_model friction, int k, double mu, double norma
         follow_normal(friction, k + i, mu * e[i], at, law);
         law->directions[k + i][k] = law->rates[k][k + i] = across[i];
     }
+
     law->softness[k] = at->softness[k] + hypot(at->u[k], at->u[k + 1]) / (mu * normal);
     idle(k + 1, law);
 }

@@ -27,6 +27,7 @@ bool yk_small_solve(int n, double *a, double *b)
             b[r] -= factor * b[k];
         }
     }
+
     for (int k = n - 1; k >= 0; k--) {
         for (int c = k + 1; c < n; c++) b[k] -= a[k * n + c] * b[c];
         b[k] /= a[k * n + k];
@@ -121,14 +122,17 @@ static bool try_corners(const yk_cone *cone, yk_friction_model friction, const d
     memcpy(a, w, (size_t)(dim * dim) * sizeof *a);
     for (int k = 0; k < dim; k++) b[k] = -q[k];
     if (!yk_small_solve(dim, a, b)) return false;
+
     if (friction == YK_FRICTION_BOX) {
         yk_box_project(cone, b[0], b, projected);
     } else {
         yk_cone_project(cone, b, projected);
     }
+
     for (int k = 0; k < dim; k++) {
         if (!(projected[k] == b[k])) return false;
     }
+
     memcpy(r, b, (size_t)dim * sizeof *r);
     return true;
 }
@@ -148,6 +152,7 @@ void yk_local_solve(const yk_cone *cone, yk_friction_model friction, const doubl
         velocity(dim, w, q, trial, u);
         yk_local_step(cone, friction, w, u, trial);
     }
+
     if (newton_steps(cone, friction, rho, w, q, small, trial)) {
         memcpy(r, trial, (size_t)dim * sizeof *r);
         return;

@@ -39,6 +39,7 @@ yk_status yk_mlcp_create(yk_context *context, int n, yk_mlcp *problem)
         yk_mlcp_destroy(context, problem);
         return YK_ERROR_MEMORY;
     }
+
     for (int i = 0; i < n; i++) problem->upper[i] = INFINITY;
     return YK_OK;
 }
@@ -236,6 +237,7 @@ static void pivot(lemke *s, int row, int column)
         s->row_of[entering] = row;
         s->column_of[entering] = -1;
     }
+
     if (leaving != COVER) {
         s->row_of[leaving] = -1;
         s->column_of[leaving] = column;
@@ -306,6 +308,7 @@ static bool pivot_with_pair(lemke *s, int equation, int variable)
             best_pair = j;
         }
     }
+
     if (best_pair < 0) return false;
 
     int pair_row = s->row_of[s->n + best_pair];
@@ -381,6 +384,7 @@ static double distance(const lemke *s, block b, int k)
 static bool earlier(const lemke *s, block a, block b)
 {
     if (b.row < 0) return true;
+
     for (int k = 0; k <= s->n; k++) {
         double x = fmax(k == 0 ? 0 : -INFINITY, distance(s, a, k)) / a.rate;
         double y = fmax(k == 0 ? 0 : -INFINITY, distance(s, b, k)) / b.rate;
@@ -428,7 +432,9 @@ static int enter_cover(lemke *s, const double *cover)
         row[s->n] = is_bounded(s, s->basic[i], &limit) ? cover[i] : 0;
         if (row[s->n] > 0 && row[constant_column(s)] < -1e-13 && more_negative(s, i, worst)) worst = i;
     }
+
     if (worst < 0) return COVER;
+
     int left = s->basic[worst];
     pivot(s, worst, s->n);
     return left;
@@ -474,11 +480,13 @@ static void refine(lemke *s, double *z, double *w)
     for (int i = 0; i < s->n; i++) {
         if (s->row_of[i] >= 0) active[count++] = i;
     }
+
     for (int a = 0; a < count; a++) {
         const double *row = s->problem->m + (size_t)active[a] * n;
         for (int b = 0; b < count; b++)
             s->work[a * count + b] = s->row_scale[active[a]] * s->column_scale[active[b]] * row[active[b]];
     }
+
     if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK) return;
 
     double residual = yk_mlcp_residual(s->problem, z, w);
@@ -501,6 +509,7 @@ static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
         double y = s->row_of[i] >= 0 ? table_row(s, s->row_of[i])[constant_column(s)] : 0;
         z[i] = origin(s, i) + (s->mirrored[i] ? -1 : 1) * s->column_scale[i] * y;
     }
+
     refine(s, z, w);
     for (int i = 0; state && i < s->n; i++) {
         state[i] = s->mirrored[i] ? YK_MLCP_UPPER : YK_MLCP_LOWER;
@@ -537,6 +546,7 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
         if (attempt == 1) cover[i] = 1e-3 + fmax(0, -table_row(s, i)[constant_column(s)]);
         if (attempt > 1) cover[i] = irregular;
     }
+
     int left = enter_cover(s, cover);
     if (left == COVER) return SOLVED;
     return follow(s, left);
@@ -614,6 +624,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
             z[i] = sets[i] > 0 ? s->problem->upper[i] : s->problem->lower[i];
         }
     }
+
     if (count == 0) return true;
 
     for (int a = 0; a < count; a++) {
@@ -622,7 +633,9 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
         for (size_t j = 0; j < n; j++) s->vector[a] -= row[j] * z[j];
         for (int b = 0; b < count; b++) s->work[a * count + b] = row[active[b]];
     }
+
     if (yk_lu_factor(count, s->work, s->exchange) != YK_OK) return false;
+
     yk_lu_solve(count, s->work, s->exchange, s->vector);
     for (int a = 0; a < count; a++) z[active[a]] = s->vector[a];
     return true;
@@ -632,6 +645,7 @@ static bool enumerate(yk_context *context, lemke *s, double tolerance, double *z
 {
     int *sets = yk_allocate(context, (size_t)s->n + 1, sizeof *sets);
     if (!sets) return false;
+
     for (int i = 0; i < s->n; i++) sets[i] = s->free_row[i] || isinf(s->problem->lower[i]) ? 0 : -1;
     bool found = false;
     do {
@@ -696,6 +710,7 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
         if (low != high) sets *= 2;
         if (low && high && !s->fixed[i]) sets *= 3;
     }
+
     if (sets > 100000)
         return yk_fail(
             context, YK_ERROR_NO_SOLUTION,
@@ -715,12 +730,14 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
     *report = (yk_mlcp_report){.residual = INFINITY};
     yk_status status = check_problem(context, problem);
     if (status != YK_OK) return status;
+
     lemke s;
     status = lemke_create(context, problem, &s);
     if (status == YK_OK) {
         equilibrate(&s);
         status = search(context, &s, options, z, w, state, &report->residual);
     }
+
     report->pivots = s.pivots;
     lemke_destroy(context, &s);
     report->seconds = yk_clock_seconds() - start;

@@ -8,8 +8,10 @@
 bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size)
 {
     if (a->data && count <= a->capacity) return true;
+
     size_t capacity = count + count / 8 + 16;
     if (capacity < count || capacity > (SIZE_MAX - 64) / size) return false;
+
     void *raw = yk_allocate(context, capacity * size + 64, 1);
     if (!raw) return false;
     yk_release(context, a->raw);
@@ -44,6 +46,7 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
     *network = NULL;
     yk_network *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
+
     made->context = context;
     made->pool = def->pool;
     made->soft = def->soft;
@@ -57,6 +60,7 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
         yk_network_destroy(made);
         return YK_ERROR_MEMORY;
     }
+
     made->nodes = made->nodes_array.data;
     *network = made;
     return YK_OK;
@@ -106,10 +110,12 @@ yk_network_node *yk_network_nodes(yk_network *network, size_t count)
         out_of_memory(network, "nodes", count);
         return NULL;
     }
+
     if (count != network->node_count) {
         network->contact_count = network->block_count = network->colour_count = 0;
         network->extras = NULL;
     }
+
     network->nodes = network->nodes_array.data;
     network->node_count = count;
     return network->nodes;
@@ -122,6 +128,7 @@ static yk_status need_extra(yk_network *network, size_t node)
     if (node >= count)
         return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: node %zu of %zu", node, count);
     if (network->extras) return YK_OK;
+
     if (!yk_array_reserve(network->context, &network->extras_array, count, sizeof(node_extra)))
         return out_of_memory(network, "inertia tensors", count);
     network->extras = network->extras_array.data;
@@ -133,6 +140,7 @@ yk_status yk_network_inertia(yk_network *network, size_t node, const yk_mat3 *in
 {
     yk_status status = need_extra(network, node);
     if (status != YK_OK) return status;
+
     const double(*m)[3] = inverse->m;
     network->extras[node] = (node_extra){
         .inverse = {m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]},
@@ -245,6 +253,7 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
 
     yk_vec3 sum = yk_v3(0, 0, 0);
     if (at.kind != SLOT_GENERAL) return sum;
+
     const general_contact *c = &network->generals[at.index];
     for (int k = 0; k < 3; k++) sum = yk_v3_axpy(c->impulse[k], c->frame[k], sum);
     return sum;
@@ -276,6 +285,7 @@ yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t coun
                            "contact network: joint row %zu has the bounds [%g, %g]; use -INFINITY, INFINITY for none",
                            i, row->lower, row->upper);
     }
+
     network->joints = rows;
     network->joint_count = count;
     return YK_OK;

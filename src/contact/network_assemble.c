@@ -69,6 +69,7 @@ static void general_element(const general_contact *c, element *e)
         e->free_rate[k] = c->drive[k];
         e->softness[k] = c->softness;
     }
+
     for (int k = 3; k < c->dim; k++) { /* spinning and rolling */
         yk_vec3 axis = c->frame[k - 3];
         e->spin[0][k] = yk_v3_scale(c->inverse_length_a, axis);
@@ -97,6 +98,7 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
         joint_element(network, &network->joint_blocks[i - network->contact_count], e);
         return;
     }
+
     contact_slot at = network->slots[i];
     *e = (element){.node = {YK_NETWORK_NONE, YK_NETWORK_NONE}, .dim = 3}; /* idle: nothing moves */
     if (at.kind == SLOT_GENERAL) {
@@ -162,6 +164,7 @@ static int list_columns(const yk_network *network, const element *elements, cons
             columns[count++] = j;
         }
     }
+
     qsort(columns, (size_t)count, sizeof *columns, ascending);
     return count;
 }
@@ -177,6 +180,7 @@ static yk_status create_pattern(yk_context *context, const yk_network *network, 
             if (node_is_dynamic(network, node)) room += in->start[node + 1] - in->start[node];
         }
     }
+
     int *dims = yk_allocate(context, count + 1, sizeof *dims);
     int *start = yk_allocate(context, count + 1, sizeof *start);
     int *columns = yk_allocate(context, room + 1, sizeof *columns);
@@ -191,6 +195,7 @@ static yk_status create_pattern(yk_context *context, const yk_network *network, 
         int contacts = (int)network->contact_count;
         status = yk_contact_problem_create(context, (int)count, contacts, dims, start, columns, problem);
     }
+
     yk_release(context, mark);
     yk_release(context, columns);
     yk_release(context, start);
@@ -263,6 +268,7 @@ yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_co
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "contact network: joint row %zu has bounds, which only Gauss-Seidel knows", i);
     }
+
     yk_status status = yk_joints_prepare(network);
     if (status != YK_OK) return status;
 
@@ -283,6 +289,7 @@ yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_co
         if (room) fill_values(network, elements, problem);
         if (!room) status = YK_ERROR_MEMORY;
     }
+
     if (status != YK_OK) yk_contact_problem_destroy(context, problem);
     yk_release(context, in.element);
     yk_release(context, in.start);
@@ -301,6 +308,7 @@ void yk_network_contact_impulse(const yk_network *network, size_t contact, doubl
         memcpy(r, c->impulse, (size_t)c->dim * sizeof *r);
         return;
     }
+
     uint32_t group = at.index / LANES, lane = at.index % LANES;
     const lane_vectors *impulses = &network->singles[group].impulse;
     if (at.kind == SLOT_PAIR) impulses = &network->pairs[group].impulse;
@@ -340,6 +348,7 @@ void yk_network_give_impulses(yk_network *network, const yk_contact_problem *pro
         lanes->c[1][lane] = impulse.y;
         lanes->c[2][lane] = impulse.z;
     }
+
     const double *joints = r + first[network->contact_count];
     for (size_t i = 0; i < network->joint_count; i++) network->joints[i].impulse = joints[i];
 }

@@ -22,6 +22,7 @@ void yk_general_velocity(const yk_network_node *nodes, const general_contact *c,
         velocity = yk_v3_sub(velocity, point_velocity(b, c->arm_b));
         rotation = yk_v3_axpy(-c->inverse_length_b, b->spin, rotation);
     }
+
     for (int k = 0; k < 3; k++) {
         u[k] = yk_v3_dot(c->frame[k], velocity) + c->drive[k];
         if (c->dim == 6) u[3 + k] = yk_v3_dot(c->frame[k], rotation);
@@ -124,6 +125,7 @@ static void metric_step(const general_contact *c, bool coulomb, double relaxatio
         normal = coulomb ? press / dn : fmax(0, a + mu * length) / (dn + mu * mu * dt);
         ratio = length > 0 ? mu * normal / length : 0;
     }
+
     next[0] = normal;
     next[1] = ratio * b[0];
     next[2] = ratio * b[1];
@@ -270,6 +272,7 @@ yk_status yk_joints_scale(yk_network *network)
     size_t count = network->joint_count;
     network->joint_block_count = 0;
     if (count == 0) return YK_OK;
+
     if (!yk_array_reserve(context, &network->joint_rows_array, count, sizeof(joint_row)) ||
         !yk_array_reserve(context, &network->joint_blocks_array, count, sizeof(joint_block)))
         return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu joint rows", count);

@@ -52,19 +52,6 @@ static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
     return YK_OK;
 }
 
-/* y = r, with the nodes' velocities. */
-static void begin_at_iterate(yk_network *network, descent *s)
-{
-    for (size_t g = 0; g < network->pair_groups; g++) s->pair_y[g] = network->pairs[g].impulse;
-    for (size_t g = 0; g < network->single_groups; g++) s->single_y[g] = network->singles[g].impulse;
-    for (size_t i = 0; i < network->general_count; i++)
-        memcpy(s->general_y + YK_CONTACT_DIM_MAX * i, network->generals[i].impulse,
-               sizeof network->generals[i].impulse);
-    for (size_t i = 0; i < network->joint_count; i++) s->joint_y[i] = network->joints[i].impulse;
-    memcpy(s->of_y, network->nodes, s->node_count * sizeof *s->of_y);
-    memcpy(s->of_r, network->nodes, s->node_count * sizeof *s->of_r);
-}
-
 /* The step of round contacts ------------------------------------------------------------------------------------------ */
 
 /* next = P(y - u^ / (L metric)), Euclidean. */
@@ -247,6 +234,7 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
         mass += network->nodes[b].inverse_mass;
         spin_mass += network->nodes[b].spin_inverse_mass;
     }
+
     double metric = mass + 2. / 3 * spin_mass + soft;
 
     const double own_y[3] = {y->c[0][lane], y->c[1][lane], y->c[2][lane]};
@@ -254,17 +242,6 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
     const double own_r[3] = {r->c[0][lane], r->c[1][lane], r->c[2][lane]};
     const double change[3] = {u.x, u.y, u.z};
     add_sums(metric, soft, 3, own_y, own_next, own_r, change, sums);
-}
-
-static void sum_general(const yk_network *network, const descent *s, uint32_t i, double sums[3])
-{
-    const general_contact *c = &network->generals[i];
-    size_t at = YK_CONTACT_DIM_MAX * (size_t)i;
-    double u[YK_CONTACT_DIM_MAX], before[YK_CONTACT_DIM_MAX];
-    yk_general_velocity(network->nodes, c, u);
-    yk_general_velocity(s->of_y, c, before);
-    for (int k = 0; k < c->dim; k++) u[k] -= before[k];
-    add_sums(general_metric(c), c->softness, c->dim, s->general_y + at, s->general_next + at, c->impulse, u, sums);
 }
 
 static void sum_block(yk_network *network, size_t index, void *user)
@@ -281,6 +258,7 @@ static void sum_block(yk_network *network, size_t index, void *user)
                      &s->pair_next[g], &group->impulse, sums);
         }
     }
+
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
         const single_group *group = &network->singles[g];
         for (int lane = 0; lane < LANES; lane++) {
@@ -289,19 +267,14 @@ static void sum_block(yk_network *network, size_t index, void *user)
                      &s->single_next[g], &group->impulse, sums);
         }
     }
-    for (uint32_t i = b->general_begin; i < b->general_end; i++) sum_general(network, s, i, sums);
-}
-
-static void measure_step(yk_network *network, descent *s)
-{
-    memset(s->sums, 0, sizeof s->sums);
-    yk_network_run(network, sum_block, NULL, s, 1);
-    for (size_t k = 0; k < network->block_count; k++)
-        for (int i = 0; i < 3; i++) s->sums[i] += network->partials[3 * k + (size_t)i];
-    for (size_t i = 0; i < network->joint_count; i++) {
-        double change = yk_joint_rate(network, network->nodes, i, 0) - yk_joint_rate(network, s->of_y, i, 0);
-        add_sums(joint_metric(network, i), network->joints[i].softness, 1, &s->joint_y[i], &s->joint_next[i],
-                 &network->joints[i].impulse, &change, s->sums);
+    for (uint32_t i = b->general_begin; i < b->general_end; i++) {
+        const general_contact *c = &network->generals[i];
+        size_t at = YK_CONTACT_DIM_MAX * (size_t)i;
+        double u[YK_CONTACT_DIM_MAX], before[YK_CONTACT_DIM_MAX];
+        yk_general_velocity(network->nodes, c, u);
+        yk_general_velocity(s->of_y, c, before);
+        for (int k = 0; k < c->dim; k++) u[k] -= before[k];
+        add_sums(general_metric(c), c->softness, c->dim, s->general_y + at, s->general_next + at, c->impulse, u, sums);
     }
 }
 
@@ -361,7 +334,19 @@ static void step(yk_network *network, descent *s)
     for (int tries = 0; tries < 60; tries++) {
         memcpy(network->nodes, s->of_y, bytes);
         yk_network_run(network, descend_block, descend_joints, s, 1);
-        measure_step(network, s);
+
+        /* The Lipschitz test and the direction of the momentum. */
+        memset(s->sums, 0, sizeof s->sums);
+        yk_network_run(network, sum_block, NULL, s, 1);
+        for (size_t k = 0; k < network->block_count; k++) {
+            for (int i = 0; i < 3; i++) s->sums[i] += network->partials[3 * k + (size_t)i];
+        }
+        for (size_t i = 0; i < network->joint_count; i++) {
+            const yk_joint_row *row = &network->joints[i];
+            double change = yk_joint_rate(network, network->nodes, i, 0) - yk_joint_rate(network, s->of_y, i, 0);
+            add_sums(joint_metric(network, i), row->softness, 1, &s->joint_y[i], &s->joint_next[i], &row->impulse,
+                     &change, s->sums);
+        }
         if (!(s->sums[1] > s->lipschitz * s->sums[0] * (1 + 1e-10))) break;
         s->lipschitz *= 1.6;
     }
@@ -373,6 +358,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     descent s;
     yk_status status = descent_create(network, options->friction == YK_FRICTION_COULOMB, &s);
     if (status != YK_OK) return status;
+
     if (options->friction == YK_FRICTION_BOX)
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method knows no box friction on networks");
@@ -382,7 +368,17 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     if (options->check_interval > 0 && options->tolerance > 0) interval = options->check_interval;
     double rho = yk_network_rho(network);
     yk_network_start(network, options->warm_start);
-    begin_at_iterate(network, &s);
+
+    /* y = r, with the nodes' velocities. */
+    for (size_t g = 0; g < network->pair_groups; g++) s.pair_y[g] = network->pairs[g].impulse;
+    for (size_t g = 0; g < network->single_groups; g++) s.single_y[g] = network->singles[g].impulse;
+    for (size_t i = 0; i < network->general_count; i++) {
+        const general_contact *c = &network->generals[i];
+        memcpy(s.general_y + YK_CONTACT_DIM_MAX * i, c->impulse, sizeof c->impulse);
+    }
+    for (size_t i = 0; i < network->joint_count; i++) s.joint_y[i] = network->joints[i].impulse;
+    memcpy(s.of_y, network->nodes, s.node_count * sizeof *s.of_y);
+    memcpy(s.of_r, network->nodes, s.node_count * sizeof *s.of_r);
 
     while (report->iterations < limit) {
         step(network, &s);
@@ -392,6 +388,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
         yk_report_note(options, report, yk_network_measure(network, options->friction, rho).largest);
         if (!(report->residual > options->tolerance)) break;
     }
+
     if (isfinite(report->residual)) return YK_OK;
     return yk_fail(network->context, YK_ERROR_NOT_FINITE,
                    "contact network: velocities are not finite after %d gradient steps; check masses, normals and "

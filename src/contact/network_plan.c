@@ -75,6 +75,7 @@ static bool reserve_plan(plan *p)
         parts[i].bytes = (parts[i].bytes + 63) / 64 * 64; /* each begins with a cache line */
         total += parts[i].bytes;
     }
+
     if (!yk_array_reserve(network->context, &network->plan_array, total, 1)) return false;
 
     unsigned char *at = network->plan_array.data;
@@ -82,6 +83,7 @@ static bool reserve_plan(plan *p)
         memcpy(parts[i].array, &at, sizeof at);
         at += parts[i].bytes;
     }
+
     memset(p->begin, 0, blocks * sizeof *p->begin);
     memset(p->open_mask, 0, nodes * sizeof *p->open_mask);
     memset(p->degree, 0, nodes * sizeof *p->degree);
@@ -90,8 +92,8 @@ static bool reserve_plan(plan *p)
     return true;
 }
 
-/* The block of each contact: that of its lower node that moves, or the tail where a node is crowded. */
-static void choose_owners(plan *p)
+/* Contacts to blocks: that of the lower node that moves, or the tail where a node is crowded. */
+static void assign_blocks(plan *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         const yk_pair *pair = &p->pairs[i];
@@ -115,11 +117,8 @@ static void choose_owners(plan *p)
         bool crowded = p->who[i] == BOTH && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED);
         if (crowded) p->owner[i] = (uint32_t)p->node_blocks;
     }
-}
 
-/* Sorts the contacts by block, stable; block k is order[begin[k]] to order[begin[k + 1]]. */
-static void sort_into_blocks(plan *p)
-{
+    /* Sorted by block, stable; block k is order[begin[k]] to order[begin[k + 1]]. */
     uint32_t *end = p->begin + 1;
     for (size_t i = 0; i < p->count; i++) end[p->owner[i]]++;
     for (size_t k = 1; k <= p->node_blocks; k++) end[k] += end[k - 1];
@@ -185,11 +184,13 @@ static void close_group(dealer *d, int slot)
         p->failed = true;
         return;
     }
+
     if (d->pairs) {
         network->pairs = groups->data;
     } else {
         network->singles = groups->data;
     }
+
     uint32_t number = (uint32_t)(*count)++;
 
     for (int lane = 0; lane < LANES; lane++) {
@@ -215,6 +216,7 @@ static void close_group(dealer *d, int slot)
             network->singles[number].other[lane] = b;
         }
     }
+
     d->open &= ~bit;
     d->fill[slot] = 0;
 }
@@ -274,6 +276,7 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
             if (d.open >> slot & 1) close_group(&d, slot);
         }
     }
+
     out->pair_end = (uint32_t)network->pair_groups;
     out->single_end = (uint32_t)network->single_groups;
     out->general_end = (uint32_t)network->general_count;
@@ -337,6 +340,7 @@ static void order_blocks(plan *p, size_t colours)
         uint32_t dummy = (uint32_t)(network->node_count + 2 * tail);
         deal_block(p, tail, dummy, &network->blocks[placed++]);
     }
+
     start[count] = (uint32_t)placed;
     network->colour_count = count;
     network->block_count = placed;
@@ -358,6 +362,7 @@ static bool reserve_groups(plan *p)
             singles++;
         }
     }
+
     size_t spare = 8 * p->node_blocks + 8;
     bool room = yk_array_reserve(context, &network->pairs_array, pairs / LANES + spare, sizeof(pair_group)) &&
                 yk_array_reserve(context, &network->singles_array, singles / LANES + spare, sizeof(single_group)) &&
@@ -372,10 +377,12 @@ static bool reserve_groups(plan *p)
 static bool reserve_softness(yk_network *network)
 {
     if (!network->soft) return true;
+
     yk_context *context = network->context;
     size_t row = sizeof *network->pair_softness;
     if (!yk_array_reserve(context, &network->pair_softness_array, network->pair_groups + 1, row)) return false;
     if (!yk_array_reserve(context, &network->single_softness_array, network->single_groups + 1, row)) return false;
+
     network->pair_softness = network->pair_softness_array.data;
     network->single_softness = network->single_softness_array.data;
     memset(network->pair_softness, 0, network->pair_groups * row);
@@ -390,6 +397,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     network->pair_groups = network->single_groups = network->general_count = 0;
     yk_status status = check_pairs(network, pairs, count);
     if (status != YK_OK) return status;
+
     if (count > UINT32_MAX / 8)
         return yk_fail(context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many", count);
 
@@ -403,6 +411,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
                 yk_array_reserve(context, &network->colours_array, blocks, sizeof(uint32_t)) &&
                 yk_array_reserve(context, &network->partials_array, 3 * (blocks + 1), sizeof(double));
     if (!room) return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for a plan of %zu contacts", count);
+
     network->slots = network->slots_array.data;
     network->blocks = network->blocks_array.data;
     network->colour_start = network->colours_array.data;
@@ -410,8 +419,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     memset(network->nodes + nodes, 0, 2 * (p.node_blocks + 1) * sizeof *network->nodes);
 
     /* Contacts to blocks, colours to blocks, contacts to groups. */
-    choose_owners(&p);
-    sort_into_blocks(&p);
+    assign_blocks(&p);
     p.colour[0] = 0;
     room = reserve_groups(&p);
     if (room) order_blocks(&p, p.node_blocks > 1 ? colour_blocks(&p) : 1);
@@ -419,6 +427,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
         network->block_count = network->colour_count = 0;
         return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts", count);
     }
+
     network->contact_count = count;
     return YK_OK;
 }

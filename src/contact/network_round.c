@@ -124,6 +124,7 @@ void yk_round_apply(yk_network *s, const block *b)
         store_nodes(s->nodes, s->pairs[g].a, &x);
         store_nodes(s->nodes, s->pairs[g].b, &y);
     }
+
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
         four_nodes x;
         yk_v4 n[3], p[3];
@@ -172,6 +173,7 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
         yk_v4 map = (p[k] - next[k]) * d;
         sum += map * map;
     }
+
     v->largest2 = yk_v4_max(v->largest2, sum);
     v->sum2 += sum;
 }
@@ -191,6 +193,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         yk_v4 soft = s->pair_softness ? yk_v4_load(s->pair_softness[g]) : yk_v4_set(0);
         measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u) + yk_v4_load(group->bias), p, &v);
     }
+
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
         const single_group *group = &s->singles[g];
         four_nodes x;
@@ -203,6 +206,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         yk_v4 soft = s->single_softness ? yk_v4_load(s->single_softness[g]) : yk_v4_set(0);
         measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u), p, &v);
     }
+
     for (int k = 0; k < LANES; k++) {
         partial[0] = partial[0] > v.largest2[k] ? partial[0] : v.largest2[k];
         partial[1] += v.sum2[k];
@@ -239,6 +243,7 @@ void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
             if (dn > 0) partial[2] += 3;
         }
     }
+
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
         const single_group *group = &s->singles[g];
         for (int k = 0; k < LANES; k++) {

@@ -38,6 +38,7 @@ static void wait_for_all(crew *c, bool last_colour)
         atomic_store_explicit(&c->phase, phase + 1, memory_order_release);
         return;
     }
+
     for (int spins = 0; atomic_load_explicit(&c->phase, memory_order_acquire) == phase; spins++) {
         if (spins > 2000) sched_yield();
     }
@@ -167,10 +168,12 @@ yk_network_violation yk_network_measure(yk_network *network, yk_friction_model f
         total[0] = fmax(total[0], network->partials[3 * k]);
         total[1] += network->partials[3 * k + 1];
     }
+
     yk_joints_residual(network, rho, total);
 
     /* A maximum hides what is not a number, a sum does not. */
     if (!isfinite(total[1])) return (yk_network_violation){INFINITY, INFINITY};
+
     size_t count = network->contact_count + network->joint_count;
     double mean = count > 0 ? total[1] / (double)count : 0;
     return (yk_network_violation){.largest = sqrt(total[0]), .rms = sqrt(mean)};
@@ -218,44 +221,42 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options, y
         yk_report_note(options, report, yk_network_measure(network, options->friction, rho).largest);
         if (!(report->residual > options->tolerance)) break;
     }
+
     if (isfinite(report->residual)) return YK_OK;
     return yk_fail(network->context, YK_ERROR_NOT_FINITE,
                    "contact network: velocities are not finite after %d sweeps; check masses, normals and biases",
                    report->iterations);
 }
 
-/* Assembles the network in a context of its own, solves it and takes the impulses over. */
-static yk_status solve_in(yk_context *context, yk_network *network, const yk_contact_options *options,
-                          yk_contact_report *report)
-{
-    yk_contact_problem problem;
-    yk_status status = yk_network_assemble_in(context, network, &problem);
-    if (status != YK_OK) return status;
-    double *r = yk_allocate(context, (size_t)problem.row_count + 1, sizeof *r);
-    if (!r) return YK_ERROR_MEMORY;
-
-    /* The tolerance of a problem is relative to |q|, that of a network a velocity. */
-    yk_contact_options relative = *options;
-    double scale = 0;
-    for (int k = 0; k < problem.row_count; k++) scale += problem.q[k] * problem.q[k];
-    if (scale > 0) relative.tolerance = options->tolerance / sqrt(scale);
-
-    if (options->warm_start) yk_network_take_impulses(network, &problem, r);
-    status = yk_contact_solve(context, &problem, &relative, r, NULL, report);
-    if (status < 0) return status;
-    yk_network_give_impulses(network, &problem, r);
-    yk_network_start(network, true);
-    report->residual = yk_network_residual(network, options->friction).largest;
-    return status;
-}
-
-/* The problem has another shape in each step; all its memory is that of the steps before, which only grows. */
+/* Assembles the network, solves it and takes the impulses over. The problem has another shape in each step; all its memory is that
+ * of the steps before, which only grows. */
 static yk_status solve_assembled(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
 {
     if (!network->scratch) network->scratch = yk_scratch_create(network->context);
     if (!network->scratch) return YK_ERROR_MEMORY;
     yk_context *context = yk_scratch_context(network->scratch);
-    yk_status status = solve_in(context, network, options, report);
+    yk_contact_problem problem;
+    double *r = NULL;
+    yk_status status = yk_network_assemble_in(context, network, &problem);
+    if (status == YK_OK) {
+        r = yk_allocate(context, (size_t)problem.row_count + 1, sizeof *r);
+        if (!r) status = YK_ERROR_MEMORY;
+    }
+
+    if (status == YK_OK) {
+        /* The tolerance of a problem is relative to |q|, that of a network a velocity. */
+        yk_contact_options relative = *options;
+        double scale = 0;
+        for (int k = 0; k < problem.row_count; k++) scale += problem.q[k] * problem.q[k];
+        if (scale > 0) relative.tolerance = options->tolerance / sqrt(scale);
+        if (options->warm_start) yk_network_take_impulses(network, &problem, r);
+        status = yk_contact_solve(context, &problem, &relative, r, NULL, report);
+        if (status >= 0) {
+            yk_network_give_impulses(network, &problem, r);
+            yk_network_start(network, true);
+            report->residual = yk_network_residual(network, options->friction).largest;
+        }
+    }
     if (status != YK_OK) yk_fail(network->context, status, "%s", yk_last_message(context));
     yk_scratch_reset(network->scratch);
     return status;

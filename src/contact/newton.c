@@ -18,6 +18,7 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
     *newton = (yk_newton){.problem = problem, .friction = friction, .mean = yk_contact_mean_diagonal(problem)};
     newton->block_offset = yk_allocate(context, blocks + 1, sizeof *newton->block_offset);
     if (!newton->block_offset) return YK_ERROR_MEMORY;
+
     for (size_t i = 0; i < blocks; i++) {
         size_t dim = (size_t)(w->first[i + 1] - w->first[i]);
         newton->block_offset[i + 1] = newton->block_offset[i] + dim * dim;
@@ -32,6 +33,7 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
         if (!*vectors[i]) status = YK_ERROR_MEMORY;
     }
+
     if (status == YK_OK) status = yk_factor_create(context, w, &newton->factor);
     if (status != YK_OK) {
         yk_newton_destroy(context, newton);
@@ -138,6 +140,7 @@ static void newton_step(yk_newton *newton, const double *r, const double *u)
         yk_cone_linearise(&cone, newton->friction, newton->rho[i], r + first[i], u + first[i], newton->left + offset,
                           newton->right + offset, newton->rhs + first[i]);
     }
+
     for (int i = problem->contact_count; i < problem->w.block_rows; i++) {
         int dim = first[i + 1] - first[i];
         double *left = newton->left + newton->block_offset[i];
@@ -146,35 +149,31 @@ static void newton_step(yk_newton *newton, const double *r, const double *u)
         for (int k = 0; k < dim * dim; k++) left[k] = k % (dim + 1) == 0;
         for (int k = first[i]; k < first[i + 1]; k++) newton->rhs[k] = -u[k];
     }
+
     yk_newton_factor(newton);
     yk_newton_solve(newton, 2);
-}
-
-/* Halves the step until the residual falls; false if it never does. */
-static bool search_line(yk_newton *newton, const double *r, double *residual)
-{
-    int rows = newton->problem->row_count;
-    for (double part = 1; part > 1e-3; part /= 2) {
-        for (int k = 0; k < rows; k++) newton->trial[k] = r[k] + part * newton->step[k];
-        double next = yk_contact_residual(newton->problem, newton->friction, newton->trial, newton->trial_u);
-        if (next < *residual * (1 - 1e-4 * part)) {
-            *residual = next;
-            return true;
-        }
-    }
-    return false;
 }
 
 int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limit, double *r, double *u,
                       double *residual)
 {
-    size_t bytes = (size_t)newton->problem->row_count * sizeof *r;
+    int rows = newton->problem->row_count;
+    size_t bytes = (size_t)rows * sizeof *r;
     int steps = 0;
     while (*residual > tolerance && steps < limit) {
         double before = *residual;
         newton_step(newton, r, u);
         steps++;
-        if (!search_line(newton, r, residual)) break;
+
+        /* The step is halved until the residual falls. */
+        bool found = false;
+        for (double part = 1; part > 1e-3 && !found; part /= 2) {
+            for (int k = 0; k < rows; k++) newton->trial[k] = r[k] + part * newton->step[k];
+            double next = yk_contact_residual(newton->problem, newton->friction, newton->trial, newton->trial_u);
+            found = next < before * (1 - 1e-4 * part);
+            if (found) *residual = next;
+        }
+        if (!found) break;
         memcpy(r, newton->trial, bytes);
         memcpy(u, newton->trial_u, bytes);
         if (*residual > gain * before) break;

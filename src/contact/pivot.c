@@ -24,6 +24,7 @@ static void fill_dense(const yk_contact_problem *problem, double pull, yk_mlcp *
             }
         }
     }
+
     for (size_t r = 0; r < n; r++) {
         mlcp->m[r * n + r] += pull + (problem->softness ? problem->softness[r] : 0);
         mlcp->lower[r] = -INFINITY;
@@ -65,6 +66,7 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
             options->history[report->history_count++] = residual;
         if (residual <= options->tolerance) break;
     }
+
     report->residual = residual;
     if (residual <= options->tolerance) return YK_OK;
     return yk_fail(context, YK_NOT_CONVERGED,
@@ -90,6 +92,7 @@ yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *
         if (!options->warm_start) yk_gauss_seidel_sweeps(problem, YK_FRICTION_BOX, 1, true, 50, r);
         status = iterate_bounds(context, problem, options, pull, &mlcp, z, r, u, report);
     }
+
     yk_release(context, z);
     yk_mlcp_destroy(context, &mlcp);
     return status;

@@ -69,6 +69,7 @@ static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *
         if (left > UNDAMPED_LIMIT) left = UNDAMPED_LIMIT;
         *steps += yk_newton_iterate_undamped(newton, goal, left, r, u, &residual);
     }
+
     newton->problem = p->problem;
     return residual <= goal;
 }
@@ -91,6 +92,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
         p->shifted.softness[k] = added + (problem->softness ? problem->softness[k] : 0);
         p->shifted.q[k] = problem->q[k] - added * p->centre[k];
     }
+
     bool solved = solve_shifted(p, newton, limit, r, u, steps);
     double next = yk_contact_residual(problem, newton->friction, r, u);
     p->age = solved && next <= 1.3 * now ? p->age + 1 : 0;
@@ -103,6 +105,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
     } else if (*steps > MANY_STEPS) {
         p->alpha *= 1.5;
     }
+
     if (isfinite(next) && (solved || next <= 3 * now)) return next;
     memcpy(r, p->last, (size_t)rows * sizeof *r);
     return now;
@@ -149,6 +152,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
             }
         }
     }
+
     memcpy(r, p->best, bytes);
     memcpy(u, p->best_u, bytes);
     *residual = best;

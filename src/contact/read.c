@@ -37,6 +37,7 @@ static int list_places(yk_reader *in, const yk_stored_matrix *m, place *places)
             places[listed++] = (place){m->column[k], i, -1};
         }
     }
+
     qsort(places, (size_t)listed, sizeof *places, compare_places);
 
     int count = 0;
@@ -57,6 +58,7 @@ static void problem_from_blocks(yk_reader *in, const yk_stored_matrix *m, int di
     for (int i = 0; i < m->block_rows; i++) {
         if (yk_stored_block(m->end, i) != dim) yk_read_refuse(in, "the blocks of W are not those of the contacts");
     }
+
     place *places = yk_read_reserve(in, 2 * (size_t)m->filled + rows, sizeof *places);
     int count = in->status == YK_OK ? list_places(in, m, places) : 0;
 
@@ -73,11 +75,13 @@ static void problem_from_blocks(yk_reader *in, const yk_stored_matrix *m, int di
         in->status =
             yk_contact_problem_create(in->context, m->block_rows, m->block_rows, dims, start, columns, problem);
     }
+
     size_t bytes = (size_t)dim * (size_t)dim * sizeof(double);
     for (int k = 0; in->status == YK_OK && k < count; k++) {
         if (places[k].block < 0) continue;
         memcpy(problem->w.value + problem->w.offset[k], m->value + m->offset[places[k].block], bytes);
     }
+
     yk_release(in->context, dims);
     yk_release(in->context, columns);
     yk_release(in->context, start);
@@ -103,6 +107,7 @@ static void read_contact_problem(yk_reader *in, yk_stored_matrix *m, yk_contact_
     } else if (in->status == YK_OK) {
         problem_from_blocks(in, m, dim, problem);
     }
+
     if (in->status == YK_OK) {
         memcpy(problem->q, q, (size_t)problem->row_count * sizeof *q);
         memcpy(problem->mu, mu, (size_t)contacts * sizeof *mu);
@@ -110,6 +115,7 @@ static void read_contact_problem(yk_reader *in, yk_stored_matrix *m, yk_contact_
             if (mu[i] < 0) yk_read_refuse(in, "a friction coefficient is negative");
         }
     }
+
     yk_release(in->context, mu);
     yk_release(in->context, q);
 }
@@ -135,6 +141,7 @@ static void mlcp_from_stored(yk_reader *in, const yk_stored_matrix *m, yk_mlcp *
         memcpy(problem->m, m->dense, n * n * sizeof *problem->m);
         return;
     }
+
     for (int k = 0; k < m->entries; k++)
         problem->m[(size_t)m->entry[k].row * n + (size_t)m->entry[k].column] += m->entry[k].value;
     if (m->storage == 2) return;
@@ -151,17 +158,6 @@ static void mlcp_from_stored(yk_reader *in, const yk_stored_matrix *m, yk_mlcp *
                 memcpy(problem->m + (row + (size_t)r) * n + column, from, (size_t)columns * sizeof *from);
         }
     }
-}
-
-static void read_lcp(yk_reader *in, yk_stored_matrix *m, yk_mlcp *problem)
-{
-    int n = yk_read_count(in, 0, 2, "the size");
-    if (in->status == YK_OK) yk_read_matrix(in, m);
-    if (in->status == YK_OK && (m->size0 != n || m->size1 != n)) yk_read_refuse(in, "M is not n x n");
-    if (in->status == YK_OK) in->status = yk_mlcp_create(in->context, n, problem);
-    if (in->status != YK_OK) return;
-    mlcp_from_stored(in, m, problem);
-    yk_read_vector(in, problem->q, n, "a value of q");
 }
 
 /* The rows of each block are equations (kind 0) or complementarities (kind 1). */
@@ -183,6 +179,7 @@ static void read_row_kinds(yk_reader *in, int n, int m, yk_mlcp *problem)
         for (int r = end[b] - size_of_block; r < end[b]; r++) problem->lower[r] = kind == 0 ? -INFINITY : 0;
         if (kind == 0) equations += size_of_block;
     }
+
     if (in->status == YK_OK && equations != n) yk_read_refuse(in, "the block rows do not hold n equations");
     yk_release(in->context, end);
 }
@@ -198,6 +195,7 @@ static void read_separate_parts(yk_reader *in, int n, int m, yk_mlcp *problem)
         double *at = problem->m + (size_t)parts[p].row * size + (size_t)parts[p].column;
         for (int r = 0; r < parts[p].rows; r++, at += size) yk_read_vector(in, at, parts[p].columns, "a matrix value");
     }
+
     yk_read_vector(in, problem->q, n + m, "a value of a or b");
     for (int r = 0; r < n; r++) problem->lower[r] = -INFINITY;
 }
@@ -218,6 +216,7 @@ static void read_mlcp(yk_reader *in, yk_stored_matrix *stored, yk_mlcp *problem)
         read_separate_parts(in, n, m, problem);
         return;
     }
+
     read_row_kinds(in, n, m, problem);
     if (in->status == YK_OK) yk_read_matrix(in, stored);
     if (in->status == YK_OK && (stored->size0 != n + m || stored->size1 != n + m))
@@ -261,7 +260,14 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
     if (in.status == YK_OK && kind == YK_PROBLEM_CONTACT)
         yk_read_refuse(&in, "this is a contact problem, not an LCP or MLCP");
     if (in.status == YK_OK && kind == YK_PROBLEM_MLCP) read_mlcp(&in, &m, problem);
-    if (in.status == YK_OK && kind == YK_PROBLEM_LCP) read_lcp(&in, &m, problem);
+    if (in.status == YK_OK && kind == YK_PROBLEM_LCP) {
+        int n = yk_read_count(&in, 0, 2, "the size");
+        if (in.status == YK_OK) yk_read_matrix(&in, &m);
+        if (in.status == YK_OK && (m.size0 != n || m.size1 != n)) yk_read_refuse(&in, "M is not n x n");
+        if (in.status == YK_OK) in.status = yk_mlcp_create(context, n, problem);
+        if (in.status == YK_OK) mlcp_from_stored(&in, &m, problem);
+        if (in.status == YK_OK) yk_read_vector(&in, problem->q, n, "a value of q");
+    }
     yk_stored_destroy(context, &m);
     if (in.status != YK_OK) yk_mlcp_destroy(context, problem);
     return in.status;
@@ -275,6 +281,7 @@ static yk_status load_text(yk_context *context, const char *path, char **text, s
     *length = 0;
     FILE *file = fopen(path, "rb");
     if (!file) return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+
     yk_status status = YK_OK;
     struct stat about;
     if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
@@ -289,6 +296,7 @@ static yk_status load_text(yk_context *context, const char *path, char **text, s
         else
             *length = size;
     }
+
     fclose(file);
     if (status != YK_OK) {
         yk_release(context, *text);

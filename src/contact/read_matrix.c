@@ -27,6 +27,7 @@ static void skip_space(yk_reader *in)
 double yk_read_number(yk_reader *in, const char *what)
 {
     if (in->status != YK_OK) return 0;
+
     skip_space(in);
     char message[160];
     if (in->at >= in->end) {
@@ -34,6 +35,7 @@ double yk_read_number(yk_reader *in, const char *what)
         yk_read_refuse(in, message);
         return 0;
     }
+
     char *after;
     double value = strtod(in->at, &after);
     if (after == in->at || after > in->end || !isfinite(value)) {
@@ -41,6 +43,7 @@ double yk_read_number(yk_reader *in, const char *what)
         yk_read_refuse(in, message);
         return 0;
     }
+
     in->at = after;
     return value;
 }
@@ -49,6 +52,7 @@ int yk_read_integer(yk_reader *in, int low, int high, const char *what)
 {
     double value = yk_read_number(in, what);
     if (in->status != YK_OK) return low;
+
     if (value != floor(value) || value < low || value > high) {
         char message[200];
         snprintf(message, sizeof message, "%s is %.17g, expected a whole number from %d to %d", what, value, low, high);
@@ -131,6 +135,7 @@ static void read_block_index(yk_reader *in, yk_stored_matrix *m, int blocks)
         int least = i > 0 ? m->start[i - 1] : 0;
         m->start[i] = yk_read_integer(in, least, m->filled, "a row start");
     }
+
     if (in->status == YK_OK && (m->start[0] != 0 || m->start[m->block_rows] != m->filled))
         yk_read_refuse(in, "the row starts do not span all blocks");
     for (int k = 0; k < m->filled && in->status == YK_OK; k++)
@@ -147,6 +152,7 @@ static void read_block_values(yk_reader *in, yk_stored_matrix *m)
             total += rows * (size_t)yk_stored_block(m->end, m->column[k]);
         }
     }
+
     if (total > (size_t)(in->end - in->at))
         yk_read_refuse(in, "the blocks are larger than the rest of the file can hold");
     m->value = yk_read_reserve(in, total, sizeof *m->value);
@@ -192,6 +198,7 @@ static void expect_word(yk_reader *in, const char *word)
         in->at += length;
         return;
     }
+
     char message[80];
     snprintf(message, sizeof message, "expected '%s' in the sparse matrix", word);
     yk_read_refuse(in, message);
@@ -243,6 +250,7 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
     } else {
         for (int k = 0; k < m->entries && in->status == YK_OK; k++) read_entry(in, m, k, -1);
     }
+
     for (int k = 0; rows && k < m->entries && in->status == YK_OK; k++) {
         struct yk_stored_entry e = m->entry[k];
         m->entry[k] = (struct yk_stored_entry){e.column, e.row, e.value};
@@ -298,6 +306,7 @@ static void fill_blocks(yk_stored_matrix *m, const block_place *places, int dim)
         double *value = m->value + m->offset[block];
         value[entry->row % dim * dim + entry->column % dim] += entry->value;
     }
+
     m->filled = block + 1;
     for (int i = 0; i < m->block_rows; i++) m->start[i + 1] += m->start[i];
 }

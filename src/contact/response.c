@@ -49,6 +49,7 @@ static yk_status reserve(yk_response *response)
                 yk_array_reserve(context, &response->bias_array, rows, sizeof(double)) &&
                 yk_array_reserve(context, &response->trace_array, rows, sizeof(double));
     if (!good) return yk_fail(context, YK_ERROR_MEMORY, "no memory for the interface model of %zu bodies", nodes);
+
     response->group = response->group_array.data;
     response->placed = response->placed_array.data;
     response->nodes = response->nodes_array.data;
@@ -138,6 +139,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         group[i] = (int32_t)i;
         response->placed[i] = -1;
     }
+
     for (size_t i = 0; i < count; i++) {
         if (i < network->contact_count && !response->closed[i]) continue;
         element e;
@@ -272,6 +274,7 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
         response->traces[p->first + k] = trace;
         c->softness[k] = law.softness[k] / w[k] + trace;
     }
+
     for (int side = 0; side < 2; side++) {
         if (p->side[side] >= 0) fill_side(network, &e, side, &law, w, c);
     }
@@ -337,6 +340,7 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
         const response_part *p = &response->parts[i];
         if (p->element < network->contact_count && z[p->first] > largest) largest = z[p->first];
     }
+
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         if (p->element >= network->contact_count || z[p->first] >= -1e-6 * largest) continue;

@@ -81,6 +81,7 @@ static yk_status list_incidence(yk_response *response)
         if (pass == 1) break;
         for (size_t k = 2; k < slots + 2; k++) start[k] += start[k - 1];
     }
+
     response->incidence = start;
     response->incident = list;
     return YK_OK;
@@ -119,6 +120,7 @@ static int list_columns(const yk_response *response, size_t i, int *mark, int *c
             columns[count++] = j;
         }
     }
+
     qsort(columns, (size_t)count, sizeof *columns, ascending);
     return count;
 }
@@ -139,6 +141,7 @@ static yk_status analyse_blocks(yk_response *response)
                 yk_array_reserve(context, &response->block_value_array, values, sizeof(double)) &&
                 yk_array_reserve(context, &response->block_diagonal_array, diagonals, sizeof(double));
     if (!good) return out_of_memory(response);
+
     yk_block_matrix *w = &response->blocks;
     w->block_rows = (int)parts;
     w->first = response->block_index_array.data;
@@ -164,6 +167,7 @@ static yk_status analyse_blocks(yk_response *response)
         response->diagonal_offset[i] = diagonal;
         diagonal += (size_t)(dim * dim);
     }
+
     status = yk_factor_create(context, w, &response->factor);
     if (status == YK_OK) remember_pattern(response);
     return status;
@@ -195,6 +199,7 @@ static yk_status factor_blocks(yk_response *response)
         yk_status status = analyse_blocks(response);
         if (status != YK_OK) return status;
     }
+
     const yk_block_matrix *w = &response->blocks;
     for (size_t i = 0; i < response->part_count; i++) {
         for (int k = w->start[i]; k < w->start[i + 1]; k++)
@@ -204,6 +209,7 @@ static yk_status factor_blocks(yk_response *response)
         memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
         for (int k = 0; k < dim; k++) diagonal[k * (dim + 1)] = response->coefficients[i].softness[k];
     }
+
     yk_factor_compute(response->factor, w, NULL, response->diagonal, response->diagonal_offset, SMALLEST_PIVOT);
     return YK_OK;
 }
@@ -223,6 +229,7 @@ static void solve_blocks(const yk_response *response, double *right)
             }
         }
     }
+
     yk_factor_solve(response->factor, z);
 
     /* v = v_free - (-M^-1 D) z */
@@ -249,6 +256,7 @@ static yk_status analyse_sparse(yk_response *response)
     size_t room = size + 24 * (size_t)response->row_count;
     yk_status status = forget_pattern(response);
     if (status != YK_OK) return status;
+
     if (!yk_array_reserve(context, &response->entry_array, room, sizeof(yk_sparse_entry)) ||
         !yk_array_reserve(context, &response->entry_place_array, room, sizeof(int)))
         return out_of_memory(response);
@@ -272,6 +280,7 @@ static yk_status analyse_sparse(yk_response *response)
         }
         for (int k = 0; k < p->dim; k++) entries[count++] = (yk_sparse_entry){first + k, first + k};
     }
+
     status = yk_sparse_create(context, (int)size, entries, count, response->entry_place, &response->matrix);
     if (status == YK_OK) remember_pattern(response);
     return status;
@@ -283,6 +292,7 @@ static yk_status factor_sparse(yk_response *response)
         yk_status status = analyse_sparse(response);
         if (status != YK_OK) return status;
     }
+
     double *values = yk_sparse_values(response->matrix);
     const int *place = response->entry_place;
     memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);

@@ -25,20 +25,6 @@ const char *yk_contact_method_name(yk_contact_method method)
     return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";
 }
 
-static yk_status check_options(yk_context *context, const yk_contact_options *options)
-{
-    if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: the relaxation factor is %g, it must lie between 0 and 2",
-                       options->relaxation_factor);
-    if (!(options->tolerance >= 0) || options->iterations < 0)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: tolerance %g and iterations %d must not be negative",
-                       options->tolerance, options->iterations);
-    if (options->method == YK_CONTACT_PIVOT && options->friction != YK_FRICTION_BOX)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact: pivoting knows linear bounds only; ask for box friction or another method");
-    return YK_OK;
-}
-
 /* A few sweeps are enough for loose tolerances; the accurate method wins soon below. */
 static yk_status solve_automatic(yk_context *context, const yk_contact_problem *problem,
                                  const yk_contact_options *options, double *r, double *u, yk_contact_report *report)
@@ -66,27 +52,21 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
     return yk_contact_solve_pivot(context, problem, &part, r, u, report);
 }
 
-static yk_status dispatch(yk_context *context, const yk_contact_problem *problem, const yk_contact_options *options,
-                          double *r, double *u, yk_contact_report *report)
-{
-    report->method = options->method;
-    switch (options->method) {
-    case YK_CONTACT_AUTOMATIC: return solve_automatic(context, problem, options, r, u, report);
-    case YK_CONTACT_GAUSS_SEIDEL: return yk_contact_solve_gauss_seidel(context, problem, options, r, u, report);
-    case YK_CONTACT_PROJECTED_GRADIENT: return yk_contact_solve_gradient(context, problem, options, r, u, report);
-    case YK_CONTACT_ACCURATE: return yk_contact_solve_accurate(context, problem, options, r, u, report);
-    case YK_CONTACT_PIVOT: return yk_contact_solve_pivot(context, problem, options, r, u, report);
-    }
-    return yk_fail(context, YK_ERROR_ARGUMENT, "contact: unknown method %d", (int)options->method);
-}
-
 yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem, const yk_contact_options *options,
                            double *r, double *u, yk_contact_report *report)
 {
     double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
-    yk_status status = check_options(context, options);
-    if (status == YK_OK) status = yk_contact_problem_check(context, problem);
+    if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: the relaxation factor is %g, it must lie between 0 and 2",
+                       options->relaxation_factor);
+    if (!(options->tolerance >= 0) || options->iterations < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: tolerance %g and iterations %d must not be negative",
+                       options->tolerance, options->iterations);
+    if (options->method == YK_CONTACT_PIVOT && options->friction != YK_FRICTION_BOX)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: pivoting knows linear bounds only; ask for box friction or another method");
+    yk_status status = yk_contact_problem_check(context, problem);
     if (status != YK_OK) return status;
 
     size_t rows = (size_t)problem->row_count;
@@ -94,7 +74,19 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     if (rows == 0) return YK_OK;
     double *own_u = u ? u : yk_allocate(context, rows, sizeof *own_u);
     if (!own_u) return YK_ERROR_MEMORY;
-    status = dispatch(context, problem, options, r, own_u, report);
+
+    switch (options->method) {
+    case YK_CONTACT_AUTOMATIC: status = solve_automatic(context, problem, options, r, own_u, report); break;
+    case YK_CONTACT_GAUSS_SEIDEL:
+        status = yk_contact_solve_gauss_seidel(context, problem, options, r, own_u, report);
+        break;
+    case YK_CONTACT_PROJECTED_GRADIENT:
+        status = yk_contact_solve_gradient(context, problem, options, r, own_u, report);
+        break;
+    case YK_CONTACT_ACCURATE: status = yk_contact_solve_accurate(context, problem, options, r, own_u, report); break;
+    case YK_CONTACT_PIVOT: status = yk_contact_solve_pivot(context, problem, options, r, own_u, report); break;
+    default: status = yk_fail(context, YK_ERROR_ARGUMENT, "contact: unknown method %d", (int)options->method); break;
+    }
     if (!u) yk_release(context, own_u);
     report->seconds = yk_clock_seconds() - start;
     return status;

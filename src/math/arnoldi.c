@@ -48,6 +48,7 @@ static bool orthogonalise(search *s)
         }
         left = yk_dense_norm(s->n, s->next);
     }
+
     if (!(left > 1e-12 * size) || !isfinite(left)) return false;
     for (size_t i = 0; i < s->n; i++) s->next[i] /= left;
     return true;
@@ -61,12 +62,14 @@ static yk_status extend(search *s)
     memcpy(v, s->next, s->n * sizeof *v);
     yk_status status = s->options->apply(s->options->user, v, w);
     if (status != YK_OK) return status;
+
     s->applications++;
     s->count++;
     for (int i = 0; i <= m; i++) {
         s->projected[i * space + m] = yk_dense_dot(s->n, row(s->vector, s->n, i), w);
         s->projected[m * space + i] = yk_dense_dot(s->n, v, row(s->image, s->n, i));
     }
+
     memcpy(s->next, w, s->n * sizeof *w);
     return YK_OK;
 }
@@ -156,6 +159,7 @@ static yk_status restart(search *s)
     size_t most = (size_t)(space / 2) + 2;
     double *basis = yk_allocate(s->context, most * m + 2 * most * s->n, sizeof *basis);
     if (!basis) return YK_ERROR_MEMORY;
+
     double *fresh = basis + most * m;
     double *images = fresh + most * s->n;
 
@@ -164,6 +168,7 @@ static yk_status restart(search *s)
         combine(s, s->vector, row(basis, m, i), row(fresh, s->n, i));
         combine(s, s->image, row(basis, m, i), row(images, s->n, i));
     }
+
     s->count = kept;
     memcpy(s->vector, fresh, (size_t)kept * s->n * sizeof *fresh);
     memcpy(s->image, images, (size_t)kept * s->n * sizeof *fresh);
@@ -171,18 +176,9 @@ static yk_status restart(search *s)
         for (int j = 0; j < kept; j++)
             s->projected[i * space + j] = yk_dense_dot(s->n, row(s->vector, s->n, i), row(s->image, s->n, j));
     }
+
     yk_release(s->context, basis);
     return YK_OK;
-}
-
-/* True when all wanted pairs are found; `next` then or otherwise is the residual of the first that is not. */
-static bool is_found(search *s)
-{
-    for (int r = 0; r < s->options->wanted && r < s->ritz_count; r++) {
-        double size = fmax(modulus(s, s->order[r]), DBL_MIN);
-        if (residual(s, r) > s->options->tolerance * size) return false;
-    }
-    return s->ritz_count >= s->options->wanted;
 }
 
 static yk_status look(search *s, bool *found)
@@ -200,29 +196,21 @@ static yk_status look(search *s, bool *found)
         }
         yk_status status = solve_projected(s);
         if (status != YK_OK) return status;
-        *found = invariant || is_found(s);
+
+        /* Either all wanted pairs are found, or `next` is left as the residual of the first that is not. */
+        int good = 0;
+        while (!invariant && good < s->options->wanted && good < s->ritz_count) {
+            double size = fmax(modulus(s, s->order[good]), DBL_MIN);
+            if (residual(s, good) > s->options->tolerance * size) break;
+            good++;
+        }
+        *found = invariant || good == s->options->wanted;
         if (*found) return YK_OK;
 
         /* The residual in `next` belongs to the space before: it is orthogonal to what is kept of it as well. */
         if (s->applications < limit) status = restart(s);
         if (status != YK_OK) return status;
     }
-    return YK_OK;
-}
-
-static yk_status open_search(search *s)
-{
-    size_t m = (size_t)s->options->space, n = s->n;
-    s->vector = yk_allocate(s->context, (2 * m + 1) * n + 3 * m * m + 2 * m, sizeof *s->vector);
-    s->order = yk_allocate(s->context, m, sizeof *s->order);
-    if (!s->vector || !s->order) return YK_ERROR_MEMORY;
-    s->image = s->vector + m * n;
-    s->next = s->image + m * n;
-    s->projected = s->next + n;
-    s->matrix = s->projected + m * m;
-    s->coefficients = s->matrix + m * m;
-    s->real = s->coefficients + m * m;
-    s->imaginary = s->real + m;
     return YK_OK;
 }
 
@@ -235,12 +223,25 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start, const y
     search s = {.context = context, .n = n, .options = &own};
     if (n < 1 || own.wanted < 1 || (own.space < 2 * own.wanted + 2 && (size_t)own.space < n))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%d eigenvalues need more than %d vectors", own.wanted, own.space);
+
+    /* One piece of memory for all numbers. */
+    size_t m = (size_t)own.space;
+    s.vector = yk_allocate(context, (2 * m + 1) * n + 3 * m * m + 2 * m, sizeof *s.vector);
+    s.order = yk_allocate(context, m, sizeof *s.order);
     bool good = false;
-    yk_status status = open_search(&s);
-    if (status == YK_OK) {
+    yk_status status = YK_ERROR_MEMORY;
+    if (s.vector && s.order) {
+        s.image = s.vector + m * n;
+        s.next = s.image + m * n;
+        s.projected = s.next + n;
+        s.matrix = s.projected + m * m;
+        s.coefficients = s.matrix + m * m;
+        s.real = s.coefficients + m * m;
+        s.imaginary = s.real + m;
         memcpy(s.next, start, n * sizeof *start);
         status = look(&s, &good);
     }
+
     for (int r = 0; status == YK_OK && r < own.wanted && r < s.ritz_count; r++) {
         int i = s.order[r];
         const double *coefficients = row(s.coefficients, (size_t)s.count, i);
@@ -255,6 +256,7 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start, const y
         pair->residual = residual(&s, r);
         *found = r + 1;
     }
+
     yk_release(context, s.vector);
     yk_release(context, s.order);
     return status == YK_OK && !good ? YK_NOT_CONVERGED : status;

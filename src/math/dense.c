@@ -159,6 +159,7 @@ static void pade_sums(int n, const double *a, const pade *used, double *p, doubl
 yk_status yk_dense_exp(int n, const double *a, double *result)
 {
     if (n < 1 || n > EXP_MAX) return YK_ERROR_ARGUMENT;
+
     double scaled[EXP_MAX * EXP_MAX], p[EXP_MAX * EXP_MAX], q[EXP_MAX * EXP_MAX], scale[EXP_MAX];
     int count = n * n;
     memcpy(scaled, a, (size_t)count * sizeof *scaled);
@@ -179,6 +180,7 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
     pade_sums(n, scaled, &pade_table[row], p, q);
     yk_status status = yk_lu_factor(n, q, pivot);
     if (status != YK_OK) return status;
+
     for (int j = 0; j < n; j++) {
         double column[EXP_MAX];
         for (int i = 0; i < n; i++) column[i] = p[i * n + j];
@@ -190,6 +192,7 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
         multiply(n, scaled, scaled, p);
         memcpy(scaled, p, (size_t)count * sizeof *scaled);
     }
+
     for (int i = 0; i < count; i++) result[i] = scaled[i] * (scale[i / n] / scale[i % n]);
     return isfinite(norm_1(n, result)) ? YK_OK : YK_ERROR_NOT_FINITE;
 }
@@ -207,6 +210,7 @@ double yk_dense_dot(size_t n, const double *a, const double *b)
         s2 += a[i + 2] * b[i + 2];
         s3 += a[i + 3] * b[i + 3];
     }
+
     for (; i < n; i++) s0 += a[i] * b[i];
     return (s0 + s1) + (s2 + s3);
 }
@@ -221,7 +225,9 @@ double yk_dense_norm(size_t n, const double *a)
     for (size_t i = 0; i < n; i++) {
         if (!(fabs(a[i]) <= largest)) largest = fabs(a[i]);
     }
+
     if (largest == 0 || !isfinite(largest)) return largest;
+
     sum = 0;
     for (size_t i = 0; i < n; i++) sum += (a[i] / largest) * (a[i] / largest);
     return largest * sqrt(sum);

@@ -31,6 +31,7 @@ static yk_status solve_general(yk_context *context, int n, double *a, double *re
     general(n, a, real, imaginary, vectors, &best_length, -1);
     double *work = yk_allocate(context, (size_t)best_length, sizeof *work);
     if (!work) return YK_ERROR_MEMORY;
+
     lapack_int info = general(n, a, real, imaginary, vectors, work, (int)best_length);
     yk_release(context, work);
     if (info != 0)
@@ -91,6 +92,7 @@ yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double 
     symmetric_pair(n, a, b, values, &best_length, -1);
     double *work = yk_allocate(context, (size_t)best_length, sizeof *work);
     if (!work) return YK_ERROR_MEMORY;
+
     lapack_int info = symmetric_pair(n, a, b, values, work, (int)best_length);
     yk_release(context, work);
 

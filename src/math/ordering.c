@@ -14,6 +14,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     int *work = NULL;
     if (room < INT_MAX) work = yk_allocate(context, room + 8 * (size_t)n, sizeof *work);
     if (!work) return YK_ERROR_MEMORY;
+
     int *begin = work + room;
     int *length = begin + n;
     int *count = length + n;
@@ -91,8 +92,10 @@ static void postorder(int n, const int *parent, int *child, int *sibling, int *s
 yk_status yk_elimination_order(yk_context *context, int n, const int *starts, const int *rows, int *order)
 {
     if (n == 0) return YK_OK;
+
     int *work = yk_allocate(context, 5 * (size_t)n, sizeof *work);
     if (!work) return YK_ERROR_MEMORY;
+
     yk_status status = minimum_degree(context, n, starts, rows, order);
     if (status != YK_OK) {
         yk_release(context, work);

@@ -118,6 +118,7 @@ yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
                         .acceleration = linear.second_rate,
                         .orientation = yk_q_identity()};
     if (kind != YK_PORT_MARKER) return motion;
+
     vector_jet theta = evaluate(input->angular, input->degree, t);
     yk_mat3 tangent = yk_so3_left_tangent(theta.value);
     yk_mat3 tangent_rate = yk_so3_left_tangent_rate(theta.value, theta.rate);

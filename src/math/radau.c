@@ -50,22 +50,6 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
     }
 }
 
-/* Adds the correction; returns its largest entry, relative to what counts. */
-static double correct(const yk_radau_problem *p, const double *b, yk_radau_step *step)
-{
-    double largest = 0;
-    for (int i = 0; i < YK_RADAU_STAGES; i++) {
-        double *stage = step->stage[i];
-        for (int r = 0; r < p->n; r++) {
-            double change = b[i * p->n + r];
-            stage[r] += change;
-            largest = fmax(largest, fabs(change) / (p->scale[r] + fabs(stage[r])));
-            if (!isfinite(change)) return INFINITY;
-        }
-    }
-    return largest;
-}
-
 yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, const double *y, yk_radau_step *step)
 {
     double matrix[UNKNOWNS_MAX * UNKNOWNS_MAX], b[UNKNOWNS_MAX];
@@ -76,7 +60,18 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
         linearise(problem, t, h, y, step, matrix, b);
         if (yk_lu_factor(size, matrix, pivot) < 0) return YK_NOT_CONVERGED;
         yk_lu_solve(size, matrix, pivot, b);
-        double change = correct(problem, b, step);
+
+        /* The largest correction, relative to what counts. */
+        double change = 0;
+        for (int i = 0; i < YK_RADAU_STAGES; i++) {
+            double *stage = step->stage[i];
+            for (int r = 0; r < problem->n; r++) {
+                double correction = b[i * problem->n + r];
+                if (!isfinite(correction)) return YK_NOT_CONVERGED;
+                stage[r] += correction;
+                change = fmax(change, fabs(correction) / (problem->scale[r] + fabs(stage[r])));
+            }
+        }
         if (!isfinite(change)) return YK_NOT_CONVERGED;
 
         /* Close enough that the next correction, by quadratic convergence, would be lost in rounding. */
@@ -97,6 +92,7 @@ yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, co
         for (int i = 0; i < YK_RADAU_STAGES; i++) error[r] += error_weight[i] * (step->stage[i][r] - y[r]) / h;
         for (int c = 0; c < n; c++) matrix[r * n + c] = (r == c) * REAL_EIGENVALUE / h - matrix[r * n + c];
     }
+
     yk_status status = yk_lu_factor(n, matrix, pivot);
     if (status < 0) return status;
     yk_lu_solve(n, matrix, pivot, error);

@@ -31,6 +31,7 @@ static stumpff stumpff_values(double x)
         c.c3 = 1.0 / 6 - x * c.c5;
         return c;
     }
+
     double angle = sqrt(x);
     double half_sine = sin(0.5 * angle);
     c.c2 = 2 * half_sine * half_sine / x;
@@ -107,6 +108,7 @@ yk_quat yk_so3_quat(yk_mat3 r)
         v[j] = m[j][i] + m[i][j];
         v[k] = m[k][i] + m[i][k];
     }
+
     double sign = w < 0 ? -1 : 1;
     return yk_q_unit((yk_quat){sign * w, sign * v[0], sign * v[1], sign * v[2]});
 }

@@ -48,6 +48,7 @@ static const size_t PANELS_MOST = 1 << 18;
 static yk_status check_entries(yk_context *context, int n, const yk_sparse_entry *entries, size_t count)
 {
     if (n < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a sparse matrix needs at least one row, not %d", n);
+
     if (count > INT_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%zu entries are more than a sparse matrix can number", count);
     for (size_t k = 0; k < count; k++) {
@@ -105,6 +106,7 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
         }
         matrix->values = yk_allocate(context, yk_sparse_nonzeros(matrix), sizeof *matrix->values);
     }
+
     yk_release(context, last);
     yk_release(context, next);
     yk_release(context, order);
@@ -122,7 +124,9 @@ static yk_status analyse(yk_sparse *matrix, int *order)
     } else {
         matrix->symbolic = klu_analyze(matrix->n, matrix->starts, matrix->rows, common);
     }
+
     if (matrix->symbolic) return YK_OK;
+
     if (common->status == KLU_OUT_OF_MEMORY)
         return yk_fail(matrix->context, YK_ERROR_MEMORY, "out of memory while ordering a sparse matrix of %d rows",
                        matrix->n);
@@ -136,8 +140,10 @@ static yk_status create(yk_context *context, int n, const yk_sparse_entry *entri
     *matrix = NULL;
     yk_status status = check_entries(context, n, entries, entry_count);
     if (status != YK_OK) return status;
+
     yk_sparse *made = yk_allocate(context, 1, sizeof *made);
     if (!made) return YK_ERROR_MEMORY;
+
     made->context = context;
     made->n = n;
     status = build_pattern(made, entries, entry_count, place);
@@ -146,6 +152,7 @@ static yk_status create(yk_context *context, int n, const yk_sparse_entry *entri
         yk_sparse_destroy(made);
         return status;
     }
+
     *matrix = made;
     return YK_OK;
 }
@@ -173,6 +180,7 @@ yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edge
     yk_sparse graph = {.context = context, .n = n};
     yk_status status = check_entries(context, n, edges, edge_count);
     if (status != YK_OK) return status;
+
     int *place = yk_allocate(context, edge_count, sizeof *place);
     status = place ? build_pattern(&graph, edges, edge_count, place) : YK_ERROR_MEMORY;
     if (status == YK_OK && amd_order(n, graph.starts, graph.rows, order, NULL, NULL) < AMD_OK)
@@ -256,16 +264,6 @@ static double pivot_growth(yk_sparse *matrix, klu_numeric *factors)
     return pivot_spread(matrix, factors) > 0 && isfinite(growth) ? growth : 0;
 }
 
-/* Whether the old pivots served well once more. The growth, which takes a look at every entry, is asked for only when
- * the pivots themselves have changed in size. */
-static bool pivots_still_good(yk_sparse *matrix)
-{
-    if (matrix->common.status != KLU_OK) return false;
-    double change = pivot_spread(matrix, matrix->numeric) / matrix->spread;
-    if (change > 0.5 && change < 2) return true;
-    return pivot_growth(matrix, matrix->numeric) > GROWTH_LOSS * matrix->growth;
-}
-
 static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *growth, int *column)
 {
     yk_context *context = matrix->context;
@@ -288,6 +286,7 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
         matrix->present = *factors;
         return YK_OK;
     }
+
     discard_factors(matrix, factors);
     return yk_fail(context, YK_ERROR_NOT_FINITE,
                    "factoring a sparse matrix of %d rows overflowed: its entries differ too much in size", matrix->n);
@@ -300,6 +299,7 @@ static yk_status make_panels(yk_sparse *matrix)
     size_t n = (size_t)matrix->n, entries = yk_sparse_nonzeros(matrix);
     const int *pivots = matrix->numeric->Pnum;
     if (matrix->lu && memcmp(matrix->panel_pivots, pivots, n * sizeof *pivots) == 0) return YK_OK;
+
     yk_supernodal_destroy(matrix->lu);
     matrix->lu = NULL;
     if (!matrix->panel_pivots) {
@@ -307,6 +307,7 @@ static yk_status make_panels(yk_sparse *matrix)
         matrix->panel_place = yk_allocate(context, entries, sizeof *matrix->panel_place);
         matrix->largest = yk_allocate(context, n, sizeof *matrix->largest);
     }
+
     if (!matrix->panel_pivots || !matrix->panel_place || !matrix->largest) return YK_ERROR_MEMORY;
 
     double room = PANELS_FRACTION * ((double)matrix->numeric->lnz + (double)matrix->numeric->unz);
@@ -320,6 +321,7 @@ static yk_status make_panels(yk_sparse *matrix)
     };
     yk_status status = yk_supernodal_create(context, &def, &matrix->lu);
     if (status != YK_OK || !matrix->lu) return status;
+
     memcpy(matrix->panel_pivots, pivots, n * sizeof *pivots);
     for (int j = 0; j < matrix->n; j++) {
         for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++)
@@ -356,6 +358,7 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
 {
     yk_status status = check_values(matrix, column);
     if (status != YK_OK) return status;
+
     status = full_factor(matrix, &matrix->numeric, &matrix->growth, column);
     if (status != YK_OK) return status;
 
@@ -369,6 +372,7 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
         matrix->lu = NULL;
         return YK_OK;
     }
+
     matrix->in_panels = true;
     matrix->spread = yk_supernodal_spread(matrix->lu);
     matrix->growth = panel_growth(matrix);
@@ -377,31 +381,38 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     return YK_OK;
 }
 
-/* Numbers that are not finite end in pivots that are not. */
-static bool refactor_panels(yk_sparse *matrix)
+/* Whether the pivots served well once more. The growth, which takes a look at every entry, is asked for only when the pivots
+ * themselves have changed in size. */
+static bool size_is_kept(const yk_sparse *matrix, double spread)
 {
-    if (!factor_panels(matrix)) return false;
-    double change = yk_supernodal_spread(matrix->lu) / matrix->spread;
-    if (change > 0.5 && change < 2) return true;
-    return panel_growth(matrix) > GROWTH_LOSS * matrix->growth;
+    double change = spread / matrix->spread;
+    return change > 0.5 && change < 2;
 }
 
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 {
-    matrix->in_panels = matrix->lu && refactor_panels(matrix);
+    /* In panels; numbers that are not finite end in pivots that are not. */
+    matrix->in_panels =
+        matrix->lu && factor_panels(matrix) &&
+        (size_is_kept(matrix, yk_supernodal_spread(matrix->lu)) || panel_growth(matrix) > GROWTH_LOSS * matrix->growth);
     if (matrix->in_panels) return YK_OK;
-
-    /* KLU with its old pivots, then with pivots of this matrix's own. */
     yk_status status = check_values(matrix, column);
     if (status != YK_OK) return status;
-    if (matrix->numeric) {
-        bool done = klu_refactor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, matrix->numeric,
-                                 &matrix->common);
-        if (done && pivots_still_good(matrix)) {
-            matrix->present = matrix->numeric;
+
+    /* KLU with its old pivots. */
+    klu_numeric *old = matrix->numeric;
+    if (old) {
+        bool done =
+            klu_refactor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, old, &matrix->common) &&
+            matrix->common.status == KLU_OK;
+        if (done && (size_is_kept(matrix, pivot_spread(matrix, old)) ||
+                     pivot_growth(matrix, old) > GROWTH_LOSS * matrix->growth)) {
+            matrix->present = old;
             return YK_OK;
         }
     }
+
+    /* Pivots of this matrix's own. */
     double growth;
     return full_factor(matrix, &matrix->other, &growth, column);
 }

@@ -138,25 +138,6 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
     return true;
 }
 
-/* The pattern of L. */
-static yk_status analyse(yk_context *context, const yk_supernodal_def *def, const int *row_place,
-                         const int *column_place, pattern *l)
-{
-    size_t n = (size_t)def->vertices, entries = (size_t)def->starts[n];
-    size_t *from = yk_allocate(context, n + 2, sizeof *from);
-    int *to = yk_allocate(context, entries, sizeof *to);
-    int *lists = yk_allocate(context, 3 * n, sizeof *lists);
-    bool good = from && to && lists;
-    if (good) {
-        symmetric_pattern(def, row_place, column_place, from, to);
-        good = columns_of_lower(context, from, to, lists, lists + n, lists + 2 * n, l);
-    }
-    yk_release(context, from);
-    yk_release(context, to);
-    yk_release(context, lists);
-    return good ? YK_OK : YK_ERROR_MEMORY;
-}
-
 /* Length of the run of columns from `first` on that becomes one supernode. A column joins when it is the parent of the one before
  * it, and the zeros that are stored in addition are few beside what is there, or beside the cost of one more supernode. */
 static int run_length(const pattern *l, int first)
@@ -209,6 +190,7 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
         at += (size_t)node->width * (size_t)(node->width + node->below);
         for (int k = 0; k < node->width; k++) lu->owner[node->first + k] = s;
     }
+
     for (int s = 0; s < lu->count; s++) lu->nodes[s].upper = at + lu->nodes[s].lower;
     lu->size = 2 * at;
     return YK_OK;
@@ -252,6 +234,7 @@ static yk_status reserve(yk_supernodal *lu)
         size_t height = (size_t)(lu->nodes[s].width + lu->nodes[s].below);
         if (height > longest) longest = height;
     }
+
     lu->store = yk_allocate(context, lu->size + 2 * LANES, sizeof *lu->store); /* vectors may be read past the end */
     lu->inverse = yk_allocate(context, n, sizeof *lu->inverse);
     lu->pivot = yk_allocate(context, n, sizeof *lu->pivot);
@@ -274,7 +257,8 @@ static void invert_order(const yk_supernodal_def *def, const int *order, const i
     }
 }
 
-static yk_status build(yk_supernodal *lu, const yk_supernodal_def *def)
+/* The pattern of L, and of its panels. */
+static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
 {
     yk_context *context = lu->context;
     size_t vertices = (size_t)def->vertices, n = (size_t)lu->n;
@@ -282,11 +266,15 @@ static yk_status build(yk_supernodal *lu, const yk_supernodal_def *def)
     l.start = yk_allocate(context, vertices + 1, sizeof *l.start);
     int *begin = yk_allocate(context, vertices + 1, sizeof *begin);
     int *places = yk_allocate(context, 2 * vertices, sizeof *places);
+    size_t *from = yk_allocate(context, vertices + 2, sizeof *from);
+    int *to = yk_allocate(context, (size_t)def->starts[vertices], sizeof *to);
+    int *lists = yk_allocate(context, 3 * vertices, sizeof *lists);
     lu->nodes = yk_allocate(context, vertices, sizeof *lu->nodes);
     lu->owner = yk_allocate(context, n, sizeof *lu->owner);
     lu->row_place = yk_allocate(context, n, sizeof *lu->row_place);
     lu->column_place = yk_allocate(context, n, sizeof *lu->column_place);
-    bool complete = l.start && begin && places && lu->nodes && lu->owner && lu->row_place && lu->column_place;
+    bool complete = l.start && begin && places && from && to && lists && lu->nodes && lu->owner && lu->row_place &&
+                    lu->column_place;
     yk_status status = complete ? YK_OK : YK_ERROR_MEMORY;
 
     if (status == YK_OK) {
@@ -294,11 +282,18 @@ static yk_status build(yk_supernodal *lu, const yk_supernodal_def *def)
             begin[k + 1] = begin[k] + (def->size ? def->size[def->row_order[k]] : 1);
         invert_order(def, def->row_order, begin, places, lu->row_place);
         invert_order(def, def->column_order, begin, places + vertices, lu->column_place);
-        status = analyse(context, def, places, places + vertices, &l);
+
+        symmetric_pattern(def, places, places + vertices, from, to);
+        if (!columns_of_lower(context, from, to, lists, lists + vertices, lists + 2 * vertices, &l))
+            status = YK_ERROR_MEMORY;
     }
+
     if (status == YK_OK) status = find_supernodes(lu, &l, begin);
     yk_release(context, l.start);
     yk_release(context, l.row);
+    yk_release(context, from);
+    yk_release(context, to);
+    yk_release(context, lists);
     yk_release(context, begin);
     yk_release(context, places);
     return status;
@@ -309,6 +304,7 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
     *result = NULL;
     yk_supernodal *lu = yk_allocate(context, 1, sizeof *lu);
     if (!lu) return YK_ERROR_MEMORY;
+
     lu->context = context;
     lu->exchange = def->exchange;
     lu->n = def->vertices;
@@ -317,7 +313,7 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
         for (int v = 0; v < def->vertices; v++) lu->n += def->size[v];
     }
 
-    yk_status status = build(lu, def);
+    yk_status status = analyse(lu, def);
     bool too_large = status == YK_OK && def->most > 0 && lu->size > def->most;
     if (status == YK_OK && !too_large) status = list_updates(lu);
     if (status == YK_OK && !too_large) status = reserve(lu);
@@ -325,6 +321,7 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
         yk_supernodal_destroy(lu);
         return status;
     }
+
     *result = lu;
     return YK_OK;
 }
@@ -358,6 +355,7 @@ size_t yk_supernodal_size(const yk_supernodal *lu)
 static size_t position_of(const yk_supernodal *lu, const supernode *node, int i)
 {
     if (i < node->first + node->width) return (size_t)(i - node->first);
+
     const int *rows = &lu->rows[node->row];
     int low = 0, high = node->below;
     while (high - low > 1) {
@@ -410,6 +408,7 @@ YK_INLINE void sweep_down(const double *block, size_t h, int width, int rows, do
         const double v[4] = {z[k], z[k + 1], z[k + 2], z[k + 3]};
         sweep(block, h, v, k + 4, rows, z);
     }
+
     for (; k < width; k++, block += h) {
         for (int i = k + 1; i < rows; i++) z[i] -= z[k] * block[i];
     }
@@ -433,12 +432,14 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
             }
         }
     }
+
     for (; p < k; p++, a += sa) {
         for (int v = 0; v < vectors; v++) {
             yk_v4 a0 = yk_v4_load(a + LANES * v);
             for (int j = 0; j < columns; j++) sum[j][v] += yk_v4_set(b[(size_t)j * sb + (size_t)p]) * a0;
         }
     }
+
     for (int j = 0; j < columns; j++) {
         for (int v = 0; v < vectors; v++) yk_v4_store(c + (size_t)j * sc + (size_t)(LANES * v), sum[j][v]);
     }
@@ -517,6 +518,7 @@ static void exchange_rows(double *block, int width, size_t height, int k, int *p
     for (int r = k + 1; r < width; r++) {
         if (fabs(column[r]) > fabs(column[best])) best = r;
     }
+
     *pivot = best;
     if (best == k) return;
     for (int c = 0; c < width; c++, block += height) {
@@ -564,6 +566,7 @@ YK_INLINE void factor_upper(yk_supernodal *lu, const supernode *node)
     for (int k = 0; k < width; k++, upper += width) {
         for (int i = 0; i < k; i++) upper[i] = lower[(size_t)k * height + (size_t)i];
     }
+
     for (int q = 0; q < node->below; q++, upper += width) {
         if (lu->exchange) apply_exchanges(lu->pivot + node->first, width, upper);
         sweep_down(lower, height, width, width, upper);
@@ -654,6 +657,7 @@ static void sweep_up(const double *block, int width, const double *inverse, doub
         const double v[4] = {z[k - 4], z[k - 3], z[k - 2], z[k - 1]};
         sweep(a, h, v, 0, k - 4, z);
     }
+
     for (k--; k >= 0; k--) {
         z[k] *= inverse[k];
         for (int i = 0; i < k; i++) z[i] -= z[k] * block[(size_t)k * h + (size_t)i];

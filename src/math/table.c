@@ -7,6 +7,7 @@ double yk_table_value(const yk_table *table, double t)
     int low = 0, high = table->count - 1;
     if (t < table->time[low]) return table->value[low];
     if (t >= table->time[high]) return table->value[high];
+
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
         if (t >= table->time[middle])
@@ -14,6 +15,7 @@ double yk_table_value(const yk_table *table, double t)
         else
             high = middle;
     }
+
     double fraction = (t - table->time[low]) / (table->time[high] - table->time[low]);
     return table->value[low] + fraction * (table->value[high] - table->value[low]);
 }
