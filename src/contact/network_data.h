@@ -54,6 +54,7 @@ typedef struct general_contact {
     double impulse[YK_CONTACT_DIM_MAX]; /* in the frame: force, then torque about normal and tangents */
     double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
     double dn, dt; /* of w with softness: normal, and the largest eigenvalue of the tangential part */
+    double ds, dr; /* the same of spinning and rolling, where dim is 6 */
 } general_contact;
 
 /* Inverse inertia times length^2, and the length. */

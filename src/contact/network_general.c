@@ -84,6 +84,38 @@ static void add_local(const yk_network *network, general_contact *c, bool side_b
     }
 }
 
+/* The larger eigenvalue of the 2 x 2 block of w that begins at row k. */
+static double larger_eigenvalue(const general_contact *c, int k)
+{
+    double a = c->w[k * c->dim + k];
+    double b = c->w[k * c->dim + k + 1];
+    double d = c->w[(k + 1) * c->dim + k + 1];
+    return (a + d) / 2 + hypot((a - d) / 2, b);
+}
+
+/* The metric of steps with spinning and rolling friction: as for sliding, and enlarged where the coupling of its parts would let
+ * steps grow (Gershgorin's bound of the eigenvalues of w in this metric exceeds two). */
+static void find_rolling_metric(general_contact *c)
+{
+    c->ds = c->w[3 * c->dim + 3];
+    c->dr = larger_eigenvalue(c, 4);
+    const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
+    double bound = 0;
+    for (int k = 0; k < c->dim; k++) {
+        double sum = 0;
+        for (int l = 0; l < c->dim; l++) {
+            double w = c->w[k * c->dim + l] + (k == l && k < 3 ? c->softness : 0);
+            sum += fabs(w) / sqrt(metric[k] * metric[l]);
+        }
+        bound = fmax(bound, sum);
+    }
+    double enlarged = fmax(1, bound / 1.9);
+    c->dn *= enlarged;
+    c->dt *= enlarged;
+    c->ds *= enlarged;
+    c->dr *= enlarged;
+}
+
 void yk_general_prepare(yk_network *network)
 {
     for (size_t i = 0; i < network->general_count; i++) {
@@ -93,11 +125,9 @@ void yk_general_prepare(yk_network *network)
         add_local(network, c, true);
 
         /* The metric of the steps: the normal's own entry, the larger eigenvalue of the tangents' 2 x 2 block. */
-        double a = c->w[c->dim + 1];
-        double b = c->w[c->dim + 2];
-        double d = c->w[2 * c->dim + 2];
         c->dn = c->w[0] + c->softness;
-        c->dt = (a + d) / 2 + hypot((a - d) / 2, b) + c->softness;
+        c->dt = larger_eigenvalue(c, 1) + c->softness;
+        if (c->dim == 6) find_rolling_metric(c);
     }
 }
 
@@ -154,7 +184,62 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
     }
 }
 
-/* Box friction, spinning and rolling: by the local solver. */
+/* A step of one contact with spinning and rolling friction in the metric diag(dn, dt, dt, ds, dr, dr). */
+static void rolling_step(const general_contact *c, bool coulomb, double relaxation_factor, const double *u,
+                         const double *p, double *next)
+{
+    const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
+    yk_cone cone = general_cone(c);
+    for (int k = 0; k < cone.dim; k++) next[k] = p[k] - relaxation_factor * u[k] / metric[k];
+
+    /* Coulomb: the normal alone, then each group of friction within its limit. */
+    if (coulomb) {
+        next[0] = fmax(0, next[0]);
+        for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+            double limit = cone.mu[g] * next[0];
+            double norm = yk_cone_group_norm(cone.dim, g, next);
+            double ratio = norm > limit ? limit / norm : 1;
+            for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++) next[k] *= ratio;
+        }
+        return;
+    }
+
+    /* The convex cone is one again in the impulses sqrt(metric) p, whose metric is Euclidean. */
+    double root[YK_CONTACT_DIM_MAX];
+    for (int k = 0; k < cone.dim; k++) {
+        root[k] = sqrt(metric[k]);
+        next[k] *= root[k];
+    }
+    for (int g = 0; g < YK_FRICTION_GROUPS; g++) cone.mu[g] *= root[yk_cone_group_start[g]] / root[0];
+    yk_cone_project(&cone, next, next);
+    for (int k = 0; k < cone.dim; k++) next[k] /= root[k];
+}
+
+/* The same with spinning and rolling: few steps, until they move the contact by a thousandth of its impulse. */
+static void solve_rolling(const general_contact *c, bool coulomb, double relaxation_factor, bool exact, double *u,
+                          double *next)
+{
+    const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
+    int dim = c->dim, steps = exact ? 4 : 1;
+    memcpy(next, c->impulse, sizeof c->impulse);
+    for (int step = 0; step < steps; step++) {
+        double moved[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX], size = 0;
+        rolling_step(c, coulomb, step == 0 ? relaxation_factor : 1, u, next, moved);
+        for (int k = 0; k < dim; k++) {
+            change[k] = moved[k] - next[k];
+            next[k] = moved[k];
+            size += metric[k] * change[k] * change[k];
+        }
+        if (!exact || size <= 1e-6 * c->dn * next[0] * next[0]) return;
+
+        for (int k = 0; k < dim; k++) {
+            for (int l = 0; l < dim; l++) u[k] += c->w[k * dim + l] * change[l];
+            if (k < 3) u[k] += c->softness * change[k];
+        }
+    }
+}
+
+/* Box friction, and contacts of bodies that do not turn: by the local solver. */
 static void solve_locally(const general_contact *c, yk_friction_model friction, double relaxation_factor, bool exact,
                           double *u, double *next)
 {
@@ -193,8 +278,11 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
         yk_general_velocity(network->nodes, c, u);
         for (int k = 0; k < 3; k++) u[k] += c->softness * c->impulse[k];
 
-        if (c->dim == 3 && friction != YK_FRICTION_BOX) {
+        bool box = friction == YK_FRICTION_BOX;
+        if (c->dim == 3 && !box) {
             solve_sliding(c, coulomb, relaxation_factor, exact, u, next);
+        } else if (c->dim == 6 && !box && c->ds > 0 && c->dr > 0) {
+            solve_rolling(c, coulomb, relaxation_factor, exact, u, next);
         } else {
             solve_locally(c, friction, relaxation_factor, exact, u, next);
         }
