@@ -34,6 +34,9 @@ enum {
     PATIENCE = 12 /* interior-point steps in which the residual must halve */
 };
 
+/* Where none is given: what Newton reaches at no more cost than less would take. */
+static const double DEFAULT_TOLERANCE = 1e-8;
+
 /* One second-order cone. */
 typedef struct cone_part {
     int contact;
@@ -219,6 +222,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
     size_t rows = (size_t)problem->row_count + 1;
     size_t contacts = (size_t)problem->contact_count + 1;
     *s = (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
+    if (!(s->tolerance > 0)) s->tolerance = DEFAULT_TOLERANCE;
     s->limit = options->iterations > 0 ? options->iterations : 2500;
     yk_status status = yk_newton_create(context, problem, options->friction, &s->newton);
     if (status != YK_OK) return status;
@@ -484,6 +488,8 @@ static double residual_of(interior *s, const double *r)
 /* Newton steps from the given iterate; true when the tolerance is met. */
 static bool polish(interior *s, const double *r, const double *u, double residual, double gain, int limit)
 {
+    int left = s->limit - s->iterations;
+    if (limit > left) limit = left;
     memcpy(s->attempt, r, row_bytes(s));
     memcpy(s->attempt_u, u, row_bytes(s));
     s->iterations += yk_newton_iterate(&s->newton, s->tolerance, gain, limit, s->attempt, s->attempt_u, &residual);
@@ -629,7 +635,7 @@ yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_proble
             context, YK_NOT_CONVERGED,
             "contact: residual %.3g after %d steps, wanted %.3g; the problem may have no solution, or its W may "
             "not be symmetric and positive semidefinite",
-            s.best_residual, s.iterations, options->tolerance);
+            s.best_residual, s.iterations, s.tolerance);
     interior_destroy(context, &s);
     return status;
 }

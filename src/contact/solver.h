@@ -27,7 +27,7 @@ typedef struct yk_contact_options {
     yk_contact_method method;
     yk_friction_model friction;
     double tolerance; /* on the residual: relative (yk_contact_residual) or, for networks, a velocity; 0: use all
-                           iterations */
+                           iterations, the accurate method a relative 1e-8 */
     int iterations;   /* at most; 0: the method's own limit */
     double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */
     bool exact_local;         /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
