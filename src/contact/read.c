@@ -101,6 +101,11 @@ static void read_contact_problem(yk_reader *in, yk_stored_matrix *m, yk_contact_
     if (in->status == YK_OK) yk_read_vector(in, q, dim * contacts, "a value of q");
     if (in->status == YK_OK) yk_read_vector(in, mu, contacts, "a value of mu");
 
+    /* Some have a flag. Global and plasticity problems begin like this, and go on. */
+    if (yk_read_more(in)) yk_read_number(in, "the flag");
+    if (yk_read_more(in))
+        yk_read_refuse(in, "numbers follow after mu: this is not a contact problem with W, q and mu alone");
+
     if (in->status == YK_OK && m->storage == 2) yk_stored_to_blocks(in, m, dim);
     if (in->status == YK_OK && m->storage == 0) {
         in->status = yk_contact_problem_from_dense(in->context, dim, contacts, 0, m->dense, q, mu, problem);
@@ -267,6 +272,12 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
         if (in.status == YK_OK) in.status = yk_mlcp_create(context, n, problem);
         if (in.status == YK_OK) mlcp_from_stored(&in, &m, problem);
         if (in.status == YK_OK) yk_read_vector(&in, problem->q, n, "a value of q");
+
+        /* Some are followed by their solution, which is not negative; a relay problem by its lower bounds, which are. */
+        while (yk_read_more(&in)) {
+            if (yk_read_number(&in, "a value after q") < 0)
+                yk_read_refuse(&in, "a negative number follows after q: this is a relay problem, or damaged");
+        }
     }
     yk_stored_destroy(context, &m);
     if (in.status != YK_OK) yk_mlcp_destroy(context, problem);

@@ -13,10 +13,10 @@ typedef enum yk_problem_kind { YK_PROBLEM_CONTACT, YK_PROBLEM_LCP, YK_PROBLEM_ML
 /* What a file holds, from its first numbers. YK_ERROR_FILE or YK_ERROR_INPUT. */
 yk_status yk_problem_file_kind(yk_context *context, const char *path, yk_problem_kind *kind);
 
-/* `dim nc <W> q mu [flag]`. The caller destroys the problem. */
+/* `dim nc <W> q mu [flag]`, and nothing more: problems of other kinds begin alike. The caller destroys the problem. */
 yk_status yk_contact_read(yk_context *context, const char *path, yk_contact_problem *problem);
 
-/* LCP `n <M> q` and MLCP `st1 st2 n m ...`; the caller destroys the problem. */
+/* LCP `n <M> q [solution] [remark]` and MLCP `st1 st2 n m ...`; the caller destroys the problem. */
 yk_status yk_mlcp_read(yk_context *context, const char *path, yk_mlcp *problem);
 
 /* The same from text in memory; `name` stands for the path in messages. */

@@ -275,6 +275,13 @@ void yk_read_vector(yk_reader *in, double *values, int count, const char *what)
     for (int i = 0; i < count && in->status == YK_OK; i++) values[i] = yk_read_number(in, what);
 }
 
+bool yk_read_more(yk_reader *in)
+{
+    if (in->status != YK_OK) return false;
+    skip_space(in);
+    return in->at < in->end && *in->at != '\0' && strchr("+-.0123456789", *in->at);
+}
+
 /* Blocks from entries ---------------------------------------------------------------------------------------------- */
 
 typedef struct block_place {

@@ -28,6 +28,8 @@ int yk_read_integer(yk_reader *in, int low, int high, const char *what);
 /* A count of things of which each takes at least `bytes` bytes of the rest of the file. */
 int yk_read_count(yk_reader *in, int low, size_t bytes, const char *what);
 void yk_read_vector(yk_reader *in, double *values, int count, const char *what);
+/* Whether another number follows, not the end or a remark; false after a mistake. */
+bool yk_read_more(yk_reader *in);
 void *yk_read_reserve(yk_reader *in, size_t count, size_t size);
 
 /* A stored matrix as it stands in the file: dense values, blocks, or single entries, not brought in order. */

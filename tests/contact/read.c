@@ -132,6 +132,14 @@ static void errors_say_what_and_where(void **state)
     refuse(context, "2 1\n0 2 2\n2 2\n1 0 0 nan\n", "finite");
     refuse(context, "2 1\n0 2 2\n2 2\n1 0 0 1\n-1 0\n-0.5\n", "negative");
     refuse(context, "2 2\n1 4 4\n2 2 2\n2 4\n2 4\n3 2\n0 1 2\n0 9\n", "block column");
+    /* a flag may follow, but not what global and plasticity problems have */
+    refuse(context, "2 1\n0 2 2\n2 2\n1 0 0 1\n-1 0\n0.5\n1\n0.3\n", "after mu");
+    yk_mlcp relay;
+    const char text[] = "1\n0 1 1\n1 1\n2\n-3\n-1\n1\n", solved[] = "1\n0 1 1\n1 1\n2\n-3\n1.5\n0\na remark\n";
+    assert_int_equal(yk_mlcp_parse(context, "bad.dat", text, strlen(text), &relay), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_last_message(context), "relay"));
+    assert_int_equal(yk_mlcp_parse(context, "good.dat", solved, strlen(solved), &relay), YK_OK);
+    yk_mlcp_destroy(context, &relay);
     yk_contact_problem problem;
     assert_int_equal(yk_contact_read(context, "no/such/file.dat", &problem), YK_ERROR_FILE);
     assert_non_null(strstr(yk_last_message(context), "no/such/file.dat"));
