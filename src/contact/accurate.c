@@ -109,6 +109,7 @@ static void jordan_divide(int dim, const double *a, const double *b, double *x)
 /* The largest step for which x + step dx stays in the cone: the first positive root of det(x + step dx). */
 static double step_to_boundary(int dim, const double *x, const double *dx)
 {
+    /* det(x + t dx) = a t^2 + 2 b t + c */
     double a = dx[0] * dx[0];
     double b = x[0] * dx[0];
     double c = determinant(dim, x);
@@ -122,6 +123,7 @@ static double step_to_boundary(int dim, const double *x, const double *dx)
     double discriminant = b * b - a * c;
     if (discriminant < 0) return best;
 
+    /* Both roots without cancellation. */
     double root = -(b + copysign(sqrt(discriminant), b));
     if (a != 0 && root / a > 0) best = fmin(best, root / a);
     if (root != 0 && c / root > 0) best = fmin(best, c / root);
@@ -200,6 +202,8 @@ static int list_parts(const yk_contact_problem *problem, cone_part *parts)
             }
             count++;
         }
+
+        /* Without friction: the half-line of the normal. */
         if (count > before) continue;
         if (parts) parts[count] = (cone_part){.contact = i, .normal = first, .dim = 1, .mu = 1};
         count++;
@@ -224,6 +228,8 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
     *s = (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
     if (!(s->tolerance > 0)) s->tolerance = DEFAULT_TOLERANCE;
     s->limit = options->iterations > 0 ? options->iterations : 2500;
+
+    /* What the phases share, then the work of the interior point. */
     yk_status status = yk_newton_create(context, problem, options->friction, &s->newton);
     if (status != YK_OK) return status;
 
@@ -244,6 +250,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
         return status;
     }
 
+    /* Weights of the parts of a contact, and the size of velocities. */
     list_parts(problem, s->parts);
     for (int i = 0; i < s->part_count; i++) s->weight[s->parts[i].contact] += s->parts[i].mu * s->parts[i].mu;
     double sum = 0;
@@ -277,6 +284,8 @@ static void measure(interior *s)
     const yk_contact_problem *problem = s->newton.problem;
     const int *first = problem->w.first;
     bool lifted = s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen;
+
+    /* The normal equation of a contact begins with its velocity, to which its parts add theirs. */
     for (int i = 0; i < problem->contact_count; i++)
         s->gap[first[i]] = -s->u[first[i]] - (s->lift_is_frozen ? s->frozen_lift[i] : 0);
 
@@ -298,6 +307,7 @@ static void measure(interior *s)
         s->gap[p->normal] += p->mu * (p->z[0] - (lifted ? norm : 0));
     }
 
+    /* Bilateral rows have no cone. */
     for (int k = first[problem->contact_count]; k < problem->row_count; k++) s->gap[k] = -s->u[k];
     s->complementarity = s->part_count > 0 ? sum / s->part_count : 0;
 }
@@ -453,6 +463,8 @@ static double interior_step(interior *s)
 {
     const yk_contact_problem *problem = s->newton.problem;
     double step = plan_step(s);
+
+    /* Once more with the lift that the iterate has. */
     if (step < 1e-2 && s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen) {
         memset(s->frozen_lift, 0, (size_t)problem->contact_count * sizeof *s->frozen_lift);
         for (int i = 0; i < s->part_count; i++) {
@@ -468,6 +480,7 @@ static double interior_step(interior *s)
         s->iterations++;
     }
 
+    /* r and z; x follows r. */
     for (int k = 0; k < problem->row_count; k++) s->r[k] += step * s->newton.step[k];
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
@@ -623,6 +636,8 @@ yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_proble
 
     s.report = report;
     bool done = run_cascade(&s, options->warm_start ? r : NULL);
+
+    /* The best of all phases is the result. */
     if (isfinite(s.best_residual)) {
         memcpy(r, s.best, row_bytes(&s));
         memcpy(u, s.best_u, row_bytes(&s));

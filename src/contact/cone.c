@@ -10,6 +10,7 @@ static double projected_normal(const yk_cone *cone, double normal, const double 
     bool cut[YK_FRICTION_GROUPS];
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) cut[g] = norm[g] > 0;
     for (;;) {
+        /* The root with those groups cut that are left. */
         double numerator = normal, denominator = 1;
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
             if (!cut[g]) continue;
@@ -18,6 +19,7 @@ static double projected_normal(const yk_cone *cone, double normal, const double 
         }
         double n = numerator > 0 ? numerator / denominator : 0;
 
+        /* Groups whose friction is within its limit there are not cut. */
         bool changed = false;
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
             if (!cut[g] || norm[g] >= cone->mu[g] * n) continue;
@@ -83,6 +85,8 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
         int start = yk_cone_group_start[g], end = yk_cone_group_end(dim, g);
         double mu = cone->mu[g];
+
+        /* Across its direction friction that is cut turns with v, along it grows with the normal. */
         bool cut = mu <= 0 || norm[g] > mu * normal;
         double across = 1;
         if (cut) across = norm[g] > 0 ? mu * normal / norm[g] : 0;

@@ -17,6 +17,8 @@ static yk_status analyse(yk_factor *factor, const yk_block_matrix *w)
     int *order = yk_allocate(context, (size_t)blocks, sizeof *order);
     int *size = yk_allocate(context, (size_t)blocks, sizeof *size);
     yk_status status = YK_ERROR_MEMORY;
+
+    /* Minimum degree on the graph of the blocks. */
     if (order && size) status = yk_elimination_order(context, blocks, w->start, w->column, order);
     if (status == YK_OK) {
         for (int i = 0; i < blocks; i++) size[i] = w->first[i + 1] - w->first[i];

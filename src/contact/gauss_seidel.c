@@ -77,6 +77,8 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
     int limit = options->iterations > 0 ? options->iterations : 10000;
     int interval = options->check_interval > 0 ? options->check_interval : 1;
     double residual = yk_contact_residual(problem, options->friction, r, u);
+
+    /* Sweeps, with a look at the residual after each interval. */
     while (residual > options->tolerance && report->iterations < limit) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;

@@ -69,6 +69,7 @@ static void extrapolate(gradient *s)
             uphill += s->metric[i] * (s->y[k] - s->next[k]) * (s->next[k] - s->r[k]);
     }
 
+    /* Nesterov's sequence of factors. */
     double square = s->theta * s->theta;
     double theta = (-square + s->theta * sqrt(square + 4)) / 2;
     double beta = s->theta * (1 - s->theta) / (square + theta);

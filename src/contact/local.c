@@ -5,6 +5,7 @@
 bool yk_small_solve(int n, double *a, double *b)
 {
     for (int k = 0; k < n; k++) {
+        /* The largest pivot of the column. */
         int best = k;
         for (int r = k + 1; r < n; r++) {
             if (fabs(a[r * n + k]) > fabs(a[best * n + k])) best = r;
@@ -28,6 +29,7 @@ bool yk_small_solve(int n, double *a, double *b)
         }
     }
 
+    /* Backward substitution. */
     for (int k = n - 1; k >= 0; k--) {
         for (int c = k + 1; c < n; c++) b[k] -= a[k * n + c] * b[c];
         b[k] /= a[k * n + k];
@@ -111,6 +113,8 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
 static bool try_corners(const yk_cone *cone, yk_friction_model friction, const double *w, const double *q, double *r)
 {
     int dim = cone->dim;
+
+    /* Parted: the velocity without an impulse does not approach. */
     double lift = friction == YK_FRICTION_COULOMB ? yk_cone_lift(cone, q) : 0;
     bool parted = friction == YK_FRICTION_CONE ? q[0] >= yk_cone_lift(cone, q) : q[0] + lift >= lift;
     if (parted) {
@@ -118,6 +122,7 @@ static bool try_corners(const yk_cone *cone, yk_friction_model friction, const d
         return true;
     }
 
+    /* Sticking: the impulse that stops all motion is inside the cone. */
     double a[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], b[YK_CONTACT_DIM_MAX], projected[YK_CONTACT_DIM_MAX];
     memcpy(a, w, (size_t)(dim * dim) * sizeof *a);
     for (int k = 0; k < dim; k++) b[k] = -q[k];

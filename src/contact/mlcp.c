@@ -230,6 +230,7 @@ static void pivot(lemke *s, int row, int column)
         for (int j = 0; j < s->columns; j++) other[j] += factor * chosen[j];
     }
 
+    /* The two variables change places. */
     int entering = s->nonbasic[column], leaving = s->basic[row];
     s->basic[row] = entering;
     s->nonbasic[column] = leaving;
@@ -250,6 +251,7 @@ static void mirror(lemke *s, int i)
 {
     int variables[2] = {i, s->n + i};
     for (int v = 0; v < 2; v++) {
+        /* A basic one in its row, one outside in its column. */
         double shift = v == 0 ? s->cap[i] : 0;
         int row = s->row_of[variables[v]], column = s->column_of[variables[v]];
         if (row >= 0) {
@@ -481,6 +483,7 @@ static void refine(lemke *s, double *z, double *w)
         if (s->row_of[i] >= 0) active[count++] = i;
     }
 
+    /* The active rows and columns, scaled. */
     for (int a = 0; a < count; a++) {
         const double *row = s->problem->m + (size_t)active[a] * n;
         for (int b = 0; b < count; b++)
@@ -489,6 +492,7 @@ static void refine(lemke *s, double *z, double *w)
 
     if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK) return;
 
+    /* As long as that helps. */
     double residual = yk_mlcp_residual(s->problem, z, w);
     for (int pass = 0; pass < 4; pass++) {
         for (int a = 0; a < count; a++) s->correction[a] = -s->row_scale[active[a]] * w[active[a]];
@@ -627,6 +631,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
 
     if (count == 0) return true;
 
+    /* The active rows, with the others at their bounds. */
     for (int a = 0; a < count; a++) {
         const double *row = s->problem->m + (size_t)active[a] * n;
         s->vector[a] = -s->problem->q[active[a]];

@@ -50,6 +50,8 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
     made->context = context;
     made->pool = def->pool;
     made->soft = def->soft;
+
+    /* What is asked for now; more is taken as needed. */
     size_t groups = def->contacts / LANES + 64;
     bool room = yk_array_reserve(context, &made->nodes_array, def->nodes + 64, sizeof(yk_network_node)) &&
                 yk_array_reserve(context, &made->slots_array, def->contacts, sizeof(contact_slot)) &&

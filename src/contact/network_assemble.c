@@ -172,6 +172,7 @@ static int list_columns(const yk_network *network, const element *elements, cons
 static yk_status create_pattern(yk_context *context, const yk_network *network, const element *elements, size_t count,
                                 const incidence *in, yk_contact_problem *problem)
 {
+    /* At most so many columns: some are counted twice. */
     size_t room = 0;
     for (size_t i = 0; i < count; i++) {
         for (int side = 0; side < 2; side++) {
@@ -341,6 +342,7 @@ void yk_network_give_impulses(yk_network *network, const yk_contact_problem *pro
         lane_frame(network, at, frame);
         for (int k = 0; k < 3; k++) impulse = yk_v3_axpy(own[k], frame[k], impulse);
 
+        /* To its lane. */
         uint32_t group = at.index / LANES, lane = at.index % LANES;
         lane_vectors *lanes = &network->singles[group].impulse;
         if (at.kind == SLOT_PAIR) lanes = &network->pairs[group].impulse;

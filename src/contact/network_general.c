@@ -100,6 +100,8 @@ static void find_rolling_metric(general_contact *c)
     c->ds = c->w[3 * c->dim + 3];
     c->dr = larger_eigenvalue(c, 4);
     const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
+
+    /* Largest row of w in this metric. */
     double bound = 0;
     for (int k = 0; k < c->dim; k++) {
         double sum = 0;
@@ -109,6 +111,8 @@ static void find_rolling_metric(general_contact *c)
         }
         bound = fmax(bound, sum);
     }
+
+    /* Steps cannot grow below two. */
     double enlarged = fmax(1, bound / 1.9);
     c->dn *= enlarged;
     c->dt *= enlarged;
@@ -177,6 +181,7 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
         }
         if (!exact || fabs(change[0]) + fabs(change[1]) + fabs(change[2]) <= 1e-3 * fabs(next[0])) return;
 
+        /* The velocity after this step. */
         for (int k = 0; k < 3; k++) {
             const double *w = &c->w[k * dim];
             u[k] += w[0] * change[0] + w[1] * change[1] + w[2] * change[2] + c->softness * change[k];
@@ -232,6 +237,7 @@ static void solve_rolling(const general_contact *c, bool coulomb, double relaxat
         }
         if (!exact || size <= 1e-6 * c->dn * next[0] * next[0]) return;
 
+        /* The velocity after this step. */
         for (int k = 0; k < dim; k++) {
             for (int l = 0; l < dim; l++) u[k] += c->w[k * dim + l] * change[l];
             if (k < 3) u[k] += c->softness * change[k];
@@ -286,6 +292,8 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
         } else {
             solve_locally(c, friction, relaxation_factor, exact, u, next);
         }
+
+        /* The nodes feel the change at once. */
         for (int k = 0; k < c->dim; k++) {
             change[k] = next[k] - c->impulse[k];
             c->impulse[k] = next[k];

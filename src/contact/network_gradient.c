@@ -38,6 +38,7 @@ static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
         return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for the gradient of %zu contacts",
                        network->contact_count);
 
+    /* One piece of memory for the impulses of y and of the next iterate. */
     double *at = network->gradient_array.data;
     s->pair_y = (lane_vectors *)at;
     s->pair_next = (lane_vectors *)(at += pairs);
@@ -84,7 +85,7 @@ YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t beg
         pair_velocity(&a, &b, n, u);
 
         /* The step, in the mean of the contact's own diagonal of W. */
-        yk_v4 soft = network->pair_softness ? yk_v4_load(network->pair_softness[g]) : yk_v4_set(0);
+        yk_v4 soft = load_softness(network->pair_softness, g);
         yk_v4 metric = a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]) + soft;
         descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_load(group->bias), y, next);
         for (int k = 0; k < 3; k++) {
@@ -113,7 +114,8 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
         load_lanes(&s->single_y[g], y);
         single_velocity(&a, surface, n, u);
 
-        yk_v4 soft = network->single_softness ? yk_v4_load(network->single_softness[g]) : yk_v4_set(0);
+        /* The step, and its effect on the velocities of the next iterate. */
+        yk_v4 soft = load_softness(network->single_softness, g);
         yk_v4 metric = a.linear[3] + yk_v4_set(2. / 3) * a.angular[3] + soft;
         descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_set(0), y, next);
         for (int k = 0; k < 3; k++) {
@@ -250,6 +252,8 @@ static void sum_block(yk_network *network, size_t index, void *user)
     const block *b = &network->blocks[index];
     double *sums = network->partials + 3 * index;
     memset(sums, 0, 3 * sizeof *sums);
+
+    /* Round contacts lane by lane, then the general ones. */
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
         const pair_group *group = &network->pairs[g];
         for (int lane = 0; lane < LANES; lane++) {

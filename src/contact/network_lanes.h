@@ -54,6 +54,13 @@ YK_INLINE void load_lanes(const lane_vectors *from, yk_v4 *v)
     for (int k = 0; k < 3; k++) v[k] = yk_v4_load(from->c[k]);
 }
 
+/* Softness of the four contacts of a group; none where there is no array. */
+YK_INLINE yk_v4 load_softness(double (*softness)[LANES], uint32_t group)
+{
+    if (!softness) return yk_v4_set(0);
+    return yk_v4_load(softness[group]);
+}
+
 YK_INLINE yk_v4 dot(const yk_v4 *a, const yk_v4 *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

@@ -323,6 +323,8 @@ static void order_blocks(plan *p, size_t colours)
 {
     yk_network *network = p->network;
     uint32_t *start = network->colour_start;
+
+    /* Dummies of a block: two nodes of its own, so that blocks at work at the same time share none. */
     size_t placed = 0, count = 0;
     for (size_t c = 0; c < colours; c++) {
         start[count++] = (uint32_t)placed;
@@ -334,6 +336,7 @@ static void order_blocks(plan *p, size_t colours)
         }
     }
 
+    /* The tail is a colour of one block. */
     size_t tail = p->node_blocks;
     if (p->begin[tail + 1] > p->begin[tail]) {
         start[count++] = (uint32_t)placed;
@@ -351,6 +354,8 @@ static bool reserve_groups(plan *p)
 {
     yk_network *network = p->network;
     yk_context *context = network->context;
+
+    /* How many there are of each kind. */
     size_t pairs = 0, singles = 0, generals = 0;
     for (size_t i = 0; i < p->count; i++) {
         if (p->who[i] == NOBODY) continue;

@@ -34,14 +34,16 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
             fetch_nodes(s->nodes, group[AHEAD].b);
         }
 
+        /* Four nodes a, four nodes b, and their relative velocities. */
         load_nodes(s->nodes, group->a, &a);
         load_nodes(s->nodes, group->b, &b);
         load_lanes(&group->normal, n);
         load_lanes(&group->impulse, p);
         pair_velocity(&a, &b, n, u);
 
+        /* The new impulses, each contact by itself. */
         yk_v4 dn = a.linear[3] + b.linear[3], dt = dn + a.angular[3] + b.angular[3];
-        yk_v4 soft = s->pair_softness ? yk_v4_load(s->pair_softness[g]) : yk_v4_set(0);
+        yk_v4 soft = load_softness(s->pair_softness, g);
         yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
         solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, u_normal, p, next);
         for (int k = 0; k < 3; k++) {
@@ -49,6 +51,7 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
             yk_v4_store(group->impulse.c[k], next[k]);
         }
 
+        /* The nodes feel the change at once. */
         kick_pair(n, change, &a, &b);
         store_nodes(s->nodes, group->a, &a);
         store_nodes(s->nodes, group->b, &b);
@@ -67,8 +70,9 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
         load_lanes(&group->velocity, surface);
         single_velocity(&a, surface, n, u);
 
+        /* As for pairs; the bias is in the velocity of the surface. */
         yk_v4 dn = a.linear[3], dt = dn + a.angular[3];
-        yk_v4 soft = s->single_softness ? yk_v4_load(s->single_softness[g]) : yk_v4_set(0);
+        yk_v4 soft = load_softness(s->single_softness, g);
         solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u), p, next);
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - p[k];
@@ -190,7 +194,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         load_lanes(&group->normal, n);
         load_lanes(&group->impulse, p);
         pair_velocity(&x, &y, n, u);
-        yk_v4 soft = s->pair_softness ? yk_v4_load(s->pair_softness[g]) : yk_v4_set(0);
+        yk_v4 soft = load_softness(s->pair_softness, g);
         measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u) + yk_v4_load(group->bias), p, &v);
     }
 
@@ -203,10 +207,11 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         load_lanes(&group->impulse, p);
         load_lanes(&group->velocity, surface);
         single_velocity(&x, surface, n, u);
-        yk_v4 soft = s->single_softness ? yk_v4_load(s->single_softness[g]) : yk_v4_set(0);
+        yk_v4 soft = load_softness(s->single_softness, g);
         measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u), p, &v);
     }
 
+    /* The four lanes together. */
     for (int k = 0; k < LANES; k++) {
         partial[0] = partial[0] > v.largest2[k] ? partial[0] : v.largest2[k];
         partial[1] += v.sum2[k];

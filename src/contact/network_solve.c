@@ -55,6 +55,8 @@ static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
         for (size_t colour = 0; colour < network->colour_count; colour++) {
             size_t first = network->colour_start[colour];
             size_t count = network->colour_start[colour + 1] - first;
+
+            /* Whichever block is next, until the colour is done. */
             for (;;) {
                 size_t k = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
                 if (k >= count) break;
@@ -213,6 +215,7 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options, y
     yk_contact_options how = *options;
     yk_network_start(network, options->warm_start);
 
+    /* Sweeps, with a look at the violation after each interval. */
     while (report->iterations < limit) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;
@@ -275,6 +278,7 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact: box friction needs tangents; make the pairs general, or use the cone");
 
+    /* Local matrices of general contacts and joints. */
     yk_general_prepare(network);
     yk_status status = yk_joints_prepare(network);
     if (status != YK_OK) return status;

@@ -99,6 +99,8 @@ static void take_remainder(yk_newton *newton)
         const double *right = newton->right + newton->block_offset[i];
         const double *step = newton->step + first;
         double *remainder = newton->remainder + first;
+
+        /* W times the step, without the softness that R has. */
         double moved[YK_CONTACT_DIM_MAX];
         for (int k = 0; k < dim; k++) {
             moved[k] = remainder[k];
@@ -141,6 +143,7 @@ static void newton_step(yk_newton *newton, const double *r, const double *u)
                           newton->right + offset, newton->rhs + first[i]);
     }
 
+    /* Bilateral: L = 1, R = 0. */
     for (int i = problem->contact_count; i < problem->w.block_rows; i++) {
         int dim = first[i + 1] - first[i];
         double *left = newton->left + newton->block_offset[i];
@@ -193,6 +196,8 @@ int yk_newton_iterate_undamped(yk_newton *newton, double tolerance, int limit, d
         newton_step(newton, newton->trial, newton->trial_u);
         steps++;
         for (int k = 0; k < rows; k++) newton->trial[k] += newton->step[k];
+
+        /* Worse ones are gone through, the best is kept. */
         now = yk_contact_residual(newton->problem, newton->friction, newton->trial, newton->trial_u);
         if (!(now < *residual)) continue;
         *residual = now;

@@ -25,6 +25,7 @@ static void fill_dense(const yk_contact_problem *problem, double pull, yk_mlcp *
         }
     }
 
+    /* No bounds, but for the normals. */
     for (size_t r = 0; r < n; r++) {
         mlcp->m[r * n + r] += pull + (problem->softness ? problem->softness[r] : 0);
         mlcp->lower[r] = -INFINITY;
@@ -87,6 +88,7 @@ yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *
     double *z = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *z);
     if (status == YK_OK && !z) status = YK_ERROR_MEMORY;
     if (status == YK_OK) {
+        /* The first normal impulses from a few sweeps. */
         double pull = 1e-6 * yk_contact_mean_diagonal(problem);
         fill_dense(problem, pull, &mlcp);
         if (!options->warm_start) yk_gauss_seidel_sweeps(problem, YK_FRICTION_BOX, 1, true, 50, r);

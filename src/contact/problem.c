@@ -17,6 +17,8 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
                                     const int *row_start, const int *columns, yk_contact_problem *problem)
 {
     *problem = (yk_contact_problem){.w.block_rows = block_rows, .contact_count = contact_count};
+
+    /* Sizes first. */
     size_t blocks = (size_t)row_start[block_rows];
     size_t values = 0;
     for (int i = 0; i < block_rows; i++) {
@@ -37,6 +39,7 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
         return YK_ERROR_MEMORY;
     }
 
+    /* Blocks stand one after the other, row by row. */
     for (int i = 0; i < block_rows; i++) w->first[i + 1] = w->first[i] + dims[i];
     memcpy(w->start, row_start, ((size_t)block_rows + 1) * sizeof *w->start);
     memcpy(w->column, columns, blocks * sizeof *w->column);
@@ -120,6 +123,8 @@ static yk_status check_block_row(yk_context *context, const yk_contact_problem *
                        "contact problem: block row %d has %d components; contacts have 1, 2, 3, 4 or 6 and bilateral "
                        "blocks 1 to 6",
                        i, dim);
+
+    /* Columns rise, and the diagonal is one of them. */
     bool diagonal = false;
     for (int k = w->start[i]; k < w->start[i + 1]; k++) {
         int j = w->column[k];

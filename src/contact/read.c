@@ -40,6 +40,7 @@ static int list_places(yk_reader *in, const yk_stored_matrix *m, place *places)
 
     qsort(places, (size_t)listed, sizeof *places, compare_places);
 
+    /* Equal ones follow each other, the stored one first. */
     int count = 0;
     for (int k = 0; k < listed; k++) {
         const place *last = count > 0 ? &places[count - 1] : NULL;
@@ -151,6 +152,7 @@ static void mlcp_from_stored(yk_reader *in, const yk_stored_matrix *m, yk_mlcp *
         problem->m[(size_t)m->entry[k].row * n + (size_t)m->entry[k].column] += m->entry[k].value;
     if (m->storage == 2) return;
 
+    /* Blocks, row by row of each. */
     for (int i = 0; i < m->block_rows && in->status == YK_OK; i++) {
         int rows = yk_stored_block(m->end, i);
         size_t row = (size_t)(m->end[i] - rows);
@@ -177,6 +179,7 @@ static void read_row_kinds(yk_reader *in, int n, int m, yk_mlcp *problem)
         if (in->status == YK_OK) end[count++] = value;
     }
 
+    /* The kind of each. */
     int equations = 0;
     for (int b = 0; b < count && in->status == YK_OK; b++) {
         int kind = yk_read_integer(in, 0, 1, "the kind of a block row");
@@ -212,6 +215,8 @@ static void read_mlcp(yk_reader *in, yk_stored_matrix *stored, yk_mlcp *problem)
     int n = yk_read_count(in, 0, 2, "the number of equations");
     int m = yk_read_count(in, 0, 2, "the number of complementarities");
     if (in->status == YK_OK && !blocks && !parts) yk_read_refuse(in, "neither form of the problem is given");
+
+    /* The matrix is dense here, however the file stores it. */
     size_t size = (size_t)n + (size_t)m;
     if (in->status == YK_OK && size * size > (size_t)(in->end - in->at))
         yk_read_refuse(in, "the matrix is larger than the rest of the file can hold");
@@ -237,6 +242,7 @@ static yk_status kind_of(yk_reader *in, yk_problem_kind *kind)
     for (int i = 0; i < 5 && in->status == YK_OK; i++) head[i] = yk_read_number(in, "one of the first five numbers");
     if (in->status != YK_OK) return in->status;
 
+    /* Sizes that fit each other. */
     bool square = head[3] == head[0] * head[1] && head[4] == head[3];
     bool contact = (head[0] == 2 || head[0] == 3) && head[2] >= 0 && head[2] <= 2 && square;
     bool of_size = head[2] == head[0] && head[3] == head[0];

@@ -36,6 +36,7 @@ double yk_read_number(yk_reader *in, const char *what)
         return 0;
     }
 
+    /* The text ends with a zero, so that the number ends there at the latest. */
     char *after;
     double value = strtod(in->at, &after);
     if (after == in->at || after > in->end || !isfinite(value)) {
@@ -131,6 +132,7 @@ static void read_block_index(yk_reader *in, yk_stored_matrix *m, int blocks)
     m->column = yk_read_reserve(in, (size_t)m->filled, sizeof *m->column);
     m->offset = yk_read_reserve(in, (size_t)m->filled, sizeof *m->offset);
 
+    /* Row starts rise to the number of blocks. */
     for (int i = 0; i <= m->block_rows && in->status == YK_OK; i++) {
         int least = i > 0 ? m->start[i - 1] : 0;
         m->start[i] = yk_read_integer(in, least, m->filled, "a row start");
@@ -157,6 +159,7 @@ static void read_block_values(yk_reader *in, yk_stored_matrix *m)
         yk_read_refuse(in, "the blocks are larger than the rest of the file can hold");
     m->value = yk_read_reserve(in, total, sizeof *m->value);
 
+    /* Each with its number before it. */
     for (int i = 0; i < m->block_rows && in->status == YK_OK; i++) {
         int rows = yk_stored_block(m->end, i);
         for (int k = m->start[i]; k < m->start[i + 1] && in->status == YK_OK; k++) {

@@ -229,6 +229,7 @@ static void fill_side(const yk_network *network, const element *e, int side, con
         put_six(kick[k], yk_v3_scale(inverse_mass, linear), rotation);
     }
 
+    /* Rows of the law, and its unknowns scaled with the masses that they move. */
     memset(c->rows[side], 0, sizeof c->rows[side]);
     memset(c->columns[side], 0, sizeof c->columns[side]);
     for (int k = 0; k < e->dim; k++) {

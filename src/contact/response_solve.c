@@ -200,6 +200,7 @@ static yk_status factor_blocks(yk_response *response)
         if (status != YK_OK) return status;
     }
 
+    /* W, and the softness of the rows on its diagonal. */
     const yk_block_matrix *w = &response->blocks;
     for (size_t i = 0; i < response->part_count; i++) {
         for (int k = w->start[i]; k < w->start[i + 1]; k++)

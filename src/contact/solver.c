@@ -69,6 +69,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     yk_status status = yk_contact_problem_check(context, problem);
     if (status != YK_OK) return status;
 
+    /* Velocities are found even where nobody asks for them. */
     size_t rows = (size_t)problem->row_count;
     if (!options->warm_start) memset(r, 0, rows * sizeof *r);
     if (rows == 0) return YK_OK;

@@ -136,6 +136,8 @@ static int leading_basis(const search *s, int wanted, double *basis)
         for (int part = 0; part < parts; part++) {
             double *b = row(basis, m, kept);
             memcpy(b, row(s->coefficients, m, i + part), m * sizeof *b);
+
+            /* Twice, for orthogonality to rounding. */
             for (int pass = 0; pass < 2; pass++) {
                 for (int k = 0; k < kept; k++) {
                     const double *other = row(basis, m, k);
@@ -163,6 +165,7 @@ static yk_status restart(search *s)
     double *fresh = basis + most * m;
     double *images = fresh + most * s->n;
 
+    /* New vectors and their images, which are linear in them: no application is needed. */
     int kept = leading_basis(s, space / 2, basis);
     for (int i = 0; i < kept; i++) {
         combine(s, s->vector, row(basis, m, i), row(fresh, s->n, i));

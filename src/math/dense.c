@@ -28,6 +28,8 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
 {
     for (int k = 0; k < n; k++) {
         double *row_k = a + (size_t)k * (size_t)n;
+
+        /* The largest of the column. */
         int best = k;
         double largest = fabs(row_k[k]);
         for (int i = k + 1; i < n; i++) {
@@ -41,6 +43,7 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
         }
         if (!usable_pivot(row_k[k])) return YK_ERROR_SINGULAR;
 
+        /* Row k from all below. */
         for (int i = k + 1; i < n; i++) {
             double *row_i = a + (size_t)i * (size_t)n;
             row_i[k] /= row_k[k];
@@ -138,6 +141,8 @@ static void pade_sums(int n, const double *a, const pade *used, double *p, doubl
     multiply(n, a, a, square);
     memset(even, 0, (size_t)count * sizeof *even);
     memset(odd, 0, (size_t)count * sizeof *odd);
+
+    /* Horner's rule for even and odd powers at once. */
     for (int k = used->order; k > 0; k -= 2) {
         multiply(n, square, even, p);
         multiply(n, square, odd, q);

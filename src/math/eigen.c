@@ -88,6 +88,7 @@ yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double 
     if (status == YK_OK) status = check_input(context, n, b);
     if (status != YK_OK) return status;
 
+    /* The first call asks for the best size of the work space. */
     double best_length = 0;
     symmetric_pair(n, a, b, values, &best_length, -1);
     double *work = yk_allocate(context, (size_t)best_length, sizeof *work);

@@ -64,6 +64,7 @@ static void elimination_tree(int n, const int *starts, const int *rows, const in
 /* Children before their parents and subtrees together: position `count` of the new order is `sequence[count]` of the old. */
 static void postorder(int n, const int *parent, int *child, int *sibling, int *stack, int *sequence)
 {
+    /* Lists of children, the lowest first. */
     for (int k = 0; k < n; k++) child[k] = -1;
     for (int k = n - 1; k >= 0; k--) {
         if (parent[k] < 0) continue;
@@ -71,6 +72,7 @@ static void postorder(int n, const int *parent, int *child, int *sibling, int *s
         child[parent[k]] = k;
     }
 
+    /* Depth first; a vertex is numbered when it has no child left. */
     int count = 0;
     for (int root = 0; root < n; root++) {
         if (parent[root] >= 0) continue;

@@ -41,6 +41,7 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
         }
     }
 
+    /* The residual. */
     for (int i = 0; i < YK_RADAU_STAGES; i++) {
         for (int r = 0; r < n; r++) {
             double sum = 0;

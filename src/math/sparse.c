@@ -281,6 +281,7 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
                        matrix->n);
     }
 
+    /* Pivots that overflowed are none. */
     *growth = pivot_growth(matrix, *factors);
     if (*growth > 0) {
         matrix->present = *factors;
@@ -310,6 +311,7 @@ static yk_status make_panels(yk_sparse *matrix)
 
     if (!matrix->panel_pivots || !matrix->panel_place || !matrix->largest) return YK_ERROR_MEMORY;
 
+    /* As large as pays. */
     double room = PANELS_FRACTION * ((double)matrix->numeric->lnz + (double)matrix->numeric->unz);
     yk_supernodal_def def = {
         .vertices = matrix->n,
@@ -322,6 +324,7 @@ static yk_status make_panels(yk_sparse *matrix)
     yk_status status = yk_supernodal_create(context, &def, &matrix->lu);
     if (status != YK_OK || !matrix->lu) return status;
 
+    /* Whose they are, and where each value goes. */
     memcpy(matrix->panel_pivots, pivots, n * sizeof *pivots);
     for (int j = 0; j < matrix->n; j++) {
         for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++)

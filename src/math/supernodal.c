@@ -77,6 +77,8 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place
 {
     int n = def->vertices;
     memset(from, 0, ((size_t)n + 2) * sizeof *from);
+
+    /* Once to count, once to list. */
     for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < n; j++) {
             for (int k = def->starts[j]; k < def->starts[j + 1]; k++) {
@@ -199,6 +201,7 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
 /* The updates that each supernode takes, in the order of their sources. */
 static yk_status list_updates(yk_supernodal *lu)
 {
+    /* Once to count, once to list; sources rise, so the updates of each target do. */
     for (int pass = 0; pass < 2; pass++) {
         for (int s = 0; s < lu->count; s++) {
             const supernode *node = &lu->nodes[s];
@@ -283,6 +286,7 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
         invert_order(def, def->row_order, begin, places, lu->row_place);
         invert_order(def, def->column_order, begin, places + vertices, lu->column_place);
 
+        /* Pattern of the matrix, then of L. */
         symmetric_pattern(def, places, places + vertices, from, to);
         if (!columns_of_lower(context, from, to, lists, lists + vertices, lists + 2 * vertices, &l))
             status = YK_ERROR_MEMORY;
@@ -314,6 +318,8 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
     }
 
     yk_status status = analyse(lu, def);
+
+    /* Factors that would be too large are not made. */
     bool too_large = status == YK_OK && def->most > 0 && lu->size > def->most;
     if (status == YK_OK && !too_large) status = list_updates(lu);
     if (status == YK_OK && !too_large) status = reserve(lu);
@@ -433,6 +439,7 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
         }
     }
 
+    /* What is left, one by one. */
     for (; p < k; p++, a += sa) {
         for (int v = 0; v < vectors; v++) {
             yk_v4 a0 = yk_v4_load(a + LANES * v);
