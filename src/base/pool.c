@@ -1,11 +1,11 @@
-/* Chunks are claimed from one word that holds how many there are and which is next. A claim succeeds only on the word as it
- * is now, and the job's other fields do not change before its last chunk is finished; so a worker that comes late finds
- * no chunk, or one of the job that runs, and the caller never waits for workers that have none.
+/* Chunks are claimed from one word that holds how many there are and which is next. A claim succeeds only on the word
+ * as it is now, and the job's other fields do not change before its last chunk is finished; so a worker that comes
+ * late finds no chunk, or one of the job that runs, and the caller never waits for workers that have none.
  *
  * Loops of a step follow each other within microseconds, while waking a thread costs several. So workers look out for
  * the next job, and the caller for the last chunks, for a short while before they sleep. How long follows what it is
- * good for: doubled when the wait ended while looking or soon after, halved when it did not, nothing where there are more
- * threads than processors. */
+ * good for: doubled when the wait ended while looking or soon after, halved when it did not, nothing where there are
+ * more threads than processors. */
 #include "base/pool.h"
 
 #include <pthread.h>

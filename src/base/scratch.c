@@ -1,5 +1,5 @@
-/* A stack in one block, with a head before each piece that knows its size. What does not fit comes from the parent piece by
- * piece; the reset after that replaces the block by one for all. */
+/* A stack in one block, with a head before each piece that knows its size. What does not fit comes from the parent
+ * piece by piece; the reset after that replaces the block by one for all. */
 #include "base/scratch.h"
 
 #include <string.h>

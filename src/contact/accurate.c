@@ -16,9 +16,10 @@
  * Newton steps on the natural map (newton.c), which start from there and know which contacts stick, slide or part,
  * finish in one to four steps. When they do not, the interior point goes on.
  *
- * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its path leaves the central
- * one. It stops when it no longer gains. Proximal point iterations (proximal.h) then go on from the best iterate, and
- * from a few sweeps if that fails. Box friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
+ * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its path leaves the
+ * central one. It stops when it no longer gains. Proximal point iterations (proximal.h) then go on from the best
+ * iterate, and from a few sweeps if that fails. Box friction is solved by Gauss-Seidel sweeps in turn with Newton
+ * steps. */
 #include "contact/accurate.h"
 
 #include <math.h>
@@ -184,8 +185,8 @@ static double part_factor(const cone_part *p, int k)
 
 /* Set-up --------------------------------------------------------------------------------------------------------- */
 
-/* The cones of all contacts, one per group of friction, one of the normal alone where there is none; parts may be NULL to
- * count them. */
+/* The cones of all contacts, one per group of friction, one of the normal alone where there is none; parts may be
+ * NULL to count them. */
 static int list_parts(const yk_contact_problem *problem, cone_part *parts)
 {
     int count = 0;

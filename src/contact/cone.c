@@ -70,8 +70,9 @@ void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double
     for (int k = 0; k < cone->dim; k++) map[k] = r[k] - projected[k];
 }
 
-/* J of the projection on the cone at v. Where friction is cut it has the eigenvalue 1 along the generating ray, 0 on the
- * rest of the plane spanned by the normal and the directions that are cut, and mu n / |v_g| across such a direction. */
+/* J of the projection on the cone at v. Where friction is cut it has the eigenvalue 1 along the generating ray, 0 on
+ * the rest of the plane spanned by the normal and the directions that are cut, and mu n / |v_g| across such a
+ * direction. */
 static void projection_slope(const yk_cone *cone, const double *v, double *slope)
 {
     int dim = cone->dim;

@@ -64,8 +64,8 @@ void yk_box_project(const yk_cone *cone, double normal, const double *x, double 
 void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double rho, const double *r, const double *u,
                          double *map);
 
-/* Semismooth Newton for the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang, Stroemberg 1998): the step of
- * one contact satisfies
+/* Semismooth Newton for the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang, Stroemberg 1998): the
+ * step of one contact satisfies
  *
  *   L (W dr) + R dr = -F / rho,   L = J H,   R = (1 - J) / rho
  *

@@ -146,8 +146,8 @@ bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size);
 /* The same, keeping the first `used` elements. */
 bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count);
 
-/* Calls `work` for all blocks, `repeats` times; blocks of one colour at the same time. `after` follows the last colour of each
- * repetition (may be NULL). */
+/* Calls `work` for all blocks, `repeats` times; blocks of one colour at the same time. `after` follows the last
+ * colour of each repetition (may be NULL). */
 typedef void (*yk_block_work)(yk_network *network, size_t block, void *user);
 typedef void (*yk_network_work)(yk_network *network, void *user);
 void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user, int repeats);
@@ -193,7 +193,8 @@ void yk_general_add(yk_network *network, const general_contact *c, const double 
 /* Blocks of rows that are solved together, and their coefficients; prepare brings their inverses too. */
 yk_status yk_joints_scale(yk_network *network);
 yk_status yk_joints_prepare(yk_network *network);
-/* Rate of a row when the nodes move like these; what an impulse does to the nodes; x M^-1 y of two rows on the same nodes. */
+/* Rate of a row when the nodes move like these; what an impulse does to the nodes; x M^-1 y of two rows on the same
+ * nodes. */
 double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, size_t row, double impulse);
 void yk_joint_kick(yk_network *network, size_t row, double impulse);
 double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x, const joint_row *y);

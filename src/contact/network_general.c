@@ -93,8 +93,8 @@ static double larger_eigenvalue(const general_contact *c, int k)
     return (a + d) / 2 + hypot((a - d) / 2, b);
 }
 
-/* The metric of steps with spinning and rolling friction: as for sliding, and enlarged where the coupling of its parts would let
- * steps grow (Gershgorin's bound of the eigenvalues of w in this metric exceeds two). */
+/* The metric of steps with spinning and rolling friction: as for sliding, and enlarged where the coupling of its
+ * parts would let steps grow (Gershgorin's bound of the eigenvalues of w in this metric exceeds two). */
 static void find_rolling_metric(general_contact *c)
 {
     c->ds = c->w[3 * c->dim + 3];
@@ -140,8 +140,8 @@ static yk_cone general_cone(const general_contact *c)
     return (yk_cone){.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
 }
 
-/* A step of one contact with sliding friction in the metric diag(dn, dt, dt), as network_round.c has it. Any metric has the same
- * fixed point; this one is at least half of w, so that steps cannot grow. */
+/* A step of one contact with sliding friction in the metric diag(dn, dt, dt), as network_round.c has it. Any metric
+ * has the same fixed point; this one is at least half of w, so that steps cannot grow. */
 static void metric_step(const general_contact *c, bool coulomb, double relaxation_factor, const double *u,
                         const double *p, double *next)
 {
@@ -165,7 +165,8 @@ static void metric_step(const general_contact *c, bool coulomb, double relaxatio
     next[2] = ratio * b[1];
 }
 
-/* Some steps on the contact's own problem: the coupling of its normal and tangents is weak, so few are as good as its solution. */
+/* Some steps on the contact's own problem: the coupling of its normal and tangents is weak, so few are as good as its
+ * solution. */
 static void solve_sliding(const general_contact *c, bool coulomb, double relaxation_factor, bool exact, double *u,
                           double *next)
 {

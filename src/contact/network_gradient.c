@@ -1,9 +1,10 @@
-/* Accelerated projected gradient on a network, without W (Mazhar, Heyn, Negrut, Tasora 2015; see gradient.c for the method).
+/* Accelerated projected gradient on a network, without W (Mazhar, Heyn, Negrut, Tasora 2015; see gradient.c for the
+ * method).
  *
- * The gradient at a point y is the contacts' velocity when the nodes have the velocities that belong to y. These are linear in y, so
- * the extrapolated point takes its nodes' velocities from those of the last two iterates, and one pass over the contacts per
- * iteration does all: read the velocities of y, project, add the change to the velocities of the next iterate. A second pass, which
- * reads only, finds the Lipschitz test and the direction of the momentum.
+ * The gradient at a point y is the contacts' velocity when the nodes have the velocities that belong to y. These are
+ * linear in y, so the extrapolated point takes its nodes' velocities from those of the last two iterates, and one
+ * pass over the contacts per iteration does all: read the velocities of y, project, add the change to the velocities
+ * of the next iterate. A second pass, which reads only, finds the Lipschitz test and the direction of the momentum.
  *
  * The metric of a contact is the mean of its own diagonal of W: 48 bytes more per contact and 128 per node. */
 #include <math.h>
@@ -53,7 +54,8 @@ static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
     return YK_OK;
 }
 
-/* The step of round contacts ------------------------------------------------------------------------------------------ */
+/* The step of round contacts
+ * ------------------------------------------------------------------------------------------ */
 
 /* next = P(y - u^ / (L metric)), Euclidean. */
 YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric, yk_v4 soft, yk_v4 *u, yk_v4 bias,
@@ -141,7 +143,8 @@ YK_TARGET_AVX2 static void descend_round_avx2(yk_network *network, const descent
     descend_singles(network, s, b->single_begin, b->single_end);
 }
 
-/* The step of general contacts and joints ------------------------------------------------------------------------------ */
+/* The step of general contacts and joints
+ * ------------------------------------------------------------------------------ */
 
 static double general_metric(const general_contact *c)
 {
@@ -200,7 +203,8 @@ static void descend_block(yk_network *network, size_t index, void *user)
     for (uint32_t i = b->general_begin; i < b->general_end; i++) descend_general(network, s, i);
 }
 
-/* Lipschitz test and momentum ------------------------------------------------------------------------------------------ */
+/* Lipschitz test and momentum
+ * ------------------------------------------------------------------------------------------ */
 
 /* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y. */
 static void add_sums(double metric, double soft, int dim, const double *y, const double *next, const double *r,
@@ -282,7 +286,8 @@ static void sum_block(yk_network *network, size_t index, void *user)
     }
 }
 
-/* The next point --------------------------------------------------------------------------------------------------------- */
+/* The next point
+ * --------------------------------------------------------------------------------------------------------- */
 
 /* y = next + beta (next - r), r = next */
 static void extrapolate(size_t count, double beta, const double *next, double *r, double *y)

@@ -1,4 +1,5 @@
-/* Four round contacts at a time: nodes, velocities, impulses. Inlined by the kernels in network_round.c and network_gradient.c. */
+/* Four round contacts at a time: nodes, velocities, impulses. Inlined by the kernels in network_round.c and
+ * network_gradient.c. */
 #ifndef YK_CONTACT_NETWORK_LANES_H
 #define YK_CONTACT_NETWORK_LANES_H
 

@@ -229,8 +229,8 @@ static void deal(dealer *d, uint32_t contact)
     uint64_t busy = p->open_mask[a];
     if (d->pairs) busy |= p->open_mask[b];
 
-    /* The first open group that has neither node, else a new one in place of the oldest: slots are opened in turn, so the
-     * oldest is the one after the newest. */
+    /* The first open group that has neither node, else a new one in place of the oldest: slots are opened in turn, so
+     * the oldest is the one after the newest. */
     uint64_t fit = d->open & ~busy;
     int slot = fit ? __builtin_ctzll(fit) : (d->newest + 1) % OPEN_GROUPS;
     uint64_t bit = UINT64_C(1) << slot;
@@ -317,8 +317,8 @@ static size_t colour_blocks(plan *p)
     return colours;
 }
 
-/* Deals all blocks, colour by colour, then the tail. Where 64 colours do not suffice, blocks of the last one may be in each
- * other's way, and every one becomes a colour of its own. */
+/* Deals all blocks, colour by colour, then the tail. Where 64 colours do not suffice, blocks of the last one may be
+ * in each other's way, and every one becomes a colour of its own. */
 static void order_blocks(plan *p, size_t colours)
 {
     yk_network *network = p->network;

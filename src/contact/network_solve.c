@@ -231,8 +231,8 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options, y
                    report->iterations);
 }
 
-/* Assembles the network, solves it and takes the impulses over. The problem has another shape in each step; all its memory is that
- * of the steps before, which only grows. */
+/* Assembles the network, solves it and takes the impulses over. The problem has another shape in each step; all its
+ * memory is that of the steps before, which only grows. */
 static yk_status solve_assembled(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
 {
     if (!network->scratch) network->scratch = yk_scratch_create(network->context);

@@ -5,8 +5,9 @@
 
 #include "contact/cone.h"
 
-/* Relative to the mean of the diagonal of W: the trace of the identity, and the least pivot. What W does not determine is
- * determined by the trace, with an error of rounding divided by it; what it takes from the rest is refined away. */
+/* Relative to the mean of the diagonal of W: the trace of the identity, and the least pivot. What W does not
+ * determine is determined by the trace, with an error of rounding divided by it; what it takes from the rest is
+ * refined away. */
 static const double TRACE = 1e-10, LEAST_PIVOT = 1e-18;
 
 yk_status yk_newton_create(yk_context *context, const yk_contact_problem *problem, yk_friction_model friction,
@@ -40,7 +41,8 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
         return status;
     }
 
-    /* Any rho gives the natural map the same zeros; the contact's own scale makes the steps of all contacts comparable. */
+    /* Any rho gives the natural map the same zeros; the contact's own scale makes the steps of all contacts
+     * comparable. */
     for (int i = 0; i < problem->contact_count; i++) {
         int dim = w->first[i + 1] - w->first[i];
         const double *block = yk_contact_diagonal_block(problem, i);

@@ -25,8 +25,8 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
                            yk_newton *newton);
 void yk_newton_destroy(yk_context *context, yk_newton *newton);
 
-/* Factors L (W + C) + R, W with a trace of the identity that makes rank-deficient problems regular; the step's equation is
- * then solved with `refinements` corrections. Changes R. */
+/* Factors L (W + C) + R, W with a trace of the identity that makes rank-deficient problems regular; the step's
+ * equation is then solved with `refinements` corrections. Changes R. */
 void yk_newton_factor(yk_newton *newton);
 void yk_newton_solve(yk_newton *newton, int refinements);
 

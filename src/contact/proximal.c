@@ -14,8 +14,8 @@ enum {
 };
 static const double INNER_GAIN = 0.1, OUTER_GAIN = 0.7;
 
-/* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it. Which strategy gets there
- * differs from problem to problem, so each is tried in turn, from the best iterate so far. */
+/* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it. Which strategy gets
+ * there differs from problem to problem, so each is tried in turn, from the best iterate so far. */
 static const struct strategy {
     double momentum;
     bool undamped;

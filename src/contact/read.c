@@ -26,7 +26,8 @@ static int compare_places(const void *a, const void *b)
     return (x->block < y->block) - (x->block > y->block); /* stored ones first */
 }
 
-/* All places in rising order, each once, with the diagonal and symmetric: what the solvers rely on. Returns their number. */
+/* All places in rising order, each once, with the diagonal and symmetric: what the solvers rely on. Returns their
+ * number. */
 static int list_places(yk_reader *in, const yk_stored_matrix *m, place *places)
 {
     int listed = 0;
@@ -279,7 +280,8 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
         if (in.status == YK_OK) mlcp_from_stored(&in, &m, problem);
         if (in.status == YK_OK) yk_read_vector(&in, problem->q, n, "a value of q");
 
-        /* Some are followed by their solution, which is not negative; a relay problem by its lower bounds, which are. */
+        /* Some are followed by their solution, which is not negative; a relay problem by its lower bounds, which are.
+         * */
         while (yk_read_more(&in)) {
             if (yk_read_number(&in, "a value after q") < 0)
                 yk_read_refuse(&in, "a negative number follows after q: this is a relay problem, or damaged");

@@ -5,7 +5,8 @@
  *   storage 1  blocks block_rows block_columns, cumulative row sizes, cumulative column sizes, filled1 filled2,
  *              index1[filled1] (row starts), index2[filled2] (block columns), then each block's number and values
  *              column-major
- *   storage 2  as CSparse prints: lines up to one with `nnz: count`, then for each column `col j : locations a to b` and
+ *   storage 2  as CSparse prints: lines up to one with `nnz: count`, then for each column `col j : locations a to b`
+ * and
  *              b - a + 1 lines `row : value`; or, where that line says `triplet:`, lines `row column : value`; after a
  *              first line `3` what is printed as columns are rows */
 #ifndef YK_CONTACT_READ_MATRIX_H

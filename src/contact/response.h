@@ -7,9 +7,9 @@
  *   | G      C      | | z | = | -(biases)                |
  *
  * the form before (26) and (35) of paper rim with its tight rows taken out, and M^-1 in place of M, so that nothing is
- * inverted (56). They are factored sparsely, for the nodes that closed contacts and joints connect with the nodes that are asked
- * for. Rows that depend on each other (a table on four legs, a closed chain) share their impulse: a trace of softness
- * selects the impulses of least norm and moves the velocities by nothing that counts.
+ * inverted (56). They are factored sparsely, for the nodes that closed contacts and joints connect with the nodes
+ * that are asked for. Rows that depend on each other (a table on four legs, a closed chain) share their impulse: a
+ * trace of softness selects the impulses of least norm and moves the velocities by nothing that counts.
  *
  *   yk_response_factor        after the rows of the network are set, instead of solving it
  *   yk_response_review        contacts that cannot keep their state
@@ -43,7 +43,8 @@ typedef struct yk_response_def {
 yk_status yk_response_factor(yk_response *response, yk_network *network, const yk_response_def *def);
 
 /* After the solution of what is expected to happen: contacts that this would close or open change their state, and the
- * equations are factored anew if there are any; `changed` says so. Contacts that approach slower than `speed` stay open.
+ * equations are factored anew if there are any; `changed` says so. Contacts that approach slower than `speed` stay
+ * open.
  */
 yk_status yk_response_review(yk_response *response, const yk_response_def *def, double speed, bool *changed);
 

@@ -4,12 +4,14 @@
  *   projected-gradient  accelerated projected gradient: Nesterov with adaptive restart and backtracking
  *   accurate            reaches 1e-8 and less on hard, rank-deficient problems (accurate.c)
  *   pivot               box friction by pivoting on the mixed linear complementarity problem (pivot.c, mlcp.c)
- *   automatic           assembled problems: Gauss-Seidel for loose tolerances, then the accurate method, then for box friction
+ *   automatic           assembled problems: Gauss-Seidel for loose tolerances, then the accurate method, then for box
+ * friction
  *                       pivoting; networks: Gauss-Seidel
  *
- * All solve the convex cone problem and true Coulomb friction; the gradient method lets the term mu |u_T| follow its iterates. Sweeps and
- * gradient steps on Coulomb's problem need not converge: with much friction they may run in circles near the solution. Networks (network.h)
- * take the same options; there the gradient and Gauss-Seidel need no W, the accurate method assembles it. */
+ * All solve the convex cone problem and true Coulomb friction; the gradient method lets the term mu |u_T| follow its
+ * iterates. Sweeps and gradient steps on Coulomb's problem need not converge: with much friction they may run in
+ * circles near the solution. Networks (network.h) take the same options; there the gradient and Gauss-Seidel need no
+ * W, the accurate method assembles it. */
 #ifndef YK_CONTACT_SOLVER_H
 #define YK_CONTACT_SOLVER_H
 

@@ -1,5 +1,5 @@
-/* AMD, then a postorder of the elimination tree (Liu 1986; Liu 1990): columns of one supernode follow each other in it, and
- * the fill is the same in every postorder. */
+/* AMD, then a postorder of the elimination tree (Liu 1986; Liu 1990): columns of one supernode follow each other in
+ * it, and the fill is the same in every postorder. */
 #include "math/ordering.h"
 
 #include <amd.h>
@@ -41,7 +41,8 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     return YK_OK;
 }
 
-/* Parents in the elimination tree under an order, by paths to the root that are shortened as they are walked (Liu 1986). */
+/* Parents in the elimination tree under an order, by paths to the root that are shortened as they are walked (Liu
+ * 1986). */
 static void elimination_tree(int n, const int *starts, const int *rows, const int *order, const int *inverse,
                              int *ancestor, int *parent)
 {
@@ -61,7 +62,8 @@ static void elimination_tree(int n, const int *starts, const int *rows, const in
     }
 }
 
-/* Children before their parents and subtrees together: position `count` of the new order is `sequence[count]` of the old. */
+/* Children before their parents and subtrees together: position `count` of the new order is `sequence[count]` of the
+ * old. */
 static void postorder(int n, const int *parent, int *child, int *sibling, int *stack, int *sequence)
 {
     /* Lists of children, the lowest first. */

@@ -16,8 +16,8 @@ void yk_poly_quintic(double h, double y0, double rate0, double second0, double y
 
 /* The same input with its local time starting `t0` later; the base orientation stays, so motions agree exactly. */
 yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0);
-/* A wrench from local time 0 to h by its mean (degree 0), or as a straight line with its mean and its change (degree 1).
- * Values at the ends of steps then add up to its impulse; with lines, where it is continuous from step to step. */
+/* A wrench from local time 0 to h by its mean (degree 0), or as a straight line with its mean and its change (degree
+ * 1). Values at the ends of steps then add up to its impulse; with lines, where it is continuous from step to step. */
 yk_input yk_input_reduce(const yk_input *input, double h, int degree);
 /* Wrench of a marker port at local time t (scalar ports: yk_input_scalar). */
 yk_wrench yk_input_wrench(const yk_input *input, double t);

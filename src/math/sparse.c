@@ -1,6 +1,6 @@
 /* Compressed columns over KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD ordering,
- * row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the order, KLU chooses the pivots and
- * the work with them is done in dense panels (supernodal.h), unless these would take too much room. */
+ * row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the order, KLU chooses the pivots
+ * and the work with them is done in dense panels (supernodal.h), unless these would take too much room. */
 #include "math/sparse.h"
 
 #include <amd.h>
@@ -33,9 +33,9 @@ struct yk_sparse {
 };
 
 /* Old pivots are kept while the pivot growth stays within this factor of what fresh pivots had: at worst three digits
- * of the solution are given up for a refactorisation. Where they are not kept, the matrix gets pivots of its own, and the
- * next one begins with the old ones again: so factors depend on the full factorisation and the present values alone, and
- * not on the matrices between, which a rollback forgets. */
+ * of the solution are given up for a refactorisation. Where they are not kept, the matrix gets pivots of its own, and
+ * the next one begins with the old ones again: so factors depend on the full factorisation and the present values
+ * alone, and not on the matrices between, which a rollback forgets. */
 static const double GROWTH_LOSS = 1e-3;
 
 /* Panels are filled up with zeros. They may take so many times the room of KLU's factors, and so many numbers, which is
@@ -384,8 +384,8 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     return YK_OK;
 }
 
-/* Whether the pivots served well once more. The growth, which takes a look at every entry, is asked for only when the pivots
- * themselves have changed in size. */
+/* Whether the pivots served well once more. The growth, which takes a look at every entry, is asked for only when the
+ * pivots themselves have changed in size. */
 static bool size_is_kept(const yk_sparse *matrix, double spread)
 {
     double change = spread / matrix->spread;

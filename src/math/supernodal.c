@@ -1,9 +1,11 @@
-/* Supernodal LU (Demmel, Eisenstat, Gilbert, Li, Liu 1999; Chen, Davis, Hager, Rajamanickam 2008) on a symmetric pattern.
+/* Supernodal LU (Demmel, Eisenstat, Gilbert, Li, Liu 1999; Chen, Davis, Hager, Rajamanickam 2008) on a symmetric
+ * pattern.
  *
- * Symbolic phase: pattern of B + B^T with B = P A Q, columns of L by the elimination tree (Liu 1990), runs of columns with the
- * same pattern, joined further where few zeros are stored. Numeric phase: left-looking. A supernode takes what its
- * descendants contribute, in their order, as products of a strip of four columns of U with rows of L; then its own
- * block is factored. Inner loops are compiled twice, for the baseline machine and for AVX2, with the same bits. */
+ * Symbolic phase: pattern of B + B^T with B = P A Q, columns of L by the elimination tree (Liu 1990), runs of columns
+ * with the same pattern, joined further where few zeros are stored. Numeric phase: left-looking. A supernode takes
+ * what its descendants contribute, in their order, as products of a strip of four columns of U with rows of L; then
+ * its own block is factored. Inner loops are compiled twice, for the baseline machine and for AVX2, with the same
+ * bits. */
 #include "math/supernodal.h"
 
 #include <math.h>
@@ -70,8 +72,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Entries of B + B^T below the diagonal, by columns: `from` has n + 1 starts (and room for one more), `to` the rows, with
- * duplicates. */
+/* Entries of B + B^T below the diagonal, by columns: `from` has n + 1 starts (and room for one more), `to` the rows,
+ * with duplicates. */
 static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place, const int *column_place, size_t *from,
                               int *to)
 {
@@ -140,8 +142,9 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
     return true;
 }
 
-/* Length of the run of columns from `first` on that becomes one supernode. A column joins when it is the parent of the one before
- * it, and the zeros that are stored in addition are few beside what is there, or beside the cost of one more supernode. */
+/* Length of the run of columns from `first` on that becomes one supernode. A column joins when it is the parent of
+ * the one before it, and the zeros that are stored in addition are few beside what is there, or beside the cost of
+ * one more supernode. */
 static int run_length(const pattern *l, int first)
 {
     size_t stored = 0; /* below the diagonals of the columns so far */
@@ -452,8 +455,8 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
     }
 }
 
-/* C (m x columns) = A (m x k) B (k x columns), column by column with the strides given. The last vector of each column of A is
- * read, and that of C written, as a whole. */
+/* C (m x columns) = A (m x k) B (k x columns), column by column with the strides given. The last vector of each
+ * column of A is read, and that of C written, as a whole. */
 YK_INLINE void multiply_strip(int columns, int m, int k, const double *a, size_t sa, const double *b, size_t sb,
                               double *c, size_t sc)
 {

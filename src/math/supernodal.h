@@ -6,8 +6,8 @@
  *   | D  U |  w        D and L in one block of w + r rows, column by column; U column by column
  *   | L    |  r
  *
- * so inner loops run over neighbouring numbers and indices are looked up once per row of a panel, not once per entry. The
- * pattern is made symmetric, and panels are filled up where that joins them.
+ * so inner loops run over neighbouring numbers and indices are looked up once per row of a panel, not once per entry.
+ * The pattern is made symmetric, and panels are filled up where that joins them.
  *
  *   yk_supernodal_create   pattern of the factors, for pivots in an order that is given (see ordering.h)
  *   yk_supernodal_place    where each number of the matrix belongs
@@ -44,8 +44,8 @@ size_t yk_supernodal_size(const yk_supernodal *lu);
 size_t yk_supernodal_place(const yk_supernodal *lu, int row, int column);
 double *yk_supernodal_clear(yk_supernodal *lu);
 
-/* Pivots smaller than `least` are moved to it, which the caller repairs by iterative refinement. With `least` zero there
- * is no repair; false: a pivot is zero or not finite. */
+/* Pivots smaller than `least` are moved to it, which the caller repairs by iterative refinement. With `least` zero
+ * there is no repair; false: a pivot is zero or not finite. */
 bool yk_supernodal_factor(yk_supernodal *lu, double least);
 /* x = A^-1 b in place. */
 void yk_supernodal_solve(yk_supernodal *lu, double *b);
