@@ -43,6 +43,7 @@ static yk_vec3 core_support(const core *c, yk_vec3 d)
     const yk_solid *solid = c->solid;
     yk_vec3 at;
 
+    /* Rounded solids have their skin taken off, others are made thinner by their size, or about their middle. */
     if (c->kind->under_skin) {
         at = c->kind->under_skin(solid, d);
     } else if (c->kind->thickness) {
@@ -83,6 +84,7 @@ static yk_vec3 nearest_on_segment(simplex *s)
     yk_vec3 ab = yk_v3_sub(s->point[1], a);
     double t = -yk_v3_dot(a, ab), length = yk_v3_norm2(ab);
 
+    /* Beyond an end only that end is left. */
     if (t <= 0 || length == 0) {
         s->count = 1;
         return a;

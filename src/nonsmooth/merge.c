@@ -88,6 +88,7 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
 static yk_nonsmooth_def common_def(const yk_merge_def *merge)
 {
     yk_nonsmooth_def def = model_at(merge, 0)->def;
+
     for (int i = 1; i < merge->part_count; i++) {
         const yk_nonsmooth_def *other = &model_at(merge, i)->def;
         def.solver.tolerance = fmin(def.solver.tolerance, other->solver.tolerance);

@@ -217,6 +217,7 @@ double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body)
 /* Index of an equal material, added where there is none among the last few. */
 static int32_t material_index(yk_world_model *model, const yk_material *material)
 {
+    /* Shapes of one material usually follow each other. */
     for (size_t k = 0; k < model->material_count && k < 16; k++) {
         size_t i = model->material_count - 1 - k;
         const yk_material *m = &model->materials[i];

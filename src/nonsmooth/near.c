@@ -143,6 +143,7 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
 bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b)
 {
+    /* Spheres without a geometry are in the first group and touch all others. */
     unsigned group_a = 1, group_b = 1, mask_a = ~0u, mask_b = ~0u;
     if (a->geometry >= 0) {
         group_a = model->geometries[a->geometry].group;

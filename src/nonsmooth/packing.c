@@ -280,6 +280,7 @@ yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const
     FILE *file = fopen(path, "w");
     if (!file) return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
 
+    /* Seventeen digits keep every bit. */
     fputs(HEAD, file);
     for (int i = 0; i < packing->count; i++) {
         yk_vec3 p = packing->positions[i];
@@ -291,7 +292,7 @@ yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const
     return YK_OK;
 }
 
-/* Into a packing that has room for as many spheres as the file has lines. */
+/* Comments and empty lines are skipped. Into a packing that has room for as many spheres as the file has lines. */
 static yk_status read_lines(yk_context *context, FILE *file, const char *path, yk_packing *packing)
 {
     char line[256];

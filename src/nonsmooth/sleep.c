@@ -77,6 +77,7 @@ static void mark_still(yk_nonsmooth *self)
     uint8_t *still = self->collision.still;
     bool starts = false;
 
+    /* Where nobody sleeps, nothing is left out of the search. */
     for (size_t i = 0; i < model->part_count; i++) {
         int32_t slot = model->parts[i].body;
         bool stands = !moves(self, slot);
@@ -213,6 +214,7 @@ static void notice_wrenches(yk_nonsmooth *self)
     yk_wrench *wrenches = self->state.sleep.wrenches;
     if (!wrenches) return;
 
+    /* Compared with the weight and with themselves. */
     double g = yk_v3_norm(model->def.gravity);
     for (size_t i = 0; i < model->dynamic_count; i++) {
         const yk_wrench *now = &self->step.applied[i], *then = &wrenches[i];

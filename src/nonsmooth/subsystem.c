@@ -29,6 +29,7 @@ static bool moved_by_forces(const yk_world_model *model, int body)
 /* A body of known motion passes through what never moves: no force could stop either of them. */
 static void warn_of_walls(const yk_world_model *model, const yk_port_model *port)
 {
+    /* Only where both it and something fixed have a shape that touches others. */
     bool touches = false, walls = false;
     for (size_t i = 0; i < model->part_count; i++) {
         const yk_part *part = &model->parts[i];
@@ -210,6 +211,7 @@ static yk_wrench merged_wrench(const yk_nonsmooth *world, const yk_port_model *p
     }
     if (port->merged_side == 1) return wrench;
 
+    /* On the first body: about the position of its own marker. */
     const yk_joint_model *joint = &world->model.joints[port->merged];
     const yk_body_state *other = &world->state.bodies[joint->slot_b];
     yk_vec3 at = yk_v3_add(other->position, yk_q_rotate(other->orientation, joint->joint.offset[1]));
