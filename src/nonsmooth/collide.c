@@ -11,6 +11,18 @@ void yk_swap_sides(yk_touch *list, int count)
     }
 }
 
+/* Contacts with a triangle in another direction than its normal are at its edges: inside a mesh they are not felt
+ * (search.c). */
+static void mark_edges(const yk_solid *solid, yk_touch *list, int count)
+{
+    const yk_solid_ops *kind = yk_solid_ops_of(solid->kind);
+    if (!kind->plane_normal) return;
+
+    yk_vec3 normal = yk_m3_apply(solid->rotation, kind->plane_normal(solid));
+    for (int i = 0; i < count; i++)
+        if (fabs(yk_v3_dot(normal, list[i].normal)) < 0.99) list[i].edge = true;
+}
+
 int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
 {
     /* The kind that is listed first is a: spheres before all others, finite solids before unbounded ones. */
@@ -33,5 +45,9 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
 
     if (a->kind == YK_SOLID_SPHERE && kind_b->nearest) return yk_collide_sphere(a, b, margin, list);
     if (a->kind == b->kind && kind_a->collide_own_kind) return kind_a->collide_own_kind(a, b, margin, list);
-    return yk_collide_convex(a, b, margin, list);
+
+    int count = yk_collide_convex(a, b, margin, list);
+    mark_edges(a, list, count);
+    mark_edges(b, list, count);
+    return count;
 }

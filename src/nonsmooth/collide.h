@@ -58,6 +58,7 @@ typedef struct yk_touch {
     yk_vec3 normal;
     double gap;
     uint32_t feature;
+    bool edge; /* with a triangle: at its edge or corner, in another direction than its normal */
 } yk_touch;
 
 static inline bool yk_solid_is_finite(yk_solid_kind kind)

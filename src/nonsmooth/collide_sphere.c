@@ -19,6 +19,7 @@ int yk_collide_sphere(const yk_solid *sphere, const yk_solid *other, double marg
         .normal = yk_v3_neg(outward),
         .gap = gap,
         .feature = near.feature,
+        .edge = near.feature > 0,
     };
     return 1;
 }

@@ -306,14 +306,14 @@ static void drop_covered_contacts(yk_collision *collision)
     double tolerance = 1e-3 * model->smallest_radius;
     for (size_t g = 0; g < general; g++) {
         const yk_touch *touch = &collision->touches[g];
-        bool edge = touch->feature > 0, covered = false;
+        bool edge = touch->edge, covered = false;
         int32_t mesh = mesh_of(model, &keys[g], &solid);
         if (mesh < 0) continue;
         for (int32_t k = last[solid]; k >= 0 && !covered; k = link[k]) {
             if ((size_t)k == g || mesh_of(model, &keys[k], &other_solid) != mesh) continue;
             const yk_touch *other = &collision->touches[k];
             yk_vec3 apart = yk_v3_sub(touch->point_b, other->point_b);
-            bool other_edge = other->feature > 0;
+            bool other_edge = other->edge;
             if (yk_v3_norm(apart) >= tolerance)
                 covered = edge && !other_edge && fabs(yk_v3_dot(apart, other->normal)) < tolerance;
             else

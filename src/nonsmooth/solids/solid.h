@@ -55,6 +55,7 @@ typedef struct yk_solid_ops {
     /* Skin of a face of so many points; negative: the face does not tell the direction of contact. NULL: the solid's. */
     double (*face_skin)(const yk_solid *solid, int count);
     yk_nearest (*nearest)(const yk_solid *solid, yk_vec3 point); /* NULL: not in closed form */
+    yk_vec3 (*plane_normal)(const yk_solid *solid);              /* of a solid without thickness. NULL: it has some */
     void (*extremes)(const yk_solid *solid, yk_vec3 direction, yk_extremes *set);
     int (*collide_own_kind)(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list); /* NULL: none */
 

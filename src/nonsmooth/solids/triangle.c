@@ -56,6 +56,14 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     return result;
 }
 
+static yk_vec3 plane_normal(const yk_solid *solid)
+{
+    const yk_vec3 *corner = solid->points;
+    yk_vec3 ab = yk_v3_sub(corner[1], corner[0]);
+    yk_vec3 ac = yk_v3_sub(corner[2], corner[0]);
+    return yk_v3_unit(yk_v3_cross(ab, ac));
+}
+
 const yk_solid_ops yk_triangle_ops = {
     .name = "triangle",
     .from_points = true,
@@ -65,5 +73,6 @@ const yk_solid_ops yk_triangle_ops = {
     .support = yk_points_support,
     .face = yk_points_face,
     .nearest = nearest,
+    .plane_normal = plane_normal,
     .extremes = yk_points_extremes,
 };
