@@ -100,6 +100,7 @@ void yk_smooth_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
         node->momentum_rate.linear = yk_v3_scale(inverse, linear);
         node->momentum_rate.angular = yk_v3_scale(inverse, angular);
     }
+
     if (model->def.flexible_count) yk_smooth_flexible_inertias(model, work, with_rates);
 }
 
@@ -128,6 +129,7 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
         load->torque = yk_v3_axpy(-damping, trial->momentum.angular, load->torque);
         work->loss += 2 * damping * kinetic;
     }
+
     for (int i = model->node_count; i < model->frame_count; i++) work->load[i] = (yk_wrench){0};
     for (int k = 0; k < model->coordinate_count; k++) {
         trial_coordinate *trial = &work->coordinates[k];
@@ -158,6 +160,7 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work, 
             if (of->eccentric) torque = yk_v3_sub(torque, yk_v3_cross(node->frame.velocity, node->momentum.linear));
         }
 
+        /* Into the equations, in units of the matrix. */
         double *right = &work->right[of->unknown];
         right[0] += scale * force.x;
         right[1] += scale * force.y;
@@ -166,6 +169,7 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work, 
         right[4] += scale * torque.y;
         right[5] += scale * torque.z;
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         const trial_coordinate *trial = &work->coordinates[k];
         double force = trial->load;
@@ -190,6 +194,7 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
         return length;
     }
 
+    /* A function of the user, in its own units. */
     const yk_smooth_function *drive = &joint->drive;
     yk_drive result = {.value = drive->value(drive->user, work->owner, t)};
     if (with_rates) {
@@ -208,6 +213,7 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
         result.rate = rate / step;
         result.second = curvature / (step * step);
     }
+
     result.value *= joint->drive_unit;
     result.rate *= joint->drive_unit;
     result.second *= joint->drive_unit;
@@ -237,6 +243,7 @@ static double row_acceleration(const yk_smooth_model *model, const yk_smooth_wor
         known += yk_v3_dot(gradient->force[side], end[side]->acceleration) +
                  yk_v3_dot(gradient->torque[side], end[side]->angular_acceleration);
     }
+
     return residual + known;
 }
 
@@ -248,6 +255,7 @@ static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_work
         yk_smooth_chain_row(model, work, joint, row, equation, gradient, hold, to, mode);
         return;
     }
+
     unsigned mask = yk_row_mask(row);
     const double *entry = (const double *)gradient;
     for (int part = 0; part < 4; part++) {
@@ -263,6 +271,7 @@ static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_work
             put(to, mode, u + 3 * torque + k, equation, value);
         }
     }
+
     put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
@@ -280,6 +289,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
     yk_joint_kinematics_at(equations, &work->trial[node[0]].frame, &work->trial[node[1]].frame,
                            joint->driven ? &drive : NULL, &kinematics);
 
+    /* Its rows: what is left of them, their reactions, their gradients. */
     int first = model->motion_count + joint->row;
     const double *lambda = &work->lambda[joint->row];
     yk_wrench *load_a = &work->load[node[0]], *load_b = &work->load[node[1]];
@@ -318,6 +328,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
         bool hold = (level == LEVEL_POSITION || level == LEVEL_STATIC) && on_velocity;
         row_matrix(model, work, joint, row, first + r, &gradient, hold, to, mode);
     }
+
     if (mode == SINK_NONE) return;
 
     /* The gradients turn with the bodies, and the reactions with them. */
@@ -330,6 +341,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
         yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])stiffness, joint->stiffness_mask, to, mode);
         return;
     }
+
     for (int i = 0; i < 4; i++) {
         int row = model->nodes[node[i >> 1]].unknown;
         for (int j = 0; j < 4; j++) {
@@ -375,6 +387,7 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
         work->first_channel = 0;
     }
 
+    /* The force law at both frames. */
     yk_force_load result;
     yk_force_tangent tangent;
     yk_force_evaluate(&force->law, &work->trial[node[0]].frame, &work->trial[node[1]].frame, load, &result,
@@ -390,6 +403,7 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
         yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])block, both ? 0xffffu : 0xcc00u, to, mode);
         return;
     }
+
     for (int i = both ? 0 : 2; i < 4; i++) {
         int row = model->nodes[node[i >> 1]].unknown;
         for (int j = both ? 0 : 2; j < 4; j++) {
@@ -418,8 +432,10 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
         for (int k = 0; k < YK_BEAM_NODES; k++) add_wrench(&work->load[node[k]], loads.force[k], loads.torque[k]);
         work->potential += loads.energy;
     }
+
     if (mode == SINK_NONE) return;
 
+    /* Stiffness and damping, column by column. */
     int unknown[YK_BEAM_NODES];
     for (int k = 0; k < YK_BEAM_NODES; k++) unknown[k] = model->nodes[node[k]].unknown;
     for (int b = 0; b < YK_BEAM_NODES; b++)
@@ -537,5 +553,6 @@ void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work,
     } else {
         pass(model, work, level, &s, NULL, SINK_NONE);
     }
+
     if (in_time || level == LEVEL_ACCELERATION) node_right(model, work, level, &s);
 }

@@ -80,6 +80,7 @@ static void list_all(const yk_smooth_def *def, channel_list *list)
         const channel_kind *kinds = angle ? angle_channels : length_channels;
         add(list, def->forces[i].name, CHANNEL_FORCE, i, 0, kinds, FORCE_CHANNELS);
     }
+
     for (int i = 0; i < def->beam_count; i++)
         add(list, def->beams[i].name, CHANNEL_BEAM, i, 0, beam_channels, BEAM_CHANNELS);
     for (int i = 0; i < def->attachment_count; i++)
@@ -108,6 +109,7 @@ yk_status yk_smooth_make_channels(yk_smooth_model *model)
     model->channel_names = yk_allocate(model->context, list.bytes, 1);
     if (!model->channels || !model->sources || !model->channel_names) return YK_ERROR_MEMORY;
 
+    /* The second round has memory for the names. */
     list = (channel_list){model->channels, model->sources, model->channel_names, 0, 0};
     list_all(&model->def, &list);
     model->channel_count = list.count;
@@ -123,6 +125,7 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
     size_t most = (size_t)model->channel_count + parts * MODEL_CHANNELS;
     yk_channel *channels = yk_allocate(context, most, sizeof *channels);
     channel_source *sources = yk_allocate(context, most, sizeof *sources);
+
     if (merge->transforms) model->part_transforms = yk_allocate(context, parts, sizeof *model->part_transforms);
     if (!channels || !sources || (merge->transforms && !model->part_transforms)) {
         yk_release(context, channels);
@@ -146,6 +149,8 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
         }
         if (merge->transforms) model->part_transforms[p] = merge->transforms[p];
     }
+
+    /* What no part has: joints between parts. */
     for (int g = CHANNEL_MODEL + 1; g < CHANNEL_GROUPS; g++) {
         for (int from = next[g]; from < end[g]; from++) {
             channels[count] = model->channels[from];
@@ -183,12 +188,15 @@ static void read_joint(const yk_smooth *smooth, int index, int kind, double *val
 {
     const joint_model *joint = &smooth->model.joints[index];
     const trial_node *trial = smooth->work.trial;
+
     if (kind < 2) {
         yk_wrench reaction;
         yk_smooth_reaction(smooth, index, &reaction);
         put(values, kind == 0 ? reaction.force : reaction.torque);
         return;
     }
+
+    /* What a sensor in the joint shows. */
     yk_joint_reading reading = yk_joint_read(&joint->joint, &trial[joint->node[0]].frame, &trial[joint->node[1]].frame);
     const double numbers[4] = {reading.angle, reading.angle_rate, reading.displacement, reading.displacement_rate};
     values[0] = numbers[kind - 2];
@@ -213,6 +221,7 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
         values[3] = energy.work;
         return;
     }
+
     case CHANNEL_NODE: read_node(&work->trial[index], kind, values); return;
     case CHANNEL_JOINT: read_joint(smooth, index, kind, values); return;
     case CHANNEL_FORCE: {
@@ -223,6 +232,7 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
         values[0] = stretch[kind];
         return;
     }
+
     case CHANNEL_BEAM: {
         yk_beam_loads loads;
         yk_smooth_beam_loads(smooth, index, &loads);
@@ -233,11 +243,13 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
         }
         return;
     }
+
     case CHANNEL_ATTACHMENT: {
         trial_node own;
         read_node(yk_smooth_shown(model, work, model->attachment_first + index, &own), kind, values);
         return;
     }
+
     default:
         if (kind == 0) {
             values[0] = yk_smooth_flexible_strain(model, work, index);

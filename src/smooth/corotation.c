@@ -32,6 +32,7 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
     const yk_smooth_def *def = &model->def;
     yk_context *context = model->context;
     bool *chosen = yk_allocate(context, (size_t)model->node_count, sizeof *chosen);
+
     if (!chosen) return YK_ERROR_MEMORY;
 
     /* Which nodes have something to gain. */
@@ -44,6 +45,7 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
             if (model->nodes[node[k]].unknown >= 0) chosen[node[k]] = true;
     }
 
+    /* Both vectors of a node. */
     int count = 0;
     for (int i = 0; i < model->node_count; i++) count += chosen[i];
     for (int i = 0; i < def->flexible_count; i++) count += stations(model->flexibles[i].body);
@@ -63,6 +65,7 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
             first += size;
         }
     }
+
     yk_release(context, chosen);
     return solver->carried ? YK_OK : YK_ERROR_MEMORY;
 }

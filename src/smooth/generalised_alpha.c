@@ -88,11 +88,13 @@ void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smoo
     trial_node *node = &work->trial[i];
     double h = work->h;
 
+    /* Position. */
     yk_vec3 linear = take(method);
     yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, linear);
     node->frame.velocity = velocity_at(&m, h, now->velocity, linear, a);
     node->frame.position = yk_v3_add(now->position, move_of(&m, h, now->velocity, linear, a));
 
+    /* Rotation, in the chart around the last accepted one. */
     yk_vec3 angular = take(method + 3);
     yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, angular);
     node->frame.angular_velocity = velocity_at(&m, h, now->angular_velocity, angular, b);
@@ -117,6 +119,7 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
                                double t, double h)
 {
     const clock_state *clock = state->clock;
+
     work->h = h;
     work->t = t + h;
     work->damping = yk_smooth_damping_at(model, work->t);
@@ -133,11 +136,14 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
         yk_generalised_alpha_place_node(model, state, work, i);
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         double now = state->coordinate_now[k].acceleration, before = state->coordinate_before[k].acceleration;
         work->coordinates[k].acceleration = now + ratio * (now - before);
         yk_generalised_alpha_place_coordinate(model, state, work, k);
     }
+
+    /* Multipliers likewise. */
     for (int r = 0; r < model->row_count; r++)
         work->lambda[r] = state->lambda[r] + ratio * (state->lambda[r] - state->lambda_before[r]);
     work->open = true;
@@ -149,6 +155,8 @@ static void open_newton(const yk_smooth_model *model, const yk_smooth_state *sta
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     yk_generalised_alpha_open(model, state, work, t, h);
+
+    /* The weight with which the matrix of a step is that of this method. */
     work->c = h * sqrt(m.position);
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
 
@@ -160,6 +168,7 @@ static void open_newton(const yk_smooth_model *model, const yk_smooth_state *sta
         work->row_weight = square / (1 + 2 * beta * m.velocity * h + beta * beta * m.position * h * h);
         work->velocity_row_weight = square / (1 + beta * m.velocity * h);
     }
+
     yk_smooth_open_newton(state, work);
 }
 
@@ -178,6 +187,7 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
         double size = fmax(yk_v3_norm2(move) * length * length, yk_v3_norm2(rotation));
         if (size > largest || isnan(size)) largest = size;
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         double move = work->right[model->coordinate_first + k], size = move * model->fraction[k];
         work->coordinates[k].acceleration += inverse * move;
@@ -186,6 +196,7 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
         if (size > largest || isnan(size)) largest = size;
     }
 
+    /* Multipliers count in units of the matrix. */
     double scale = model->mass_scale / (work->c * work->c);
     for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * work->right[model->motion_count + r];
     return sqrt(largest);
@@ -208,15 +219,18 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
         memcpy(method + 3, &b, sizeof b);
         state->before[i] = *now;
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
         double *method = &state->method[model->coordinate_first + k];
         *method = coordinate_acceleration(&m, work->coordinates[k].acceleration, now->acceleration, *method);
         state->coordinate_before[k] = *now;
     }
+
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
     yk_smooth_state_from_trial(model, state, work);
 
+    /* The step is over. */
     clock_state *clock = state->clock;
     clock->t = work->t;
     clock->h = work->h;
@@ -236,6 +250,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     yk_smooth_workspace *work = &smooth->work;
     double done = 0, size = h;
     while (done < h) {
+        /* An open trial is of the whole step. */
         double left = h - done, used = work->open ? h : yk_smooth_next_size(size, left);
         work->input_time = done + used;
         if (!work->open) open_newton(model, state, work, t + done, used);
@@ -264,6 +279,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         size = 0.25 * used;
         if (size < SMALLEST_FRACTION * h) return status;
     }
+
     state->clock->t = t + h;
     return YK_OK;
 }
@@ -272,6 +288,7 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
+
     work->input_time = h;
     if (!work->open) open_newton(model, &smooth->state, work, t, h);
     work->iterated = work->new_inputs = true;
@@ -305,6 +322,7 @@ static yk_status begin(yk_smooth *smooth)
         status = yk_smooth_rates(model, work, solver, false);
         memcpy(state->method, work->right, (size_t)model->motion_count * sizeof *state->method);
     }
+
     if (status == YK_ERROR_MEMORY) return status;
     yk_smooth_trial_from_state(model, state, work);
     work->t = t;

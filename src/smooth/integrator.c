@@ -3,11 +3,13 @@
 
 const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
 {
-    static const integrator *const table[YK_SMOOTH_INTEGRATORS] = {[YK_SMOOTH_TWO_STEP] = &yk_smooth_two_step,
-                                                                   [YK_SMOOTH_RUNGE_KUTTA] = &yk_smooth_runge_kutta,
-                                                                   [YK_SMOOTH_GENERALISED_ALPHA] =
-                                                                       &yk_smooth_generalised_alpha};
-    return (unsigned)kind < YK_SMOOTH_INTEGRATORS ? table[kind] : NULL;
+    static const integrator *const table[YK_SMOOTH_INTEGRATORS] = {
+        [YK_SMOOTH_TWO_STEP] = &yk_smooth_two_step,
+        [YK_SMOOTH_RUNGE_KUTTA] = &yk_smooth_runge_kutta,
+        [YK_SMOOTH_GENERALISED_ALPHA] = &yk_smooth_generalised_alpha,
+    };
+    if ((unsigned)kind >= YK_SMOOTH_INTEGRATORS) return NULL;
+    return table[kind];
 }
 
 /* Where joint equations are redundant: a compliance of 1e-14 length scales per unit of acceleration of the typical mass
@@ -15,7 +17,8 @@ const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
 double yk_smooth_redundant_compliance(const yk_smooth_model *model, const yk_smooth_state *state,
                                       const yk_smooth_workspace *work)
 {
-    return state->clock->redundant != 0 ? fmax(1e-14 * model->length_scale / (work->c * work->c), 1e-14) : 0;
+    if (state->clock->redundant == 0) return 0;
+    return fmax(1e-14 * model->length_scale / (work->c * work->c), 1e-14);
 }
 
 double yk_smooth_next_size(double chosen, double left)
@@ -29,15 +32,18 @@ void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_stat
 {
     (void)model;
     const node_state *now = &state->now[i];
-    node->frame.position = yk_v3_axpy(h, now->velocity, yk_v3_axpy(0.5 * h * h, now->acceleration, now->position));
-    node->frame.velocity = yk_v3_axpy(h, now->acceleration, now->velocity);
-    node->rotation =
-        yk_rotation_of(yk_v3_axpy(h, now->angular_velocity, yk_v3_scale(0.5 * h * h, now->angular_acceleration)));
+    yk_vec3 v = now->velocity, a = now->acceleration;
+    yk_vec3 w = now->angular_velocity, b = now->angular_acceleration;
+    double half = 0.5 * h * h;
+
+    node->frame.position = yk_v3_axpy(h, v, yk_v3_axpy(half, a, now->position));
+    node->frame.velocity = yk_v3_axpy(h, a, v);
+    node->frame.angular_velocity = yk_v3_axpy(h, b, w);
+    node->rotation = yk_rotation_of(yk_v3_axpy(h, w, yk_v3_scale(half, b)));
     node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, now->orientation));
     node->frame.rotation = yk_q_matrix(node->orientation);
-    node->frame.angular_velocity = yk_v3_axpy(h, now->angular_acceleration, now->angular_velocity);
-    node->acceleration = now->acceleration;
-    node->angular_acceleration = now->angular_acceleration;
+    node->acceleration = a;
+    node->angular_acceleration = b;
 }
 
 void yk_smooth_move_along(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,

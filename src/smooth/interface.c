@@ -66,6 +66,7 @@ static void scalar_row(const yk_smooth_workspace *work, const port_model *port, 
         centripetal[side] = yk_v3_cross(frame->angular_velocity, swing);
     }
 
+    /* Its rate by the velocities, and what the second derivative has without accelerations. */
     yk_vec3 along = yk_v3_sub(at[1], at[0]), axis = yk_v3_unit(along);
     yk_vec3 rate = yk_v3_sub(velocity[1], velocity[0]);
     double length = yk_v3_norm(along), speed = yk_v3_dot(axis, rate);
@@ -75,6 +76,7 @@ static void scalar_row(const yk_smooth_workspace *work, const port_model *port, 
         row->angular[side] = yk_v3_cross(arm[side], row->linear[side]);
         row->bias += yk_v3_dot(row->linear[side], centripetal[side]);
     }
+
     if (length > 0) row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
 }
 
@@ -115,6 +117,7 @@ static double rate_of(const yk_smooth_model *model, const yk_smooth_workspace *w
         }
         rate += yk_v3_dot(row->linear[side], linear) + yk_v3_dot(row->angular[side], angular);
     }
+
     return rate;
 }
 
@@ -138,6 +141,7 @@ static yk_status prepare(yk_smooth *smooth, int size)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
+
     if (!smooth->interface) {
         struct smooth_interface *made = yk_allocate(context, 1, sizeof *made);
         if (!made) return YK_ERROR_MEMORY;
@@ -163,6 +167,7 @@ static yk_status prepare(yk_smooth *smooth, int size)
             return status;
         }
     }
+
     if (size == smooth->interface->row_count) return YK_OK;
     return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d", model->def.name,
                    smooth->interface->row_count, size);
@@ -172,10 +177,12 @@ static yk_status prepare(yk_smooth *smooth, int size)
 static yk_status factor_own(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
+
     struct smooth_interface *interface = smooth->interface;
     yk_sparse *from = smooth->solver.matrix;
     memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(from), yk_sparse_nonzeros(from) * sizeof(double));
 
+    /* Pivots once, then factors. */
     int column = 0;
     yk_status status = YK_OK;
     if (!interface->pivoted) status = yk_sparse_factor(interface->matrix, &column);
@@ -216,6 +223,7 @@ static void read_columns(yk_smooth *smooth, double equation, double scale, doubl
 {
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
+
     struct smooth_interface *interface = smooth->interface;
     double *right = interface->right;
     int n = interface->row_count;
@@ -269,6 +277,7 @@ static double *put(double *to, yk_vec3 v)
 static void read_ports(yk_smooth *smooth, double *velocity, double *displacement)
 {
     const yk_smooth_model *model = &smooth->model;
+
     yk_smooth_show_attachments(model, &smooth->work);
     for (int i = 0; i < model->def.port_count; i++) {
         int size = yk_smooth_port_size(&model->ports[i]);
@@ -296,6 +305,7 @@ static yk_status model_by_newton(yk_smooth *smooth, double t, double h, yk_step_
     const integrator *method = model->integrator;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
+
     method->open(model, state, work, t, h);
     work->input_time = h;
     yk_smooth_input_frames(model, work);
@@ -333,14 +343,17 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
+
     read_ports(smooth, out->velocity, out->displacement);
 
+    /* The equations in the middle. */
     yk_smooth_move_along(model, &smooth->state, work, 0.5 * h);
     work->compliance = smooth->state.clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
     yk_smooth_assemble(model, work, &smooth->solver, LEVEL_ACCELERATION);
     yk_status status = factor_own(smooth);
     if (status != YK_OK) return status;
 
+    /* What happens without further wrenches, and what they add. */
     double *middle = out->displacement; /* until it is known */
     read_rates(smooth, middle);
     int i = 0;
@@ -352,6 +365,7 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
             out->velocity[i] += h * rate;
         }
     }
+
     read_columns(smooth, 1, h, out->mobility);
 
     /* Many implicit steps take a wrench half of one of them later than its middle. */
@@ -371,6 +385,7 @@ yk_status yk_smooth_step_model(yk_smooth *smooth, double t, double h, yk_step_mo
     yk_status status = prepare(smooth, out->size);
     if (status != YK_OK || out->size == 0) return status;
 
+    /* What the trial knows of its powers, and the ports at the start of the step. */
     double loss = work->loss, potential = work->potential;
     double supply = work->supply, port_supply = work->port_supply;
     for (int i = 0; i < model->def.port_count; i++) yk_smooth_port_output(model, work, i, &smooth->interface->begin[i]);

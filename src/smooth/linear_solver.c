@@ -36,10 +36,12 @@ static size_t graph_edges(const yk_smooth_model *model, yk_sparse_entry *edges)
         const int *node = model->joints[i].node;
         count = add_edge(edges, count, graph_node(model, node[0]), graph_node(model, node[1]));
     }
+
     for (int i = 0; i < model->def.force_count; i++) {
         const int *node = model->forces[i].node;
         count = add_edge(edges, count, graph_node(model, node[0]), graph_node(model, node[1]));
     }
+
     for (int i = 0; i < model->def.beam_count; i++) {
         const int *node = model->beams[i].node;
         for (int k = 0; k < YK_BEAM_NODES; k++) {
@@ -47,6 +49,7 @@ static size_t graph_edges(const yk_smooth_model *model, yk_sparse_entry *edges)
             count = add_edge(edges, count, a, b);
         }
     }
+
     return count;
 }
 
@@ -57,8 +60,11 @@ static void assign_joints(const yk_smooth_model *model, const int *node_order, i
         rank[node_order[k]] = k;
         freedom[k] = 6;
     }
+
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
+
+        /* The end that is eliminated first, and the one that is last. */
         int rows = joint->joint.row_count, first = -1, last = -1;
         for (int side = 0; side < 2; side++) {
             int node = graph_node(model, joint->node[side]);
@@ -67,6 +73,7 @@ static void assign_joints(const yk_smooth_model *model, const int *node_order, i
             if (last < 0 || rank[node] > rank[last]) last = node;
         }
 
+        /* A node takes only as many rows as it has freedoms. */
         int chosen = last;
         if (first >= 0 && freedom[first] >= rows) chosen = first;
         if (joint->chained && chosen >= 0 && freedom[chosen] < rows) chosen = -1;
@@ -87,6 +94,7 @@ static void write_order(const yk_smooth_model *model, const int *node_order, con
         head[owner[i]] = i;
     }
 
+    /* Three lists, one behind the other. */
     int at = 0;
     for (int k = 0; k < model->coordinate_count; k++) order[at++] = model->coordinate_first + k;
     for (int k = 0; k < model->node_count; k++) {
@@ -97,6 +105,7 @@ static void write_order(const yk_smooth_model *model, const int *node_order, con
             for (int r = 0; r < joint->joint.row_count; r++) order[at++] = model->motion_count + joint->row + r;
         }
     }
+
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
         if (owner[i] >= 0) continue;
@@ -122,6 +131,7 @@ static yk_status elimination_order(const yk_smooth_model *model, int *order)
             write_order(model, node_order, owner, head, next, order);
         }
     }
+
     yk_release(context, edges);
     yk_release(context, block);
     return status;
@@ -130,6 +140,7 @@ static yk_status elimination_order(const yk_smooth_model *model, int *order)
 yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
 {
     yk_context *context = model->context;
+
     *solver = (yk_linear_solver){0};
     yk_status status = yk_smooth_list_carried(model, solver);
     if (status != YK_OK) return status;
@@ -146,6 +157,7 @@ yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_worksp
         status = yk_sparse_create_ordered(context, model->unknown_count, entries, solver->entry_count,
                                           solver->entry_index, order, &solver->matrix);
     }
+
     yk_release(context, entries);
     yk_release(context, order);
     if (status != YK_OK) return status;
@@ -211,6 +223,7 @@ void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
     double *b = work->right, *solution = work->work_vector, *residual = work->work_vector + n;
+
     for (int i = 0; i < n; i++) b[i] *= scale[i];
     memset(solution, 0, (size_t)n * sizeof *solution);
     memcpy(residual, b, (size_t)n * sizeof *b);
@@ -224,5 +237,6 @@ void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *
         for (int i = model->motion_count; i < n; i++) residual[i] += work->compliance * solution[i];
         for (int i = 0; i < n; i++) residual[i] = b[i] - residual[i];
     }
+
     for (int i = 0; i < n; i++) b[i] = solution[i] * scale[i];
 }

@@ -101,12 +101,14 @@ static double rounding_of(const yk_smooth_model *model, const yk_smooth_workspac
 static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, double correction, bool *measured)
 {
     clock_state *clock = state->clock;
+
     *measured = false;
     if (work->new_inputs) { /* the last correction was made for other equations */
         work->new_inputs = false;
         if (work->iteration > 1) return 1;
     }
 
+    /* Expected, unless something has happened that earlier steps have not seen. */
     if (work->iteration == 1) {
         bool jump = correction > 8 * clock->correction;
         if (jump || clock->unmeasured >= MEASURE_EVERY) return 1;
@@ -115,6 +117,7 @@ static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, dou
         return rate > 0 ? fmin(rate, 1) : 1;
     }
 
+    /* Measured. */
     double rate = 0;
     if (work->last_correction > 0) rate = correction / work->last_correction;
     *measured = true;
@@ -127,6 +130,7 @@ static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, dou
     } else {
         clock->rate = fmax(rate, ROUNDING_FRACTION) / clock->age;
     }
+
     return rate;
 }
 
@@ -184,6 +188,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
         yk_smooth_solve_carried(model, work, solver, work->right);
     }
 
+    /* To the trial; the first correction estimates the local error. */
     double correction = method->update(model, state, work);
     work->iteration++;
     work->report.iterations++;
@@ -192,6 +197,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
         return yk_fail(model->context, YK_ERROR_DIVERGED,
                        "%s: the iteration at t = %g became infinite: use a smaller step", model->def.name, work->t);
     }
+
     if (work->iteration == 1) work->first_correction = correction;
     *converged = good_enough(model, state, work, correction);
     work->last_correction = correction;
@@ -227,10 +233,12 @@ static double rotating_rate(const yk_smooth_model *model, const yk_smooth_worksp
         largest = fmax(largest, yk_v3_norm2(frame->angular_velocity));
         largest = fmax(largest, yk_v3_norm2(frame->velocity) * inverse);
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         double rate = work->coordinates[k].rate * model->fraction[k];
         largest = fmax(largest, rate * rate);
     }
+
     return sqrt(largest);
 }
 
@@ -252,6 +260,7 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
             return status;
         }
     }
+
     clock->unmeasured += 1;
     clock->age += 1;
     if (work->iterated) return YK_OK;

@@ -45,6 +45,7 @@ static void solve(const yk_smooth_model *model, yk_smooth_workspace *work, const
         yk_smooth_solve_refined(model, work, solver);
         return;
     }
+
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
     double *b = work->work_vector, *image = work->work_vector + n, *x = work->right;
@@ -65,6 +66,7 @@ yk_status yk_smooth_rates(const yk_smooth_model *model, yk_smooth_workspace *wor
         yk_status status = yk_smooth_factor(model, work, solver);
         if (status != YK_OK) return status;
     }
+
     solve(model, work, solver);
     yk_smooth_read_accelerations(model, work);
     work->report.iterations++;
@@ -81,10 +83,12 @@ yk_status yk_smooth_project_positions(const yk_smooth_model *model, yk_smooth_wo
         if (gap <= rounding) return YK_OK;
         /* Rounding ends the decrease; anything larger is a step that went astray. */
         if (!(gap < 0.5 * last)) return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
+
         last = gap;
         solve(model, work, solver);
         yk_smooth_move_nodes(model, work, 1);
     }
+
     return YK_ERROR_DIVERGED;
 }
 
@@ -105,6 +109,7 @@ static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *w
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
     double *solution = work->work_vector, *residual = work->work_vector + n, *b = work->right;
+
     for (int i = 0; i < n; i++) {
         residual[i] = b[i] * scale[i];
         solution[i] = 0;
@@ -126,6 +131,7 @@ static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *w
         if (!(left < 0.1 * last)) return false;
         last = left;
     }
+
     return false;
 }
 
@@ -150,9 +156,11 @@ yk_status yk_smooth_solve_rates(yk_smooth *smooth)
     if (kept && !solver->match) status = yk_smooth_restore_factors(smooth);
     if (status != YK_OK) return status;
 
+    /* Kept factors, refined against the matrix of this placement. */
     assemble_rates(model, work, solver);
     if (kept && solve_with_kept(model, work, solver)) return YK_OK;
 
+    /* Too old, or none. */
     status = yk_smooth_factor(model, work, solver);
     if (status != YK_OK) return status;
     yk_smooth_remember_factors(smooth, LEVEL_ACCELERATION);
@@ -161,5 +169,6 @@ yk_status yk_smooth_solve_rates(yk_smooth *smooth)
     } else {
         yk_smooth_solve_refined(model, work, solver);
     }
+
     return YK_OK;
 }

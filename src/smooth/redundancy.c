@@ -56,8 +56,10 @@ static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *
         *seed = *seed * 6364136223846793005u + 1442695040888963407u;
         y[i] = (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
     }
+
     if (!orthonormalise(m, basis, count, y)) return false;
 
+    /* Inverse iteration, as long as |G^T y| falls. */
     double size = INFINITY;
     for (int k = 1; k <= INVERSE_ITERATIONS_MOST; k++) {
         put_multipliers(model, y, work->right);
@@ -74,6 +76,7 @@ static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *
         if (!(now < 0.95 * size)) return false;
         size = now;
     }
+
     return false;
 }
 
@@ -93,6 +96,7 @@ static yk_status report_redundant(const yk_smooth_model *model, const double *ba
         const char *comma = involved > 0 ? ", " : "";
         if (involved++ < NAMES_MAX) yk_text_add(model->context, &names, "%s'%s'", comma, joint->name);
     }
+
     if (involved > NAMES_MAX) yk_text_add(model->context, &names, " and %d more", involved - NAMES_MAX);
 
     yk_status status = yk_fail(model->context, YK_REDUNDANT,
@@ -115,6 +119,7 @@ yk_status yk_smooth_find_redundant(yk_smooth *smooth)
     double *basis = yk_allocate(context, capacity * m, sizeof *basis);
     if (!basis) return YK_ERROR_MEMORY;
 
+    /* Vectors of the null space one by one, with memory for as many as there are. */
     uint64_t seed = 1;
     int count = 0;
     while (count < NULL_VECTORS_MAX && count < model->row_count) {
@@ -130,6 +135,7 @@ yk_status yk_smooth_find_redundant(yk_smooth *smooth)
         basis = grown;
     }
 
+    /* Steps will want multipliers of least norm. */
     smooth->work.report.redundant = count;
     smooth->state.clock->redundant = count > 0;
     yk_status status = YK_OK;

@@ -74,6 +74,7 @@ static coordinate_reference *coordinates_of(const yk_smooth_model *model, part_s
 void yk_smooth_release_relaxation(yk_smooth *smooth)
 {
     yk_context *context = smooth->model.context;
+
     struct relaxation *made = smooth->relaxation;
     if (!made) return;
     for (int i = 0; i < made->count && made->part; i++) {
@@ -83,6 +84,7 @@ void yk_smooth_release_relaxation(yk_smooth *smooth)
         yk_release(context, part->jacobian);
         yk_release(context, part->pivot);
     }
+
     yk_release(context, made->part);
     yk_release(context, made->owner);
     yk_release(context, made->spare);
@@ -94,6 +96,7 @@ void yk_smooth_release_relaxation(yk_smooth *smooth)
 static yk_status make_part(const yk_smooth_model *model, const int *owner, int index, part_model *part)
 {
     yk_context *context = model->context;
+
     for (int i = 0; i < model->motion_count; i++) part->count += owner[i] == index;
     size_t n = (size_t)part->count;
     part->unknown = yk_allocate(context, n, sizeof *part->unknown);
@@ -114,6 +117,7 @@ static yk_status prepare(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
+
     if (smooth->relaxation) return YK_OK;
     int parts = yk_smooth_part_count(model);
     if (parts == 0)
@@ -142,6 +146,7 @@ static yk_status prepare(yk_smooth *smooth)
         int first = model->coordinate_first + flexible->coordinate;
         for (int k = 0; k < flexible->body->coordinates; k++) made->owner[first + k] = model->def.flexibles[i].part;
     }
+
     yk_status status = YK_OK;
     for (int i = 0; i < made->count && status == YK_OK; i++) status = make_part(model, made->owner, i, &made->part[i]);
     if (status != YK_OK) yk_smooth_release_relaxation(smooth);
@@ -196,6 +201,7 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
         frame->velocity = yk_v3_axpy(speed, axis, frame->velocity);
         return;
     }
+
     yk_rotation step = yk_rotation_of(yk_v3_scale(h, frame->angular_velocity));
     yk_rotation rotation = yk_rotation_of(yk_v3_scale(move, yk_rotation_tangent(&step, axis)));
     frame->rotation = yk_m3_mul(yk_q_matrix(rotation.quaternion), frame->rotation);
@@ -211,10 +217,12 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     int n = part->count;
     double *jacobian = part->jacobian, *base = jacobian + (size_t)n * (size_t)n;
     const yk_input *inputs = work->inputs;
+
     work->inputs = work->own_inputs;
     yk_status status = yk_smooth_renew_rates(smooth);
     if (status == YK_OK) status = yk_smooth_solve_rates(smooth);
 
+    /* V where nothing is displaced, and how far to displace. */
     double largest = 1;
     for (int i = 0; i < n; i++) {
         base[i] = work->right[part->unknown[i]];
@@ -244,6 +252,7 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
             work->coordinates[k].rate = coordinate.rate;
         }
     }
+
     work->inputs = inputs;
     if (status == YK_OK) status = yk_lu_factor(n, jacobian, part->pivot);
     smooth->solver.factorisations++;
@@ -281,6 +290,7 @@ static yk_status restore(yk_smooth *smooth, part_model *part, part_state *kept)
     double t = work->t, h = work->h, *spare = smooth->relaxation->spare;
     size_t bytes = factor_words(state) * sizeof *spare;
 
+    /* Difference at the placement of the image, and come back. */
     memcpy(spare, state->reference, bytes);
     yk_smooth_swap_placement(model, work, frames, coordinates);
     set_time(model, work, kept->t, kept->h);
@@ -364,6 +374,7 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
         if (contraction < 1 && contraction / (1 - contraction) * step <= INNER_FRACTION * *change) return YK_OK;
         last = step;
     }
+
     return last < 1e-6 ? YK_OK : diverged(model, work);
 }
 
@@ -391,6 +402,8 @@ yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, doub
 
     struct relaxation *relaxation = smooth->relaxation;
     part_model *part = &relaxation->part[index];
+
+    /* The first relaxation of a step opens its trial. */
     work->input_time = h;
     if (!work->open) {
         yk_generalised_alpha_open(model, state, work, t, h);
@@ -398,8 +411,10 @@ yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, doub
         relaxation->speed = typical_speed(model, state);
         work->relaxing = true;
     }
+
     yk_smooth_input_frames(model, work);
 
+    /* The part goes on from where its last relaxation left it. */
     work->stabilisation = yk_generalised_alpha_stabilisation(model, h);
     for (int i = 0; i < part->count; i++) part->acceleration[i] = *acceleration_of(model, work, part->unknown[i]);
     status = solve_part(smooth, index, change);
@@ -413,12 +428,15 @@ yk_status yk_smooth_accept_relaxed(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
+
     work->relaxing = false;
     yk_smooth_input_frames(model, work);
     work->stabilisation = yk_generalised_alpha_stabilisation(model, work->h);
     yk_status status = yk_smooth_solve_rates(smooth);
     work->stabilisation = 0;
     if (status != YK_OK) return status;
+
+    /* Only the multipliers are new: motions are those of the last sweep. */
     yk_smooth_read_multipliers(model, work);
     yk_generalised_alpha_close(model, &smooth->state, work);
     return YK_OK;

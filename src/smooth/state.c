@@ -23,8 +23,10 @@ static image_size image_size_of(const yk_smooth_model *model)
         size.rows += marker ? (size_t)yk_smooth_joint_of_port(port).row_count : 1;
         size.frames += marker;
     }
+
     if (model->integrator->remembers) size.method = 6 * size.nodes + size.coordinates;
 
+    /* In the order of yk_smooth_state_create. */
     size_t word = sizeof(double);
     size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows + size.method +
                       2 * size.coordinates * sizeof(coordinate_state) / word + size.coordinates;

@@ -30,6 +30,7 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_model *model = &smooth->model;
+
     if (port < 0 || port >= model->def.port_count)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name, port);
     const yk_port *of = &model->port_list[port];
@@ -51,6 +52,7 @@ static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_model *model = &smooth->model;
+
     if (port < 0 || port >= model->def.port_count || model->port_list[port].kind != YK_PORT_MARKER)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d", model->def.name, port);
 
@@ -101,12 +103,14 @@ static yk_status start(yk_subsystem *self, double t, double h, const yk_input *i
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
+
     if (!(h > 0))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g", model->def.name, h);
     yk_status status = YK_OK;
     if (!smooth->compiled) status = yk_smooth_compile(smooth);
     if (status != YK_OK) return status;
 
+    /* Positions, velocities and accelerations that satisfy all joints. */
     work->inputs = inputs;
     if (!inputs) make_own_inputs(model, work);
     status = yk_smooth_consistent_start(smooth, t, h);
@@ -125,6 +129,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
+
     if (!smooth->started) return not_started(model);
     for (int i = 0; i < model->def.port_count && !inputs; i++)
         if (model->ports[i].causality == YK_TAKES_MOTION)
@@ -139,6 +144,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     } else {
         status = model->integrator->advance(smooth, t, h);
     }
+
     work->inputs = NULL;
     return status >= 0 ? yk_smooth_watch(smooth, status) : status;
 }
@@ -203,6 +209,7 @@ static yk_status state_set(yk_subsystem *self, const double *image)
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
+
     if (!smooth->started) return not_started(model);
 
     /* The matrix keeps its factors if they are those of the new state. */
@@ -237,6 +244,7 @@ static trial_node predict_frame(const yk_smooth *smooth, int frame, double h)
         node.orientation = yk_q_unit(yk_q_mul(rotation.quaternion, now->orientation));
         node.frame.rotation = yk_q_matrix(node.orientation);
     }
+
     return node;
 }
 
@@ -307,6 +315,7 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
                 .kind = YK_SHAPE_LINE, .position = from, .orientation = yk_q_identity(), .size = yk_v3_sub(to, from)};
         }
     }
+
     return count;
 }
 

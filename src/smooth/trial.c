@@ -53,6 +53,7 @@ void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *wor
         node->orientation = yk_q_unit(yk_q_mul(step.quaternion, node->orientation));
         node->frame.rotation = yk_q_matrix(node->orientation);
     }
+
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k].value += fraction * work->right[model->coordinate_first + k];
 }
@@ -95,6 +96,8 @@ void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
         yk_inertia_global inertia;
         yk_vec3 force, torque;
         yk_inertia_rotate(&model->nodes[i].inertia, &frame->rotation, &inertia);
+
+        /* p' = M a and what velocities add; the balance about a moving node has v x p on its own. */
         yk_inertia_bias(&inertia, frame, &force, &torque);
         node->momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
         yk_momentum change = yk_inertia_momentum(&inertia, node->acceleration, node->angular_acceleration);
@@ -103,6 +106,7 @@ void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
         node->momentum_rate.linear = yk_v3_add(change.linear, force);
         node->momentum_rate.angular = yk_v3_sub(angular, yk_v3_cross(frame->velocity, node->momentum.linear));
     }
+
     if (model->def.flexible_count) yk_smooth_flexible_momenta(model, work);
 }
 
@@ -113,6 +117,8 @@ static double drive_power(const yk_smooth_workspace *work, const joint_model *jo
 {
     yk_drive drive = {0};
     if (joint->driven) drive = yk_smooth_drive(work, joint, work->t, false);
+
+    /* Against a prescribed frame that stands still, speeds are those of the body. */
     yk_frame still = work->trial[joint->node[1]].frame;
     if (joint->port >= 0 && !joint->driven) still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
     yk_joint_kinematics where;
@@ -126,6 +132,7 @@ static double drive_power(const yk_smooth_workspace *work, const joint_model *jo
         if (yk_row_on_velocity(row->kind)) speed += where.drive.value;
         power -= work->lambda[joint->row + r] * speed;
     }
+
     return power;
 }
 
@@ -135,8 +142,11 @@ void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *w
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
         if (!joint->driven && joint->port < 0) continue;
+
+        /* Attachments are needed where joints have drives, and only there. */
         if (!placed) yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
         placed = true;
+
         double power = drive_power(work, joint);
         work->supply += power;
         if (joint->port >= 0) work->port_supply += power;
@@ -149,6 +159,7 @@ void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *sta
     yk_smooth_drive_powers(model, work);
     work->loss += yk_smooth_beam_loss(model, work);
 
+    /* By the trapezoidal rule over the powers at both ends of the step. */
     clock->work += 0.5 * work->h * (clock->supply + work->supply);
     clock->port_work += 0.5 * work->h * (clock->port_supply + work->port_supply);
     clock->dissipated += 0.5 * work->h * (clock->loss + work->loss);
@@ -177,6 +188,7 @@ void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace 
         work->trial[i].frame = frames[i];
         frames[i] = swap;
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         trial_coordinate *trial = &work->coordinates[k];
         coordinate_reference swap = {.value = trial->value, .rate = trial->rate};
@@ -209,6 +221,7 @@ void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *s
                                      .acceleration = node->acceleration,
                                      .angular_acceleration = node->angular_acceleration};
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         const trial_coordinate *trial = &work->coordinates[k];
         state->coordinate_now[k] = (coordinate_state){.value = trial->value,
@@ -217,6 +230,7 @@ void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *s
                                                       .momentum_rate = trial->momentum_rate,
                                                       .acceleration = trial->acceleration};
     }
+
     memcpy(state->lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
     yk_smooth_keep_inputs(model, state, work);
 }
@@ -244,6 +258,7 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
         node->acceleration = now->acceleration;
         node->angular_acceleration = now->angular_acceleration;
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
         work->coordinates[k] = (trial_coordinate){.value = now->value,
@@ -252,6 +267,7 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
                                                   .momentum_rate = now->momentum_rate,
                                                   .acceleration = now->acceleration};
     }
+
     memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
     for (int i = 0; i < model->def.port_count; i++) work->wrench[i] = state->wrench[i];

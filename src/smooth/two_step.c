@@ -71,16 +71,20 @@ static void guess(const yk_smooth_model *model, const yk_smooth_state *state, in
     static const double far = 0.02; /* rad, or of the length of the model */
     const node_state *now = &state->now[i], *before = &state->before[i];
     const clock_state *clock = state->clock;
+
+    /* The change of velocity from the accelerations at both ends of the last step. */
     double half = 0;
     if (clock->steps != 0) half = 0.5 * h / clock->h;
     double a = h * (1 + half), b = -h * half;
     yk_vec3 change = combine(a, now->acceleration, b, before->acceleration);
     yk_vec3 spin_change = combine(a, now->angular_acceleration, b, before->angular_acceleration);
 
+    /* Where it would carry the node far, there is none. */
     double limit = far / h, reach = limit * model->length_scale;
     if (!(yk_v3_norm2(change) < reach * reach)) change = yk_v3(0, 0, 0);
     if (!(yk_v3_norm2(spin_change) < limit * limit)) spin_change = yk_v3(0, 0, 0);
 
+    /* In the chart, the rate that belongs to the angular velocity. */
     node->frame.velocity = yk_v3_add(now->velocity, change);
     yk_vec3 spin = yk_v3_add(now->angular_velocity, spin_change);
     yk_rotation rotation = yk_rotation_of(yk_v3_axpy(c, spin, node->phi_past));
@@ -103,6 +107,8 @@ static void predict_node(const yk_smooth_model *model, const yk_smooth_state *st
     const clock_state *clock = state->clock;
     yk_two_step method = method_for(model, state, h);
     yk_vec3 phi_rate_before = place_past(state, &method, i, h, node);
+
+    /* A first step has no past to extrapolate from. */
     if (clock->steps == 0) {
         guess(model, state, i, h, method.b0 * h, node);
     } else {
@@ -112,6 +118,7 @@ static void predict_node(const yk_smooth_model *model, const yk_smooth_state *st
         node->frame.velocity = hermite_rate(ratio, move, now->velocity, before->velocity);
         node->phi_rate = hermite_rate(ratio, rotation, now->angular_velocity, phi_rate_before);
     }
+
     place(now, method.b0 * h, node);
     node->acceleration = now->acceleration;
     node->angular_acceleration = now->angular_acceleration;
@@ -173,6 +180,7 @@ static void open_trial(const yk_smooth_model *model, const yk_smooth_state *stat
         double last = state->lambda[r];
         work->lambda[r] = last + ratio * (last - state->lambda_before[r]);
     }
+
     yk_smooth_open_newton(state, work);
 }
 
@@ -196,6 +204,7 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
         double size = fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(rotation));
         if (size > largest || isnan(size)) largest = size;
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         trial_coordinate *trial = &work->coordinates[k];
         double move = work->right[model->coordinate_first + k], size = move * model->fraction[k];
@@ -205,6 +214,7 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
         if (size > largest || isnan(size)) largest = size;
     }
 
+    /* Multipliers count in units of the matrix. */
     double scale = model->mass_scale * inverse * inverse;
     const double *change = &work->right[model->motion_count];
     for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * change[r];
@@ -233,6 +243,7 @@ static void accelerations(const yk_smooth_model *model, const yk_smooth_state *s
             rate_of(m, h, node->frame.angular_velocity, now->angular_velocity, before->angular_velocity,
                     now->angular_acceleration, before->angular_acceleration);
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
         trial_coordinate *trial = &work->coordinates[k];
@@ -256,14 +267,17 @@ static void close_trial(const yk_smooth_model *model, yk_smooth_state *state, yk
         state->before[i] = *now;
         state->rotation[i] = work->trial[i].rotation.phi;
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
         state->older_change[k] = now->value - before->value;
         *before = *now;
     }
+
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
     yk_smooth_state_from_trial(model, state, work);
 
+    /* The step is over. */
     clock_state *clock = state->clock;
     clock->unchanged = clock->h == work->h ? clock->unchanged + 1 : 0;
     clock->t = work->t;
@@ -320,6 +334,7 @@ static double local_error(const yk_smooth_model *model, const yk_smooth_state *s
         displaced = fmax(displaced, model->reach[k] * fabs(third));
     }
 
+    /* Of a node, position by the length scale and rotation. */
     double largest = displaced / model->length_scale;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i], *before = &state->before[i];
@@ -336,6 +351,7 @@ static double local_error(const yk_smooth_model *model, const yk_smooth_state *s
         }
         largest = fmax(largest, fmax(yk_v3_norm(jerk) / model->length_scale, yk_v3_norm(swing)));
     }
+
     return constant * h * h * h * largest * model->length_scale;
 }
 
@@ -382,6 +398,7 @@ static yk_status try_step(yk_smooth *smooth, double begin, double local, double 
         work->report.error = local_error(model, state, work);
         *accepted = work->report.error <= tolerance;
     }
+
     if (!*accepted) yk_smooth_trial_from_state(model, state, work);
     return status;
 }
@@ -393,6 +410,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     yk_smooth_workspace *work = &smooth->work;
     clock_state *clock = state->clock;
     bool controlled = model->def.options.error_tolerance > 0;
+    /* Under error control, steps go on as the last ended. */
     double done = 0, size = h;
     if (controlled && !work->open) size = clock->size > 0 ? clock->size : first_size(model, state, h);
 
@@ -419,6 +437,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
             continue;
         }
 
+        /* Rejected: the step is cut, until it would be too small. */
         work->report.rejected++;
         if (status == YK_ERROR_SINGULAR && clock->redundant == 0) {
             /* Joints have come to depend on each other on the way: go on with multipliers of least norm. */
@@ -436,6 +455,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
                        "larger tolerance",
                        model->def.name, model->def.options.error_tolerance, t + done);
     }
+
     clock->t = t + h;
     return YK_OK;
 }
@@ -455,6 +475,7 @@ yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, i
         if (status != YK_OK) return status;
         close_trial(model, state, work);
     }
+
     return YK_OK;
 }
 
@@ -463,6 +484,7 @@ static yk_status vary(yk_smooth *smooth, double t, double h)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_state *state = &smooth->state;
     variation *v = smooth->variation;
+
     v->size_count = 0;
     memcpy(v->mark, state->image, state->words * sizeof *v->mark);
     yk_status status = advance(smooth, t, h);
@@ -481,11 +503,13 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
+
     work->input_time = h;
     if (!work->open) open_trial(model, state, work, t, h);
     work->iterated = work->new_inputs = true;
     yk_smooth_input_frames(model, work);
 
+    /* What the iteration reached is shown with its accelerations. */
     bool converged;
     yk_status status = yk_smooth_iterate_once(smooth, &converged);
     if (status != YK_OK) return status;

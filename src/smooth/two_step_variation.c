@@ -79,6 +79,7 @@ static void one_column(yk_smooth *smooth, int column)
         }
         if (change <= SETTLED * size) break;
     }
+
     yk_variation_read(smooth, column, fraction_of(smooth), displace);
 }
 
@@ -87,6 +88,7 @@ yk_status yk_two_step_vary(yk_smooth *smooth)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
+
     yk_variation_keep(smooth);
     model->integrator->momenta(model, work);
     yk_smooth_assemble(model, work, &smooth->solver, LEVEL_STEP);
@@ -96,6 +98,7 @@ yk_status yk_two_step_vary(yk_smooth *smooth)
         yk_smooth_port_rows(model, work, v->rows);
         for (int c = 0; c < v->columns; c++) one_column(smooth, c);
     }
+
     yk_variation_restore(smooth);
     return status;
 }

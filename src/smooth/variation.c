@@ -29,6 +29,7 @@ static yk_status create(yk_smooth *smooth, int degree)
     const yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
     variation *v = yk_allocate(context, 1, sizeof *v);
+
     if (!v) return YK_ERROR_MEMORY;
     smooth->variation = v;
     v->degree = degree;
@@ -39,8 +40,10 @@ static yk_status create(yk_smooth *smooth, int degree)
         if (size == 1) v->outputs += SCALAR_MOTIONS;
         if (size == 6) v->outputs += MARKER_MOTIONS;
     }
+
     v->columns = v->port_rows * (degree + 1);
 
+    /* All memory of a step with its derivatives. */
     size_t columns = (size_t)v->columns, unknowns = (size_t)model->unknown_count, word = sizeof(double);
     size_t stages = (size_t)model->integrator->stages, words = smooth->state.words;
     v->row = yk_allocate(context, columns, sizeof *v->row);
@@ -68,6 +71,7 @@ static yk_status create(yk_smooth *smooth, int degree)
         yk_smooth_release_variation(smooth);
         return YK_ERROR_MEMORY;
     }
+
     v->output[1] = v->output[0] + v->outputs;
 
     /* Of each port all components in their first power of time, then in the next. */
@@ -81,6 +85,7 @@ static yk_status create(yk_smooth *smooth, int degree)
             }
         row += size;
     }
+
     return YK_OK;
 }
 
@@ -105,6 +110,7 @@ void yk_variation_restore(yk_smooth *smooth)
     const yk_smooth_model *model = &smooth->model;
     const variation *v = smooth->variation;
     yk_smooth_workspace *work = &smooth->work;
+
     memcpy(work->trial, v->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(work->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(work->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
@@ -140,6 +146,7 @@ void yk_variation_read_side(yk_smooth *smooth, int side)
     const yk_smooth_model *model = &smooth->model;
     variation *v = smooth->variation;
     double *to = v->output[side];
+
     yk_smooth_show_attachments(model, &smooth->work);
     for (int p = 0; p < model->def.port_count; p++) {
         int size = yk_smooth_port_size(&model->ports[p]);
@@ -188,6 +195,7 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int 
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
+
     if (degree < 0 || degree > YK_INPUT_DEGREE_MAX)
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "%s: sensitivities to wrenches of degree %d: 0 to %d are known", model->def.name, degree,
@@ -197,6 +205,7 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int 
     if (!smooth->variation) status = create(smooth, degree);
     if (status != YK_OK) return status;
 
+    /* The step itself, and its derivatives on the way. */
     smooth->variation->matrix = matrix;
     work->varying = true;
     status = model->integrator->vary(smooth, t, h);

@@ -81,6 +81,7 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
                        const flexible_model *of, flexible_watch *seen)
 {
     const yk_ffrf *body = &of->body->modal;
+
     if (seen->warned_spin || body->slowest == 0) return;
     const yk_frame *frame = &work->trial[of->node].frame;
     yk_vec3 w = yk_m3_apply_transposed(frame->rotation, frame->angular_velocity);
@@ -160,6 +161,7 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
 {
     const yk_ffrf *body = &of->body->modal;
     const coordinate_state *now = &state->coordinate_now[of->coordinate];
+
     if (seen->warned_inertia || fraction < SMALL || body->curve_count == 0) return;
 
     yk_vec3 moment = {0, 0, 0};
@@ -191,6 +193,7 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
         double move = model->reach[k] * state->coordinate_now[k].value;
         square += move * move;
     }
+
     double fraction = sqrt(square) / of->body->length;
 
     /* Beyond sense, beyond what inertia allows, beyond small. */
@@ -235,5 +238,6 @@ yk_status yk_smooth_watch(yk_smooth *smooth, yk_status status)
         if (of->node >= 0) watch_spin(model, state, &smooth->work, of, seen);
         if (fixed) watch_steps(model, state, of, seen);
     }
+
     return yk_smooth_watch_start(smooth, status);
 }

@@ -20,6 +20,7 @@ static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_worksp
     if (!work->flexibles || !work->flexible_loads || !work->attachments || !work->flexible_store)
         return YK_ERROR_MEMORY;
 
+    /* One block of memory, bodies first and then attachments. */
     double *at = work->flexible_store;
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_flexible *body = model->flexibles[i].body;
@@ -31,12 +32,14 @@ static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_worksp
                                               .loads = &work->flexible_loads[i]};
         at += yk_smooth_flexible_words(body);
     }
+
     for (int i = 0; i < def->attachment_count; i++) {
         const attachment_model *attachment = &model->attachments[i];
         work->attachments[i] =
             (attachment_trial){.jacobian = at, .pose = {.pull = (yk_vec3 *)(at + 6 * attachment->count)}};
         at += yk_smooth_attachment_words(model->flexibles[attachment->flexible].body, attachment);
     }
+
     return YK_OK;
 }
 
@@ -57,16 +60,19 @@ yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_wor
                     work->work_vector && work->scratch;
     if (!complete) return YK_ERROR_MEMORY;
 
+    /* Frames that nothing moves stand in the origin. */
     for (int i = 0; i < model->frame_count; i++) {
         work->trial[i].frame = yk_frame_ground();
         work->trial[i].orientation = yk_q_identity();
     }
+
     return create_flexibles(model, work);
 }
 
 void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     yk_context *context = model->context;
+
     yk_release(context, work->trial), work->trial = NULL;
     yk_release(context, work->coordinates), work->coordinates = NULL;
     yk_release(context, work->lambda), work->lambda = NULL;
