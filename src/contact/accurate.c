@@ -20,13 +20,12 @@
  * central one. It stops when it no longer gains. Proximal point iterations (proximal.h) then go on from the best
  * iterate, and from a few sweeps if that fails. Box friction is solved by Gauss-Seidel sweeps in turn with Newton
  * steps. */
-#include "contact/accurate.h"
+#include "contact/methods.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "contact/cone.h"
-#include "contact/gauss_seidel.h"
 #include "contact/newton.h"
 #include "contact/proximal.h"
 

@@ -1,7 +1,7 @@
 /* Block Gauss-Seidel: one contact after the other takes the impulse that its own conditions ask for, all others held
  * (Jean 1999; Tasora, Anitescu 2011), by an exact local solution or by one projected step. Bilateral blocks are solved
  * exactly. */
-#include "contact/gauss_seidel.h"
+#include "contact/methods.h"
 
 #include <math.h>
 #include <string.h>

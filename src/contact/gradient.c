@@ -6,7 +6,7 @@
  * found by backtracking; as the objective is quadratic the test is d W d <= L |d|^2 for the step d, and the product W d
  * serves for the gradient as well, so an iteration costs one product. Momentum restarts when it points uphill
  * (O'Donoghue, Candes 2015). With Coulomb friction the lift mu |u_T| follows the iterates. */
-#include "contact/gradient.h"
+#include "contact/methods.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,13 +1,12 @@
 /* Box friction as a sequence of mixed linear complementarity problems: friction is bounded by mu times the normal
  * impulse of the last problem, rim (15); a few Gauss-Seidel sweeps give the first. The active and tight sets of rim
  * (27) settle after a few problems, and so do the bounds when friction does not change the normal impulses too much. */
-#include "contact/pivot.h"
+#include "contact/methods.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "contact/cone.h"
-#include "contact/gauss_seidel.h"
 #include "contact/mlcp.h"
 
 /* M = W + softness + pull, with the bounds of normals and bilateral rows. */

@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "contact/accurate.h"
-#include "contact/gauss_seidel.h"
-#include "contact/gradient.h"
-#include "contact/pivot.h"
+#include "contact/methods.h"
 
 yk_contact_options yk_contact_options_default(void)
 {
@@ -17,12 +14,6 @@ yk_contact_options yk_contact_options_default(void)
                                 .relaxation_factor = 1,
                                 .exact_local = true,
                                 .check_interval = 1};
-}
-
-const char *yk_contact_method_name(yk_contact_method method)
-{
-    static const char *const names[] = {"automatic", "gauss-seidel", "projected-gradient", "accurate", "pivot"};
-    return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";
 }
 
 /* A few sweeps are enough for loose tolerances; the accurate method wins soon below. */
@@ -52,6 +43,24 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
     return yk_contact_solve_pivot(context, problem, &part, r, u, report);
 }
 
+static const struct {
+    const char *name;
+    yk_contact_run *run;
+} methods[] = {
+    [YK_CONTACT_AUTOMATIC] = {"automatic", solve_automatic},
+    [YK_CONTACT_GAUSS_SEIDEL] = {"gauss-seidel", yk_contact_solve_gauss_seidel},
+    [YK_CONTACT_PROJECTED_GRADIENT] = {"projected-gradient", yk_contact_solve_gradient},
+    [YK_CONTACT_ACCURATE] = {"accurate", yk_contact_solve_accurate},
+    [YK_CONTACT_PIVOT] = {"pivot", yk_contact_solve_pivot},
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+const char *yk_contact_method_name(yk_contact_method method)
+{
+    if ((unsigned)method >= METHODS) return "unknown";
+    return methods[method].name;
+}
+
 yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem, const yk_contact_options *options,
                            double *r, double *u, yk_contact_report *report)
 {
@@ -60,6 +69,8 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT, "contact: the relaxation factor is %g, it must lie between 0 and 2",
                        options->relaxation_factor);
+    if ((unsigned)options->method >= METHODS)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: unknown method %d", (int)options->method);
     if (!(options->tolerance >= 0) || options->iterations < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "contact: tolerance %g and iterations %d must not be negative",
                        options->tolerance, options->iterations);
@@ -76,18 +87,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     double *own_u = u ? u : yk_allocate(context, rows, sizeof *own_u);
     if (!own_u) return YK_ERROR_MEMORY;
 
-    switch (options->method) {
-    case YK_CONTACT_AUTOMATIC: status = solve_automatic(context, problem, options, r, own_u, report); break;
-    case YK_CONTACT_GAUSS_SEIDEL:
-        status = yk_contact_solve_gauss_seidel(context, problem, options, r, own_u, report);
-        break;
-    case YK_CONTACT_PROJECTED_GRADIENT:
-        status = yk_contact_solve_gradient(context, problem, options, r, own_u, report);
-        break;
-    case YK_CONTACT_ACCURATE: status = yk_contact_solve_accurate(context, problem, options, r, own_u, report); break;
-    case YK_CONTACT_PIVOT: status = yk_contact_solve_pivot(context, problem, options, r, own_u, report); break;
-    default: status = yk_fail(context, YK_ERROR_ARGUMENT, "contact: unknown method %d", (int)options->method); break;
-    }
+    status = methods[options->method].run(context, problem, options, r, own_u, report);
     if (!u) yk_release(context, own_u);
     report->seconds = yk_clock_seconds() - start;
     return status;
