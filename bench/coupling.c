@@ -5,6 +5,7 @@
 #include "yoke/record.h"
 
 enum { STEPS = 20000 };
+static const double STEP = 1e-4; /* s */
 
 typedef struct pair {
     yk_subsystem *masses[2];
@@ -25,7 +26,7 @@ static bool open_pair(bench *run, const yk_scheme_def *scheme, pair *p)
                          .interfaces = &joint,
                          .interface_count = 1,
                          .scheme = *scheme,
-                         .step = 1e-4};
+                         .step = STEP};
     *p = (pair){0};
     yk_context *context = bench_context(run);
     return bench_check(run, yk_oscillator_create(context, &left, &p->masses[0])) &&
@@ -68,48 +69,42 @@ static void explicit_gauss_seidel(bench *run)
 
 static void explicit_index_3(bench *run)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.inputs = YK_EXPLICIT_INPUTS_INDEX_3;
-    step_pair(run, &scheme);
+    yk_explicit_options options = yk_explicit_default();
+    options.inputs = YK_EXPLICIT_INPUTS_INDEX_3;
+    step_pair(run, &(yk_scheme_def){yk_scheme_explicit(), &options});
 }
 
 static void explicit_jacobi(bench *run)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.order = YK_ORDER_JACOBI;
-    scheme.inputs = (yk_explicit_inputs){true, 0.2, 0.2, 1};
-    step_pair(run, &scheme);
+    yk_explicit_options options = yk_explicit_default();
+    options.order = YK_ORDER_JACOBI;
+    options.inputs = YK_INPUTS_WEIGHTED;
+    options.alpha = 0.2 / (STEP * STEP);
+    options.beta = 0.2 / STEP;
+    options.gamma = 1;
+    step_pair(run, &(yk_scheme_def){yk_scheme_explicit(), &options});
 }
 
 static void tight(bench *run)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT;
-    step_pair(run, &scheme);
+    step_pair(run, &(yk_scheme_def){.ops = yk_scheme_tight()});
 }
 
 static void tight_aitken(bench *run)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT;
-    scheme.acceleration = YK_ACCELERATION_AITKEN;
-    step_pair(run, &scheme);
+    yk_tight_options options = yk_tight_default();
+    options.acceleration = YK_ACCELERATION_AITKEN;
+    step_pair(run, &(yk_scheme_def){yk_scheme_tight(), &options});
 }
 
 static void loose(bench *run)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT;
-    scheme.iterations = 0;
-    scheme.inputs = YK_EXPLICIT_INPUTS_INDEX_1;
-    step_pair(run, &scheme);
+    step_pair(run, &(yk_scheme_def){.ops = yk_scheme_loose()});
 }
 
 static void monolithic(bench *run)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_MONOLITHIC;
-    step_pair(run, &scheme);
+    step_pair(run, &(yk_scheme_def){.ops = yk_scheme_monolithic()});
 }
 
 /* Position, velocity and wrench of both masses, kept at every macro step. */
@@ -160,8 +155,8 @@ static void raw_calls(bench *run)
     while (good && bench_repeat(run)) {
         bench_start(run);
         for (int i = 0; i < STEPS; i++) {
-            p.masses[1]->ops->step(p.masses[1], i * 1e-4, 1e-4, &motion);
-            p.masses[0]->ops->step(p.masses[0], i * 1e-4, 1e-4, &wrench);
+            p.masses[1]->ops->step(p.masses[1], i * STEP, STEP, &motion);
+            p.masses[0]->ops->step(p.masses[0], i * STEP, STEP, &wrench);
         }
         bench_stop(run, STEPS);
     }

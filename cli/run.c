@@ -34,35 +34,15 @@ static bool show_progress(void *user, const yk_run_progress *p)
 
 /* Summary ---------------------------------------------------------------------------------------------------------- */
 
-static const char *rim_words(const yk_scheme_def *s)
-{
-    switch (s->rim.extrapolation) {
-    case YK_EXTRAPOLATION_RIM: return "rim";
-    case YK_EXTRAPOLATION_HOLD: return "rim with hold in place of the model";
-    case YK_EXTRAPOLATION_LINEAR: return "rim with linear extrapolation in place of the model";
-    case YK_EXTRAPOLATION_QUADRATIC: return "rim with quadratic extrapolation in place of the model";
-    }
-    return "";
-}
-
-static const char *scheme_words(const yk_scheme_def *s)
-{
-    switch (s->kind) {
-    case YK_SCHEME_EXPLICIT: return s->order == YK_ORDER_JACOBI ? "explicit, jacobi" : "explicit, gauss-seidel";
-    case YK_SCHEME_TIGHT: return s->iterations == 0 ? "loose (tight without iterations)" : "tight";
-    case YK_SCHEME_MONOLITHIC: return "monolithic";
-    case YK_SCHEME_INDEX1: return "index1";
-    case YK_SCHEME_RIM: return rim_words(s);
-    case YK_SCHEME_RELAXED: return s->order == YK_ORDER_JACOBI ? "relaxed, jacobi" : "relaxed, gauss-seidel";
-    }
-    return "";
-}
-
 static void print_head(const yk_scenario_info *info)
 {
     printf("%s\n", *info->title ? info->title : info->path);
     printf("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step, info->end);
-    if (info->subsystem_count > 1) printf(", coupling %s", scheme_words(&info->scheme));
+    if (info->subsystem_count > 1) {
+        char title[80];
+        yk_scheme_title(&info->scheme, title, sizeof title);
+        printf(", coupling %s", title);
+    }
     printf("\n");
 }
 
@@ -79,9 +59,11 @@ static void print_steps(const yk_run_report *report, yk_system *system)
         printf("  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite of their error\n",
                (long long)all.steps, all.smallest_step, all.largest_step, (long long)all.steps_rejected,
                (long long)all.steps_forced);
-    if (all.jacobians)
-        printf("  %lld coupling Jacobians, %lld calls of subsystems for their finite differences\n",
-               (long long)all.jacobians, (long long)all.difference_runs);
+
+    yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
+    int count = yk_system_scheme_statistics(system, rows);
+    for (int i = 0; i < count; i++) printf("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
+    if (count > 0) printf("\n");
     printf("  state hash %016" PRIx64 "\n", report->state_hash);
 }
 
@@ -94,7 +76,7 @@ static void print_time(const char *name, int64_t calls, double own, double all)
 
 static bool is_merged(const yk_scenario_info *info)
 {
-    return info->subsystem_count > 1 && yk_scheme_merges(info->scheme.kind);
+    return info->subsystem_count > 1 && yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
 }
 
 static void print_subsystems(const yk_scenario_info *info, yk_system *system, double seconds)

@@ -11,28 +11,6 @@
 #include "pictures.h"
 #include "yoke/analysis.h"
 
-static bool read_inputs(const char *text, yk_explicit_inputs *inputs)
-{
-    double a, b, c;
-    char rest;
-    if (strchr(text, ',')) {
-        if (sscanf(text, "%lf,%lf,%lf%c", &a, &b, &c, &rest) == 3) {
-            *inputs = (yk_explicit_inputs){true, a, b, c};
-            return true;
-        }
-        fprintf(stderr, "yoke: --inputs '%s': the weights are three numbers alpha*h^2,beta*h,gamma such as 2,2,1\n",
-                text);
-        return false;
-    }
-    static const char *const words[] = {"original", "index-1", "index-2", "index-3", NULL};
-    const yk_explicit_inputs values[] = {YK_EXPLICIT_INPUTS_ORIGINAL, YK_EXPLICIT_INPUTS_INDEX_1,
-                                         YK_EXPLICIT_INPUTS_INDEX_2, YK_EXPLICIT_INPUTS_INDEX_3};
-    int index;
-    if (!options_pick("inputs", text, words, &index)) return false;
-    *inputs = values[index];
-    return true;
-}
-
 static bool read_integrators(const char *text, yk_two_mass *model)
 {
     static const char *const words[] = {"two-step", "semi-implicit", "exact", NULL};
@@ -48,31 +26,49 @@ static bool read_integrators(const char *text, yk_two_mass *model)
     return true;
 }
 
-static bool read_scheme(two_mass_request *r)
+/* Sets an option, where it was given or the scheme has it. */
+static bool set_option(yk_context *context, two_mass_request *r, const char *key, const char *given, const char *usual)
 {
-    static const char *const schemes[] = {"explicit", "tight", "monolithic", "loose", NULL};
-    static const char *const orders[] = {"gauss-seidel", "jacobi", NULL};
-    static const char *const exchanges[] = {"motion", "forces", NULL};
-    static const char *const accelerations[] = {"none", "aitken", "quasi-newton", NULL};
-    yk_scheme_def *scheme = &r->model.scheme;
-    int kind, order, exchange, acceleration;
-    if (!options_pick("scheme", r->scheme, schemes, &kind) || !options_pick("order", r->order, orders, &order) ||
-        !options_pick("exchange", r->exchange, exchanges, &exchange) ||
-        !options_pick("acceleration", r->acceleration, accelerations, &acceleration))
-        return false;
-    bool loose = kind == 3;
-    scheme->kind = loose ? YK_SCHEME_TIGHT : (yk_scheme_kind)kind;
-    scheme->order = (yk_order)order;
-    scheme->exchange = exchange == 0 ? YK_EXCHANGE_MOTION : YK_EXCHANGE_FORCES;
-    scheme->acceleration = (yk_acceleration)acceleration;
-    if (r->iterations >= 0) {
-        /* A fixed number of repetitions, converged or not: a tolerance that nothing meets. */
-        scheme->iterations = (int)r->iterations;
-        scheme->tolerance = scheme->relative_tolerance = 0;
-        r->model.fixed_iterations = true;
-    }
-    if (loose) scheme->iterations = 0;
-    return read_inputs(r->inputs, &scheme->inputs) && read_integrators(r->integrators, &r->model);
+    const yk_scheme_ops *scheme = r->model.scheme.ops;
+    const yk_option *row = yk_scheme_option(scheme, key);
+    if (!given && !row) return true;
+
+    /* A word that is not known, with the nearest. */
+    const char *words[16] = {NULL};
+    for (int i = 0; row && row->words && row->words[i].word && i < 15; i++) words[i] = row->words[i].word;
+    int index;
+    if (given && words[0] && !strchr(given, ',') && !options_pick(key, given, words, &index)) return false;
+
+    if (yk_scheme_set(context, scheme, r->options, key, given ? given : usual) == YK_OK) return true;
+    fprintf(stderr, "yoke: %s\n", yk_last_message(context));
+    return false;
+}
+
+static bool read_scheme(yk_context *context, two_mass_request *r)
+{
+    const char *words[32] = {NULL};
+    int index;
+    for (int i = 0; yk_scheme_at(i) && i < 31; i++) words[i] = yk_scheme_at(i)->name;
+    if (!options_pick("scheme", r->scheme ? r->scheme : words[0], words, &index)) return false;
+    const yk_scheme_ops *scheme = yk_scheme_at(index);
+    yk_scheme_fill(scheme, r->options);
+    r->scheme = scheme->name;
+    r->model.scheme = (yk_scheme_def){.ops = scheme, .options = r->options};
+
+    /* The map is that of the converged scheme, up to rounding of deviations of 1; or that of a fixed number of repetitions,
+     * converged or not, by tolerances that nothing meets: a question about the plain iteration. */
+    char iterations[24];
+    bool fixed = r->iterations >= 0;
+    r->model.fixed_iterations = fixed;
+    snprintf(iterations, sizeof iterations, "%.0f", fixed ? r->iterations : 100);
+    return set_option(context, r, "order", r->order, "gauss-seidel") &&
+           set_option(context, r, "exchange", r->exchange, "motion") &&
+           set_option(context, r, "inputs", r->inputs, "index-1") &&
+           set_option(context, r, "acceleration", r->acceleration, fixed ? "none" : "quasi-newton") &&
+           set_option(context, r, "iterations", NULL, iterations) &&
+           set_option(context, r, "tolerance", NULL, fixed ? "0" : "1e-12") &&
+           set_option(context, r, "relative_tolerance", NULL, fixed ? "0" : "1e-14") &&
+           read_integrators(r->integrators, &r->model);
 }
 
 bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity)
@@ -173,9 +169,10 @@ static int make_map(yk_context *context, const two_mass_request *r, const yk_map
     if (good) printf("stable fraction %.4f\n", yk_stable_fraction(radii, count));
     if (good && r->plot) {
         char title[160];
-        bool inputs = r->model.scheme.kind == YK_SCHEME_EXPLICIT;
-        snprintf(title, sizeof title, "spectral radius of scheme %s%s%s", r->scheme, inputs ? ", inputs " : "",
-                 inputs ? r->inputs : "");
+        const char *inputs = r->inputs ? r->inputs : "index-1";
+        bool has_inputs = yk_scheme_option(r->model.scheme.ops, "inputs");
+        snprintf(title, sizeof title, "spectral radius of scheme %s%s%s", r->scheme, has_inputs ? ", inputs " : "",
+                 has_inputs ? inputs : "");
         status = picture_map(context, r->plot, title, x, y, radii);
         if (status == YK_OK) printf("picture %s.svg, %s.png\n", r->plot, r->plot);
     }
@@ -220,14 +217,12 @@ static int run_request(const two_mass_request *r)
 int two_mass_run(two_mass_request *r)
 {
     yk_two_mass *m = &r->model;
-    if (!r->scheme) r->scheme = "explicit";
-    if (!r->order) r->order = "gauss-seidel";
-    if (!r->exchange) r->exchange = "motion";
-    if (!r->inputs) r->inputs = "index-1";
-    /* A fixed number of repetitions is a question about the plain iteration. */
-    if (!r->acceleration) r->acceleration = r->iterations >= 0 ? "none" : "quasi-newton";
     if (!r->integrators) r->integrators = "two-step,semi-implicit";
-    if (!read_scheme(r)) return EXIT_MISUSE;
+    yk_context *context = yk_context_create(NULL);
+    if (!context) return EXIT_FAILED;
+    bool good = read_scheme(context, r);
+    yk_context_destroy(context);
+    if (!good) return EXIT_MISUSE;
     for (const char *const *name = yk_two_mass_parameters(); *name; name++)
         if (!check_parameter(*name, *yk_two_mass_parameter(m, *name))) return EXIT_MISUSE;
     return run_request(r);

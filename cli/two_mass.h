@@ -7,6 +7,7 @@
 
 typedef struct two_mass_request {
     yk_two_mass model;
+    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)]; /* of its scheme */
     const char *scheme, *order, *exchange, *inputs, *acceleration, *integrators;
     double iterations;
     option_list maps;

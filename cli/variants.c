@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const scheme_words[] = {"explicit", "tight",   "loose",      "index1",
-                                           "rim",      "relaxed", "monolithic", NULL};
-
 static bool refuse(variant_list *list, const char *text)
 {
     fprintf(stderr,
@@ -35,12 +32,14 @@ static bool add_variant(variant_list *list, const char *text)
 
 static bool add_schemes(variant_list *list, const char *schemes)
 {
+    const char *words[32] = {NULL};
+    for (int i = 0; yk_scheme_at(i) && i < 31; i++) words[i] = yk_scheme_at(i)->name;
     while (schemes && *schemes) {
         size_t length = strcspn(schemes, ",");
         char word[40], text[160];
         int index;
         snprintf(word, sizeof word, "%.*s", (int)length, schemes);
-        if (!options_pick("schemes", word, scheme_words, &index)) {
+        if (!options_pick("schemes", word, words, &index)) {
             variants_free(list);
             return false;
         }

@@ -202,10 +202,10 @@ int main(void)
     printf("Yoke %s: two carts for %g s in steps of %g s\n\n", yk_version(), duration, def.step);
     printf("%-8s  %10s  %10s  %10s  %10s  %10s\n", "scheme", "radius", "calls/step", "error (m)", "gap (m)",
            "energy (J)");
-    def.scheme.kind = YK_SCHEME_EXPLICIT;
     yk_status status = simulate(context, "explicit", &def, omega);
-    def.scheme.kind = YK_SCHEME_TIGHT;
-    def.scheme.acceleration = YK_ACCELERATION_AITKEN;
+    yk_tight_options tight = yk_tight_default();
+    tight.acceleration = YK_ACCELERATION_AITKEN;
+    def.scheme = (yk_scheme_def){yk_scheme_tight(), &tight};
     if (status >= 0) status = simulate(context, "tight", &def, omega);
     if (status < 0) fprintf(stderr, "%s: %s\n", yk_status_text(status), yk_last_message(context));
     yk_context_destroy(context);

@@ -382,11 +382,11 @@ typedef struct yk_two_mass {
     double damping_ratio;   /* xi2 / xi1 */
     yk_two_mass_integrator integrators[2];
     yk_scheme_def scheme;
-    bool fixed_iterations; /* the radius is that of scheme.iterations repetitions, converged or not */
+    bool fixed_iterations; /* the radius is that of all repetitions that the scheme may make, converged or not */
 } yk_two_mass;
 
-/* rho_inf 0.6, omega_h 0.1, equal masses, no spring or damper on mass 2; two-step and semi-implicit; the default scheme
- * with tolerances that make its iterations converge fully. */
+/* rho_inf 0.6, omega_h 0.1, equal masses, no spring or damper on mass 2; two-step and semi-implicit; the default scheme.
+ * The map of a scheme that iterates is that of its tolerances: deviations are of size 1. */
 yk_two_mass yk_two_mass_default(void);
 
 /* The names of the six numbers above, as on the command line ("rho-inf", "omega-h", ...); NULL-terminated. */

@@ -1,6 +1,6 @@
 /* Coupled systems: subsystems joined at their ports, advanced together by a coupling scheme.
  *
- *   def -> yk_system_create -> yk_system_start -> yk_system_step ... -> yk_system_statistics -> yk_system_destroy
+ *   def -> yk_system_create -> yk_system_start -> yk_system_step ... -> yk_system_statistics_get -> yk_system_destroy
  *
  * The wiring is checked at creation and frozen afterwards; what a scheme needs and a subsystem lacks is an error then,
  * not later. The macro clock is an integer count of steps, so time never drifts; step control cuts steps, but does not
@@ -9,24 +9,12 @@
 #define YOKE_COUPLING_H
 
 #include "yoke/base.h"
+#include "yoke/scheme.h"
 #include "yoke/subsystem.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Two ports joined rigidly along the constrained axes. One side takes the wrench and answers with its motion, the other
- * takes the motion and answers with the wrench (force-displacement decomposition, paper explicit 2.1). */
-typedef struct yk_interface_def {
-    const char *name;
-    int wrench_subsystem, wrench_port;
-    int motion_subsystem, motion_port;
-    unsigned constrained; /* YK_AXIS mask in the frame of the motion side's marker; scalar ports: YK_AXIS_X */
-    /* Of the wrench side's marker in the frame of the motion side's, which it moves (a rheonomic joint): six, x to rz
-     * with the rotations as one rotation vector; scalar ports: the first. With YK_AXIS_DISTANCE the first is the distance of
-     * both origins, and must be there. NULL: none. For schemes that apply wrenches to both sides, or merge them. */
-    const yk_relative_motion *drive;
-} yk_interface_def;
 
 /* A number of one subsystem that is the signal of another: no power, and nothing that the source receives.
  *
@@ -42,32 +30,24 @@ typedef struct yk_wire_def {
     bool hold;                         /* the value at the start of the macro step for the whole of it, always */
 } yk_wire_def;
 
-typedef enum yk_scheme_kind {
-    YK_SCHEME_EXPLICIT,   /* each subsystem is called once per macro step; paper explicit 3.1 */
-    YK_SCHEME_TIGHT,      /* repeated until the interface wrenches converge; paper tight 3.1 */
-    YK_SCHEME_MONOLITHIC, /* the parts merged to one subsystem with the joints as constraints: the reference */
-    YK_SCHEME_INDEX1,     /* polynomial wrenches on both sides, constraints held on all levels; paper index1 */
-    YK_SCHEME_RIM,        /* fast participants in small steps against reduced models of the slow ones; paper rim */
-    YK_SCHEME_RELAXED     /* the parts of the merged system one by one until nothing changes; paper relaxed */
-} yk_scheme_kind;
+/* Schemes ---------------------------------------------------------------------------------------------------------- */
+
+/* Each scheme of the library with its options, which are read at creation:
+ *
+ *   yk_tight_options options = yk_tight_default();
+ *   options.iterations = 50;
+ *   def.scheme = (yk_scheme_def){yk_scheme_tight(), &options};
+ *
+ * What the options mean, their units and their defaults stand in the rows of each scheme (yk_scheme_ops) and in the reference of
+ * scenarios. */
+
+/* The first scheme with its defaults: explicit. */
+yk_scheme_def yk_scheme_default(void);
 
 typedef enum yk_order {
     YK_ORDER_GAUSS_SEIDEL, /* motion sides and sources of wires first, wrench sides with the new wrenches */
     YK_ORDER_JACOBI        /* all at once with what was known at the start of the step */
 } yk_order;
-
-/* What the explicit scheme prescribes to a motion side. Modified inputs set its velocity to the mean of three, weighted
- * with position, velocity and acceleration: (x_A - x_B)/h, v_A and v_B + h a_A (paper explicit (26)). The weights are
- * alpha h^2, beta h and gamma of Baumgarte's stabilisation; only their ratio matters. */
-typedef struct yk_explicit_inputs {
-    bool modified; /* false: original inputs, paper explicit (20) */
-    double position, velocity, acceleration;
-} yk_explicit_inputs;
-
-#define YK_EXPLICIT_INPUTS_ORIGINAL ((yk_explicit_inputs){false, 0, 0, 0})
-#define YK_EXPLICIT_INPUTS_INDEX_1 ((yk_explicit_inputs){true, 2, 2, 1})
-#define YK_EXPLICIT_INPUTS_INDEX_2 ((yk_explicit_inputs){true, 1, 1, 0})
-#define YK_EXPLICIT_INPUTS_INDEX_3 ((yk_explicit_inputs){true, 1, 0, 0})
 
 /* What crosses an interface in schemes that call every subsystem once (explicit, loose, rim). */
 typedef enum yk_exchange {
@@ -88,21 +68,80 @@ typedef enum yk_acceleration {
                                   earlier steps too; relaxed: of the step */
 } yk_acceleration;
 
-/* The velocity that the tight scheme prescribes to a motion side. */
+/* Explicit: each subsystem is called once per macro step; paper explicit 3.1.
+ *
+ * Modified inputs set the velocity of a motion side to the mean of three, weighted with position, velocity and
+ * acceleration: (x_A - x_B)/h, v_A and v_B + h a_A (paper explicit (26)). The weights are alpha h^2, beta h and gamma of
+ * Baumgarte's stabilisation with the macro step h; only their ratio matters. */
+typedef enum yk_explicit_inputs {
+    YK_EXPLICIT_INPUTS_ORIGINAL, /* paper explicit (20) */
+    YK_EXPLICIT_INPUTS_INDEX_1,  /* alpha = 2/h^2, beta = 2/h, gamma = 1 */
+    YK_EXPLICIT_INPUTS_INDEX_2,  /* alpha = 1/h, beta = 1, gamma = 0 */
+    YK_EXPLICIT_INPUTS_INDEX_3,  /* alpha = 1, beta = gamma = 0 */
+    YK_INPUTS_WEIGHTED           /* by alpha (1/s^2), beta (1/s) and gamma of the options */
+} yk_explicit_inputs;
+
+typedef struct yk_explicit_options {
+    yk_order order;
+    yk_exchange exchange;
+    yk_explicit_inputs inputs;
+    double alpha, beta, gamma;
+    int threads; /* Jacobi: subsystems that advance at the same time; 0: one per core */
+} yk_explicit_options;
+
+yk_explicit_options yk_explicit_default(void);
+const yk_scheme_ops *yk_scheme_explicit(void);
+
+/* Tight: repeated until the interface wrenches converge; paper tight 3.1. Loose: the same with no repetition; its rows are
+ * `exchange` and `velocity`. */
 typedef enum yk_tight_velocity {
     YK_VELOCITY_DIFFERENCE, /* from the positions at both ends, on SO(3) by SLERP: paper tight (21) */
     YK_VELOCITY_MARKER      /* that of the partner's marker at the end of the step */
 } yk_tight_velocity;
 
-/* Scheme index1. Both sides of its interfaces take wrenches. `iterations` of the scheme limits the corrections of a step;
- * 1 is the single Newton step of the paper. `tolerance` and `relative_tolerance` end them. */
+typedef struct yk_tight_options {
+    int iterations;            /* limit of repetitions in a macro step; 0: the loose scheme */
+    double tolerance;          /* largest change of an interface force (N) or torque (N m) that has converged */
+    double relative_tolerance; /* the same, relative to the wrench */
+    yk_acceleration acceleration;
+    yk_tight_velocity velocity; /* that is prescribed to motion sides */
+    int halvings;               /* how often a step that does not converge may be halved; 0: it is taken as it is */
+    yk_exchange exchange;       /* without iterations */
+} yk_tight_options;
+
+yk_tight_options yk_tight_default(void);
+yk_tight_options yk_loose_default(void);
+const yk_scheme_ops *yk_scheme_tight(void);
+const yk_scheme_ops *yk_scheme_loose(void);
+
+/* Monolithic: the parts merged to one subsystem with the joints as constraints: the reference. */
+typedef struct yk_monolithic_options {
+    int iterations; /* limit of repetitions of wires that go in a circle */
+} yk_monolithic_options;
+
+yk_monolithic_options yk_monolithic_default(void);
+const yk_scheme_ops *yk_scheme_monolithic(void);
+
+/* Index1: polynomial wrenches on both sides, constraints held on all levels; paper index1. */
+typedef enum yk_index1_jacobian {
+    YK_JACOBIAN_REUSE,      /* kept over steps, improved by each correction, until it does not serve any more */
+    YK_JACOBIAN_FRESH,      /* of every step */
+    YK_JACOBIAN_DIFFERENCES /* of every step, by finite differences even where subsystems tell their sensitivities */
+} yk_index1_jacobian;
+
 typedef struct yk_index1_options {
-    int degree;       /* of the coupling wrenches in time, 0 to 3 */
-    bool reuse;       /* keep the Jacobian over steps, improved by each correction, until it does not serve any more */
-    bool differences; /* take the Jacobian by finite differences even where subsystems tell their sensitivities */
+    int degree;                /* of the coupling wrenches in time, 0 to 3 */
+    int iterations;            /* limit of corrections in a step; 1 is the single Newton step of the paper */
+    double tolerance;          /* largest change of an interface force (N) or torque (N m) that has converged */
+    double relative_tolerance; /* the same, relative to the wrench */
+    yk_index1_jacobian jacobian;
+    int threads; /* subsystems that advance at the same time; 0: one per core */
 } yk_index1_options;
 
-/* What fast participants are told of the motion of slow ones within a macro step. */
+yk_index1_options yk_index1_default(void);
+const yk_scheme_ops *yk_scheme_index1(void);
+
+/* Rim: fast subsystems in small steps against reduced models of the slow ones; paper rim. */
 typedef enum yk_extrapolation {
     YK_EXTRAPOLATION_RIM,    /* by a reduced model of the slow participant, which feels the wrenches of the fast ones */
     YK_EXTRAPOLATION_HOLD,   /* the velocity at the start */
@@ -122,48 +161,46 @@ typedef enum yk_rim_wrenches {
     YK_RIM_WRENCHES_LAST  /* the value at its end: sampled, as papers on co-simulation mostly have it */
 } yk_rim_wrenches;
 
-/* Scheme rim. `order` of the scheme: with gauss-seidel slow participants take the wrench of the macro step that the fast
- * ones have just made, with jacobi that of the macro step before. */
+/* Where reduced models come from. */
+typedef enum yk_rim_models {
+    YK_RIM_MODELS_REPORTED, /* by the subsystems where they can, else by trial steps */
+    /* By trial steps: those see what happens within the macro step, such as the stiff springs of a flexible mechanism. */
+    YK_RIM_MODELS_IDENTIFIED
+} yk_rim_models;
+
 typedef struct yk_rim_options {
+    /* Gauss-Seidel: slow participants take the wrench of the macro step that the fast ones have just made; Jacobi: that of the
+     * macro step before. */
+    yk_order order;
+    yk_exchange exchange;
     yk_extrapolation extrapolation;
-    /* Models by trial steps even where participants tell their own: those see what happens within the macro step, such as the
-     * stiff springs of a flexible mechanism. */
-    bool identified;
+    yk_rim_models models;
     yk_rim_wrenches wrenches;
     yk_rim_positions positions;
     int exchanges; /* between fast participants and models in a macro step; 0: at every common step of the fast participants */
-    const int
-        *fast; /* subsystems, read at creation; none: those with substeps that take no wrench, else those that take
-                        motions alone */
-    int fast_count;
+    yk_subsystem_list fast; /* none: those with substeps that take no wrench, else those that take motions alone */
 } yk_rim_options;
 
-typedef struct yk_scheme_def {
-    yk_scheme_kind kind;
-    yk_order order;            /* explicit, rim, relaxed */
-    yk_explicit_inputs inputs; /* explicit only */
-    yk_exchange exchange;      /* explicit, tight without iterations (loose), rim */
-    double tolerance; /* tight, index1: largest change of an interface force (N) or torque (N m) that has converged */
-    double
-        relative_tolerance; /* tight, index1: the same, relative to the wrench; relaxed: largest change of a velocity,
-                                  relative to the typical velocity */
-    int iterations; /* tight, index1, relaxed: limit of repetitions in a macro step; 0: tight is the loose scheme */
-    yk_acceleration acceleration; /* tight, relaxed */
-    yk_tight_velocity velocity;   /* tight */
-    int halvings; /* tight: how often a step that does not converge may be halved; 0: it is taken as it is */
-    int threads;  /* explicit and relaxed Jacobi, index1: subsystems that advance at the same time; 0: one per core */
-    yk_index1_options index1;
-    yk_rim_options rim;
-} yk_scheme_def;
+yk_rim_options yk_rim_default(void);
+const yk_scheme_ops *yk_scheme_rim(void);
 
-/* Explicit Gauss-Seidel with index-1 inputs; tolerance 1e-6, relative 0, at most 20 iterations, quasi-Newton, no halving,
- * one thread; index1 of degree 3 with a kept Jacobian. */
-yk_scheme_def yk_scheme_default(void);
+/* Relaxed: the parts of the merged system one by one until nothing changes; paper relaxed. */
+typedef struct yk_relaxed_options {
+    yk_order order;
+    yk_acceleration acceleration;
+    double relative_tolerance; /* largest change of a velocity, relative to the typical velocity */
+    int sweeps;                /* limit in a macro step */
+    int threads;               /* Jacobi: parts that are solved at the same time; 0: one per core */
+} yk_relaxed_options;
+
+yk_relaxed_options yk_relaxed_default(void);
+const yk_scheme_ops *yk_scheme_relaxed(void);
+
 /* Whether one step of a subsystem follows wrenches of any degree that the scheme index1 applies. Those that do not need several
  * substeps in a macro step of it. */
 bool yk_follows_polynomials(const yk_subsystem *subsystem);
-/* Whether a scheme merges the subsystems that interfaces join to one: they then make no substeps of their own. */
-bool yk_scheme_merges(yk_scheme_kind kind);
+
+/* Systems ---------------------------------------------------------------------------------------------------------- */
 
 /* The units and axes of the system: SI. */
 yk_transform yk_transform_default(void);
@@ -172,8 +209,8 @@ yk_transform yk_transform_default(void);
  * yk_system_step ends: results fall on the same grid as with steps of one size. */
 typedef struct yk_step_control {
     /* Local error of the interface motions that is aimed at, relative to the largest velocities that they have had; 0:
-     * every step is as long as `step`. The scheme index1 compares its prediction with the result; the others, and index1
-     * where it has nothing to predict from, take the step again in two halves. Needs rollback of all subsystems. */
+     * every step is as long as `step`. A scheme that predicts the step compares its prediction with the result; the others
+     * take the step again in two halves. Needs rollback of all subsystems. */
     double tolerance;
     double absolute; /* the same, absolute (m/s, rad/s) */
     double smallest; /* step (s) that is taken whatever its error: at impacts and jumps; 0: largest / 10000 */
@@ -203,20 +240,11 @@ typedef struct yk_system_def {
     yk_step_control control;
 } yk_system_def;
 
-typedef struct yk_system yk_system;
-
 yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system);
 void yk_system_destroy(yk_system *system);
 
 /* Finds a consistent initial state, interface wrenches included. May be called again: returns to the start. */
 yk_status yk_system_start(yk_system *system);
-
-/* What one macro step took. */
-typedef struct yk_step_report {
-    int iterations;       /* sweeps over all subsystems */
-    bool halved;          /* the step was cut in parts to converge */
-    double wrench_change; /* largest change of an interface wrench in the last iteration (N or N m); 0 if explicit */
-} yk_step_report;
 
 /* One macro step, or as many as step control cuts it into. YK_NOT_CONVERGED: the step was taken with the last iterate. Errors name the time, the subsystem and
  * the remedy in yk_last_message(). */
@@ -275,7 +303,7 @@ typedef struct yk_subsystem_statistics {
     int64_t calls;
     int64_t steps;       /* made in them: several per call of a subsystem with substeps */
     double seconds;      /* spent in the subsystem; measured on a sample of the steps when they are short */
-    int64_t model_calls; /* rim: for its reduced interface model */
+    int64_t model_calls; /* for models of its next step or of its interfaces */
     double model_seconds;
 } yk_subsystem_statistics;
 
@@ -294,19 +322,19 @@ typedef struct yk_system_statistics {
     int64_t steps_not_converged;
     double time_not_converged;     /* s, that these steps covered */
     double first_not_converged;    /* s, the end of the first of them */
-    int worst_not_converged;       /* relaxed: the subsystem that changed most in the first of them */
-    double residual_not_converged; /* relaxed: sum of what they left, as fractions of the typical velocity */
+    int worst_not_converged;       /* the subsystem that changed most in the first of them, where the scheme tells */
+    double residual_not_converged; /* sum of what they left, as parts of the typical velocity, where it tells that */
     int64_t steps_halved;
     int largest_iterations;
-    int64_t steps_rejected;  /* step control: repeated because of their error, or because a subsystem failed */
-    int64_t steps_forced;    /* step control: taken at the smallest size in spite of their error */
-    double smallest_step;    /* s */
-    double largest_step;     /* s */
-    int64_t jacobians;       /* index1: coupling Jacobians that were computed */
-    int64_t difference_runs; /* index1: calls of subsystems for their finite differences */
+    int64_t steps_rejected; /* step control: repeated because of their error, or because a subsystem failed */
+    int64_t steps_forced;   /* step control: taken at the smallest size in spite of their error */
+    double smallest_step;   /* s */
+    double largest_step;    /* s */
 } yk_system_statistics;
 
 yk_system_statistics yk_system_statistics_get(const yk_system *system);
+/* What the scheme counts besides; returns the number of rows. */
+int yk_system_scheme_statistics(const yk_system *system, yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX]);
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
 

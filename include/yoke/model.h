@@ -67,6 +67,9 @@ typedef struct yk_scenario_def {
      * controller, stays. 0 or 1: as written. */
     double refinement;
     yk_cache *cache; /* NULL: nothing is kept */
+    /* Schemes of one's own that scenarios may name, besides those of the library; they must outlive what is loaded. */
+    const yk_scheme_ops *const *schemes;
+    int scheme_count;
 } yk_scenario_def;
 
 yk_scenario_def yk_scenario_default(void);

@@ -968,10 +968,17 @@ static yk_status advise(yk_context *context, const yk_advise_def *def, yk_diagno
     s->context = context, s->def = def, s->advice = advice;
     s->jobs = def->jobs > 0 ? def->jobs : yk_context_threads(context);
     s->budget = def->seconds * fmax(1, s->jobs);
-    yk_variant room[YK_ADVICE_MAX];
-    const char *overrides[YK_ADVICE_MAX];
-    char texts[YK_ADVICE_MAX][64];
-    s->count = advice->count = yk_candidates(&s->candidates, room, overrides, texts);
+
+    /* What the schemes offer. */
+    yk_choice choices[YK_CHOICES_MAX];
+    yk_variant variants[YK_CHOICES_MAX];
+    const char *overrides[YK_CHOICES_MAX][YK_CHOICE_OPTIONS + 1];
+    s->count = advice->count = yk_candidates(choices);
+    s->candidates = variants;
+    for (int i = 0; i < s->count; i++) {
+        for (int k = 0; k < choices[i].change_count; k++) overrides[i][k] = choices[i].changes[k];
+        variants[i] = (yk_variant){choices[i].name, overrides[i], choices[i].change_count};
+    }
     for (int i = 0; i < s->count; i++) {
         s->contenders[i] = (contender){.rung = -1, .work = NAN};
         open_row(s, i);

@@ -3,66 +3,90 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/scenario.h"
+#include "analysis/finding.h"
 
-enum { FORMS_MAX = 3 };
-
-typedef struct form {
-    const char *name;
-    const char *overrides[FORMS_MAX + 1];
-} form;
-
-static const form forms[] = {
-    {"monolithic", {"coupling.scheme=monolithic"}},
-    {"explicit, forces", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.exchange=auto"}},
-    {"explicit, index-1", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=index-1"}},
-    {"explicit, index-2", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=index-2"}},
-    {"explicit, index-3", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=index-3"}},
-    {"explicit, original", {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=original"}},
-    {"explicit, jacobi", {"coupling.scheme=explicit", "coupling.order=jacobi", "coupling.inputs=index-1"}},
-    {"tight", {"coupling.scheme=tight", "coupling.acceleration=none"}},
-    {"tight, aitken", {"coupling.scheme=tight", "coupling.acceleration=aitken"}},
-    {"tight, quasi-newton", {"coupling.scheme=tight", "coupling.acceleration=quasi-newton"}},
-    {"loose", {"coupling.scheme=loose"}},
-    {"index1, degree 2", {"coupling.scheme=index1", "coupling.degree=2"}},
-    {"index1, degree 3", {"coupling.scheme=index1", "coupling.degree=3"}},
-};
-
-enum { FORM_COUNT = sizeof forms / sizeof *forms };
-
-static const yk_word *scheme_words(void)
+static void fill(const yk_scheme_ops *scheme, const yk_scheme_variant *variant, yk_choice *choice)
 {
-    const yk_field *field = yk_scenario_section.fields;
-    while (field->key && strcmp(field->key, "coupling") != 0) field++;
-    if (!field->key) return NULL;
-    const yk_field *inner = field->section->fields;
-    while (inner->key && strcmp(inner->key, "scheme") != 0) inner++;
-    return inner->key ? inner->words : NULL;
+    *choice = (yk_choice){.scheme = scheme, .variant = variant, .name = variant ? variant->name : scheme->name};
+    snprintf(choice->changes[choice->change_count++], sizeof choice->changes[0], "coupling.scheme=%s", scheme->name);
+    for (int i = 0; variant && i < YK_CHOICE_OPTIONS && variant->options[i]; i++)
+        snprintf(choice->changes[choice->change_count++], sizeof choice->changes[0], "coupling.%s",
+                 variant->options[i]);
 }
 
-static bool is_listed(const char *word)
+int yk_choices(unsigned purpose, yk_choice *list)
 {
-    const char *prefix = "coupling.scheme=";
-    for (int i = 0; i < FORM_COUNT; i++)
-        if (strcmp(forms[i].overrides[0] + strlen(prefix), word) == 0) return true;
-    return false;
-}
+    int count = 0;
+    const yk_scheme_ops *scheme;
+    for (int i = 0; (scheme = yk_scheme_at(i)); i++) {
+        const yk_scheme_variant *variant = scheme->variants;
+        for (; variant && variant->name && count < YK_CHOICES_MAX; variant++) {
+            if (!(variant->purpose & purpose)) continue;
 
-int yk_candidates(const yk_variant **list, yk_variant *room, const char **overrides, char (*texts)[64])
-{
-    int count = 0, used = 0, written = 0;
-    for (; count < FORM_COUNT; count++) {
-        room[count] = (yk_variant){.name = forms[count].name, .overrides = forms[count].overrides};
-        while (forms[count].overrides[room[count].override_count]) room[count].override_count++;
+            /* By cost; those that cost the same stay in the order of the schemes. */
+            int place = count++;
+            for (; place > 0 && list[place - 1].variant->cost > variant->cost; place--) list[place] = list[place - 1];
+            fill(scheme, variant, &list[place]);
+        }
     }
-    for (const yk_word *word = scheme_words(); word && word->word && count < YK_ADVICE_MAX; word++) {
-        if (is_listed(word->word)) continue;
-        snprintf(texts[written], sizeof *texts, "coupling.scheme=%s", word->word);
-        overrides[used] = texts[written++];
-        room[count++] = (yk_variant){.name = word->word, .overrides = &overrides[used++], .override_count = 1};
-    }
-    *list = room;
     return count;
+}
+
+int yk_candidates(yk_choice *list)
+{
+    int count = yk_choices(YK_VARIANT_CANDIDATE, list), offered = count;
+    const yk_scheme_ops *scheme;
+    for (int i = 0; (scheme = yk_scheme_at(i)) && count < YK_CHOICES_MAX; i++) {
+        bool listed = false;
+        for (int k = 0; k < offered; k++) listed = listed || list[k].scheme == scheme;
+        if (!listed) fill(scheme, NULL, &list[count++]);
+    }
+    return count;
+}
+
+const yk_scheme_ops *yk_scheme_with(unsigned trait)
+{
+    const yk_scheme_ops *scheme;
+    for (int i = 0; (scheme = yk_scheme_at(i)); i++)
+        if (yk_scheme_traits(&(yk_scheme_def){.ops = scheme}) & trait) return scheme;
+    return NULL;
+}
+
+bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info)
+{
+    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
+    yk_scheme_fill(scheme, options);
+    if (scheme->traits(options) & YK_SCHEME_NEEDS_ROLLBACK)
+        for (int i = 0; i < info->subsystem_count; i++)
+            if (!info->subsystems[i]->ops->rollback) return false;
+
+    for (int i = 0; i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        const yk_joined_ports joined = {
+            .subsystem = {info->subsystems[def->wrench_subsystem], info->subsystems[def->motion_subsystem]},
+            .number = {def->wrench_subsystem, def->motion_subsystem},
+            .port = {def->wrench_port, def->motion_port}};
+        yk_causality takes[2] = {YK_TAKES_WRENCH, YK_TAKES_MOTION};
+        if (scheme->second_side) takes[1] = scheme->second_side(options, &joined);
+        for (int side = 0; side < 2; side++) {
+            const yk_port *ports;
+            joined.subsystem[side]->ops->ports(joined.subsystem[side], &ports);
+            if (!(ports[joined.port[side]].causalities & takes[side])) return false;
+        }
+    }
+    return true;
+}
+
+void yk_choice_offer(const yk_choice *choice, const yk_scenario_info *info, yk_finding *finding)
+{
+    char overrides[YK_CHOICES_MAX * 8] = "";
+    size_t used = 0;
+    for (int i = 0; i < choice->change_count && used < sizeof overrides; i++)
+        used += (size_t)snprintf(overrides + used, sizeof overrides - used, "%s%s", i ? " " : "", choice->changes[i]);
+
+    bool same = choice->scheme == info->scheme.ops && choice->change_count > 1;
+    const char *change = choice->changes[same ? 1 : 0], *equals = strchr(change, '=');
+    yk_finding_remedy(finding, overrides, "use %.*s %s", (int)(equals - change), change, equals + 1);
 }
 
 void yk_candidate_block(const yk_variant *variant, char *text, size_t capacity)

@@ -1,4 +1,5 @@
 #include "analysis/limits.h"
+#include "analysis/candidates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static yk_status probe_steps(const search *s, int refinement)
 
 static bool iterates(const search *s)
 {
-    return s->info->scheme.kind == YK_SCHEME_TIGHT && s->info->scheme.iterations > 0;
+    return yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ITERATES;
 }
 
 static bool takes_wrench(const search *s, int subsystem, int port)
@@ -66,7 +67,7 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     yk_quiet_end(s->context);
     if (status == YK_OK || status == YK_ERROR_MEMORY) return status;
 
-    bool accelerated = iterates(s) && s->info->scheme.acceleration == YK_ACCELERATION_QUASI_NEWTON;
+    bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
     *fate = YK_SURROGATE_STABLE;
     if (!accelerated && ratio >= 1) *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
     return YK_OK;
@@ -121,18 +122,16 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found)
 /* Remedies by another scheme, for masses and for loops. */
 static void offer_schemes(const search *s, yk_finding *f)
 {
-    static const char accelerated[] = "coupling.scheme=tight coupling.acceleration=quasi-newton coupling.iterations=50";
-    if (!iterates(s))
-        yk_finding_remedy(f, accelerated, "use coupling.scheme tight");
-    else if (s->info->scheme.acceleration != YK_ACCELERATION_QUASI_NEWTON)
-        yk_finding_remedy(f, accelerated, "use coupling.acceleration quasi-newton");
+    yk_choice choices[YK_CHOICES_MAX];
+    bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
+    if (!accelerated && yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0) yk_choice_offer(&choices[0], s->info, f);
 
-    /* index1 applies wrenches on both sides of every interface. */
-    for (int i = 0; i < s->info->interface_count; i++) {
-        const yk_interface_def *interface = &s->info->interfaces[i];
-        if (!takes_wrench(s, interface->motion_subsystem, interface->motion_port)) return;
-    }
-    yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
+    /* Wrenches on both sides of every interface. */
+    const yk_scheme_ops *both = yk_scheme_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES);
+    if (!both || !yk_scheme_fits(both, s->info)) return;
+    char override[64];
+    snprintf(override, sizeof override, "coupling.scheme=%s", both->name);
+    yk_finding_remedy(f, override, "use coupling.scheme %s", both->name);
 }
 
 static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, trend how, int others,
@@ -182,7 +181,8 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     bool both_take = takes_wrench(s, interface->motion_subsystem, interface->motion_port);
     bool both_predict = (a->step_model || a->interface_model) && (b->step_model || b->interface_model);
     if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {
-        if (s->info->scheme.exchange == YK_EXCHANGE_MOTION && a->step_model && b->step_model)
+        bool balances = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_BALANCES;
+        if (!balances && a->step_model && b->step_model)
             yk_finding_remedy(f, "coupling.exchange=auto", "use coupling.exchange auto");
         else if (both_predict)
             yk_finding_remedy(f, "coupling.exchange=forces", "use coupling.exchange forces");
@@ -230,7 +230,8 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     static const yk_interface_probe unknown = {.axis = -1, NAN, NAN, NAN};
     report->mass_ratio = NAN;
     for (int i = 0; probes && i < info->interface_count; i++) probes[i] = unknown;
-    if (info->interface_count == 0 || yk_scheme_merges(info->scheme.kind)) return YK_OK;
+    unsigned traits = yk_scheme_traits(&info->scheme);
+    if (info->interface_count == 0 || traits & YK_SCHEME_MERGES) return YK_OK;
 
     size_t capacity = (1 + REFINEMENTS) * (size_t)info->interface_count;
     search s = {context, system, info, yk_allocate(context, capacity, sizeof *s.probes)};
@@ -239,8 +240,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     for (int i = 0; probes && i < info->interface_count; i++) probes[i] = *probe_at(&s, 0, i);
 
     /* Only an exchange of motion against wrench knows such limits. */
-    bool exchanges = info->scheme.kind == YK_SCHEME_EXPLICIT || info->scheme.kind == YK_SCHEME_TIGHT;
-    if (status == YK_OK && exchanges) status = judge(&s, report);
+    if (status == YK_OK && traits & YK_SCHEME_EXCHANGES_MOTION) status = judge(&s, report);
     yk_release(context, s.probes);
     return status;
 }

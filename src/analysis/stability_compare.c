@@ -10,6 +10,7 @@
  *
  * Solvers may be unstable by themselves, such as explicit ones beyond the limit of their step. That shows in the subsystem alone. */
 #include "analysis/stability_compare.h"
+#include "analysis/candidates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,45 +29,17 @@ static const double SAME_MODE = 0.5;
 /* ... if half the step brings the error down to this part of it at least: first order gives a half. */
 static const double SHRINKS = 0.75;
 
-typedef struct scheme_row {
-    const char *name;
-    yk_scheme_kind kind;
-    bool merges; /* nothing is coupled, so that growth is the motion's or the solver's */
-    const char *changes[6];
-} scheme_row;
+/* What a scheme offers, as changes of the scenario. */
+static void add_choice(const yk_choice *choice, yk_changes *changes)
+{
+    for (int i = 0; i < choice->change_count; i++) yk_changes_add(changes, "%s", choice->changes[i]);
+}
 
-/* In the order of their cost. */
-static const scheme_row references[] = {
-    {"monolithic", YK_SCHEME_MONOLITHIC, true, {"coupling.scheme=monolithic"}},
-    {"tight, quasi-newton",
-     YK_SCHEME_TIGHT,
-     false,
-     {"coupling.scheme=tight", "coupling.acceleration=quasi-newton", "coupling.tolerance=1e-12",
-      "coupling.relative_tolerance=1e-12", "coupling.iterations=60", "coupling.halvings=0"}},
-    {"index1", YK_SCHEME_INDEX1, false, {"coupling.scheme=index1", "coupling.degree=3", "coupling.iterations=20"}},
-};
-
-/* In the order of their cost: calls of the subsystems per macro step. */
-static const scheme_row remedies[] = {
-    {"explicit",
-     YK_SCHEME_EXPLICIT,
-     false,
-     {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.exchange=auto"}},
-    {"explicit",
-     YK_SCHEME_EXPLICIT,
-     false,
-     {"coupling.scheme=explicit", "coupling.order=gauss-seidel", "coupling.inputs=index-1"}},
-    {"rim",
-     YK_SCHEME_RIM,
-     false,
-     {"coupling.scheme=rim", "coupling.extrapolation=rim", "coupling.order=gauss-seidel", "coupling.wrenches=mean"}},
-    {"tight", YK_SCHEME_TIGHT, false, {"coupling.scheme=tight", "coupling.acceleration=quasi-newton"}},
-    {"index1", YK_SCHEME_INDEX1, false, {"coupling.scheme=index1", "coupling.degree=3"}},
-    {"relaxed", YK_SCHEME_RELAXED, true, {"coupling.scheme=relaxed"}},
-    {"monolithic", YK_SCHEME_MONOLITHIC, true, {"coupling.scheme=monolithic"}},
-};
-
-enum { REFERENCES = sizeof references / sizeof *references, REMEDIES = sizeof remedies / sizeof *remedies };
+/* Nothing is coupled, so that growth is the motion's or the solver's. */
+static bool merges(const yk_choice *choice)
+{
+    return yk_scheme_traits(&(yk_scheme_def){.ops = choice->scheme}) & YK_SCHEME_MERGES;
+}
 
 double yk_growth_limit(const yk_scenario_info *info)
 {
@@ -225,17 +198,17 @@ static bool is_explained(const yk_comparison *c, const yk_stability_rate *rate, 
 
 /* A reference at half and a quarter of the step, and finer as long as its own error is what hides the answer. Growth that was
  * followed along a run through contacts is noise beside that, and is compared at the step of the scheme itself. */
-static bool ask_reference(yk_comparison *c, const scheme_row *row, bool followed, yk_stability_rate *rate,
+static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool followed, yk_stability_rate *rate,
                           yk_growth *finest)
 {
     enum { LEVELS = 4 };
     double rates[LEVELS];
     for (int i = 0; i < LEVELS; i++) {
         yk_changes changes = {0};
-        for (int k = 0; k < 6 && row->changes[k]; k++) yk_changes_add(&changes, "%s", row->changes[k]);
+        add_choice(choice, &changes);
         double step = followed ? c->source.info->step : ldexp(c->source.info->step, -1 - i);
         change_step(c, step, &changes);
-        report_finding(c, "the reference %s at %g s", row->name, step);
+        report_finding(c, "the reference %s at %g s", choice->name, step);
         yk_growth growth;
         yk_status status = measure(c, &changes, &growth, NULL);
         if (status != YK_OK || !isfinite(growth.rate)) return i > 1;
@@ -259,11 +232,12 @@ static bool ask_reference(yk_comparison *c, const scheme_row *row, bool followed
 /* The reference of the report at the step of the scheme. */
 static bool measure_reference(yk_comparison *c, yk_growth *growth)
 {
-    for (int i = 0; i < REFERENCES; i++) {
+    yk_choice references[YK_CHOICES_MAX];
+    int count = yk_choices(YK_VARIANT_REFERENCE, references);
+    for (int i = 0; i < count; i++) {
         if (strcmp(references[i].name, c->report->reference) != 0) continue;
         yk_changes changes = {0};
-        for (int k = 0; k < 6 && references[i].changes[k]; k++)
-            yk_changes_add(&changes, "%s", references[i].changes[k]);
+        add_choice(&references[i], &changes);
         report_finding(c, "the reference %s at %g s", references[i].name, c->source.info->step);
         return measure(c, &changes, growth, NULL) == YK_OK;
     }
@@ -416,20 +390,22 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
 static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *motion, yk_growth *growth)
 {
     yk_stability_report *r = c->report;
-    yk_scheme_kind own = c->source.info->scheme.kind;
+    yk_choice references[YK_CHOICES_MAX];
+    int count = yk_choices(YK_VARIANT_REFERENCE, references);
     *motion = (yk_stability_rate){.rate = INFINITY};
-    for (int i = 0; i < REFERENCES && has_time(c); i++) {
-        const scheme_row *row = &references[i];
+    for (int i = 0; i < count && has_time(c); i++) {
+        const yk_choice *row = &references[i];
         yk_stability_rate rate;
         yk_growth found;
-        if (row->kind == own && own != YK_SCHEME_TIGHT) continue;
+        bool stricter = row->variant->purpose & YK_VARIANT_STRICTER;
+        if (row->scheme == c->source.info->scheme.ops && !stricter) continue;
         if (!ask_reference(c, row, followed, &rate, &found)) continue;
         if (rate.rate < motion->rate) {
             *motion = rate, *growth = found;
             snprintf(r->reference, sizeof r->reference, "%s", row->name);
             r->reference_rate = rate;
         }
-        if (row->merges || !is_explained(c, &r->rates[0], motion)) break;
+        if (merges(row) || !is_explained(c, &r->rates[0], motion)) break;
         if (followed) break;
         refine(c);
         if (settles(r)) break;
@@ -475,7 +451,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     bool unknown = growth->rate > limit && isnan(growth->tracked) && growth->rate * duration(c) > log(2);
     if (!grows && !unknown) return YK_OK;
 
-    if ((info->interface_count == 0 && info->wire_count == 0) || info->scheme.kind == YK_SCHEME_MONOLITHIC) {
+    if ((info->interface_count == 0 && info->wire_count == 0) ||
+        yk_scheme_traits(&info->scheme) & YK_SCHEME_IS_REFERENCE) {
         judge_merged(c, growth);
         return YK_OK;
     }
@@ -547,11 +524,12 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
     r->verdict = YK_VERDICT_FAILED;
     snprintf(r->reason, sizeof r->reason, "%s", message);
     char why[YK_RERUN_MESSAGE] = "";
-    for (int i = 0; i < REFERENCES && has_time(c); i++) {
+    yk_choice references[YK_CHOICES_MAX];
+    int count = yk_choices(YK_VARIANT_REFERENCE, references);
+    for (int i = 0; i < count && has_time(c); i++) {
         yk_changes changes = {0};
         yk_growth growth;
-        for (int k = 0; k < 6 && references[i].changes[k]; k++)
-            yk_changes_add(&changes, "%s", references[i].changes[k]);
+        add_choice(&references[i], &changes);
         report_finding(c, "the reference %s", references[i].name);
         yk_status status = measure(c, &changes, &growth, why);
         if (status != YK_OK || !isfinite(growth.rate)) continue;
@@ -643,9 +621,11 @@ yk_status yk_compare_remedies(yk_comparison *c)
 
     yk_changes exchanged = {0};
     if (exchange_sides(c, &exchanged) && has_time(c) && try_remedy(c, &exchanged)) return YK_OK;
-    for (int i = 0; i < REMEDIES && has_time(c); i++) {
+    yk_choice remedies[YK_CHOICES_MAX];
+    int count = yk_choices(YK_VARIANT_REMEDY, remedies);
+    for (int i = 0; i < count && has_time(c); i++) {
         yk_changes changes = {0};
-        for (int k = 0; k < 6 && remedies[i].changes[k]; k++) yk_changes_add(&changes, "%s", remedies[i].changes[k]);
+        add_choice(&remedies[i], &changes);
         if (try_remedy(c, &changes)) break;
     }
     return YK_OK;

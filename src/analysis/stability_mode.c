@@ -212,7 +212,7 @@ static void report_interface(const inquiry *q, yk_stability_mode *mode)
 {
     double most = -1;
     mode->interface = -1;
-    if (yk_scheme_merges(q->info->scheme.kind)) return;
+    if (yk_scheme_traits(&q->info->scheme) & YK_SCHEME_MERGES) return;
     for (int i = 0; i < q->info->interface_count; i++)
         if (fabs(q->work[i]) > most) most = fabs(q->work[i]), mode->interface = i;
 }

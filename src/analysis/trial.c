@@ -88,7 +88,7 @@ static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scen
     }
 
     /* Subsystems that are merged are called as one, in as many sweeps as there are iterations. */
-    bool merged = info->subsystem_count > 1 && yk_scheme_merges(info->scheme.kind);
+    bool merged = info->subsystem_count > 1 && yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
     if (merged) trial->work = all_weights * fmax((double)trial->calls, (double)trial->iterations);
     return status;
 }

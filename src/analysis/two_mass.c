@@ -40,10 +40,6 @@ yk_two_mass yk_two_mass_default(void)
                          .damping_ratio = 0,
                          .integrators = {YK_TWO_MASS_TWO_STEP, YK_TWO_MASS_SEMI_IMPLICIT},
                          .scheme = yk_scheme_default()};
-    /* The map is that of the converged scheme, up to rounding of deviations of 1. */
-    model.scheme.tolerance = 1e-12;
-    model.scheme.relative_tolerance = 1e-14;
-    model.scheme.iterations = 100;
     return model;
 }
 

@@ -1,4 +1,5 @@
 #include "analysis/watch.h"
+#include "analysis/candidates.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,9 +47,18 @@ static const yk_port_value *motion_side(const yk_watch *watch, int i)
     return yk_system_output(watch->system, interface->motion_subsystem, interface->motion_port);
 }
 
-static bool scheme_iterates(const yk_scheme_def *scheme)
+static bool has_trait(const yk_watch *watch, unsigned trait)
 {
-    return scheme->kind == YK_SCHEME_TIGHT || scheme->kind == YK_SCHEME_INDEX1;
+    return yk_scheme_traits(&watch->info->scheme) & trait;
+}
+
+/* What iterations leave of a wrench (N or N m, and relative); 0 where nothing is iterated. */
+static void tolerances_of(const yk_watch *watch, double *absolute, double *relative)
+{
+    *absolute = *relative = 0;
+    const yk_scheme_def *scheme = &watch->info->scheme;
+    if (has_trait(watch, YK_SCHEME_ITERATES) && scheme->ops->tolerances)
+        scheme->ops->tolerances(scheme->options, absolute, relative);
 }
 
 /* While the run goes ------------------------------------------------------------------------------------------------ */
@@ -57,7 +67,7 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
 {
     *watch = (yk_watch){.context = context, .system = system, .info = info};
     yk_budget_open(&watch->budget, system, info);
-    if (info->interface_count == 0 || yk_scheme_merges(info->scheme.kind)) return YK_OK;
+    if (info->interface_count == 0 || has_trait(watch, YK_SCHEME_MERGES)) return YK_OK;
 
     watch->interfaces = yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
     if (!watch->interfaces) return YK_ERROR_MEMORY;
@@ -73,10 +83,7 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
         yk_watched *w = &watch->interfaces[i];
         w->origin = wrench_side(watch, i)->motion.position;
         w->probe = probes[i];
-        if (scheme_iterates(&info->scheme)) {
-            w->ripple.resolved = info->scheme.tolerance;
-            w->ripple.relative = info->scheme.relative_tolerance;
-        }
+        tolerances_of(watch, &w->ripple.resolved, &w->ripple.relative);
     }
     yk_release(context, probes);
     return status;
@@ -129,41 +136,19 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 
 /* Remedies ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether all interfaces can take wrenches on both sides, or are force laws of scalar ports, and all subsystems can be rolled
- * back: then index1, which knows neither mass ratios nor substeps, carries the system. */
-static bool can_take_index1(const yk_scenario_info *info)
-{
-    for (int i = 0; i < info->subsystem_count; i++)
-        if (!info->subsystems[i]->ops->rollback) return false;
-
-    for (int i = 0; i < info->interface_count; i++) {
-        const yk_interface_def *interface = &info->interfaces[i];
-        yk_subsystem *first = info->subsystems[interface->wrench_subsystem];
-        yk_subsystem *second = info->subsystems[interface->motion_subsystem];
-        const yk_port *a, *b;
-        first->ops->ports(first, &a);
-        second->ops->ports(second, &b);
-        a += interface->wrench_port;
-        b += interface->motion_port;
-        if (!(a->causalities & YK_TAKES_WRENCH)) return false;
-        if (!(b->causalities & YK_TAKES_WRENCH) && b->kind != YK_PORT_SCALAR) return false;
-    }
-    return true;
-}
-
 /* The interface whose mean wrench (N or N m) is least beside the absolute tolerance of the iterations, so that they end
  * before they have begun; -1 if there is none. */
 static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
 {
     *wrench = INFINITY;
-    const yk_scheme_def *scheme = &watch->info->scheme;
-    double time = yk_system_time(watch->system) - watch->info->start;
-    if (!scheme_iterates(scheme) || scheme->iterations <= 0 || !(time > 0)) return -1;
+    double time = yk_system_time(watch->system) - watch->info->start, tolerance, relative;
+    tolerances_of(watch, &tolerance, &relative);
+    if (!(time > 0)) return -1;
 
     int worst = -1;
     for (int i = 0; i < watch->count; i++) {
         double mean = yk_system_interface_statistics(watch->system, i).impulse / time;
-        bool loose = mean > 0 && scheme->tolerance > LOOSE_TOLERANCE * mean;
+        bool loose = mean > 0 && tolerance > LOOSE_TOLERANCE * mean;
         if (loose && mean < *wrench) {
             *wrench = mean;
             worst = i;
@@ -175,7 +160,6 @@ static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
 static void add_remedies(const yk_watch *watch, yk_finding *f)
 {
     const yk_scenario_info *info = watch->info;
-    const yk_scheme_def *scheme = &info->scheme;
 
     /* A tolerance that ends the iterations at once explains everything else. */
     double wrench;
@@ -191,14 +175,17 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
         return;
     }
 
-    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0 &&
-                       scheme->acceleration == YK_ACCELERATION_QUASI_NEWTON;
-    if (scheme->kind != YK_SCHEME_INDEX1) {
-        if (can_take_index1(info))
-            yk_finding_remedy(f, "coupling.scheme=index1", "use coupling.scheme index1");
-        else if (!accelerated)
-            yk_finding_remedy(f, "coupling.scheme=tight coupling.acceleration=quasi-newton",
-                              "use coupling.scheme tight with coupling.acceleration quasi-newton");
+    /* Wrenches on both sides know neither mass ratios nor substeps; else iterations that converge for all. */
+    const yk_scheme_ops *both = yk_scheme_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES);
+    if (!has_trait(watch, YK_SCHEME_WRENCH_ON_BOTH_SIDES)) {
+        yk_choice choices[YK_CHOICES_MAX];
+        if (both && yk_scheme_fits(both, info)) {
+            char override[64];
+            snprintf(override, sizeof override, "coupling.scheme=%s", both->name);
+            yk_finding_remedy(f, override, "use coupling.scheme %s", both->name);
+        } else if (!has_trait(watch, YK_SCHEME_ACCELERATES) && yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0) {
+            yk_choice_offer(&choices[0], info, f);
+        }
     }
     yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", info->path);
 }
@@ -209,15 +196,15 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
 static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
 {
     const yk_scenario_info *info = watch->info;
-    const yk_scheme_def *scheme = &info->scheme;
 
-    double wrench;
+    double wrench, tolerance, relative;
+    tolerances_of(watch, &tolerance, &relative);
     int loose = loosely_iterated_interface(watch, &wrench);
     if (loose >= 0) {
-        yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, false, loose, scheme->tolerance / wrench,
+        yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, false, loose, tolerance / wrench,
                                        "the iterations end too soon: their tolerance is %.3g N or N m, and the wrench "
                                        "at interface '%s' %.3g in the mean",
-                                       scheme->tolerance, info->interfaces[loose].name, wrench);
+                                       tolerance, info->interfaces[loose].name, wrench);
         add_remedies(watch, f);
     }
 
@@ -226,7 +213,7 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
     if (open == 0) return;
 
     /* Sweeps over the parts of a merged system leave velocities. */
-    if (scheme->kind == YK_SCHEME_RELAXED) {
+    if (has_trait(watch, YK_SCHEME_RELAXES_PARTS)) {
         double left = all.residual_not_converged;
         if (!(left > RESIDUAL_NOTABLE)) return;
         yk_finding *f =
@@ -234,9 +221,12 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
                            "the sweeps did not converge in %lld of %lld steps, the first at t = %.4g s in "
                            "subsystem '%s', and left %.3g of the typical velocity in all",
                            open, steps, all.first_not_converged, info->names[all.worst_not_converged], left);
-        if (scheme->acceleration != YK_ACCELERATION_QUASI_NEWTON)
+        if (!has_trait(watch, YK_SCHEME_ACCELERATES))
             yk_finding_remedy(f, "coupling.acceleration=quasi-newton", "use coupling.acceleration quasi-newton");
-        yk_finding_remedy(f, "coupling.scheme=monolithic", "use coupling.scheme monolithic");
+        const yk_scheme_ops *reference = yk_scheme_with(YK_SCHEME_IS_REFERENCE);
+        char override[64];
+        snprintf(override, sizeof override, "coupling.scheme=%s", reference->name);
+        yk_finding_remedy(f, override, "use coupling.scheme %s", reference->name);
         return;
     }
 
@@ -434,11 +424,12 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
                                    watch->info->interfaces[i].name, gap[0], unit, gap[1], gap[2]);
 
     /* Inputs of velocity alone never see the positions part. */
-    const yk_scheme_def *scheme = &watch->info->scheme;
-    bool sees_positions =
-        scheme->kind != YK_SCHEME_EXPLICIT || (scheme->inputs.modified && scheme->inputs.position > 0);
-    if (!sees_positions)
-        yk_finding_remedy(f, "coupling.inputs=index-1", "use coupling.inputs index-1, which look at positions");
+    if (has_trait(watch, YK_SCHEME_IGNORES_POSITIONS)) {
+        yk_choice choices[YK_CHOICES_MAX];
+        int count = yk_choices(YK_VARIANT_AGAINST_DRIFT, choices);
+        for (int k = 0; k < count; k++)
+            if (choices[k].scheme == watch->info->scheme.ops) yk_choice_offer(&choices[k], watch->info, f);
+    }
     add_remedies(watch, f);
 }
 

@@ -4,46 +4,66 @@
  * partner predicts, the wrench side follows with the wrench that this took. Jacobi: all go at once, wrench sides with
  * the wrench of the last step. The inputs of motion sides are those of (20), or of (25), (26). Interfaces that are
  * balanced get their wrenches before any subsystem moves (balance.h); the order does not matter to them. */
-#include "coupling/balance.h"
-#include "coupling/interface.h"
-#include "coupling/system.h"
+#include "coupling/explicit.h"
 
-void yk_explicit_motion_input(yk_system *system, yk_interface *interface, bool a_advanced)
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "coupling/balance/balance.h"
+#include "coupling/options.h"
+
+typedef struct explicit_scheme {
+    yk_scheme base;
+    yk_explicit_options options;
+    const yk_input_weights *weights; /* NULL: original inputs */
+    yk_input_weights own_weights;
+    yk_balance *balance; /* NULL: no interface is balanced */
+} explicit_scheme;
+
+/* Inputs ----------------------------------------------------------------------------------------------------------- */
+
+const yk_input_weights yk_index1_weights = {2, 2, 1};
+static const yk_input_weights INDEX_2 = {1, 1, 0}, INDEX_3 = {1, 0, 0};
+
+void yk_explicit_motion_input(yk_system *system, int number, const yk_input_weights *weights, bool a_advanced)
 {
-    yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
-    const yk_motion *a_start = &a->before[interface->def.wrench_port];
+    yk_interface *interface = &system->interfaces[number];
     yk_motion predicted;
-    const yk_motion *a_end = &a->values[interface->def.wrench_port].motion;
+    const yk_motion *a_end = yk_system_motion(system, number, 0);
     if (!a_advanced) {
-        yk_system_predict(system, interface, &predicted);
+        yk_system_predict(system, number, &predicted);
         a_end = &predicted;
     }
     interface->origin = a_end->position;
-    yk_input *input = &b->inputs[interface->def.motion_port];
-    const yk_explicit_inputs *inputs = &system->scheme.inputs;
-    if (inputs->modified)
-        yk_input_modified(interface->kind, interface->def.constrained, inputs, system->h,
-                          &b->before[interface->def.motion_port], a_end, input);
+
+    yk_input *input = &yk_interface_b(system, interface)->inputs[interface->def.motion_port];
+    if (weights)
+        yk_input_modified(interface->kind, interface->def.constrained, weights, system->h,
+                          yk_system_motion_before(system, number, 1), a_end, input);
     else
-        yk_input_original(interface->kind, a_start, a_end, input);
+        yk_input_original(interface->kind, yk_system_motion_before(system, number, 0), a_end, input);
 }
 
 static void set_wrench_inputs(yk_system *system, int participant)
 {
+    if (!system->participants[participant].wrench_size) return;
     yk_system_pack_wrenches(system, participant);
     yk_system_apply_wrenches(system, participant, system->participants[participant].fresh);
 }
 
-static yk_status gauss_seidel(yk_system *system)
+/* Steps ------------------------------------------------------------------------------------------------------------ */
+
+static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
         for (int i = 0; i < system->interface_count; i++) {
-            yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem == participant && !interface->balanced)
-                yk_explicit_motion_input(system, interface, interface->a_index < index);
+            const yk_interface *interface = &system->interfaces[i];
+            if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
+                yk_explicit_motion_input(system, i, x->weights, interface->a_index < index);
         }
-        if (system->participants[participant].wrench_size) set_wrench_inputs(system, participant);
+        set_wrench_inputs(system, participant);
         yk_system_carry_signals(system, participant);
         yk_status status = yk_system_advance(system, participant);
         if (status < 0) return yk_system_report_failure(system, participant);
@@ -57,37 +77,215 @@ static void advance_range(void *user, size_t begin, size_t end, size_t chunk)
     for (size_t i = begin; i < end; i++) yk_system_advance(user, (int)i);
 }
 
-/* The wrenches of the last step belong to where the partners were at its end. */
-static void keep_origins(yk_system *system)
+static yk_status jacobi(const explicit_scheme *x, yk_system *system)
 {
-    for (int i = 0; i < system->interface_count; i++) {
-        yk_interface *interface = &system->interfaces[i];
-        interface->origin = yk_interface_a(system, interface)->before[interface->def.wrench_port].position;
-    }
-}
+    /* The wrenches of the last step belong to where the partners were at its end. */
+    for (int i = 0; i < system->interface_count; i++)
+        system->interfaces[i].origin = yk_system_motion_before(system, i, 0)->position;
 
-static yk_status jacobi(yk_system *system)
-{
-    keep_origins(system);
     for (int i = 0; i < system->participant_count; i++) {
-        if (system->participants[i].wrench_size) set_wrench_inputs(system, i);
+        set_wrench_inputs(system, i);
         yk_system_carry_signals(system, i);
     }
     for (int i = 0; i < system->interface_count; i++)
-        if (!system->interfaces[i].balanced) yk_explicit_motion_input(system, &system->interfaces[i], false);
-    if (system->pool)
-        yk_pool_run(system->pool, (size_t)system->participant_count, 1, advance_range, system);
-    else
-        advance_range(system, 0, (size_t)system->participant_count, 0);
+        if (!yk_both_take_wrench(&system->interfaces[i])) yk_explicit_motion_input(system, i, x->weights, false);
+
+    yk_system_for_all(system, system->participant_count, advance_range, system);
     for (int i = 0; i < system->participant_count; i++)
         if (system->participants[i].status < 0) return yk_system_report_failure(system, i);
     return YK_OK;
 }
 
-yk_status yk_explicit_step(yk_system *system, yk_step_report *report)
+static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
+    explicit_scheme *x = (explicit_scheme *)scheme;
     report->iterations = 1;
-    yk_status status = system->balance ? yk_balance_solve(system) : YK_OK;
-    if (status < 0) return status;
-    return system->scheme.order == YK_ORDER_JACOBI ? jacobi(system) : gauss_seidel(system);
+    if (x->balance) {
+        yk_status status = yk_balance_solve(x->balance, system, x->weights);
+        if (status < 0) return status;
+    }
+    return x->options.order == YK_ORDER_JACOBI ? jacobi(x, system) : gauss_seidel(x, system);
+}
+
+/* Life ------------------------------------------------------------------------------------------------------------- */
+
+static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
+{
+    explicit_scheme *x = yk_allocate(system->context, 1, sizeof *x);
+    if (!x) return YK_ERROR_MEMORY;
+    x->base.ops = yk_scheme_explicit();
+    x->options = *(const yk_explicit_options *)options;
+    *scheme = &x->base;
+
+    /* Weights of their own are given per time, and belong to the macro step. */
+    double h = system->step;
+    x->own_weights = (yk_input_weights){x->options.alpha * h * h, x->options.beta * h, x->options.gamma};
+    const yk_input_weights *const by_inputs[] = {[YK_EXPLICIT_INPUTS_ORIGINAL] = NULL,
+                                                 [YK_EXPLICIT_INPUTS_INDEX_1] = &yk_index1_weights,
+                                                 [YK_EXPLICIT_INPUTS_INDEX_2] = &INDEX_2,
+                                                 [YK_EXPLICIT_INPUTS_INDEX_3] = &INDEX_3,
+                                                 [YK_INPUTS_WEIGHTED] = &x->own_weights};
+    x->weights = by_inputs[x->options.inputs];
+
+    yk_status status = yk_balance_create(system, &x->balance);
+    if (status < 0 || x->options.order != YK_ORDER_JACOBI) return status;
+    return yk_system_use_threads(system, x->options.threads);
+}
+
+static void destroy(yk_scheme *scheme, yk_system *system)
+{
+    yk_balance_destroy(((explicit_scheme *)scheme)->balance, system);
+    yk_release(system->context, scheme);
+}
+
+static yk_status start(yk_scheme *scheme, yk_system *system)
+{
+    return yk_balance_start(((explicit_scheme *)scheme)->balance, system);
+}
+
+static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *system)
+{
+    (void)system;
+    return yk_balance_layout(((const explicit_scheme *)scheme)->balance);
+}
+
+static void state_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque)
+{
+    (void)system, (void)opaque;
+    yk_balance_get(((const explicit_scheme *)scheme)->balance, continuous);
+}
+
+static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque)
+{
+    (void)system, (void)opaque;
+    yk_balance_set(((explicit_scheme *)scheme)->balance, continuous);
+}
+
+/* The scheme ------------------------------------------------------------------------------------------------------- */
+
+static const yk_option_word inputs_words[] = {
+    {"original", "the predicted motion as it is"},
+    {"index-1", "modified inputs with alpha = 2/h², beta = 2/h, gamma = 1"},
+    {"index-2", "modified inputs with alpha = 1/h, beta = 1, gamma = 0"},
+    {"index-3", "modified inputs with alpha = 1, beta = gamma = 0"},
+    {NULL, NULL},
+};
+
+#define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_explicit_options, field)
+
+static const yk_option weights_rows[] = {
+    {"alpha", ROW(NUMBER, alpha), .unit = "1/s²", .most = INFINITY, .text = "weight of the position error"},
+    {"beta", ROW(NUMBER, beta), .unit = "1/s", .most = INFINITY, .text = "weight of the velocity error"},
+    {"gamma", ROW(NUMBER, gamma), .most = INFINITY, .text = "weight of the acceleration error"},
+    {0},
+};
+
+enum { INPUTS_ROW = 2 };
+
+static const yk_option options[] = {
+    {"order", ROW(CHOICE, order), .fallback = "gauss-seidel", .words = yk_order_words,
+     .text = "order of the subsystems"},
+    {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
+     .text = "what crosses an interface; auto where it is absent, but motion where `inputs` are given"},
+    [INPUTS_ROW] = {"inputs", ROW(CHOICE, inputs), .fallback = "index-1", .derived = true, .words = inputs_words,
+                    .fields = weights_rows,
+                    .text = "what is prescribed to the sides that receive a motion; index-1 where it is absent"},
+    {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
+     .text = "in order jacobi: subsystems that advance at the same time; 0 is one per core"},
+    {0},
+};
+
+static const yk_scheme_variant variants[] = {
+    {"explicit", YK_VARIANT_REMEDY, 1, {"order=gauss-seidel", "exchange=auto"}},
+    {"explicit", YK_VARIANT_REMEDY, 2, {"order=gauss-seidel", "inputs=index-1"}},
+    {"explicit", YK_VARIANT_AGAINST_DRIFT, 2, {"inputs=index-1"}},
+    {"explicit, forces", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "exchange=auto"}},
+    {"explicit, index-1", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "inputs=index-1"}},
+    {"explicit, index-2", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "inputs=index-2"}},
+    {"explicit, index-3", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "inputs=index-3"}},
+    {"explicit, original", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "inputs=original"}},
+    {"explicit, jacobi", YK_VARIANT_CANDIDATE, 1, {"order=jacobi", "inputs=index-1"}},
+    {0},
+};
+
+static unsigned traits(const void *own)
+{
+    const yk_explicit_options *o = own;
+    bool original = o->inputs == YK_EXPLICIT_INPUTS_ORIGINAL;
+    bool ignores = original || (o->inputs == YK_INPUTS_WEIGHTED && !(o->alpha > 0));
+    unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION;
+    if (ignores) set |= YK_SCHEME_IGNORES_POSITIONS;
+    if (o->exchange != YK_EXCHANGE_MOTION) set |= YK_SCHEME_BALANCES;
+    return set;
+}
+
+/* Who asks for inputs by name wants a motion to be prescribed. */
+static void derive(void *own, uint64_t given)
+{
+    yk_explicit_options *o = own;
+    bool exchange = given >> 1 & 1, inputs = given >> INPUTS_ROW & 1;
+    if (!exchange) o->exchange = inputs ? YK_EXCHANGE_MOTION : YK_EXCHANGE_AUTO;
+}
+
+static yk_status check(yk_context *context, const void *own)
+{
+    const yk_explicit_options *o = own;
+    if (o->inputs != YK_INPUTS_WEIGHTED) return YK_OK;
+    double sum = o->alpha + o->beta + o->gamma;
+    bool negative = o->alpha < 0 || o->beta < 0 || o->gamma < 0;
+    if (!negative && sum > 0 && isfinite(sum)) return YK_OK;
+    return yk_fail(context, YK_ERROR_ARGUMENT,
+                   "scheme explicit: the weights of the modified inputs (alpha %g, beta %g, gamma %g) must not be "
+                   "negative, and one must be greater than 0",
+                   o->alpha, o->beta, o->gamma);
+}
+
+static void simplify(void *own, double tolerance)
+{
+    (void)tolerance;
+    ((yk_explicit_options *)own)->threads = 1;
+}
+
+static void title(const void *own, char *text, size_t capacity)
+{
+    const yk_explicit_options *o = own;
+    snprintf(text, capacity, "explicit, %s", yk_order_words[o->order].word);
+}
+
+static yk_causality second_side(const void *own, const yk_joined_ports *joined)
+{
+    return yk_balance_second_side(((const yk_explicit_options *)own)->exchange, joined);
+}
+
+const yk_scheme_ops *yk_scheme_explicit(void)
+{
+    static const yk_scheme_ops ops = {
+        .size = sizeof ops,
+        .name = "explicit",
+        .text = "each subsystem is called once per macro step",
+        .options_size = sizeof(yk_explicit_options),
+        .options = options,
+        .variants = variants,
+        .traits = traits,
+        .create = create,
+        .destroy = destroy,
+        .start = start,
+        .step = step,
+        .derive = derive,
+        .check = check,
+        .simplify = simplify,
+        .title = title,
+        .second_side = second_side,
+        .state_layout = state_layout,
+        .state_get = state_get,
+        .state_set = state_set,
+    };
+    return &ops;
+}
+
+yk_explicit_options yk_explicit_default(void)
+{
+    yk_explicit_options own;
+    yk_scheme_fill(yk_scheme_explicit(), &own);
+    return own;
 }

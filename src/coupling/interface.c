@@ -78,7 +78,7 @@ void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_mot
 }
 
 /* paper explicit (26): mean of the velocities that follow from position, velocity and acceleration of A. */
-static double weighted(const yk_explicit_inputs *w, double h, double displacement, double a_velocity, double b_velocity,
+static double weighted(const yk_input_weights *w, double h, double displacement, double a_velocity, double b_velocity,
                        double a_acceleration)
 {
     double sum = w->position * (displacement / h) + w->velocity * a_velocity +
@@ -86,7 +86,7 @@ static double weighted(const yk_explicit_inputs *w, double h, double displacemen
     return sum / (w->position + w->velocity + w->acceleration);
 }
 
-static yk_vec3 weighted3(const yk_explicit_inputs *w, double h, yk_vec3 displacement, yk_vec3 a_velocity,
+static yk_vec3 weighted3(const yk_input_weights *w, double h, yk_vec3 displacement, yk_vec3 a_velocity,
                          yk_vec3 b_velocity, yk_vec3 a_acceleration)
 {
     return yk_v3(weighted(w, h, displacement.x, a_velocity.x, b_velocity.x, a_acceleration.x),
@@ -94,7 +94,7 @@ static yk_vec3 weighted3(const yk_explicit_inputs *w, double h, yk_vec3 displace
                  weighted(w, h, displacement.z, a_velocity.z, b_velocity.z, a_acceleration.z));
 }
 
-void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_explicit_inputs *weights, double h,
+void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_weights *weights, double h,
                        const yk_motion *b_start, const yk_motion *a_end, yk_input *input)
 {
     if (kind == YK_PORT_SCALAR) {

@@ -6,12 +6,17 @@
 
 #include "yoke/coupling.h"
 
+/* Weights of position, velocity and acceleration in modified inputs, paper explicit (26). */
+typedef struct yk_input_weights {
+    double position, velocity, acceleration;
+} yk_input_weights;
+
 /* The motion input of side B over the step, a straight line in time: */
 /* ... original inputs, paper explicit (20): from A's place at the start, with A's velocity at the end. */
 void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_motion *a_end, yk_input *input);
 /* ... modified inputs, paper explicit (25), (26): from B's own place, with the weighted velocity. Where rotations are
  * free only the constrained part of the relative rotation counts. */
-void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_explicit_inputs *weights, double h,
+void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_weights *weights, double h,
                        const yk_motion *b_start, const yk_motion *a_end, yk_input *input);
 /* ... between A's places at the start and at the end, papers tight (21), (26). */
 void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end,

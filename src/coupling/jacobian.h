@@ -18,7 +18,7 @@
  * conditions on the motions of both. A relation is behind a side that takes motion and answers with a wrench: its unknowns
  * are the parameters of the wrench on side A, then those of the motion that side B is told (position and velocity at the
  * end of the step); its conditions, that the first be the answer of B and the second the motion of A. What side B of a relation
- * answers are three moments of the wrench over the step, held like the coordinates of a scalar motion (index1_relation.c). A
+ * answers are three moments of the wrench over the step, held like the coordinates of a scalar motion (index1/relation.c). A
  * wire has one unknown, its value at the end of the step, which its target sees (side 1) and its source gives (side 0), as
  * the position of a scalar motion. */
 

@@ -14,9 +14,8 @@
 
 #include <math.h>
 
-#include "coupling/index1.h"
+#include "coupling/constraint.h"
 #include "coupling/interface.h"
-#include "coupling/rim.h"
 #include "coupling/transform.h"
 
 /* The part of what moves that is most of it. */
@@ -85,31 +84,36 @@ static void exchanged_work(const yk_system *system, const yk_interface *interfac
 {
     const yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
     int a_port = interface->def.wrench_port, b_port = interface->def.motion_port;
-    yk_wrench received = interface->applied;
-    work->on[0] = yk_wrench_work(interface->kind, &received, &a->before[a_port], &a->values[a_port].motion);
-    yk_wrench late = {{0, 0, 0}, {0, 0, 0}};
-    bool changes = a->inputs[a_port].degree == 1;
-    if (changes && a->substeps == 1 && b->substeps == 1 && yk_follows_polynomials(a->subsystem) &&
-        yk_follows_polynomials(b->subsystem)) {
+    const yk_motion *a_start = &a->before[a_port], *a_end = &a->values[a_port].motion;
+    const yk_port_value *b_end = &b->values[b_port];
+    const yk_input *input = &a->inputs[a_port];
+    yk_port_kind kind = interface->kind;
+
+    /* Side A. A wrench that changes over the step is met by the two sides at different times. */
+    yk_wrench received = interface->applied, late = {{0, 0, 0}, {0, 0, 0}};
+    bool changes = input->degree == 1, single = a->substeps == 1 && b->substeps == 1;
+    bool both_integrate = yk_follows_polynomials(a->subsystem) && yk_follows_polynomials(b->subsystem);
+    if (changes && single && both_integrate) {
         /* Both sides integrate over the step: what they exchanged in its middle counts, not at its end. */
-        late.force = yk_v3_scale(0.5 * system->h, a->inputs[a_port].linear[1]);
-        late.torque = yk_v3_scale(0.5 * system->h, a->inputs[a_port].angular[1]);
-        received = yk_wrench_combine(interface->kind, &received, -1, &late);
-        work->on[0] = yk_wrench_work(interface->kind, &received, &a->before[a_port], &a->values[a_port].motion);
-    } else if (changes && a->substeps > 1) {
-        /* A wrench that changes, read by A at the ends of its substeps. B answers at the ends of its own, so that both are
-         * compared at the same distance from the middle of a substep. */
-        double delay = 0.5 * system->h * (1.0 / b->substeps - 1.0 / a->substeps);
-        yk_wrench rate = {a->inputs[a_port].linear[1], a->inputs[a_port].angular[1]};
-        work->on[0] = a->port_work[a_port] +
-                      delay * yk_wrench_work(interface->kind, &rate, &a->before[a_port], &a->values[a_port].motion);
+        late.force = yk_v3_scale(0.5 * system->h, input->linear[1]);
+        late.torque = yk_v3_scale(0.5 * system->h, input->angular[1]);
+        received = yk_wrench_combine(kind, &received, -1, &late);
     }
+    work->on[0] = yk_wrench_work(kind, &received, a_start, a_end);
+    if (changes && a->substeps > 1) {
+        /* It is read by A at the ends of its substeps. B answers at the ends of its own, so that both are compared at the
+         * same distance from the middle of a substep. */
+        double delay = 0.5 * system->h * (1.0 / b->substeps - 1.0 / a->substeps);
+        yk_wrench rate = {input->linear[1], input->angular[1]};
+        work->on[0] = a->port_work[a_port] + delay * yk_wrench_work(kind, &rate, a_start, a_end);
+    }
+
+    /* Side B, and what a prescribed relative motion did. */
     if (b->substeps > 1) {
         work->on[1] = b->port_work[b_port];
     } else {
-        const yk_port_value *value = &b->values[b_port];
-        yk_wrench given = yk_wrench_combine(interface->kind, &value->wrench, 1, &late);
-        work->on[1] = yk_wrench_work(interface->kind, &given, &b->before[b_port], &value->motion);
+        yk_wrench given = yk_wrench_combine(kind, &b_end->wrench, 1, &late);
+        work->on[1] = yk_wrench_work(kind, &given, &b->before[b_port], &b_end->motion);
     }
     work->created = work->on[0] + work->on[1];
     if (interface->def.drive) work->created = yk_driven_created(system, interface, &received, work->on);
@@ -122,10 +126,9 @@ void yk_system_observe(yk_system *system)
         yk_ledger_add_gap(system, interface, system->t + system->h);
 
         yk_interface_work work;
-        if (system->index1)
-            yk_index1_work(system, i, &work);
-        else if (system->rim)
-            yk_rim_work(system, i, &work);
+        const yk_scheme_ops *scheme = system->scheme->ops;
+        if (scheme->work)
+            scheme->work(system->scheme, system, i, &work);
         else
             exchanged_work(system, interface, &work);
 

@@ -4,12 +4,6 @@
 
 #include "coupling/system.h"
 
-/* Of one interface over one step (J). */
-typedef struct yk_interface_work {
-    double on[2];   /* on the side that takes the wrench, and on the other */
-    double created; /* both together, less what a prescribed relative motion did */
-} yk_interface_work;
-
 /* The gap of an interface between two motions, with what it prescribes at the time t. */
 yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def, const yk_motion *a,
                                   const yk_motion *b, double t);

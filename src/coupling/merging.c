@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coupling/failure.h"
 #include "coupling/ledger.h"
 #include "coupling/transform.h"
 #include "math/vec3.h"
@@ -90,8 +91,11 @@ static yk_status fill_group(yk_system *system, const yk_system_def *def, const i
         const yk_port *ports;
         const yk_channel *channels;
         group->parts[group->part_count] = i;
-        system->parts[i] =
-            (yk_system_part){.participant = participant, .port = port, .channel = channel, .shows = i == first};
+        yk_system_part *place = &system->parts[i];
+        place->participant = participant;
+        place->port = port;
+        place->channel = channel;
+        place->shows = i == first;
         port += object->ops->ports(object, &ports);
         channel += object->ops->channels ? object->ops->channels->list(object, &channels) : 0;
         if (used < NAME_LENGTH)
@@ -166,15 +170,8 @@ static yk_status join_group(yk_system *system, const yk_system_def *def, yk_grou
                                   .joints = group->joints,
                                   .joint_count = count,
                                   .length = def->transforms ? def->transforms[group->parts[0]].length : 1,
-                                  .relaxed = system->scheme.kind == YK_SCHEME_RELAXED};
+                                  .relaxed = (system->traits & YK_SCHEME_RELAXES_PARTS) != 0};
     return YK_OK;
-}
-
-yk_status yk_merging_copy(const yk_system *system, const yk_group *group, yk_subsystem **merged)
-{
-    (void)system;
-    *merged = NULL;
-    return group->objects[0]->ops->merging->merge(&group->merge, merged);
 }
 
 /* The system that is left ------------------------------------------------------------------------------------------ */
@@ -271,7 +268,7 @@ yk_status yk_merging_create(yk_system *system, const yk_system_def *def)
         if (group->part_count == 1) continue;
         status = place_group(system, def, group);
         if (status == YK_OK) status = join_group(system, def, group);
-        if (status == YK_OK) status = yk_merging_copy(system, group, &group->merged);
+        if (status == YK_OK) status = group->objects[0]->ops->merging->merge(&group->merge, &group->merged);
     }
     if (status == YK_OK) reduce(system, def);
     return status;
@@ -322,6 +319,85 @@ yk_status yk_merging_check_start(yk_system *system)
     return YK_OK;
 }
 
+/* Parts one by one --------------------------------------------------------------------------------------------------- */
+
+static yk_subsystem *copy_of(const yk_system *system, int participant, int copy)
+{
+    const yk_group *group = &system->merging->groups[participant];
+    return group->copies ? group->copies[copy] : group->merged;
+}
+
+yk_status yk_merging_make_copies(yk_system *system, int participant)
+{
+    yk_group *group = &system->merging->groups[participant];
+    group->copies = yk_allocate(system->context, (size_t)group->part_count, sizeof(yk_subsystem *));
+    if (!group->copies) return YK_ERROR_MEMORY;
+    group->copies[0] = group->merged;
+    yk_status status = YK_OK;
+    for (int i = 1; i < group->part_count && status == YK_OK; i++)
+        status = group->objects[0]->ops->merging->merge(&group->merge, &group->copies[i]);
+    return status;
+}
+
+yk_status yk_merging_part_words(yk_system *system, int participant, int part, size_t *words, size_t *unknowns)
+{
+    yk_subsystem *whole = system->merging->groups[participant].merged;
+    return whole->ops->parts->words(whole, part, words, unknowns);
+}
+
+/* In the state of the merged subsystem, with the memory that relaxing takes. */
+yk_status yk_merging_start_copies(yk_system *system, int participant)
+{
+    yk_group *group = &system->merging->groups[participant];
+    for (int i = 1; group->copies && i < group->part_count; i++) {
+        yk_subsystem *copy = group->copies[i];
+        size_t words, unknowns;
+        yk_status status = copy->ops->start(copy, system->start, system->step, NULL);
+        if (status >= 0) status = copy->ops->parts->words(copy, i, &words, &unknowns);
+        if (status < 0) return status;
+    }
+    size_t image = group->merged->ops->rollback->layout(group->merged).words;
+    if (!group->image) group->image = yk_allocate(system->context, image, sizeof *group->image);
+    return group->image ? YK_OK : YK_ERROR_MEMORY;
+}
+
+yk_status yk_merging_synchronise(yk_system *system, int participant)
+{
+    const yk_group *group = &system->merging->groups[participant];
+    if (!group->copies) return YK_OK;
+    group->merged->ops->rollback->get(group->merged, group->image);
+    for (int i = 1; i < group->part_count; i++) {
+        yk_status status = group->copies[i]->ops->rollback->set(group->copies[i], group->image);
+        if (status < 0) return status;
+    }
+    return YK_OK;
+}
+
+yk_status yk_merging_relax(yk_system *system, int participant, int copy, int part, const yk_input *inputs,
+                           double *change)
+{
+    yk_subsystem *on = copy_of(system, participant, copy);
+    return on->ops->parts->relax(on, part, system->t, system->h, inputs, change);
+}
+
+void yk_merging_part_get(const yk_system *system, int participant, int copy, int part, double *words)
+{
+    yk_subsystem *on = copy_of(system, participant, copy);
+    on->ops->parts->get(on, part, words);
+}
+
+void yk_merging_part_set(yk_system *system, int participant, int copy, int part, const double *words)
+{
+    yk_subsystem *on = copy_of(system, participant, copy);
+    on->ops->parts->set(on, part, words);
+}
+
+const char *yk_merging_message(const yk_system *system, int participant, int copy)
+{
+    const yk_subsystem *on = copy_of(system, participant, copy);
+    return on->ops->message ? on->ops->message(on) : "unknown";
+}
+
 void yk_merging_destroy(yk_system *system)
 {
     yk_merging *merging = system->merging;
@@ -329,7 +405,11 @@ void yk_merging_destroy(yk_system *system)
     if (!merging) return;
     for (int i = 0; merging->groups && i < merging->group_count; i++) {
         yk_group *group = &merging->groups[i];
+        for (int k = 1; group->copies && k < group->part_count; k++)
+            if (group->copies[k]) group->copies[k]->ops->destroy(group->copies[k]);
         if (group->merged) group->merged->ops->destroy(group->merged);
+        yk_release(context, group->copies);
+        yk_release(context, group->image);
         yk_release(context, group->parts);
         yk_release(context, group->objects);
         yk_release(context, group->transforms);

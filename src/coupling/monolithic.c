@@ -2,8 +2,9 @@
  * (merging.c). What is left steps side by side; wires that go in a circle are repeated until they settle, so that the
  * reference has no delay of its own. */
 #include <math.h>
+#include <stddef.h>
 
-#include "coupling/system.h"
+#include "coupling/merging.h"
 
 /* Relative change of a wire that counts as none. */
 static const double SETTLED = 1e-10;
@@ -24,32 +25,100 @@ static bool runs_back(const yk_system *system)
     return false;
 }
 
-static yk_status advance_all(yk_system *system, bool again, double *change)
+yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user, yk_step_report *report)
 {
-    *change = 0;
-    for (int place = 0; place < system->participant_count; place++) {
-        int participant = system->sequence[place];
-        *change = fmax(*change, yk_system_carry_signals(system, participant));
-        yk_status status = again ? yk_system_rewind(system, participant) : YK_OK;
-        if (status >= 0) status = yk_system_advance(system, participant);
-        if (status < 0) return yk_system_report_failure(system, participant);
-    }
-    return YK_OK;
-}
-
-yk_status yk_monolithic_step(yk_system *system, yk_step_report *report)
-{
-    double change;
     bool repeats = runs_back(system) && system->layout.words > 0;
     if (repeats) yk_system_mark(system);
 
-    yk_status status = advance_all(system, false, &change);
-    report->iterations = 1;
-    while (repeats && status >= 0) {
-        status = advance_all(system, true, &change);
-        report->iterations++;
-        if (status < 0 || change <= SETTLED) break;
-        if (report->iterations > system->scheme.iterations) return YK_NOT_CONVERGED;
+    for (report->iterations = 1;; report->iterations++) {
+        double change = 0;
+        for (int place = 0; place < system->participant_count; place++) {
+            int participant = system->sequence[place];
+            change = fmax(change, yk_system_carry_signals(system, participant));
+            yk_status status = report->iterations > 1 ? yk_system_rewind(system, participant) : YK_OK;
+            if (status >= 0) status = yk_system_advance_prepared(system, participant, prepare, user);
+            if (status < 0) return yk_system_report_failure(system, participant);
+        }
+
+        bool first = report->iterations == 1;
+        if (!repeats || (!first && change <= SETTLED)) return YK_OK;
+        if (!first && report->iterations > iterations) return YK_NOT_CONVERGED;
     }
-    return status;
+}
+
+/* The scheme ------------------------------------------------------------------------------------------------------- */
+
+typedef struct monolithic {
+    yk_scheme base;
+    yk_monolithic_options options;
+} monolithic;
+
+static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
+{
+    monolithic *x = yk_allocate(system->context, 1, sizeof *x);
+    if (!x) return YK_ERROR_MEMORY;
+    x->base.ops = yk_scheme_monolithic();
+    x->options = *(const yk_monolithic_options *)options;
+    *scheme = &x->base;
+    return YK_OK;
+}
+
+static void destroy(yk_scheme *scheme, yk_system *system)
+{
+    yk_release(system->context, scheme);
+}
+
+static yk_status start(yk_scheme *scheme, yk_system *system)
+{
+    (void)scheme;
+    return yk_system_start_consistently(system);
+}
+
+static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+{
+    return yk_merging_step(system, ((monolithic *)scheme)->options.iterations, NULL, NULL, report);
+}
+
+static const yk_option options[] = {
+    {"iterations", .kind = YK_OPTION_INTEGER, .offset = offsetof(yk_monolithic_options, iterations), .fallback = "20",
+     .most = INFINITY, .text = "largest number of repetitions of a macro step for wires that go in a circle"},
+    {0},
+};
+
+static const yk_scheme_variant variants[] = {
+    {"monolithic", YK_VARIANT_REFERENCE | YK_VARIANT_REMEDY, 7, {NULL}},
+    {"monolithic", YK_VARIANT_CANDIDATE, 0, {NULL}},
+    {0},
+};
+
+static unsigned traits(const void *own)
+{
+    (void)own;
+    return YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_IS_REFERENCE;
+}
+
+const yk_scheme_ops *yk_scheme_monolithic(void)
+{
+    static const yk_scheme_ops ops = {
+        .size = sizeof ops,
+        .name = "monolithic",
+        .text = "subsystems that interfaces join as one, with the joints as constraints: the reference; for interfaces "
+                "between subsystems of one kind",
+        .options_size = sizeof(yk_monolithic_options),
+        .options = options,
+        .variants = variants,
+        .traits = traits,
+        .create = create,
+        .destroy = destroy,
+        .start = start,
+        .step = step,
+    };
+    return &ops;
+}
+
+yk_monolithic_options yk_monolithic_default(void)
+{
+    yk_monolithic_options own;
+    yk_scheme_fill(yk_scheme_monolithic(), &own);
+    return own;
 }

@@ -47,8 +47,9 @@ static void predict_by_hermite(yk_port_kind kind, double h, const yk_motion *bef
     motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(rotation), motion->orientation));
 }
 
-void yk_system_predict(const yk_system *system, const yk_interface *interface, yk_motion *motion)
+void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
 {
+    const yk_interface *interface = &system->interfaces[number];
     const yk_participant *a = yk_interface_a(system, interface);
     int port = interface->def.wrench_port;
     if (a->substeps == 1 && a->subsystem->ops->predict) {

@@ -97,7 +97,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
             yk_input *input = &m->inputs[interface->def.motion_port];
-            if (interface->def.motion_subsystem == participant && !interface->balanced)
+            if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
                 *input = yk_input_shift(input, interface->kind, g->h);
         }
     }
@@ -168,7 +168,7 @@ static yk_status try_inputs(gains *g, int participant)
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         int port = interface->def.motion_port;
-        if (interface->def.motion_subsystem == participant && !interface->balanced)
+        if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
             yk_input_taylor(interface->kind, &m->values[port].motion, &m->inputs[port]);
     }
     yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
@@ -244,7 +244,7 @@ static int list_axes(const yk_system *system, axis *axes)
     int n = 0;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->balanced) continue;
+        if (yk_both_take_wrench(interface)) continue;
         const yk_motion *a = &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
         const yk_motion *b = &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
         bool scalar = interface->kind == YK_PORT_SCALAR;
@@ -366,7 +366,8 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
 {
     for (int i = 0; i < system->interface_count; i++)
         probes[i] = (yk_interface_probe){.axis = -1, .wrench_mass = NAN, .motion_mass = NAN, .ratio = NAN};
-    if (system->merging || system->index1 || system->layout.words == 0) return YK_OK;
+    bool exchanges = !(system->traits & (YK_SCHEME_MERGES | YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+    if (!exchanges || system->layout.words == 0) return YK_OK;
 
     yk_context *context = system->context;
     size_t participants = (size_t)system->participant_count, ports = 0;

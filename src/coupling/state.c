@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "coupling/balance.h"
-#include "coupling/index1.h"
-#include "coupling/rim.h"
-#include "coupling/unknowns.h"
+#include "coupling/failure.h"
 
 enum {
     MOTION_WORDS = sizeof(yk_motion) / sizeof(double),
@@ -23,33 +20,34 @@ static size_t remembered_words(const yk_participant *m)
     return m->earlier ? (size_t)m->port_count * (MOTION_WORDS + WRENCH_WORDS) : 0;
 }
 
-static bool can_roll_back(const yk_participant *m)
-{
-    const yk_subsystem_ops *ops = m->subsystem->ops;
-    return ops->rollback;
-}
-
 yk_status yk_system_check_rollback(const yk_system *system)
 {
-    bool iterates = system->scheme.kind == YK_SCHEME_INDEX1 ||
-                    (system->scheme.kind == YK_SCHEME_TIGHT && system->scheme.iterations > 0);
+    bool repeats = system->traits & YK_SCHEME_NEEDS_ROLLBACK;
     bool controlled = system->control.def.tolerance > 0;
-    if (!iterates && !controlled) return YK_OK;
+    if (!repeats && !controlled) return YK_OK;
 
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
-        if (can_roll_back(m)) continue;
-        if (iterates)
+        if (yk_participant_can_return(m)) continue;
+        if (repeats)
             return yk_fail(system->context, YK_ERROR_CAPABILITY,
                            "scheme %s repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; choose "
                            "the scheme explicit or loose",
                            yk_system_scheme_name(system), m->name, m->subsystem->ops->kind);
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                       "step control repeats steps whose error is too large, but subsystem '%s' (%s) cannot return to "
-                       "an earlier state; take steps of one size (tolerance 0)",
-                       m->name, m->subsystem->ops->kind);
+                       "scheme %s with step control repeats steps whose error is too large, but subsystem '%s' (%s) "
+                       "cannot return to an earlier state; take steps of one size (tolerance 0)",
+                       yk_system_scheme_name(system), m->name, m->subsystem->ops->kind);
     }
     return YK_OK;
+}
+
+/* What the scheme keeps of its own. */
+static yk_state_layout scheme_layout(const yk_system *system)
+{
+    const yk_scheme_ops *ops = system->scheme->ops;
+    if (!ops->state_layout) return (yk_state_layout){0};
+    return ops->state_layout(system->scheme, system);
 }
 
 /* A subsystem knows the size of its state once it has started. */
@@ -60,7 +58,7 @@ yk_status yk_system_prepare_states(yk_system *system)
     system->layout = (yk_state_layout){0};
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
-        if (!can_roll_back(m)) {
+        if (!yk_participant_can_return(m)) {
             complete = false;
             continue;
         }
@@ -72,34 +70,28 @@ yk_status yk_system_prepare_states(yk_system *system)
         system->layout.continuous += m->layout.continuous + remembered_words(m);
         if (m->layout.words > largest) largest = m->layout.words;
     }
-    if (system->index1) {
-        yk_state_layout own = yk_index1_layout(system);
-        system->layout.words += own.words, system->layout.continuous += own.continuous;
-    }
-    if (system->balance) {
-        size_t words = yk_balance_words(system);
-        system->layout.words += words, system->layout.continuous += words;
-    }
-    if (system->rim) {
-        yk_state_layout own = yk_rim_layout(system);
-        system->layout.words += own.words, system->layout.continuous += own.continuous;
-    }
-    for (int i = 0; i < system->unknowns_count; i++)
-        system->layout.words += yk_accelerator_words(system->unknowns[i].accelerator);
+
+    yk_state_layout own = scheme_layout(system);
+    system->layout.words += own.words;
+    system->layout.continuous += own.continuous;
     system->layout.words += YK_CONTROLLER_WORDS + 1; /* and the clock */
     if (!complete) system->layout = (yk_state_layout){0};
+
     double *scratch = yk_reallocate(system->context, system->scratch, largest, sizeof *scratch);
     if (!scratch) return YK_ERROR_MEMORY;
     system->scratch = scratch;
     return YK_OK;
 }
 
+void yk_system_mark_participant(yk_system *system, int participant)
+{
+    yk_participant *m = &system->participants[participant];
+    m->subsystem->ops->rollback->get(m->subsystem, m->mark);
+}
+
 void yk_system_mark(yk_system *system)
 {
-    for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        m->subsystem->ops->rollback->get(m->subsystem, m->mark);
-    }
+    for (int i = 0; i < system->participant_count; i++) yk_system_mark_participant(system, i);
 }
 
 yk_status yk_system_rewind(yk_system *system, int participant)
@@ -131,25 +123,21 @@ void yk_system_state_get(const yk_system *system, double *image)
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         size_t ports = (size_t)m->port_count;
+
         m->subsystem->ops->rollback->get(m->subsystem, system->scratch);
         continuous = put(continuous, system->scratch, m->layout.continuous);
         opaque = put(opaque, system->scratch + m->layout.continuous, m->layout.words - m->layout.continuous);
         if (!m->earlier) continue;
+
         continuous = put(continuous, m->earlier, ports * MOTION_WORDS);
         continuous = put(continuous, m->mean_wrenches, ports * WRENCH_WORDS);
         opaque = put(opaque, &m->earlier_step, 1);
     }
-    if (system->index1) {
-        yk_state_layout own = yk_index1_layout(system);
-        yk_index1_get(system, continuous, opaque);
-        opaque += own.words - own.continuous;
-    }
-    if (system->balance) continuous = yk_balance_get(system, continuous);
-    if (system->rim) yk_rim_get(system, continuous, opaque++);
-    for (int i = 0; i < system->unknowns_count; i++) {
-        yk_accelerator_get(system->unknowns[i].accelerator, opaque);
-        opaque += yk_accelerator_words(system->unknowns[i].accelerator);
-    }
+
+    /* The scheme, step control, and the clock. */
+    yk_state_layout own = scheme_layout(system);
+    if (own.words > 0) system->scheme->ops->state_get(system->scheme, system, continuous, opaque);
+    opaque += own.words - own.continuous;
     yk_controller_get(&system->control, opaque);
     opaque += YK_CONTROLLER_WORDS;
     memcpy(opaque, &system->step_count, sizeof *opaque);
@@ -167,22 +155,17 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         if (m->status < 0) return yk_system_report_failure(system, i);
         yk_system_gather(m);
         if (!m->earlier) continue;
+
         continuous = take(m->earlier, continuous, ports * MOTION_WORDS);
         continuous = take(m->mean_wrenches, continuous, ports * WRENCH_WORDS);
         opaque = take(&m->earlier_step, opaque, 1);
         for (size_t port = 0; port < ports; port++) m->values[port].wrench = m->mean_wrenches[port];
     }
-    if (system->index1) {
-        yk_state_layout own = yk_index1_layout(system);
-        yk_index1_set(system, continuous, opaque);
-        opaque += own.words - own.continuous;
-    }
-    if (system->balance) continuous = yk_balance_set(system, continuous);
-    if (system->rim) yk_rim_set(system, continuous, opaque++);
-    for (int i = 0; i < system->unknowns_count; i++) {
-        yk_accelerator_set(system->unknowns[i].accelerator, opaque);
-        opaque += yk_accelerator_words(system->unknowns[i].accelerator);
-    }
+
+    /* The scheme, step control, and the clock. */
+    yk_state_layout own = scheme_layout(system);
+    if (own.words > 0) system->scheme->ops->state_set(system->scheme, system, continuous, opaque);
+    opaque += own.words - own.continuous;
     yk_controller_set(&system->control, opaque);
     opaque += YK_CONTROLLER_WORDS;
     memcpy(&system->step_count, opaque, sizeof *opaque);

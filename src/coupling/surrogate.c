@@ -1,6 +1,7 @@
 #include "coupling/surrogate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "coupling/system.h"
 
@@ -28,6 +29,12 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
         if (status < 0) return status;
     }
 
+    /* Wrenches are those that the deviation from rest causes. */
+    const yk_scheme_ops *scheme = system->scheme_def.ops;
+    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
+    memcpy(options, system->scheme_def.options, scheme->options_size);
+    if (scheme->simplify) scheme->simplify(options, LEFT * DEVIATION * fmax(1, ratio) / (step * step));
+
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = surrogate->masses,
                          .names = names,
@@ -35,14 +42,9 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
                          .substeps = substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = system->scheme,
+                         .scheme = {.ops = scheme, .options = options},
                          .step = step,
                          .control = yk_step_control_default()};
-    /* Wrenches are those that the deviation from rest causes. */
-    def.scheme.tolerance = LEFT * DEVIATION * fmax(1, ratio) / (step * step);
-    def.scheme.relative_tolerance = fmax(def.scheme.relative_tolerance, 1e-6);
-    def.scheme.halvings = 0;
-    def.scheme.threads = 1;
     return yk_system_create(system->context, &def, &surrogate->system);
 }
 

@@ -33,17 +33,11 @@ static void find_roots(const yk_system *system, bool joined, int *parent)
     }
 }
 
-/* Whether rates at the end are told besides the way over the step. */
-static bool has_rates(const yk_system *system, const yk_unknowns *w)
-{
-    return !w->start && system->scheme.velocity == YK_VELOCITY_MARKER;
-}
-
 /* Coordinates of a motion that is told. */
-static int motion_words(const yk_system *system, const yk_unknowns *w, const yk_interface *interface)
+static int motion_words(const yk_unknowns *w, const yk_interface *interface)
 {
     int words = interface->kind == YK_PORT_SCALAR ? 1 : 6;
-    return has_rates(system, w) ? 2 * words : words;
+    return w->rates ? 2 * words : words;
 }
 
 /* The vector and what accelerates it. */
@@ -51,7 +45,7 @@ static yk_status allocate(const yk_system *system, yk_acceleration kind, yk_unkn
 {
     yk_context *context = system->context;
     int wrenches = w->size;
-    for (int i = 0; i < w->lagged_count; i++) w->size += motion_words(system, w, &system->interfaces[w->lagged[i]]);
+    for (int i = 0; i < w->lagged_count; i++) w->size += motion_words(w, &system->interfaces[w->lagged[i]]);
     w->size += w->wire_count;
     size_t size = (size_t)w->size;
     w->applied = yk_allocate(context, 4 * size, sizeof *w->applied);
@@ -70,16 +64,15 @@ static yk_status allocate(const yk_system *system, yk_acceleration kind, yk_unkn
     int first = wrenches;
     for (int i = 0; i < w->lagged_count; i++) {
         yk_accelerator_block(w->accelerator, first);
-        first += motion_words(system, w, &system->interfaces[w->lagged[i]]);
+        first += motion_words(w, &system->interfaces[w->lagged[i]]);
     }
     for (int i = 0; i < w->wire_count; i++) yk_accelerator_block(w->accelerator, first++);
     return YK_OK;
 }
 
-yk_status yk_unknowns_create(const yk_system *system, yk_acceleration kind, yk_unknowns_grouping what,
-                             yk_unknowns **list, int *count)
+yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def, yk_unknowns **list, int *count)
 {
-    bool joined = what != YK_UNKNOWNS_OF_SIDES;
+    bool joined = def->what != YK_UNKNOWNS_OF_SIDES;
     *list = NULL;
     *count = 0;
     if (system->interface_count == 0) return YK_OK;
@@ -91,34 +84,39 @@ yk_status yk_unknowns_create(const yk_system *system, yk_acceleration kind, yk_u
     yk_status status = parent && made ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) find_roots(system, joined, parent);
 
-    /* Interfaces are taken in their order, each with all later ones of the same root; balanced ones have no part in it. */
+    /* Interfaces are taken in their order, each with all later ones of the same root; those with a wrench on both sides have no part in it. */
     for (int i = 0; status == YK_OK && i < system->interface_count; i++) {
         int root = root_of(parent, system->interfaces[i].def.wrench_subsystem);
-        bool known = system->interfaces[i].balanced;
+        bool known = yk_both_take_wrench(&system->interfaces[i]);
         for (int k = 0; k < i; k++) {
             const yk_interface *interface = &system->interfaces[k];
-            known = known || (!interface->balanced && root_of(parent, interface->def.wrench_subsystem) == root);
+            known =
+                known || (!yk_both_take_wrench(interface) && root_of(parent, interface->def.wrench_subsystem) == root);
         }
         if (known) continue;
 
         yk_unknowns *w = &made[(*count)++];
-        w->start = what == YK_UNKNOWNS_AT_START;
+        w->start = def->what == YK_UNKNOWNS_AT_START;
+        w->rates = def->rates;
+        w->tolerance = def->tolerance;
+        w->relative_tolerance = def->relative_tolerance;
         w->interfaces = yk_allocate(context, 2 * interfaces, sizeof *w->interfaces);
         w->wires = yk_allocate(context, (size_t)system->wire_count, sizeof *w->wires);
-        if (!w->interfaces || !w->wires) status = YK_ERROR_MEMORY;
+        w->largest = yk_allocate(context, interfaces, sizeof *w->largest);
+        if (!w->interfaces || !w->wires || !w->largest) status = YK_ERROR_MEMORY;
         w->lagged = w->interfaces + interfaces;
         for (int k = i; status == YK_OK && k < system->interface_count; k++) {
             const yk_interface *interface = &system->interfaces[k];
-            if (interface->balanced || root_of(parent, interface->def.wrench_subsystem) != root) continue;
+            if (yk_both_take_wrench(interface) || root_of(parent, interface->def.wrench_subsystem) != root) continue;
             w->interfaces[w->interface_count++] = k;
             if (joined && system->interfaces[k].lagged) w->lagged[w->lagged_count++] = k;
             w->size += system->interfaces[k].kind == YK_PORT_SCALAR ? 1 : 6;
         }
-        for (int k = 0; status == YK_OK && what == YK_UNKNOWNS_OF_JOINED && k < system->wire_count; k++) {
+        for (int k = 0; status == YK_OK && def->what == YK_UNKNOWNS_OF_JOINED && k < system->wire_count; k++) {
             bool inside = root_of(parent, system->wires[k].def.target_subsystem) == root;
             if (inside && system->wires[k].lagged) w->wires[w->wire_count++] = k;
         }
-        if (status == YK_OK) status = allocate(system, kind, w);
+        if (status == YK_OK) status = allocate(system, def->kind, w);
     }
 
     yk_release(context, parent);
@@ -131,6 +129,7 @@ void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count)
     for (int i = 0; i < count; i++) {
         yk_release(context, list[i].interfaces);
         yk_release(context, list[i].wires);
+        yk_release(context, list[i].largest);
         yk_release(context, list[i].applied);
         yk_accelerator_destroy(context, list[i].accelerator);
     }
@@ -150,7 +149,7 @@ static double *pack_motion(const yk_system *system, const yk_unknowns *w, const 
     if (interface->kind == YK_PORT_MARKER)
         displacement.torque = yk_so3_log(yk_q_mul(end->orientation, yk_q_conjugate(start->orientation)));
     array = yk_wrench_pack(interface->kind, &displacement, array);
-    if (!has_rates(system, w)) return array;
+    if (!w->rates) return array;
     yk_wrench rate = {end->velocity, end->angular_velocity};
     return yk_wrench_pack(interface->kind, &rate, array);
 }
@@ -169,7 +168,7 @@ static const double *unpack_motion(const yk_system *system, const yk_unknowns *w
     end->position = yk_v3_add(start->position, displacement.force);
     if (interface->kind == YK_PORT_MARKER)
         end->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(displacement.torque), start->orientation));
-    if (!has_rates(system, w)) return array;
+    if (!w->rates) return array;
     array = yk_wrench_unpack(interface->kind, array, &rate);
     end->velocity = rate.force;
     end->angular_velocity = rate.torque;
@@ -224,9 +223,9 @@ bool yk_unknowns_settled(yk_system *system, const yk_unknowns *w, double *change
         yk_wrench difference = yk_wrench_combine(interface->kind, &wrench, -1, &interface->applied);
         double size = yk_wrench_size(interface->kind, &difference);
         double now = yk_wrench_size(interface->kind, &wrench);
-        if (now > interface->largest) interface->largest = now;
-        double limit = system->scheme.tolerance + system->scheme.relative_tolerance * now;
-        limit = fmax(limit, ROUNDING * interface->largest);
+        if (now > w->largest[i]) w->largest[i] = now;
+        double limit = w->tolerance + w->relative_tolerance * now;
+        limit = fmax(limit, ROUNDING * w->largest[i]);
         if (!(size <= *change)) *change = size;
         interface->residual = size <= limit ? 0 : size;
         settled = settled && size <= limit;

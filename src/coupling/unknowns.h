@@ -23,6 +23,9 @@ typedef struct yk_unknowns {
     int wire_count;
     int *wires; /* whose values are unknowns */
     bool start; /* of a consistent start: motions are accelerations */
+    bool rates; /* rates at the end are told besides the way over the step */
+    double tolerance, relative_tolerance;
+    double *largest; /* per interface: wrench of any iteration of the step; what is rounding beside it has converged */
     int size;
     double *applied, *fresh, *next; /* x, H(x), and the x that is tried next */
     double *tried;                  /* the x before, to which a step that fails goes back */
@@ -35,9 +38,15 @@ typedef enum yk_unknowns_grouping {
     YK_UNKNOWNS_AT_START   /* the same, for a consistent start */
 } yk_unknowns_grouping;
 
-/* Every interface belongs to one vector. */
-yk_status yk_unknowns_create(const yk_system *system, yk_acceleration kind, yk_unknowns_grouping what,
-                             yk_unknowns **list, int *count);
+typedef struct yk_unknowns_def {
+    yk_acceleration kind;
+    yk_unknowns_grouping what;
+    bool rates; /* motions are told with the velocity at their end */
+    double tolerance, relative_tolerance;
+} yk_unknowns_def;
+
+/* Every interface that prescribes a motion belongs to one vector. */
+yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def, yk_unknowns **list, int *count);
 void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count);
 
 /* Reads x from the interfaces, and H(x) from the outputs of all sides. */

@@ -5,7 +5,7 @@
  * schemes only say when: carry before advance. Nothing of a wire is state: both values follow from the source's. */
 #include <math.h>
 
-#include "coupling/system.h"
+#include "coupling/failure.h"
 
 /* Creation --------------------------------------------------------------------------------------------------------- */
 
@@ -94,8 +94,11 @@ static yk_status create_wire(yk_system *system, int number, const yk_wire_def *d
 yk_status yk_wires_create(yk_system *system, const yk_system_def *def)
 {
     if (def->wire_count == 0) return YK_OK;
-    yk_status status = yk_system_check_wires(system);
-    if (status < 0) return status;
+    if (!(system->traits & YK_SCHEME_CARRIES_SIGNALS))
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "scheme %s does not carry wires between subsystems; choose another scheme, such as %s",
+                       yk_system_scheme_name(system), yk_scheme_name_with(YK_SCHEME_CARRIES_SIGNALS));
+    yk_status status = YK_OK;
     system->wires = yk_allocate(system->context, (size_t)def->wire_count, sizeof *system->wires);
     if (!system->wires) return YK_ERROR_MEMORY;
     system->wire_count = def->wire_count;
@@ -141,15 +144,22 @@ static double set_input(yk_input *input, double h, double begin, double end)
     return fabs(end - last) / (1 + fabs(end));
 }
 
-static double carry(yk_system *system, int participant, bool start)
+typedef enum moment {
+    AT_START,   /* the present values */
+    IN_STEP,    /* what is known of the end of the step */
+    WITH_GIVEN, /* and what wires that run against the sequence are told of it */
+} moment;
+
+static double carry(yk_system *system, int participant, moment when)
 {
     double largest = 0;
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
         if (wire->def.target_subsystem != participant) continue;
         bool known = system->participants[wire->def.source_subsystem].advanced && !wire->def.hold;
-        double begin = start ? wire->now : wire->before, end = known && !start ? wire->now : begin;
-        if (!start && system->unknowns && wire->lagged) end = wire->given;
+        double begin = when == AT_START ? wire->now : wire->before, end = begin;
+        if (when != AT_START && known) end = wire->now;
+        if (when == WITH_GIVEN && wire->lagged) end = wire->given;
         yk_input *input = &system->participants[participant].inputs[wire->def.target_port];
         largest = fmax(largest, set_input(input, system->h, begin, end));
     }
@@ -158,12 +168,17 @@ static double carry(yk_system *system, int participant, bool start)
 
 double yk_system_carry_signals(yk_system *system, int participant)
 {
-    return carry(system, participant, false);
+    return carry(system, participant, IN_STEP);
+}
+
+double yk_system_carry_given_signals(yk_system *system, int participant)
+{
+    return carry(system, participant, WITH_GIVEN);
 }
 
 void yk_wires_carry_start(yk_system *system, int participant)
 {
-    carry(system, participant, true);
+    carry(system, participant, AT_START);
 }
 
 /* A source that starts after its target has told it an old value, whatever the order of the participants is. */

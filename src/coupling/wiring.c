@@ -1,13 +1,10 @@
-/* Creation of a coupled system: every mistake in the wiring is found here, before anything moves. */
+/* Creation of what a system consists of: every mistake in the wiring is found here, before anything moves. */
 #include <math.h>
 #include <stdio.h>
 
-#include "coupling/balance.h"
 #include "coupling/contract.h"
-#include "coupling/index1.h"
+#include "coupling/failure.h"
 #include "coupling/merging.h"
-#include "coupling/relaxed.h"
-#include "coupling/rim.h"
 #include "coupling/unknowns.h"
 #include "math/vec3.h"
 
@@ -31,8 +28,6 @@ static yk_status place_participant(yk_system *system, yk_participant *participan
                        participant->name, substeps);
     participant->substeps = substeps;
     if (substeps > 1) {
-        /* Iterations of a step in parts would have to be repeated part by part. */
-        participant->iterates = false;
         size_t count = (size_t)participant->port_count;
         participant->mean_wrenches = yk_allocate(system->context, count, sizeof *participant->mean_wrenches);
         participant->earlier = yk_allocate(system->context, count, sizeof *participant->earlier);
@@ -73,13 +68,10 @@ static yk_status create_participant(yk_system *system, yk_participant *participa
         participant->inputs[i].orientation.w = 1;
         participant->own_inputs[i].orientation.w = 1;
     }
-    participant->low_order = system->scheme.kind == YK_SCHEME_INDEX1 && !yk_follows_polynomials(subsystem);
-    /* Acceleration learns from how the answer depends on the wrench, so it must be the converged answer. */
-    participant->iterates = subsystem->ops->iteration && system->scheme.acceleration == YK_ACCELERATION_NONE;
     return YK_OK;
 }
 
-static yk_status check_side(yk_system *system, const char *face, int participant, int port, yk_causality causality)
+static yk_status check_place(yk_system *system, const char *face, int participant, int port)
 {
     if (participant < 0 || participant >= system->participant_count)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s': there is no subsystem %d", face,
@@ -92,44 +84,45 @@ static yk_status check_side(yk_system *system, const char *face, int participant
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "interface '%s': port '%s' of subsystem '%s' carries a signal without power; join it by a wire",
                        face, m->ports[port].name, m->name);
-    if (m->ports[port].causalities & causality) return YK_OK;
-    if (causality == YK_TAKES_MOTION || !(m->ports[port].causalities & YK_TAKES_MOTION))
+    return YK_OK;
+}
+
+static yk_status check_causality(yk_system *system, const char *face, int participant, int port, yk_causality causality)
+{
+    const yk_participant *m = &system->participants[participant];
+    const yk_port *p = &m->ports[port];
+    if (p->causalities & causality) return YK_OK;
+    if (causality == YK_TAKES_MOTION || !(p->causalities & YK_TAKES_MOTION))
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take %s; exchange the two sides", face,
-                       m->ports[port].name, m->name, causality == YK_TAKES_WRENCH ? "a wrench" : "a motion");
+                       p->name, m->name, causality == YK_TAKES_WRENCH ? "a wrench" : "a motion");
+
+    /* It takes motions only. */
+    if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES && p->kind == YK_PORT_MARKER)
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it be the second side, "
+                       "and choose the scheme tight or rim: %s tells motions to scalar ports only",
+                       face, p->name, m->name, yk_system_scheme_name(system));
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                   "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it be the second side%s",
-                   face, m->ports[port].name, m->name,
-                   system->scheme.kind == YK_SCHEME_INDEX1 && m->ports[port].kind == YK_PORT_MARKER
-                       ? ", and choose the scheme tight or rim: index1 tells motions to scalar ports only"
-                       : "");
+                   "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it be the second side", face,
+                   p->name, m->name);
 }
 
-/* index1 applies wrenches to both sides. A scalar port that takes motion only is told one: a force law and no constraint. */
-static bool is_relation(const yk_system *system, const yk_interface_def *def)
-{
-    if (system->scheme.kind != YK_SCHEME_INDEX1) return false;
-    if (def->motion_subsystem < 0 || def->motion_subsystem >= system->participant_count) return false;
-    const yk_participant *b = &system->participants[def->motion_subsystem];
-    if (def->motion_port < 0 || def->motion_port >= b->port_count) return false;
-    const yk_port *port = &b->ports[def->motion_port];
-    return port->kind == YK_PORT_SCALAR && (port->causalities & (YK_TAKES_WRENCH | YK_TAKES_MOTION)) == YK_TAKES_MOTION;
-}
-
+/* A prescribed relative motion is a constraint with a wrench on both sides. */
 static yk_status check_drive(yk_system *system, const yk_interface *interface)
 {
     const yk_interface_def *def = &interface->def;
-    if (def->drive && interface->relation)
+    if (!def->drive || yk_both_take_wrench(interface)) return YK_OK;
+    if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s' prescribes a relative motion to a port that takes motion only; drive a joint "
                        "inside the subsystem of the other side",
                        def->name);
-    if (!def->drive || yk_interface_takes(system, interface) == YK_TAKES_WRENCH || interface->balanced) return YK_OK;
-    return yk_fail(
-        system->context, YK_ERROR_CAPABILITY,
-        "interface '%s' %s, which needs wrenches on both sides: choose the scheme index1, or monolithic; the "
-        "schemes explicit and rim do it between subsystems that tell their next step, as smooth ones do",
-        def->name, def->constrained & YK_AXIS_DISTANCE ? "keeps a distance" : "prescribes a relative motion");
+    return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                   "interface '%s' %s, which needs wrenches on both sides: choose the scheme %s, or %s; the "
+                   "schemes explicit and rim do it between subsystems that tell their next step, as smooth ones do",
+                   def->name, def->constrained & YK_AXIS_DISTANCE ? "keeps a distance" : "prescribes a relative motion",
+                   yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES), yk_scheme_name_with(YK_SCHEME_MERGES));
 }
 
 static bool uses_port(const yk_interface_def *def, int participant, int port)
@@ -153,13 +146,11 @@ static yk_status connect_interface(yk_system *system, yk_interface *interface)
 {
     const yk_interface_def *def = &interface->def;
     yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
-    b->iterates = false; /* a motion side steps as a whole */
-    yk_causality b_takes = yk_interface_takes(system, interface);
     yk_participant *participant = a;
     yk_status status = a->subsystem->ops->connect(a->subsystem, def->wrench_port, YK_TAKES_WRENCH, def->constrained);
     if (status >= 0) {
         participant = b;
-        status = b->subsystem->ops->connect(b->subsystem, def->motion_port, b_takes, def->constrained);
+        status = b->subsystem->ops->connect(b->subsystem, def->motion_port, interface->takes, def->constrained);
     }
     if (status >= 0) return status;
     char why[512];
@@ -172,26 +163,37 @@ static yk_status create_interface(yk_system *system, int number, const yk_interf
     yk_interface *interface = &system->interfaces[number];
     interface->def = *def;
     if (!interface->def.name) interface->def.name = "unnamed";
-    interface->relation = is_relation(system, def);
-    interface->balanced = yk_balance_serves(system, def);
-    yk_status status =
-        check_side(system, interface->def.name, def->wrench_subsystem, def->wrench_port, YK_TAKES_WRENCH);
+    const char *name = interface->def.name;
+
+    yk_status status = check_place(system, name, def->wrench_subsystem, def->wrench_port);
+    if (status == YK_OK) status = check_place(system, name, def->motion_subsystem, def->motion_port);
+    if (status < 0) return status;
+
+    /* What the second side takes is the scheme's choice. */
+    const yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
+    const yk_joined_ports joined = {.subsystem = {a->subsystem, b->subsystem},
+                                    .number = {def->wrench_subsystem, def->motion_subsystem},
+                                    .port = {def->wrench_port, def->motion_port}};
+    const yk_scheme_def *scheme = &system->scheme_def;
+    interface->takes = YK_TAKES_MOTION;
+    if (scheme->ops->second_side) interface->takes = scheme->ops->second_side(scheme->options, &joined);
+
+    status = check_causality(system, name, def->wrench_subsystem, def->wrench_port, YK_TAKES_WRENCH);
     if (status == YK_OK)
-        status = check_side(system, interface->def.name, def->motion_subsystem, def->motion_port,
-                            yk_interface_takes(system, interface));
+        status = check_causality(system, name, def->motion_subsystem, def->motion_port, interface->takes);
     if (status == YK_OK) status = check_drive(system, interface);
     if (status == YK_OK) status = check_port_is_free(system, number, def->wrench_subsystem, def->wrench_port);
     if (status == YK_OK) status = check_port_is_free(system, number, def->motion_subsystem, def->motion_port);
     if (status < 0) return status;
-    const yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
+
     if (a == b)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s' joins subsystem '%s' with itself",
-                       interface->def.name, a->name);
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "interface '%s' joins subsystem '%s' with itself", name,
+                       a->name);
     interface->kind = a->ports[def->wrench_port].kind;
     if (interface->kind != b->ports[def->motion_port].kind)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'", interface->def.name,
-                       a->name, a->ports[def->wrench_port].name, b->name, b->ports[def->motion_port].name);
+                       "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'", name, a->name,
+                       a->ports[def->wrench_port].name, b->name, b->ports[def->motion_port].name);
     return connect_interface(system, interface);
 }
 
@@ -215,7 +217,7 @@ static bool can_follow(const yk_system *system, int participant, bool wrenches_f
 {
     for (int i = 0; i < system->interface_count && level < NOTHING; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
-        if (system->interfaces[i].balanced) continue;
+        if (yk_both_take_wrench(&system->interfaces[i])) continue;
         int later = wrenches_first ? def->motion_subsystem : def->wrench_subsystem;
         int earlier = wrenches_first ? def->wrench_subsystem : def->motion_subsystem;
         if (later == participant && !placed[earlier]) return false;
@@ -273,16 +275,14 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
     return YK_OK;
 }
 
-/* Room for the wrenches of every wrench side, and what accelerates them. */
+/* Room for the wrenches of every wrench side, and for a consistent start. */
 static yk_status prepare_wrenches(yk_system *system)
 {
     yk_context *context = system->context;
-    const yk_scheme_def *scheme = &system->scheme;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->balanced) continue;
+        if (yk_both_take_wrench(interface)) continue;
         yk_interface_a(system, interface)->wrench_size += interface->kind == YK_PORT_SCALAR ? 1 : 6;
-        if (interface->a_index > system->last_wrench_index) system->last_wrench_index = interface->a_index;
     }
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
@@ -291,153 +291,42 @@ static yk_status prepare_wrenches(yk_system *system)
         if (!m->applied) return YK_ERROR_MEMORY;
         m->fresh = m->applied + m->wrench_size;
     }
-
-    yk_status status = yk_unknowns_create(system, YK_ACCELERATION_QUASI_NEWTON, YK_UNKNOWNS_AT_START,
-                                          &system->start_unknowns, &system->start_unknowns_count);
-    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->acceleration != YK_ACCELERATION_NONE;
-    if (status < 0 || !accelerated || scheme->iterations == 0) return status;
-    /* One factor cannot serve several interfaces; least squares need to see all of them. */
-    bool joined = scheme->acceleration == YK_ACCELERATION_QUASI_NEWTON;
-    yk_unknowns_grouping what = joined ? YK_UNKNOWNS_OF_JOINED : YK_UNKNOWNS_OF_SIDES;
-    return yk_unknowns_create(system, scheme->acceleration, what, &system->unknowns, &system->unknowns_count);
+    const yk_unknowns_def start = {.kind = YK_ACCELERATION_QUASI_NEWTON, .what = YK_UNKNOWNS_AT_START};
+    return yk_unknowns_create(system, &start, &system->start_unknowns, &system->start_unknowns_count);
 }
 
-static yk_status check_scheme(yk_context *context, const yk_scheme_def *scheme)
-{
-    const yk_explicit_inputs *inputs = &scheme->inputs;
-    if (scheme->kind == YK_SCHEME_EXPLICIT && inputs->modified) {
-        double sum = inputs->position + inputs->velocity + inputs->acceleration;
-        bool negative = inputs->position < 0 || inputs->velocity < 0 || inputs->acceleration < 0;
-        if (negative || !(sum > 0) || !isfinite(sum))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "scheme explicit: the weights of the modified inputs (%g, %g, %g) must not be negative, and "
-                           "one must be positive",
-                           inputs->position, inputs->velocity, inputs->acceleration);
-    }
-    if (scheme->kind == YK_SCHEME_TIGHT && scheme->iterations < 0)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: the limit of iterations is %d, must be 0 or more",
-                       scheme->iterations);
-    if (scheme->kind == YK_SCHEME_TIGHT && (scheme->halvings < 0 || scheme->halvings > 20))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: %d halvings of a step, must be 0 to 20",
-                       scheme->halvings);
-    if (scheme->kind == YK_SCHEME_TIGHT && !(scheme->tolerance >= 0 && scheme->relative_tolerance >= 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme tight: tolerances (%g N, relative %g) must not be negative",
-                       scheme->tolerance, scheme->relative_tolerance);
-    if (scheme->kind == YK_SCHEME_INDEX1 && (scheme->index1.degree < 0 || scheme->index1.degree > YK_INPUT_DEGREE_MAX))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the degree of the wrenches is %d, must be 0 to 3",
-                       scheme->index1.degree);
-    if (scheme->kind == YK_SCHEME_RELAXED && (scheme->iterations < 1 || !(scheme->relative_tolerance > 0)))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "scheme relaxed: %d sweeps to a relative tolerance of %g, both must be positive",
-                       scheme->iterations, scheme->relative_tolerance);
-    if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: the limit of iterations is %d, must be 1 or more",
-                       scheme->iterations);
-    if (scheme->kind == YK_SCHEME_INDEX1 && !(scheme->tolerance >= 0 && scheme->relative_tolerance >= 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme index1: tolerances (%g N, relative %g) must not be negative",
-                       scheme->tolerance, scheme->relative_tolerance);
-    return YK_OK;
-}
-
-static yk_status check_def(yk_context *context, const yk_system_def *def)
-{
-    if (def->subsystem_count < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a system needs at least one subsystem");
-    if (!(def->step > 0) || !isfinite(def->step) || !isfinite(def->start))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "the macro step is %g s from %g s on, must be positive and finite",
-                       def->step, def->start);
-    return check_scheme(context, &def->scheme);
-}
-
-/* Without merging every subsystem is a participant of its own. */
-static yk_status create_parts(yk_system *system, const yk_system_def *def)
-{
-    system->parts = yk_allocate(system->context, (size_t)def->subsystem_count, sizeof *system->parts);
-    if (!system->parts) return YK_ERROR_MEMORY;
-    for (int i = 0; i < def->subsystem_count; i++) system->parts[i] = (yk_system_part){.participant = i, .shows = true};
-    return yk_scheme_merges(def->scheme.kind) ? yk_merging_create(system, def) : YK_OK;
-}
-
-static yk_status build(yk_system *system, const yk_system_def *asked)
+yk_status yk_wiring_create(yk_system *system, const yk_system_def *def)
 {
     yk_context *context = system->context;
-    yk_status status = create_parts(system, asked);
-    if (status < 0) return status;
-    const yk_system_def *def = system->merging ? &system->merging->reduced : asked;
-
+    size_t participants = (size_t)def->subsystem_count, interfaces = (size_t)def->interface_count;
     system->participant_count = def->subsystem_count;
     system->interface_count = def->interface_count;
-    system->participants = yk_allocate(context, (size_t)system->participant_count, sizeof *system->participants);
-    system->interfaces = yk_allocate(context, (size_t)system->interface_count, sizeof *system->interfaces);
-    system->sequence = yk_allocate(context, (size_t)system->participant_count, sizeof *system->sequence);
-    system->wrench_sequence = yk_allocate(context, (size_t)system->participant_count, sizeof *system->wrench_sequence);
+    system->participants = yk_allocate(context, participants, sizeof *system->participants);
+    system->interfaces = yk_allocate(context, interfaces, sizeof *system->interfaces);
+    system->sequence = yk_allocate(context, participants, sizeof *system->sequence);
+    system->wrench_sequence = yk_allocate(context, participants, sizeof *system->wrench_sequence);
     if (!system->participants || !system->interfaces || !system->sequence || !system->wrench_sequence)
         return YK_ERROR_MEMORY;
+
+    yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < system->participant_count; i++) {
-        status = create_participant(system, &system->participants[i], def->subsystems[i], def->names[i]);
-        if (status == YK_OK)
-            status = place_participant(system, &system->participants[i], def->transforms ? &def->transforms[i] : NULL,
-                                       def->substeps ? def->substeps[i] : 1);
+        yk_participant *m = &system->participants[i];
+        status = create_participant(system, m, def->subsystems[i], def->names[i]);
+        const yk_transform *transform = def->transforms ? &def->transforms[i] : NULL;
+        if (status == YK_OK) status = place_participant(system, m, transform, def->substeps ? def->substeps[i] : 1);
     }
     for (int i = 0; status == YK_OK && i < system->interface_count; i++)
         status = create_interface(system, i, &def->interfaces[i]);
     if (status == YK_OK) status = yk_wires_create(system, def);
     if (status == YK_OK) status = find_sequence(system, false, system->sequence);
     if (status == YK_OK) status = find_sequence(system, true, system->wrench_sequence);
-    bool index1 = def->scheme.kind == YK_SCHEME_INDEX1;
-    if (status == YK_OK) status = index1 ? yk_index1_create(system) : prepare_wrenches(system);
-    if (status == YK_OK) status = yk_balance_create(system);
-    if (status == YK_OK && def->scheme.kind == YK_SCHEME_RIM) status = yk_rim_create(system);
-    if (status == YK_OK && def->scheme.kind == YK_SCHEME_RELAXED) status = yk_relaxed_create(system, asked);
-    if (status == YK_OK) status = yk_controller_create(system, &def->control);
-    if (status == YK_OK) status = yk_system_check_rollback(system);
-    bool ordered = def->scheme.kind == YK_SCHEME_EXPLICIT || def->scheme.kind == YK_SCHEME_RELAXED;
-    bool jacobi = ordered && def->scheme.order == YK_ORDER_JACOBI;
-    bool parallel = (jacobi || index1) && def->scheme.threads != 1 && asked->subsystem_count > 1;
-    if (status == YK_OK && parallel) status = yk_pool_create(context, def->scheme.threads, &system->pool);
+    if (status == YK_OK) status = prepare_wrenches(system);
     return status;
 }
 
-/* Without interfaces there are no wrenches to solve for and no fast partners: subsystems then step side by side. */
-static yk_scheme_kind needed_scheme(const yk_system_def *def)
+void yk_wiring_destroy(yk_system *system)
 {
-    yk_scheme_kind kind = def->scheme.kind;
-    bool joins = kind == YK_SCHEME_INDEX1 || kind == YK_SCHEME_RIM;
-    return joins && def->interface_count == 0 ? YK_SCHEME_EXPLICIT : kind;
-}
-
-yk_status yk_system_create(yk_context *context, const yk_system_def *asked, yk_system **system)
-{
-    *system = NULL;
-    yk_status status = check_def(context, asked);
-    if (status < 0) return status;
-    yk_system_def adapted = *asked;
-    adapted.scheme.kind = needed_scheme(asked);
-    const yk_system_def *def = &adapted;
-    yk_system *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
-    made->context = context;
-    made->scheme = def->scheme;
-    made->start = def->start;
-    made->step = made->h = def->step;
-    status = build(made, def);
-    if (status < 0) {
-        yk_system_destroy(made);
-        return status;
-    }
-    *system = made;
-    return YK_OK;
-}
-
-void yk_system_destroy(yk_system *system)
-{
-    if (!system) return;
     yk_context *context = system->context;
-    yk_pool_destroy(system->pool);
-    yk_rim_destroy(system);
-    yk_relaxed_destroy(system);
-    yk_index1_destroy(system);
-    yk_balance_destroy(system);
-    yk_controller_destroy(system);
     for (int i = 0; system->participants && i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
         yk_release(context, m->transform);
@@ -450,18 +339,12 @@ void yk_system_destroy(yk_system *system)
         yk_release(context, m->values);
         yk_release(context, m->before);
         yk_release(context, m->mark);
-        yk_release(context, m->moments);
         yk_release(context, m->applied);
     }
     yk_wires_destroy(system);
-    yk_merging_destroy(system);
     yk_release(context, system->participants);
     yk_release(context, system->interfaces);
     yk_release(context, system->sequence);
     yk_release(context, system->wrench_sequence);
-    yk_unknowns_destroy(context, system->unknowns, system->unknowns_count);
     yk_unknowns_destroy(context, system->start_unknowns, system->start_unknowns_count);
-    yk_release(context, system->parts);
-    yk_release(context, system->scratch);
-    yk_release(context, system);
 }

@@ -192,50 +192,42 @@ static bool is_joined(const yk_scenario *scenario, const char *name)
 static void check_merging(yk_scenario *scenario, const yk_node *node)
 {
     const yk_node *substeps = yk_node_get(node, "substeps");
-    bool merged = yk_scheme_merges(scenario->info.scheme.kind) && is_joined(scenario, yk_node_name(node));
+    bool merges = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_MERGES;
+    bool merged = merges && is_joined(scenario, yk_node_name(node));
     if (merged && substeps && substeps->value > 1)
         yk_node_warning(scenario->resolver.diagnostics, substeps,
                         "is not used: this scheme merges the subsystems, which then make the same steps");
 }
 
-/* Steps in a macro step of index1 where one does not follow a wrench that changes within it, so that position, velocity and
- * acceleration at the end cannot be chosen apart from each other: what is taken, and the least with which a wrench of the
- * given degree can meet the constraints on its levels. */
-enum { INDEX1_SUBSTEPS = 4 };
-
-static int least_substeps(const yk_scheme_def *scheme)
+/* The steps named by `substeps`, or as many as the scheme usually takes of this subsystem. */
+static int named_substeps(yk_scenario *scenario, const yk_node *substeps, int usual, int fewest)
 {
-    return scheme->index1.degree < 2 ? scheme->index1.degree + 1 : 3;
-}
-
-/* The steps named by `substeps`, or a default for the scheme. */
-static int named_substeps(yk_scenario *scenario, const yk_node *substeps, bool index1)
-{
-    if (!substeps) return index1 ? INDEX1_SUBSTEPS : 1;
-    int least = least_substeps(&scenario->info.scheme);
-    if (index1 && substeps->value < least)
-        yk_node_error(
-            scenario->resolver.diagnostics, substeps,
-            "is too few for the scheme index1, which needs at least %d of this integrator: leave the key out, or "
-            "choose an integrator that follows polynomials (exact, runge-kutta)",
-            least);
+    if (!substeps) return usual;
+    if (substeps->value < fewest)
+        yk_node_error(scenario->resolver.diagnostics, substeps,
+                      "is too few for the scheme %s, which needs at least %d of this integrator: leave the key out, or "
+                      "choose an integrator whose steps follow forces that change within them",
+                      scenario->info.scheme.ops->name, fewest);
     return (int)substeps->value;
 }
 
 static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_subsystem *subsystem)
 {
     const yk_node *micro_step = yk_node_get(node, "micro_step"), *substeps = yk_node_get(node, "substeps");
+    const yk_scheme_def *scheme = &scenario->info.scheme;
     bool joined = yk_node_get(scenario->root, "interfaces");
-    bool follows = !subsystem || yk_follows_polynomials(subsystem);
-    bool index1 = joined && scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !follows;
-    if (!micro_step) return named_substeps(scenario, substeps, index1);
+    int usual = 1, fewest = 1;
+    if (joined && subsystem && scheme->ops->substeps)
+        usual = scheme->ops->substeps(scheme->options, subsystem, &fewest);
+    if (!micro_step) return named_substeps(scenario, substeps, usual, fewest);
+
     double count = ceil(scenario->info.step / micro_step->value - 1e-9);
     if (substeps)
         yk_node_error(scenario->resolver.diagnostics, micro_step, "stands in place of substeps: remove one of the two");
     else if (!(count < 1e6))
         yk_node_error(scenario->resolver.diagnostics, micro_step, "is more than a million times in time.step = %g s",
                       scenario->info.step);
-    count = fmax(count, index1 ? INDEX1_SUBSTEPS : 1);
+    count = fmax(count, usual);
     return count < 1e6 ? (int)count : 1;
 }
 
@@ -259,29 +251,6 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
         scenario->resolver.status = status;
     else if (status < 0 && !reported)
         yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
-}
-
-static void read_fast(yk_scenario *scenario)
-{
-    const yk_node *coupling = yk_node_get(scenario->root, "coupling");
-    const yk_node *list = coupling && coupling->valid ? yk_node_get(coupling, "fast") : NULL;
-    if (!list || list->count == 0) return;
-    int count = scenario->info.subsystem_count,
-        *fast = yk_store_take(&scenario->store, (size_t)list->count * sizeof *fast);
-    if (!fast) {
-        scenario->resolver.status = YK_ERROR_MEMORY;
-        return;
-    }
-    yk_rim_options *rim = &scenario->info.scheme.rim;
-    for (const yk_node *item = list->first; item; item = item->next) {
-        int index = yk_find_name(scenario->names, count, item->text);
-        if (index < 0)
-            yk_node_error(scenario->resolver.diagnostics, item, "there is no subsystem '%s'; %s", item->text,
-                          yk_suggestion(item->text, scenario->names, count).text);
-        else
-            fast[rim->fast_count++] = index;
-    }
-    rim->fast = fast;
 }
 
 /* All subsystems are mechanical, at rest and without a load, and no interface prescribes a motion between them. */
@@ -325,7 +294,6 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
         place_one(scenario, index, node);
     }
     warn_of_rest(scenario, list);
-    read_fast(scenario);
     info->names = scenario->names;
     info->solvers = scenario->solvers;
     info->subsystems = scenario->subsystems;

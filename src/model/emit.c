@@ -133,13 +133,20 @@ static void add_words(emitter *e)
 char *yk_scenario_reference(yk_context *context)
 {
     emitter e = {.context = context};
+    yk_store store = {.context = context};
+    const yk_section *section = yk_scenario_section(&store, &(yk_schemes){0}, NULL);
+    if (!section) {
+        yk_store_destroy(&store);
+        return NULL;
+    }
     yk_text_add(context, &e.text, "%s", introduction);
     add_words(&e);
     yk_text_add(context, &e.text, "\n## Keys of the file\n\n");
-    yk_schema_describe(context, &e.text, &yk_scenario_section, "", 3);
+    yk_schema_describe(context, &e.text, section, "", 3);
     yk_text_add(context, &e.text, "\n## Repeat\n\n");
     yk_schema_describe(context, &e.text, &yk_repeat_section, "repeat", 3);
     yk_text_add(context, &e.text, "\n## Orientation\n\n");
     yk_schema_describe(context, &e.text, &yk_orientation_section, "orientation", 3);
+    yk_store_destroy(&store);
     return finish(&e);
 }

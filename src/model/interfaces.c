@@ -101,20 +101,28 @@ static bool check_causality(yk_scenario *scenario, const side *s, yk_causality c
         return false;
     }
     bool prescribed = causality == YK_TAKES_WRENCH && s->what->causalities & YK_TAKES_MOTION;
-    bool marker = s->what->kind == YK_PORT_MARKER && scenario->info.scheme.kind == YK_SCHEME_INDEX1;
-    yk_node_error(scenario->resolver.diagnostics, s->node, "cannot receive %s; %s",
-                  causality == YK_TAKES_WRENCH ? "a wrench" : "a motion",
-                  prescribed && marker
-                      ? "the scheme index1 applies wrenches to both markers: choose the scheme tight or rim"
-                      : "exchange the two sides of 'between'");
+    bool both = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_WRENCH_ON_BOTH_SIDES;
+    if (prescribed && both && s->what->kind == YK_PORT_MARKER)
+        yk_node_error(
+            scenario->resolver.diagnostics, s->node,
+            "cannot receive a wrench; the scheme %s applies wrenches to both markers: choose the scheme tight "
+            "or rim",
+            scenario->info.scheme.ops->name);
+    else
+        yk_node_error(scenario->resolver.diagnostics, s->node, "cannot receive %s; exchange the two sides of 'between'",
+                      causality == YK_TAKES_WRENCH ? "a wrench" : "a motion");
     return false;
 }
 
-/* The scheme index1 applies wrenches to both sides, and tells motions to scalar ports that take nothing else. */
-static yk_causality taken_by_second(const yk_scenario *scenario, const yk_port *port)
+/* What the second side takes is the scheme's choice. */
+static yk_causality taken_by_second(const yk_scenario *scenario, const side *a, const side *b)
 {
-    bool law = port->kind == YK_PORT_SCALAR && !(port->causalities & YK_TAKES_WRENCH);
-    return scenario->info.scheme.kind == YK_SCHEME_INDEX1 && !law ? YK_TAKES_WRENCH : YK_TAKES_MOTION;
+    const yk_scheme_def *scheme = &scenario->info.scheme;
+    const yk_joined_ports joined = {
+        .subsystem = {scenario->subsystems[a->subsystem], scenario->subsystems[b->subsystem]},
+        .number = {a->subsystem, b->subsystem},
+        .port = {a->port, b->port}};
+    return scheme->ops->second_side ? scheme->ops->second_side(scheme->options, &joined) : YK_TAKES_MOTION;
 }
 
 static bool check_pair(yk_scenario *scenario, const yk_node *between, const side *a, const side *b)
@@ -131,7 +139,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
         return false;
     }
     bool first = check_causality(scenario, a, YK_TAKES_WRENCH);
-    return check_causality(scenario, b, taken_by_second(scenario, b->what)) && first;
+    return check_causality(scenario, b, taken_by_second(scenario, a, b)) && first;
 }
 
 /* The name of an earlier interface that uses the port; NULL if it is free. */

@@ -88,87 +88,6 @@ void yk_scenario_read_time(yk_scenario *scenario)
     info->end = info->start + (double)info->steps * info->step;
 }
 
-static yk_explicit_inputs read_inputs(const yk_node *coupling, double h)
-{
-    static const yk_explicit_inputs by_word[] = {{false, 0, 0, 0}, {true, 2, 2, 1}, {true, 1, 1, 0}, {true, 1, 0, 0}};
-    const yk_node *inputs = yk_node_get(coupling, "inputs");
-    if (!inputs) return YK_EXPLICIT_INPUTS_INDEX_1;
-    if (inputs->choice >= 0) return by_word[inputs->choice];
-    return (yk_explicit_inputs){true, yk_node_number(inputs, "alpha") * h * h, yk_node_number(inputs, "beta") * h,
-                                yk_node_number(inputs, "gamma")};
-}
-
-/* Who asks for inputs by name wants a motion to be prescribed. */
-static yk_exchange read_exchange(const yk_node *coupling, yk_scheme_kind kind)
-{
-    if (yk_node_get(coupling, "exchange")) return (yk_exchange)yk_node_choice(coupling, "exchange");
-    bool by_name = kind == YK_SCHEME_EXPLICIT && yk_node_get(coupling, "inputs");
-    return by_name ? YK_EXCHANGE_MOTION : YK_EXCHANGE_AUTO;
-}
-
-static void check_weights(yk_scenario *scenario, const yk_node *coupling)
-{
-    const yk_explicit_inputs *inputs = &scenario->info.scheme.inputs;
-    if (inputs->modified && inputs->position + inputs->velocity + inputs->acceleration <= 0)
-        yk_node_error(scenario->resolver.diagnostics, yk_node_get(coupling, "inputs"),
-                      "one of alpha, beta and gamma must be greater than 0");
-}
-
-/* Of the scheme relaxed where the scenario does not say: change of a velocity, relative to the typical one. */
-static const double RELAXED_TOLERANCE = 1e-10;
-
-void yk_scenario_read_coupling(yk_scenario *scenario)
-{
-    yk_scheme_def *scheme = &scenario->info.scheme;
-    *scheme = yk_scheme_default();
-    const yk_node *coupling = yk_node_get(scenario->root, "coupling");
-    const yk_node *interfaces = yk_node_get(scenario->root, "interfaces");
-    if (!coupling && interfaces && interfaces->count > 0)
-        yk_node_key_error(scenario->resolver.diagnostics, interfaces,
-                          "need a scheme: 'coupling' is missing, as in coupling: {scheme: explicit}");
-    if (!coupling || !coupling->valid) return;
-    int word = yk_node_choice(coupling, "scheme");
-    bool loose = word == YK_SCHEME_WORD_LOOSE;
-    scheme->kind = loose ? YK_SCHEME_TIGHT : (yk_scheme_kind)word;
-    scheme->order = (yk_order)yk_node_choice(coupling, "order");
-    scheme->inputs = read_inputs(coupling, scenario->info.step > 0 ? scenario->info.step : 1);
-    scheme->exchange = read_exchange(coupling, scheme->kind);
-    bool relaxed = scheme->kind == YK_SCHEME_RELAXED;
-    double refinement = scenario->resolver.refinement > 0 ? scenario->resolver.refinement : 1;
-    scheme->tolerance =
-        yk_node_get(coupling, "tolerance") ? yk_node_number(coupling, "tolerance") : scheme->tolerance / refinement;
-    if (yk_node_get(coupling, "acceleration"))
-        scheme->acceleration = (yk_acceleration)yk_node_choice(coupling, "acceleration");
-    /* Acceleration learns before it converges: kinks of contact and friction take long. */
-    bool accelerated = scheme->kind == YK_SCHEME_TIGHT && scheme->acceleration != YK_ACCELERATION_NONE;
-    if (accelerated) scheme->iterations = 50, scheme->relative_tolerance = 1e-9 / refinement;
-    if (yk_node_get(coupling, "relative_tolerance"))
-        scheme->relative_tolerance = yk_node_number(coupling, "relative_tolerance");
-    if (relaxed && scheme->relative_tolerance == 0) scheme->relative_tolerance = RELAXED_TOLERANCE / refinement;
-    if (yk_node_get(coupling, "iterations")) scheme->iterations = yk_node_integer(coupling, "iterations");
-    if (relaxed) scheme->iterations = yk_node_integer(coupling, "sweeps");
-    if (loose) scheme->iterations = 0;
-    if (scenario->builder.to_rounding && scheme->kind == YK_SCHEME_INDEX1)
-        scheme->tolerance = 0, scheme->relative_tolerance = 1e-13;
-    scheme->velocity = (yk_tight_velocity)yk_node_choice(coupling, "velocity");
-    scheme->halvings = yk_node_integer(coupling, "halvings");
-    scheme->threads = yk_node_integer(coupling, "threads");
-    int jacobian = yk_node_choice(coupling, "jacobian");
-    scheme->index1 = (yk_index1_options){
-        .degree = yk_node_integer(coupling, "degree"), .reuse = jacobian == 0, .differences = jacobian == 2};
-    scheme->rim = (yk_rim_options){.extrapolation = (yk_extrapolation)yk_node_choice(coupling, "extrapolation"),
-                                   .identified = yk_node_choice(coupling, "models") == 1,
-                                   .wrenches = (yk_rim_wrenches)yk_node_choice(coupling, "wrenches"),
-                                   .positions = (yk_rim_positions)yk_node_choice(coupling, "positions"),
-                                   .exchanges = yk_node_integer(coupling, "exchanges")};
-    check_weights(scenario, coupling);
-    bool iterates = scheme->kind == YK_SCHEME_TIGHT && scheme->iterations > 0;
-    scenario->builder.repeats = iterates || scheme->kind == YK_SCHEME_INDEX1 || scenario->info.control.tolerance > 0;
-    if (scheme->kind == YK_SCHEME_INDEX1 && scheme->iterations < 1)
-        yk_node_error(scenario->resolver.diagnostics, yk_node_get(coupling, "iterations"),
-                      "the scheme index1 corrects every step: it needs 1 iteration or more");
-}
-
 /* Loading -------------------------------------------------------------------------------------------------------- */
 
 static yk_status read_source(yk_scenario *scenario, const yk_scenario_def *def)
@@ -218,15 +137,28 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     scenario->builder.folder = folder_of(&scenario->store, scenario->source.name);
     scenario->builder.to_rounding = def->to_rounding;
     scenario->builder.cache = def->cache;
+    for (int i = 0; i < def->scheme_count; i++) {
+        yk_status status = yk_scheme_check(scenario->context, &(yk_scheme_def){.ops = def->schemes[i]});
+        if (status < 0) return status;
+    }
     if (!scenario->builder.folder) return YK_ERROR_MEMORY;
-    yk_resolve_section(r, scenario->root, &yk_scenario_section);
+
+    /* The keys of a scenario are those of the scheme that it names. */
+    const yk_node *coupling = yk_node_get(scenario->root, "coupling");
+    const yk_node *word = coupling ? yk_node_get(coupling, "scheme") : NULL;
+    const yk_scheme_ops *scheme = word && word->text ? yk_schemes_find(&scenario->schemes, word->text) : NULL;
+    if (!scheme) scheme = yk_schemes_at(&scenario->schemes, 0);
+    const yk_section *section = yk_scenario_section(&scenario->store, &scenario->schemes, scheme);
+    if (!section) return YK_ERROR_MEMORY;
+    yk_resolve_section(r, scenario->root, section);
     if (r->status != YK_OK || scenario->root->kind != YK_NODE_MAP) return r->status;
     info->path = scenario->source.name;
     info->title = text_or_empty(scenario->root, "title");
     info->description = text_or_empty(scenario->root, "description");
     void (*const steps[])(yk_scenario *) = {yk_scenario_read_time,        yk_scenario_read_coupling,
-                                            yk_scenario_build_subsystems, yk_scenario_read_interfaces,
-                                            yk_scenario_read_wires,       yk_scenario_read_channels};
+                                            yk_scenario_build_subsystems, yk_scenario_read_subsystem_lists,
+                                            yk_scenario_read_interfaces,  yk_scenario_read_wires,
+                                            yk_scenario_read_channels};
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++) steps[i](scenario);
     return r->status;
 }
@@ -260,6 +192,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def, yk_d
     if (!made) return YK_ERROR_MEMORY;
     made->context = context;
     made->store.context = context;
+    made->schemes = (yk_schemes){.own = def->schemes, .own_count = def->scheme_count};
     made->resolver = (yk_resolver){.store = &made->store, .diagnostics = diagnostics, .refinement = def->refinement};
     yk_status status = load(made, def);
     made->resolver.diagnostics = NULL;

@@ -2,12 +2,10 @@
 #ifndef YK_MODEL_SCENARIO_H
 #define YK_MODEL_SCENARIO_H
 
+#include "model/coupling.h"
 #include "model/registry.h"
 #include "model/resolve.h"
 #include "model/schema.h"
-
-/* The whole file. */
-extern const yk_section yk_scenario_section;
 
 enum {
     YK_SUBSYSTEMS_MAX = 1000,
@@ -61,9 +59,6 @@ typedef struct yk_channel_row {
     int channel_size;    /* components of the whole channel */
 } yk_channel_row;
 
-/* After those of yk_scheme_kind. */
-enum { YK_SCHEME_WORD_LOOSE = YK_SCHEME_RELAXED + 1 };
-
 struct yk_scenario {
     yk_context *context;
     yk_store store;
@@ -72,6 +67,8 @@ struct yk_scenario {
     yk_resolver resolver;
     yk_builder builder;
     yk_scenario_info info;
+    yk_schemes schemes;        /* that it may name */
+    char *options;             /* of its scheme */
     yk_subsystem **subsystems; /* NULL where a section had mistakes */
     const char **names, **solvers;
     yk_transform *transforms;
@@ -90,6 +87,7 @@ struct yk_scenario {
 void yk_scenario_read_time(yk_scenario *scenario);
 void yk_scenario_read_coupling(yk_scenario *scenario);
 void yk_scenario_build_subsystems(yk_scenario *scenario);
+void yk_scenario_read_subsystem_lists(yk_scenario *scenario); /* of the scheme's options */
 void yk_scenario_read_interfaces(yk_scenario *scenario);
 void yk_scenario_read_wires(yk_scenario *scenario);
 void yk_scenario_read_channels(yk_scenario *scenario);

@@ -1,4 +1,6 @@
 /* What a scenario file may say. */
+#include <string.h>
+
 #include "model/scenario.h"
 
 static const yk_field time_fields[] = {
@@ -189,154 +191,6 @@ static const yk_section wire_section = {
     wire_fields};
 static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};
 
-/* Coupling ------------------------------------------------------------------------------------------------------- */
-
-/* In the order of yk_scheme_kind (and one more), yk_order, yk_exchange, yk_relaxation, yk_extrapolation, yk_rim_positions; of the
- * Jacobian: kept, fresh, by differences. */
-static const yk_word scheme_words[] = {
-    {"explicit", "each subsystem is called once per macro step"},
-    {"tight", "the macro step is repeated until the interface wrenches converge"},
-    {"monolithic", "subsystems that interfaces join as one, with the joints as constraints: the reference; for "
-                   "interfaces between subsystems of one kind"},
-    {"index1", "wrenches on both sides as polynomials in time, constraints held on position, velocity and acceleration "
-               "level; of high order"},
-    {"rim", "fast subsystems in small steps against reduced models of the slow ones, nothing repeated"},
-    {"relaxed", "the subsystems in turn by ordinary differential equations that know all constraints, repeated until "
-                "nothing changes; for interfaces between smooth subsystems"},
-    [YK_SCHEME_WORD_LOOSE] = {"loose", "the scheme tight with `iterations` 0: nothing is repeated"},
-    {NULL, NULL},
-};
-static const yk_word order_words[] = {
-    {"gauss-seidel", "the sides that receive a motion first, then the others with the new wrenches"},
-    {"jacobi", "all at once, with what was known at the start of the step"},
-    {NULL, NULL},
-};
-static const yk_word inputs_words[] = {
-    {"original", "the predicted motion as it is"},
-    {"index-1", "modified inputs with alpha = 2/h², beta = 2/h, gamma = 1"},
-    {"index-2", "modified inputs with alpha = 1/h, beta = 1, gamma = 0"},
-    {"index-3", "modified inputs with alpha = 1, beta = gamma = 0"},
-    {NULL, NULL},
-};
-static const yk_word exchange_words[] = {
-    {"motion", "a motion to the second side, and the wrench that it took to the first: the schemes of the papers"},
-    {"auto",
-     "one wrench to both sides, so that the joint holds at the end of the step whatever their masses, where both "
-     "say what their next step will do (smooth mechanisms, oscillators); else motion"},
-    {"forces", "the same, also where a subsystem tells an interface model only (nonsmooth)"},
-    {NULL, NULL},
-};
-static const yk_word relaxation_words[] = {
-    {"none", "as they are"},
-    {"aitken", "by a factor from the last two changes (Aitken)"},
-    {"quasi-newton", "by least squares over all changes, those of earlier steps too (IQN-ILS)"},
-    {NULL, NULL},
-};
-static const yk_word velocity_words[] = {
-    {"difference", "from the positions at both ends of the step, by SLERP for rotations"},
-    {"marker", "that of the partner's marker at the end of the step"},
-    {NULL, NULL},
-};
-static const yk_word jacobian_words[] = {
-    {"reuse", "kept over steps and improved by every correction, renewed when it does not serve any more"},
-    {"fresh", "renewed in every step"},
-    {"differences", "renewed in every step by finite differences, even where subsystems tell their sensitivities"},
-    {NULL, NULL},
-};
-static const yk_word extrapolation_words[] = {
-    {"rim", "by a reduced interface model, which feels the wrenches of the fast subsystems"},
-    {"hold", "the velocity at the start of the macro step"},
-    {"linear", "from the velocities at the last two macro steps"},
-    {"quadratic", "from those at the last three"},
-    {NULL, NULL},
-};
-static const yk_word models_words[] = {
-    {"reported", "by the subsystems where they can, else identified"},
-    {"identified", "by trial steps, which see what happens within the macro step: for flexible mechanisms"},
-    {NULL, NULL},
-};
-static const yk_word wrenches_words[] = {
-    {"mean", "the mean over a macro step, which keeps the impulse"},
-    {"last", "the value at its end"},
-    {NULL, NULL},
-};
-static const yk_word positions_words[] = {
-    {"mechanism", "where the slow subsystem itself would come to in one step"},
-    {"integral", "the integral of the model's velocities"},
-    {NULL, NULL},
-};
-static const yk_field fast_item = {"fast", YK_TYPE_TEXT, .text = "a subsystem"};
-static const yk_field inputs_fields[] = {
-    {"alpha", YK_TYPE_NUMBER, "1/s²", .required = true, .range = YK_NOT_NEGATIVE,
-     .text = "weight of the position error"},
-    {"beta", YK_TYPE_NUMBER, "1/s", .required = true, .range = YK_NOT_NEGATIVE, .text = "weight of the velocity error"},
-    {"gamma", YK_TYPE_NUMBER, .required = true, .range = YK_NOT_NEGATIVE, .text = "weight of the acceleration error"},
-    {0},
-};
-static const yk_section inputs_section = {
-    "inputs", "Modified inputs with weights of their own; only the ratios matter.", inputs_fields};
-static const yk_field coupling_fields[] = {
-    {"scheme", YK_TYPE_CHOICE, .fallback = "explicit", .words = scheme_words, .text = "coupling scheme"},
-    {"order", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = order_words,
-     .text = "explicit, rim, relaxed: order of the subsystems; with rim, whether slow ones take the mean wrench of the "
-             "present "
-             "macro step or of the last"},
-    {"exchange", YK_TYPE_CHOICE, .words = exchange_words,
-     .text =
-         "explicit, loose, rim: what crosses an interface; auto where it is absent, but motion where `inputs` of the "
-         "scheme explicit are given"},
-    {"inputs", YK_TYPE_FORM, .words = inputs_words, .section = &inputs_section,
-     .text = "explicit: what is prescribed to the sides that receive a motion; index-1 where it is absent"},
-    {"tolerance", YK_TYPE_NUMBER, "N, N m", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "tight, index1: largest change of an interface wrench that counts as converged, 1e-6 where it is absent"},
-    {"relative_tolerance", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "tight, index1: the same, relative to the wrench; relaxed: largest change of a velocity, relative to the "
-             "typical velocity. Where it is absent: 1e-9 for tight with a relaxation, 1e-10 for relaxed, else 0"},
-    {"iterations", YK_TYPE_INTEGER, .range = YK_NOT_NEGATIVE,
-     .text = "tight, index1: largest number of repetitions of a macro step; 0 is the loose scheme, 1 of index1 the "
-             "single Newton step of its paper. monolithic: of wires that go in a circle. Where it is absent: 50 for "
-             "tight with a relaxation, else 20"},
-    {"sweeps", YK_TYPE_INTEGER, .fallback = "200", .range = YK_AT_LEAST(1),
-     .text = "relaxed: largest number of sweeps over the subsystems in a macro step"},
-    {"acceleration", YK_TYPE_CHOICE, .words = relaxation_words,
-     .text =
-         "tight: how new wrenches, relaxed: how the accelerations of all subsystems follow from the last repetitions; "
-         "quasi-newton where it is absent"},
-    {"velocity", YK_TYPE_CHOICE, .fallback = "difference", .words = velocity_words,
-     .text = "tight: the velocity that is prescribed to the sides that receive a motion"},
-    {"halvings", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 20),
-     .text = "tight: how often a step that does not converge may be halved"},
-    {"threads", YK_TYPE_INTEGER, .fallback = "1", .range = YK_BETWEEN(0, 1024),
-     .text =
-         "explicit and relaxed in order jacobi, index1: subsystems that advance at the same time; 0 is one per core"},
-    {"degree", YK_TYPE_INTEGER, .fallback = "3", .range = YK_BETWEEN(0, 3),
-     .text = "index1: degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to 3, with "
-             "others theirs"},
-    {"jacobian", YK_TYPE_CHOICE, .fallback = "reuse", .words = jacobian_words,
-     .text = "index1: how the coupling Jacobian is found"},
-    {"extrapolation", YK_TYPE_CHOICE, .fallback = "rim", .words = extrapolation_words,
-     .text = "rim: what fast subsystems are told of the motion of slow ones within a macro step"},
-    {"models", YK_TYPE_CHOICE, .fallback = "reported", .words = models_words,
-     .text = "rim: where the reduced models come from"},
-    {"wrenches", YK_TYPE_CHOICE, .fallback = "mean", .words = wrenches_words,
-     .text = "rim: what slow subsystems receive of the wrenches of fast ones"},
-    {"positions", YK_TYPE_CHOICE, .fallback = "mechanism", .words = positions_words,
-     .text = "rim: where the reduced model says that the ports are"},
-    {"exchanges", YK_TYPE_INTEGER, .fallback = "0", .range = YK_NOT_NEGATIVE,
-     .text =
-         "rim: how often fast subsystems and models exchange in a macro step; 0 is at every common step of the fast "
-         "ones"},
-    {"fast", YK_TYPE_LIST, .most = YK_SUBSYSTEMS_MAX, .item = &fast_item,
-     .text = "rim: the fast subsystems; without it those with substeps that receive no wrench, else those that receive "
-             "motions alone"},
-    {0},
-};
-static const yk_section coupling_section = {"coupling",
-                                            "How the subsystems are coupled. Keys of other schemes than the chosen one "
-                                            "are not used, so that one line changes the "
-                                            "scheme.",
-                                            coupling_fields};
-
 /* Record --------------------------------------------------------------------------------------------------------- */
 
 static const yk_field channel_item = {"channels", YK_TYPE_TEXT, .text = ""};
@@ -364,6 +218,8 @@ static const yk_section record_section = {
 
 /* The file ------------------------------------------------------------------------------------------------------- */
 
+enum { COUPLING_FIELD = 7 };
+
 static const yk_field scenario_fields[] = {
     {"title", YK_TYPE_TEXT, .text = "one line for summaries and reports"},
     {"description", YK_TYPE_TEXT, .text = "what the scenario shows"},
@@ -376,9 +232,19 @@ static const yk_field scenario_fields[] = {
      .text = "where the subsystems are joined"},
     {"wires", YK_TYPE_NAMED, .most = YK_WIRES_MAX, .item = &wire_item,
      .text = "signals without power from one subsystem to another"},
-    {"coupling", YK_TYPE_SECTION, .section = &coupling_section,
-     .text = "how the subsystems are coupled; required where there are interfaces"},
+    [COUPLING_FIELD] = {"coupling", YK_TYPE_SECTION, /* its section comes from the schemes */
+                        .text = "how the subsystems are coupled; required where there are interfaces"},
     {"record", YK_TYPE_SECTION, .fallback = "{}", .section = &record_section, .text = "what is recorded, and where"},
     {0},
 };
-const yk_section yk_scenario_section = {"scenario", NULL, scenario_fields};
+
+const yk_section *yk_scenario_section(yk_store *store, const yk_schemes *schemes, const yk_scheme_ops *chosen)
+{
+    yk_section *section = yk_store_take(store, sizeof *section);
+    yk_field *fields = yk_store_take(store, sizeof scenario_fields);
+    if (!section || !fields) return NULL;
+    memcpy(fields, scenario_fields, sizeof scenario_fields);
+    fields[COUPLING_FIELD].section = yk_coupling_section(store, schemes, chosen);
+    *section = (yk_section){"scenario", NULL, fields};
+    return fields[COUPLING_FIELD].section ? section : NULL;
+}

@@ -185,7 +185,7 @@ static void refinement_divides_all_steps(void **state)
     assert_near(info->step, 2.5e-5, 1e-18);
     assert_near(info->control.smallest, 2.5e-7, 1e-20);
     assert_near(info->control.tolerance, 1e-4 / 64, 1e-18);
-    assert_near(info->scheme.tolerance, 1e-6 / 4, 1e-18);
+    assert_near(((const yk_tight_options *)info->scheme.options)->tolerance, 1e-6 / 4, 1e-18);
     assert_int_equal(info->record_every, 20);
     assert_int_equal(info->steps, 20000);
     unload(&l);

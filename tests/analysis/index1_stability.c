@@ -32,11 +32,12 @@ static double radius_of(int degree, double real, double imaginary, const ratios 
                          .subsystem_count = 2,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = yk_scheme_default(),
                          .step = 1};
-    def.scheme.kind = YK_SCHEME_INDEX1;
-    def.scheme.index1 = (yk_index1_options){.degree = degree};
-    def.scheme.tolerance = 0, def.scheme.relative_tolerance = 1e-12;
+    yk_index1_options options = yk_index1_default();
+    options.degree = degree;
+    options.jacobian = YK_JACOBIAN_FRESH;
+    options.tolerance = 0, options.relative_tolerance = 1e-12;
+    def.scheme = (yk_scheme_def){yk_scheme_index1(), &options};
     yk_system *system;
     double radius = NAN;
     assert_int_equal(yk_system_create(context, &def, &system), YK_OK);

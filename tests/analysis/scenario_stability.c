@@ -64,7 +64,9 @@ static void the_two_mass_scenario_has_the_radius_of_the_closed_forms(void **stat
         for (int j = 0; j < 9; j++) {
             yk_two_mass model = yk_two_mass_default();
             model.rho_inf = 0.56, model.omega_h = sqrt(5000) * steps[j / 3], model.mass_ratio = masses[j % 3];
-            model.scheme.inputs = inputs[i];
+            yk_explicit_options options = yk_explicit_default();
+            options.inputs = inputs[i];
+            model.scheme.options = &options;
             double expected;
             assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
             char texts[3][64];
@@ -84,19 +86,24 @@ static void orders_and_schemes_are_covered_without_knowing_them(void **state)
 {
     yk_two_mass model = yk_two_mass_default();
     model.rho_inf = 0.56, model.omega_h = sqrt(5000) * 1e-3;
-    model.scheme.order = YK_ORDER_JACOBI;
+    yk_explicit_options jacobi = yk_explicit_default();
+    jacobi.order = YK_ORDER_JACOBI;
+    model.scheme.options = &jacobi;
     double expected;
     assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
     question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.order=jacobi"}};
     assert_near(ask(*state, &q, false).radius, expected, 1e-6);
     model = yk_two_mass_default();
-    model.rho_inf = 0.56, model.omega_h = sqrt(5000) * 1e-3, model.scheme.kind = YK_SCHEME_TIGHT;
+    model.rho_inf = 0.56, model.omega_h = sqrt(5000) * 1e-3;
+    yk_tight_options converged = yk_tight_default();
+    converged.tolerance = 1e-12, converged.relative_tolerance = 1e-14, converged.iterations = 100;
+    model.scheme = (yk_scheme_def){yk_scheme_tight(), &converged};
     assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
     question tight = {"two-mass-oscillator",
                       {"time.step=1e-3", "coupling.scheme=tight", "coupling.acceleration=aitken",
                        "coupling.tolerance=1e-12", "coupling.iterations=100"}};
     assert_near(ask(*state, &tight, false).radius, expected, 1e-6);
-    model.scheme.kind = YK_SCHEME_MONOLITHIC;
+    model.scheme = (yk_scheme_def){.ops = yk_scheme_monolithic()};
     assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
     question monolithic = {"two-mass-oscillator", {"time.step=1e-3", "coupling.scheme=monolithic"}};
     yk_stability_report r = ask(*state, &monolithic, false);

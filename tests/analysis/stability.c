@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../coupling/any_scheme.h"
 #include "math/dense.h"
 #include "math/eigen.h"
 #include "math/two_step.h"
@@ -72,22 +73,69 @@ static void add_predicted_position(recurrence *r, int row, double factor, yk_two
     add_predicted_velocity(r, row, factor * k.b0);
 }
 
-/* The constraint of mass 2, explicit (38c) with its inputs inserted, in the row of lambda. */
-static void constraint_row(recurrence *r, const yk_two_mass *p, const masses *m, yk_two_step k)
+/* Inputs of the explicit scheme, and the weights that they stand for; the macro step is 1 s. */
+typedef struct inputs {
+    yk_explicit_inputs kind;
+    double alpha, beta, gamma;
+} inputs;
+
+#define ORIGINAL                             \
+    {                                        \
+        YK_EXPLICIT_INPUTS_ORIGINAL, 0, 0, 0 \
+    }
+#define INDEX_1                             \
+    {                                       \
+        YK_EXPLICIT_INPUTS_INDEX_1, 2, 2, 1 \
+    }
+#define INDEX_2                             \
+    {                                       \
+        YK_EXPLICIT_INPUTS_INDEX_2, 1, 1, 0 \
+    }
+#define INDEX_3                             \
+    {                                       \
+        YK_EXPLICIT_INPUTS_INDEX_3, 1, 0, 0 \
+    }
+#define weighted(a, b, c)           \
+    {                               \
+        YK_INPUTS_WEIGHTED, a, b, c \
+    }
+
+static void set_inputs(any_scheme *scheme, inputs of)
 {
-    const yk_scheme_def *s = &p->scheme;
+    scheme->inputs = of.kind;
+    scheme->alpha = of.alpha, scheme->beta = of.beta, scheme->gamma = of.gamma;
+}
+
+/* Iterations that converge fully, up to rounding of deviations of 1. */
+static any_scheme converged(void)
+{
+    any_scheme scheme = any_scheme_default();
+    scheme.tolerance = 1e-12, scheme.relative_tolerance = 1e-14, scheme.iterations = 100;
+    return scheme;
+}
+
+static yk_status radius_with(yk_two_mass p, const any_scheme *scheme, double *radius)
+{
+    any_options room;
+    p.scheme = any_scheme_def(scheme, &room);
+    return yk_two_mass_radius(context, &p, radius);
+}
+
+/* The constraint of mass 2, explicit (38c) with its inputs inserted, in the row of lambda. */
+static void constraint_row(recurrence *r, const any_scheme *s, const masses *m, yk_two_step k)
+{
     r->a1[LAMBDA][V2] = 1;
-    if (s->kind == YK_SCHEME_TIGHT && s->iterations > 0) { /* tight (26) */
+    if (s->ops == yk_scheme_tight() && s->iterations > 0) { /* tight (26) */
         r->a1[LAMBDA][X1] = -1;
         r->a2[LAMBDA][X2] = -1;
-    } else if (s->kind == YK_SCHEME_TIGHT) { /* tight (30) */
+    } else if (s->ops == yk_scheme_tight()) { /* tight (30) */
         r->a2[LAMBDA][X2] = -1;
         add_predicted_position(r, LAMBDA, 1, k);
-    } else if (!s->inputs.modified) { /* explicit (39) */
+    } else if (s->inputs == YK_EXPLICIT_INPUTS_ORIGINAL) { /* explicit (39) */
         r->a2[LAMBDA][X1] = 1, r->a2[LAMBDA][X2] = -1;
         add_predicted_velocity(r, LAMBDA, 1);
     } else { /* explicit (42c) */
-        double alpha = s->inputs.position, beta = s->inputs.velocity, gamma = s->inputs.acceleration;
+        double alpha = s->alpha, beta = s->beta, gamma = s->gamma;
         double theta = 1 / (alpha + beta + gamma);
         r->a2[LAMBDA][X2] = -theta * alpha, r->a2[LAMBDA][V2] = theta * gamma;
         add_predicted_position(r, LAMBDA, theta * alpha, k);
@@ -116,17 +164,17 @@ static double spectral_radius(recurrence *r)
     return radius;
 }
 
-static double radius_by_hand(const yk_two_mass *p)
+static double radius_by_hand(const yk_two_mass *p, const any_scheme *scheme)
 {
     masses m = masses_of(p);
     yk_two_step k = yk_two_step_coefficients(p->rho_inf);
     recurrence r = common_rows(&m, k);
     r.a1[U][U] = 1; /* the input of mass 1: explicit (39a), or one step late */
-    if (p->scheme.kind == YK_SCHEME_EXPLICIT && p->scheme.order == YK_ORDER_JACOBI)
+    if (scheme->ops == yk_scheme_explicit() && scheme->order == YK_ORDER_JACOBI)
         r.a2[U][LAMBDA] = 1;
     else
         r.a1[U][LAMBDA] = -1;
-    constraint_row(&r, p, &m, k);
+    constraint_row(&r, scheme, &m, k);
     return spectral_radius(&r);
 }
 
@@ -139,9 +187,7 @@ static double random_between(unsigned *seed, double low, double high)
 static void radius_agrees_with_the_recurrence_equations(void **state)
 {
     (void)state;
-    const yk_explicit_inputs inputs[] = {YK_EXPLICIT_INPUTS_ORIGINAL, YK_EXPLICIT_INPUTS_INDEX_1,
-                                         YK_EXPLICIT_INPUTS_INDEX_2,  YK_EXPLICIT_INPUTS_INDEX_3,
-                                         {true, 0.2, 0.2, 1},         {true, 7, 0.3, 0.05}};
+    const inputs of[] = {ORIGINAL, INDEX_1, INDEX_2, INDEX_3, weighted(0.2, 0.2, 1), weighted(7, 0.3, 0.05)};
     unsigned seed = 5;
     for (int trial = 0; trial < 300; trial++) {
         yk_two_mass p = yk_two_mass_default();
@@ -151,12 +197,13 @@ static void radius_agrees_with_the_recurrence_equations(void **state)
         p.frequency_ratio = random_between(&seed, 0, 2);
         p.damping = random_between(&seed, 0, 1);
         p.damping_ratio = random_between(&seed, 0, 2);
-        p.scheme.kind = trial % 3 == 0 ? YK_SCHEME_TIGHT : YK_SCHEME_EXPLICIT;
-        p.scheme.order = trial % 5 == 0 ? YK_ORDER_JACOBI : YK_ORDER_GAUSS_SEIDEL;
-        p.scheme.inputs = inputs[trial % 6];
-        if (trial % 6 == 0) p.scheme.iterations = 0;
-        double radius, expected = radius_by_hand(&p);
-        assert_int_equal(yk_two_mass_radius(context, &p, &radius), YK_OK);
+        any_scheme scheme = converged();
+        scheme.ops = trial % 3 == 0 ? yk_scheme_tight() : yk_scheme_explicit();
+        scheme.order = trial % 5 == 0 ? YK_ORDER_JACOBI : YK_ORDER_GAUSS_SEIDEL;
+        set_inputs(&scheme, of[trial % 6]);
+        if (trial % 6 == 0) scheme.iterations = 0;
+        double radius, expected = radius_by_hand(&p, &scheme);
+        assert_int_equal(radius_with(p, &scheme, &radius), YK_OK);
         assert_near(radius, expected, 1e-9 * fmax(1, expected));
     }
 }
@@ -166,30 +213,34 @@ static void printed_numbers_are_reproduced(void **state)
 {
     (void)state;
     const struct {
-        yk_scheme_kind kind;
+        const yk_scheme_ops *scheme;
         int iterations;
-        yk_explicit_inputs inputs;
+        inputs inputs;
         double rho_inf, omega_h, radius, unit;
     } rows[] = {
-        {YK_SCHEME_EXPLICIT, 0, YK_EXPLICIT_INPUTS_ORIGINAL, 0.56, sqrt(5000) * 1e-3, 1.105324, 1e-6},
-        {YK_SCHEME_EXPLICIT, 0, YK_EXPLICIT_INPUTS_INDEX_1, 0.56, sqrt(5000) * 1e-3, 0.999379, 1e-6},
-        {YK_SCHEME_EXPLICIT, 0, YK_EXPLICIT_INPUTS_INDEX_2, 0.56, sqrt(5000) * 1e-3, 0.999379, 1e-6},
-        {YK_SCHEME_EXPLICIT, 0, YK_EXPLICIT_INPUTS_INDEX_3, 0.56, sqrt(5000) * 1e-3, 0.999376, 1e-6},
-        {YK_SCHEME_TIGHT, 0, YK_EXPLICIT_INPUTS_ORIGINAL, 0.6, 1e-3, 1.006416, 1e-6},
-        {YK_SCHEME_TIGHT, 100, YK_EXPLICIT_INPUTS_ORIGINAL, 0.6, 1e-3, 0.99999988, 1e-8},
+        {yk_scheme_explicit(), 0, ORIGINAL, 0.56, sqrt(5000) * 1e-3, 1.105324, 1e-6},
+        {yk_scheme_explicit(), 0, INDEX_1, 0.56, sqrt(5000) * 1e-3, 0.999379, 1e-6},
+        {yk_scheme_explicit(), 0, INDEX_2, 0.56, sqrt(5000) * 1e-3, 0.999379, 1e-6},
+        {yk_scheme_explicit(), 0, INDEX_3, 0.56, sqrt(5000) * 1e-3, 0.999376, 1e-6},
+        {yk_scheme_tight(), 0, ORIGINAL, 0.6, 1e-3, 1.006416, 1e-6},
+        {yk_scheme_tight(), 100, ORIGINAL, 0.6, 1e-3, 0.99999988, 1e-8},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         yk_two_mass p = yk_two_mass_default();
         p.rho_inf = rows[i].rho_inf, p.omega_h = rows[i].omega_h;
-        p.scheme.kind = rows[i].kind, p.scheme.iterations = rows[i].iterations, p.scheme.inputs = rows[i].inputs;
+        any_scheme scheme = converged();
+        scheme.ops = rows[i].scheme, scheme.iterations = rows[i].iterations;
+        set_inputs(&scheme, rows[i].inputs);
         double radius;
-        assert_int_equal(yk_two_mass_radius(context, &p, &radius), YK_OK);
+        assert_int_equal(radius_with(p, &scheme, &radius), YK_OK);
         assert_near(radius, rows[i].radius, 0.5 * rows[i].unit * (1 + 1e-6));
     }
 }
 
-static double fraction(yk_two_mass p)
+static double fraction(yk_two_mass p, const any_scheme *scheme)
 {
+    any_options room;
+    p.scheme = any_scheme_def(scheme, &room);
     yk_map_axis x = {"rho-inf", 0, 1, 51, false}, y = {"omega-h", 0.2, 10, 50, false};
     double *radii = malloc(51 * 50 * sizeof *radii);
     assert_int_equal(yk_two_mass_map(context, &p, &x, &y, radii, NULL, NULL), YK_OK);
@@ -205,26 +256,35 @@ static void stable_fractions_are_reproduced(void **state)
 {
     (void)state;
     const struct {
-        yk_explicit_inputs inputs;
+        inputs inputs;
         double mass_ratio, fraction;
     } explicit_rows[] = {
-        {YK_EXPLICIT_INPUTS_ORIGINAL, 1, 0.388},  {YK_EXPLICIT_INPUTS_INDEX_1, 1, 0.882},
-        {YK_EXPLICIT_INPUTS_INDEX_2, 1, 0.530},   {YK_EXPLICIT_INPUTS_INDEX_3, 1, 0.564},
-        {{true, 0.2, 0.2, 1}, 1, 1.000},          {{true, 20, 20, 1}, 1, 0.588},
-        {{true, 200, 200, 1}, 1, 0.537},          {YK_EXPLICIT_INPUTS_ORIGINAL, 0.5, 0.746},
-        {YK_EXPLICIT_INPUTS_INDEX_1, 0.5, 0.941}, {YK_EXPLICIT_INPUTS_ORIGINAL, 2, 0.207},
-        {YK_EXPLICIT_INPUTS_INDEX_1, 2, 0.653},
+        {ORIGINAL, 1, 0.388},
+        {INDEX_1, 1, 0.882},
+        {INDEX_2, 1, 0.530},
+        {INDEX_3, 1, 0.564},
+        {weighted(0.2, 0.2, 1), 1, 1.000},
+        {weighted(20, 20, 1), 1, 0.588},
+        {weighted(200, 200, 1), 1, 0.537},
+        {ORIGINAL, 0.5, 0.746},
+        {INDEX_1, 0.5, 0.941},
+        {ORIGINAL, 2, 0.207},
+        {INDEX_1, 2, 0.653},
     };
     for (size_t i = 0; i < sizeof explicit_rows / sizeof *explicit_rows; i++) {
         yk_two_mass p = yk_two_mass_default();
-        p.scheme.inputs = explicit_rows[i].inputs, p.mass_ratio = explicit_rows[i].mass_ratio;
-        assert_near(fraction(p), explicit_rows[i].fraction, FRACTION_ROUNDING);
+        any_scheme scheme = converged();
+        set_inputs(&scheme, explicit_rows[i].inputs);
+        p.mass_ratio = explicit_rows[i].mass_ratio;
+        assert_near(fraction(p, &scheme), explicit_rows[i].fraction, FRACTION_ROUNDING);
     }
     const double tight_rows[][2] = {{0, 1}, {0.1, 1}, {0.3, 0.970}, {0.5, 0.862}, {0.7, 0.685}};
     for (size_t i = 0; i < sizeof tight_rows / sizeof *tight_rows; i++) {
         yk_two_mass p = yk_two_mass_default();
-        p.scheme.kind = YK_SCHEME_TIGHT, p.frequency_ratio = tight_rows[i][0];
-        assert_near(fraction(p), tight_rows[i][1], FRACTION_ROUNDING);
+        any_scheme scheme = converged();
+        scheme.ops = yk_scheme_tight();
+        p.frequency_ratio = tight_rows[i][0];
+        assert_near(fraction(p, &scheme), tight_rows[i][1], FRACTION_ROUNDING);
     }
 }
 
@@ -234,7 +294,7 @@ static void monolithic_reference_is_never_unstable(void **state)
     unsigned seed = 9;
     for (int trial = 0; trial < 50; trial++) {
         yk_two_mass p = yk_two_mass_default();
-        p.scheme.kind = YK_SCHEME_MONOLITHIC;
+        p.scheme.ops = yk_scheme_monolithic();
         p.rho_inf = random_between(&seed, 0, 1);
         p.omega_h = pow(10, random_between(&seed, -3, 2));
         p.mass_ratio = pow(10, random_between(&seed, -3, 3));
@@ -245,7 +305,7 @@ static void monolithic_reference_is_never_unstable(void **state)
     /* At high frequency the two-step method's radius is rho_inf; a double root, so known to the square root of rounding
      * only. */
     yk_two_mass p = yk_two_mass_default();
-    p.scheme.kind = YK_SCHEME_MONOLITHIC, p.rho_inf = 0.3, p.omega_h = 1e6;
+    p.scheme.ops = yk_scheme_monolithic(), p.rho_inf = 0.3, p.omega_h = 1e6;
     double radius;
     assert_int_equal(yk_two_mass_radius(context, &p, &radius), YK_OK);
     assert_near(radius, 0.3, 1e-3);
@@ -265,15 +325,16 @@ static void forces_bear_any_ratio_of_masses(void **state)
                 model.omega_h = omega_h;
                 model.frequency_ratio = stiff ? 2 : 0;
                 model.integrators[0] = model.integrators[1] = YK_TWO_MASS_TWO_STEP;
-                model.scheme.exchange = YK_EXCHANGE_AUTO;
+                any_scheme scheme = converged();
+                scheme.exchange = YK_EXCHANGE_AUTO;
                 double coupled, whole;
-                assert_int_equal(yk_two_mass_radius(context, &model, &coupled), YK_OK);
-                model.scheme.kind = YK_SCHEME_MONOLITHIC;
-                assert_int_equal(yk_two_mass_radius(context, &model, &whole), YK_OK);
+                assert_int_equal(radius_with(model, &scheme, &coupled), YK_OK);
+                scheme.ops = yk_scheme_monolithic();
+                assert_int_equal(radius_with(model, &scheme, &whole), YK_OK);
                 assert_near(coupled, whole, 1e-7);
-                model.scheme.kind = YK_SCHEME_EXPLICIT;
-                model.scheme.order = YK_ORDER_JACOBI;
-                assert_int_equal(yk_two_mass_radius(context, &model, &whole), YK_OK);
+                scheme.ops = yk_scheme_explicit();
+                scheme.order = YK_ORDER_JACOBI;
+                assert_int_equal(radius_with(model, &scheme, &whole), YK_OK);
                 assert_near(coupled, whole, 0);
             }
         }
@@ -294,9 +355,10 @@ static void forces_between_methods_add_no_energy(void **state)
                 model.omega_h = omega_h;
                 model.frequency_ratio = 0.5;
                 model.integrators[0] = kinds[pair / 3], model.integrators[1] = kinds[pair % 3];
-                model.scheme.exchange = YK_EXCHANGE_AUTO;
+                any_scheme scheme = converged();
+                scheme.exchange = YK_EXCHANGE_AUTO;
                 double radius;
-                assert_int_equal(yk_two_mass_radius(context, &model, &radius), YK_OK);
+                assert_int_equal(radius_with(model, &scheme, &radius), YK_OK);
                 if (radius > 1 + 1e-6 + pow(omega_h, 4))
                     print_error("pair %d, ratio 1e%d, omega h %g: %g\n", pair, exponent, omega_h, radius);
                 assert_true(radius <= 1 + 1e-6 + pow(omega_h, 4));
@@ -329,9 +391,8 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
                          .substeps = substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = yk_scheme_default(),
+                         .scheme = {.ops = yk_scheme_rim()},
                          .step = 1};
-    def.scheme.kind = YK_SCHEME_RIM;
     yk_system *system;
     double radius = NAN;
     assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
@@ -368,7 +429,10 @@ static void iterations_that_do_not_converge_are_reported(void **state)
 {
     (void)state;
     yk_two_mass p = yk_two_mass_default();
-    p.scheme.kind = YK_SCHEME_TIGHT, p.scheme.acceleration = YK_ACCELERATION_NONE;
+    any_scheme plain = converged();
+    any_options room;
+    plain.ops = yk_scheme_tight(), plain.acceleration = YK_ACCELERATION_NONE;
+    p.scheme = any_scheme_def(&plain, &room);
     p.mass_ratio = 10, p.omega_h = 0.01;
     double radius;
     assert_int_equal(yk_two_mass_radius(context, &p, &radius), YK_NOT_CONVERGED);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_scheme.h"
 #include "physics/oscillator.h"
 #include "test.h"
 #include "the_context.h"
@@ -20,11 +21,11 @@ static const yk_interface_def joint = {
     .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
 static const char *const names[] = {"one", "two"};
 
-static yk_scheme_def index1(int degree)
+static any_scheme index1(int degree)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_INDEX1;
-    scheme.index1.degree = degree;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_index1();
+    scheme.degree = degree;
     return scheme;
 }
 
@@ -38,18 +39,24 @@ static void paper_masses(yk_oscillator_def defs[2])
     }
 }
 
-static void open_pair(chain *c, const yk_oscillator_def *defs, const yk_scheme_def *scheme, double h)
+/* Subsystems that do not tell their sensitivities, so that they are differenced. */
+static bool silent;
+static yk_subsystem_ops silent_ops;
+
+static void open_pair(chain *c, const yk_oscillator_def *defs, const any_scheme *scheme, double h)
 {
     *c = (chain){.count = 2};
     for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &c->masses[i]), YK_OK);
+    silent_ops = *c->masses[0]->ops;
+    silent_ops.sensitivity = NULL;
+    for (int i = 0; silent && i < 2; i++) c->masses[i]->ops = &silent_ops;
     yk_system_def def = {.subsystems = c->masses,
                          .names = names,
                          .subsystem_count = 2,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = *scheme,
                          .step = h};
-    assert_int_equal(yk_system_create(context, &def, &c->system), YK_OK);
+    assert_int_equal(any_scheme_create(context, &def, scheme, &c->system), YK_OK);
     assert_int_equal(yk_system_start(c->system), YK_OK);
 }
 
@@ -78,7 +85,7 @@ static double exact_velocity(double t)
 }
 
 /* Largest distance of a mass from the exact motion until `end`. */
-static double largest_error(const yk_scheme_def *scheme, double h, double end)
+static double largest_error(const any_scheme *scheme, double h, double end)
 {
     chain c;
     yk_oscillator_def defs[2];
@@ -98,7 +105,7 @@ static double largest_error(const yk_scheme_def *scheme, double h, double end)
 static void errors_are_those_of_the_recurrence(void **state)
 {
     (void)state;
-    yk_scheme_def quadratic = index1(2), cubic = index1(3);
+    any_scheme quadratic = index1(2), cubic = index1(3);
     assert_relative(largest_error(&quadratic, 1e-2, 1), 1.0726697e-7, 1e-5);
     assert_relative(largest_error(&quadratic, 5e-3, 1), 3.3577764e-9, 1e-4);
     assert_relative(largest_error(&cubic, 1e-2, 1), 2.2245442e-9, 1e-4);
@@ -110,7 +117,7 @@ static void degree_k_has_its_order(void **state)
     (void)state;
     static const double order[4] = {3, 4, 5, 6}, coarse[4] = {1e-3, 5e-3, 5e-3, 1e-2};
     for (int k = 0; k < 4; k++) {
-        yk_scheme_def scheme = index1(k);
+        any_scheme scheme = index1(k);
         double ratio = largest_error(&scheme, coarse[k], 1) / largest_error(&scheme, coarse[k] / 2, 1);
         assert_near(log2(ratio), order[k], 0.1);
     }
@@ -121,7 +128,7 @@ static double first_velocity_error(int degree, double h)
     chain c;
     yk_oscillator_def defs[2];
     paper_masses(defs);
-    yk_scheme_def scheme = index1(degree);
+    any_scheme scheme = index1(degree);
     open_pair(&c, defs, &scheme, h);
     assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
     double error = fabs(mass(&c, 0)->motion.velocity.x - exact_velocity(h));
@@ -153,9 +160,9 @@ static double low_order_error(int degree, double h)
                          .substeps = substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = index1(degree),
                          .step = h};
-    assert_int_equal(yk_system_create(context, &def, &c.system), YK_OK);
+    any_scheme scheme = index1(degree);
+    assert_int_equal(any_scheme_create(context, &def, &scheme, &c.system), YK_OK);
     assert_int_equal(yk_system_start(c.system), YK_OK);
     double largest = 0;
     for (int i = 0; i < lround(0.5 / h); i++) {
@@ -181,7 +188,7 @@ static void solvers_of_low_order_keep_theirs(void **state)
 static void one_newton_step_suffices_for_linear_systems(void **state)
 {
     (void)state;
-    yk_scheme_def iterated = index1(3), single = index1(3);
+    any_scheme iterated = index1(3), single = index1(3);
     single.iterations = 1;
     assert_relative(largest_error(&single, 1e-2, 1), largest_error(&iterated, 1e-2, 1), 1e-6);
 }
@@ -189,10 +196,10 @@ static void one_newton_step_suffices_for_linear_systems(void **state)
 static void differences_give_the_jacobian_of_the_sensitivities(void **state)
 {
     (void)state;
-    yk_scheme_def reported = index1(3), measured = index1(3);
-    measured.index1.differences = true;
+    any_scheme reported = index1(3), measured = index1(3);
+    measured.jacobian = YK_JACOBIAN_DIFFERENCES;
     for (int reuse = 0; reuse < 2; reuse++) {
-        reported.index1.reuse = measured.index1.reuse = reuse;
+        reported.jacobian = reuse ? YK_JACOBIAN_REUSE : YK_JACOBIAN_FRESH;
         assert_relative(largest_error(&measured, 1e-2, 1), largest_error(&reported, 1e-2, 1), 1e-4);
     }
 }
@@ -205,15 +212,17 @@ static void a_kept_jacobian_is_computed_once(void **state)
         chain c;
         yk_oscillator_def defs[2];
         paper_masses(defs);
-        yk_scheme_def scheme = index1(3);
-        scheme.index1.differences = true;
-        scheme.index1.reuse = reuse;
+        any_scheme scheme = index1(3);
+        scheme.jacobian = reuse ? YK_JACOBIAN_REUSE : YK_JACOBIAN_DIFFERENCES;
+        silent = reuse;
         open_pair(&c, defs, &scheme, 1e-2);
+        silent = false;
         for (int i = 0; i < 50; i++) assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
         yk_system_statistics s = yk_system_statistics_get(c.system);
-        assert_int_equal(s.jacobians, reuse ? 1 : 50);
-        assert_int_equal(s.difference_runs, reuse ? 6 : 300); /* three parameters on either side */
-        assert_int_equal(s.iterations, 100);                  /* predictor and corrector */
+        assert_int_equal((int)scheme_statistic(c.system, "coupling Jacobians"), reuse ? 1 : 50);
+        /* Three parameters on either side. */
+        assert_int_equal((int)scheme_statistic(c.system, "calls of subsystems"), reuse ? 6 : 300);
+        assert_int_equal(s.iterations, 100); /* predictor and corrector */
         close_chain(&c);
     }
 }
@@ -224,7 +233,7 @@ static void constraints_hold_on_all_levels_without_creating_momentum_or_energy(v
     chain c;
     yk_oscillator_def defs[2];
     paper_masses(defs);
-    yk_scheme_def scheme = index1(3);
+    any_scheme scheme = index1(3);
     open_pair(&c, defs, &scheme, 1e-2);
     for (int n = 0; n < 100; n++) {
         const yk_port_value *a = mass(&c, 0), *b = mass(&c, 1);
@@ -247,7 +256,7 @@ static void a_joint_without_load_is_no_trouble(void **state)
     yk_oscillator_def defs[2];
     paper_masses(defs);
     defs[1] = defs[0];
-    yk_scheme_def scheme = index1(3);
+    any_scheme scheme = index1(3);
     scheme.tolerance = 0, scheme.relative_tolerance = 1e-12;
     open_pair(&c, defs, &scheme, 1e-2);
     for (int n = 0; n < 100; n++) assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
@@ -261,7 +270,7 @@ static void start_finds_the_initial_wrench(void **state)
     chain c;
     yk_oscillator_def defs[2];
     paper_masses(defs);
-    yk_scheme_def scheme = index1(3);
+    any_scheme scheme = index1(3);
     open_pair(&c, defs, &scheme, 1e-2);
     assert_relative(mass(&c, 0)->wrench.force.x, 1000.0 / 3, 1e-12); /* paper index1 4.1 */
     close_chain(&c);
@@ -275,8 +284,8 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
         yk_oscillator_def defs[2];
         paper_masses(defs);
         defs[0].integrator = YK_OSCILLATOR_TWO_STEP;
-        yk_scheme_def scheme = index1(2);
-        scheme.index1.reuse = reuse;
+        any_scheme scheme = index1(2);
+        scheme.jacobian = reuse ? YK_JACOBIAN_REUSE : YK_JACOBIAN_FRESH;
         open_pair(&c, defs, &scheme, 1e-3);
         yk_state_layout layout = yk_system_state_layout(c.system);
         double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words, *two = one + layout.words;
@@ -315,8 +324,8 @@ static void stepping_allocates_nothing(void **state)
         chain c;
         yk_oscillator_def defs[2];
         paper_masses(defs);
-        yk_scheme_def scheme = index1(3);
-        scheme.index1.reuse = displacement == 0, scheme.index1.differences = displacement == 2;
+        any_scheme scheme = index1(3);
+        scheme.jacobian = (yk_index1_jacobian)displacement;
         open_pair(&c, defs, &scheme, 1e-2);
         assert_int_equal(yk_system_step(c.system, NULL), YK_OK); /* the first factorisation takes its memory */
         requests = 0;

@@ -15,7 +15,7 @@ static void position_weight_alone_reaches_the_partner(void **state)
 {
     (void)state;
     const double h = 0.01;
-    yk_explicit_inputs weights = YK_EXPLICIT_INPUTS_INDEX_3;
+    yk_input_weights weights = {1, 0, 0};
     yk_motion b = motion_at(yk_v3(1, 2, 3), yk_v3(0.3, -2.0, 0.4)),
               a = motion_at(yk_v3(1.1, 1.9, 3.2), yk_v3(1, 1, -1));
     yk_input input = {0};
@@ -31,7 +31,7 @@ static void weights_mix_position_velocity_and_acceleration(void **state)
 {
     (void)state;
     const double h = 0.1;
-    yk_explicit_inputs weights = {true, 2, 3, 5};
+    yk_input_weights weights = {2, 3, 5};
     yk_motion b = motion_at(yk_v3(0, 0, 0), yk_v3(0, 0, 0)), a = motion_at(yk_v3(0.1, 0, 0), yk_v3(0, 0, 0.2));
     a.velocity = yk_v3(7, 0, 0), a.acceleration = yk_v3(20, 0, 0), b.velocity = yk_v3(1, 0, 0);
     a.angular_velocity = yk_v3(0, 0, 4), b.angular_velocity = yk_v3(0, 0, 3), a.angular_acceleration = yk_v3(0, 0, -10);

@@ -2,6 +2,7 @@
  * comes from outside is told, for every scheme, integrator and number of substeps. */
 #include <string.h>
 
+#include "any_scheme.h"
 #include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/coupling.h"
@@ -28,7 +29,7 @@ typedef struct sums {
 } sums;
 
 /* 1.1 kg on 440 N/m with a damper and a force, a tenth of a kilogram of it beyond the joint: 1 s. */
-static sums run_pair(const parts *of, const yk_scheme_def *scheme, double h)
+static sums run_pair(const parts *of, const any_scheme *scheme, double h)
 {
     yk_subsystem *masses[2];
     for (int i = 0; i < 2; i++) {
@@ -45,10 +46,9 @@ static sums run_pair(const parts *of, const yk_scheme_def *scheme, double h)
                          .substeps = of->substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = *scheme,
                          .step = h};
     yk_system *system = NULL;
-    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(any_scheme_create(context, &def, scheme, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
     for (int n = 0; n < (int)(1 / h + 0.5); n++) assert_true(yk_system_step(system, NULL) >= 0);
 
@@ -96,22 +96,22 @@ static sums exact_pair(void)
 
 enum { SCHEMES = 10 };
 
-static void list_schemes(yk_scheme_def list[SCHEMES], const char *name[SCHEMES])
+static void list_schemes(any_scheme list[SCHEMES], const char *name[SCHEMES])
 {
-    for (int i = 0; i < SCHEMES; i++) list[i] = yk_scheme_default();
+    for (int i = 0; i < SCHEMES; i++) list[i] = any_scheme_default();
     name[0] = "explicit, index-1";
     name[1] = "explicit, original", list[1].inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
     name[2] = "jacobi", list[2].order = YK_ORDER_JACOBI;
-    for (int i = 3; i < 6; i++) list[i].kind = YK_SCHEME_TIGHT, list[i].tolerance = 1e-9;
+    for (int i = 3; i < 6; i++) list[i].ops = yk_scheme_tight(), list[i].tolerance = 1e-9;
     name[3] = "loose", list[3].iterations = 0;
     name[4] = "tight";
     name[5] = "tight, quasi-newton", list[5].acceleration = YK_ACCELERATION_QUASI_NEWTON;
-    name[6] = "index1", list[6].kind = YK_SCHEME_INDEX1, list[6].relative_tolerance = 1e-10;
-    name[7] = "rim", list[7].kind = YK_SCHEME_RIM;
+    name[6] = "index1", list[6].ops = yk_scheme_index1(), list[6].relative_tolerance = 1e-10;
+    name[7] = "rim", list[7].ops = yk_scheme_rim();
     for (int i = 0; i < 8; i++) list[i].exchange = YK_EXCHANGE_MOTION;
     name[8] = "explicit, forces", list[8].exchange = YK_EXCHANGE_FORCES;
     name[9] = "loose, forces", list[9].exchange = YK_EXCHANGE_FORCES;
-    list[9].kind = YK_SCHEME_TIGHT, list[9].iterations = 0;
+    list[9].ops = yk_scheme_tight(), list[9].iterations = 0;
 }
 
 static const parts cases[] = {
@@ -127,17 +127,17 @@ static void every_row_is_right_in_the_limit_of_small_steps(void **state)
 {
     (void)state;
     sums truth = exact_pair();
-    yk_scheme_def schemes[SCHEMES];
+    any_scheme schemes[SCHEMES];
     const char *name[SCHEMES];
     list_schemes(schemes, name);
     for (int s = 0; s < SCHEMES; s++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             /* A two-step motion side is unstable with schemes that do not iterate. */
-            bool iterates = schemes[s].kind == YK_SCHEME_INDEX1 || s == 4 || s == 5 || s >= 8;
+            bool iterates = schemes[s].ops == yk_scheme_index1() || s == 4 || s == 5 || s >= 8;
             if (cases[i].integrator[1] == YK_OSCILLATOR_TWO_STEP && !iterates) continue;
             /* Solvers of low order follow polynomials in several substeps. */
             parts of = cases[i];
-            for (int side = 0; side < 2 && schemes[s].kind == YK_SCHEME_INDEX1; side++)
+            for (int side = 0; side < 2 && schemes[s].ops == yk_scheme_index1(); side++)
                 if (of.integrator[side] != YK_OSCILLATOR_EXACT) of.substeps[side] = 4;
             sums coarse = run_pair(&of, &schemes[s], 1e-3), fine = run_pair(&of, &schemes[s], 2.5e-4);
             double scale = truth.stored + truth.dissipated, limit = 0.35, rounding = 1e-8 * scale;
@@ -168,17 +168,16 @@ static void a_partner_without_energy_is_still_watched(void **state)
     masses[1]->ops = &silent;
 
     /* Two-step with two-step and equal masses: unstable whatever the step. */
-    yk_scheme_def scheme = yk_scheme_default();
+    any_scheme scheme = any_scheme_default();
     scheme.inputs = YK_EXPLICIT_INPUTS_ORIGINAL, scheme.exchange = YK_EXCHANGE_MOTION;
     yk_system_def def = {.subsystems = masses,
                          .names = names,
                          .subsystem_count = 2,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = scheme,
                          .step = 1e-3};
     yk_system *system = NULL;
-    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
     for (int n = 0; n < 60; n++) assert_true(yk_system_step(system, NULL) >= 0);
     yk_energy_balance a = yk_system_balance(system, 0), b = yk_system_balance(system, 1);

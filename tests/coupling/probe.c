@@ -7,7 +7,7 @@
 static const char *const names[] = {"left", "right"};
 static const yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
 
-static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *right, yk_scheme_kind kind)
+static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *right, const yk_scheme_ops *kind)
 {
     yk_subsystem *const parts[] = {left, right};
     yk_system_def def = {.subsystems = parts,
@@ -15,10 +15,8 @@ static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *ri
                          .subsystem_count = 2,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = yk_scheme_default(),
                          .step = 1e-4};
-    def.scheme.kind = kind;
-    def.scheme.exchange = YK_EXCHANGE_MOTION;
+    def.scheme.ops = kind; /* which exchanges motions where nothing else is asked for */
     yk_system *system = NULL;
     assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
@@ -41,7 +39,7 @@ static void masses_are_those_of_the_sides(void **state)
     for (int i = 0; i < 9; i++) {
         yk_subsystem *left = mass(*state, 0.5, 100, integrators[i / 3]),
                      *right = mass(*state, 3, 0, integrators[i % 3]);
-        yk_system *system = join(*state, left, right, YK_SCHEME_EXPLICIT);
+        yk_system *system = join(*state, left, right, yk_scheme_explicit());
         for (int k = 0; k < 7; k++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
         yk_interface_probe probe;
         assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
@@ -61,7 +59,7 @@ static void probing_changes_nothing(void **state)
     for (int probed = 0; probed < 2; probed++) {
         yk_subsystem *left = mass(*state, 1, 5000, YK_OSCILLATOR_TWO_STEP),
                      *right = mass(*state, 1, 0, YK_OSCILLATOR_SEMI_IMPLICIT);
-        yk_system *system = join(*state, left, right, YK_SCHEME_TIGHT);
+        yk_system *system = join(*state, left, right, yk_scheme_tight());
         yk_interface_probe probe;
         for (int k = 0; k < 20; k++) {
             if (probed) assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
@@ -163,7 +161,7 @@ static void what_has_no_mass_is_lighter_in_shorter_steps(void **state)
     def.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
     yk_subsystem *right = NULL;
     assert_int_equal(yk_oscillator_create(*state, &def, &right), YK_OK);
-    yk_system *system = join(*state, &left.base, right, YK_SCHEME_EXPLICIT);
+    yk_system *system = join(*state, &left.base, right, yk_scheme_explicit());
     yk_interface_probe probe;
     assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
     double longer = probe.ratio;
@@ -178,7 +176,7 @@ static void what_cannot_be_tried_is_unknown(void **state)
 {
     yk_subsystem *left = mass(*state, 1, 5000, YK_OSCILLATOR_TWO_STEP),
                  *right = mass(*state, 1, 0, YK_OSCILLATOR_TWO_STEP);
-    yk_system *system = join(*state, left, right, YK_SCHEME_MONOLITHIC);
+    yk_system *system = join(*state, left, right, yk_scheme_monolithic());
     yk_interface_probe probe = {.ratio = NAN};
     assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
     assert_true(isnan(probe.ratio));

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_scheme.h"
 #include "context.h"
 #include "test.h"
 #include "yoke/coupling.h"
@@ -222,17 +223,17 @@ static const yk_subsystem_ops fast_ops = {
 typedef struct bench {
     slow mass;
     fast spring[PORTS_MAX];
-    yk_scheme_def scheme;
+    any_scheme scheme;
     int substeps;
     double h;
 } bench;
 
 static bench bench_of(const yk_subsystem_ops *ops, double stiffness, double damping, double h, int substeps)
 {
-    bench b = {.mass = one_mass(ops, 2, 0, 1), .scheme = yk_scheme_default(), .substeps = substeps, .h = h};
+    bench b = {.mass = one_mass(ops, 2, 0, 1), .scheme = any_scheme_default(), .substeps = substeps, .h = h};
     for (int i = 0; i < PORTS_MAX; i++)
         b.spring[i] = (fast){.base = {&fast_ops}, .stiffness = stiffness, .damping = damping};
-    b.scheme.kind = YK_SCHEME_RIM;
+    b.scheme.ops = yk_scheme_rim();
     return b;
 }
 
@@ -250,9 +251,8 @@ static yk_status bench_create(yk_context *context, bench *b, yk_system **system)
                          .substeps = substeps,
                          .interfaces = faces,
                          .interface_count = b->mass.count,
-                         .scheme = b->scheme,
                          .step = b->h};
-    return yk_system_create(context, &def, system);
+    return any_scheme_create(context, &def, &b->scheme, system);
 }
 
 static yk_system *bench_start(yk_context *context, bench *b)
@@ -278,11 +278,11 @@ static void hand_step(const bench *b, hand *m)
 {
     double inverse = b->mass.inverse_mass[0][0], load = b->mass.load[0], h = b->h / b->substeps, w = m->v,
            displacement = 0, mean = 0, v0 = m->v;
-    int degree = (int)b->scheme.rim.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
+    int degree = (int)b->scheme.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
     if (degree > m->known) degree = m->known;
     for (int i = 0; i < b->substeps; i++) {
         double tau = i * h, reported = w, at = m->x + tau * w;
-        if (b->scheme.rim.positions == YK_RIM_POSITIONS_INTEGRAL) at = m->x + displacement;
+        if (b->scheme.positions == YK_RIM_POSITIONS_INTEGRAL) at = m->x + displacement;
         if (degree >= 0) {
             double slope = degree > 0 ? (v0 - m->past[0]) / b->h : 0, bend = 0;
             if (degree > 1) bend = (v0 - 2 * m->past[0] + m->past[1]) / (2 * b->h * b->h);
@@ -322,11 +322,11 @@ static void test_every_extrapolation(void **state)
     for (yk_extrapolation kind = YK_EXTRAPOLATION_RIM; kind <= YK_EXTRAPOLATION_QUADRATIC; kind++) {
         bench b = bench_of(&reporting, 300, 5, 0.02, 10);
         b.mass.load[0] = 3;
-        b.scheme.rim.extrapolation = kind;
+        b.scheme.extrapolation = kind;
         compare_with_hand(*state, &b, 60);
     }
     bench b = bench_of(&reporting, 300, 5, 0.02, 10);
-    b.scheme.rim.positions = YK_RIM_POSITIONS_INTEGRAL;
+    b.scheme.positions = YK_RIM_POSITIONS_INTEGRAL;
     compare_with_hand(*state, &b, 60);
     b = bench_of(&reporting, 300, 5, 0.005, 1);
     compare_with_hand(*state, &b, 60);
@@ -340,7 +340,7 @@ static void test_models_are_identified(void **state)
     for (int i = 0; i < 4; i++) {
         bench b = bench_of(kinds[i], 300, 5, 0.02, 10);
         b.mass.load[0] = 3;
-        b.scheme.rim.identified = i == 3;
+        b.scheme.models = i == 3 ? YK_RIM_MODELS_IDENTIFIED : YK_RIM_MODELS_REPORTED;
         yk_system *system = bench_start(*state, &b);
         for (int k = 0; k < 50; k++) step(*state, system);
         end[i] = yk_system_output(system, 0, 0)->motion.position.x;
@@ -377,14 +377,14 @@ static void test_stability(void **state)
         double h = 0.01, omega = angle[i] / h;
         bench b = bench_of(&reporting, 2 * omega * omega, 0, h, 400);
         assert_true(last_speed(*state, &b, 300) < 1e-3);
-        b.scheme.rim.extrapolation = YK_EXTRAPOLATION_HOLD;
+        b.scheme.extrapolation = YK_EXTRAPOLATION_HOLD;
         assert_true(isinf(last_speed(*state, &b, 300)) == (angle[i] > sqrt(2)));
     }
     for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
         double h = 0.01;
         bench b = bench_of(&reporting, 0, 2 * angle[i] / h, h, 100);
         assert_true(last_speed(*state, &b, 100) < 1e-12);
-        b.scheme.rim.extrapolation = YK_EXTRAPOLATION_HOLD;
+        b.scheme.extrapolation = YK_EXTRAPOLATION_HOLD;
         assert_true(isinf(last_speed(*state, &b, 100)) == (angle[i] > 2));
     }
 }
@@ -398,7 +398,7 @@ static void test_integrated_positions(void **state)
     for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
         double h = 0.01, omega = angle[i] / h;
         bench b = bench_of(&reporting, 2 * omega * omega, 0, h, 400);
-        b.scheme.rim.positions = YK_RIM_POSITIONS_INTEGRAL;
+        b.scheme.positions = YK_RIM_POSITIONS_INTEGRAL;
         assert_true(isinf(last_speed(*state, &b, 600)) == (angle[i] > 1.7207));
     }
 }
@@ -467,7 +467,7 @@ static void test_rollback(void **state)
         int from_start = k / 2;
         bench b = bench_of(&reversible, 300, 5, 0.01, 10);
         b.scheme.order = order;
-        b.scheme.rim.extrapolation = order == YK_ORDER_JACOBI ? YK_EXTRAPOLATION_QUADRATIC : YK_EXTRAPOLATION_RIM;
+        b.scheme.extrapolation = order == YK_ORDER_JACOBI ? YK_EXTRAPOLATION_QUADRATIC : YK_EXTRAPOLATION_RIM;
         yk_system *system = bench_start(*state, &b);
         for (int i = 0; i < 7 * from_start; i++) step(*state, system);
         size_t words = yk_system_state_layout(system).words;
@@ -572,9 +572,8 @@ static void test_one_fast_participant_between_two_mechanisms(void **state)
                          .substeps = substeps,
                          .interfaces = faces,
                          .interface_count = 2,
-                         .scheme = yk_scheme_default(),
                          .step = h};
-    def.scheme.kind = YK_SCHEME_RIM;
+    def.scheme.ops = yk_scheme_rim();
     yk_system *system;
     assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
@@ -617,11 +616,11 @@ static void test_every_kind_of_interface(void **state)
                          .substeps = substeps,
                          .interfaces = faces,
                          .interface_count = PAIRS,
-                         .scheme = yk_scheme_default(),
                          .step = h};
-    def.scheme.kind = YK_SCHEME_RIM;
-    def.scheme.rim.fast = quick;
-    def.scheme.rim.fast_count = quick_count;
+    def.scheme.ops = yk_scheme_rim();
+    yk_rim_options options = yk_rim_default();
+    options.fast = (yk_subsystem_list){quick, quick_count};
+    def.scheme.options = &options;
     yk_system *system;
     if (yk_system_create(context, &def, &system) != YK_OK) fail_msg("%s", yk_last_message(context));
     assert_int_equal(yk_system_start(system), YK_OK);
@@ -643,17 +642,16 @@ static void test_refusals(void **state)
 {
     bench b = bench_of(&mute, 300, 5, 0.01, 10);
     expect_refusal(*state, &b, "interface model");
-    b.scheme.rim.extrapolation = YK_EXTRAPOLATION_HOLD;
+    b.scheme.extrapolation = YK_EXTRAPOLATION_HOLD;
     yk_system *system;
     assert_int_equal(bench_create(*state, &b, &system), YK_OK);
     yk_system_destroy(system);
     int nobody = 7;
     b = bench_of(&reporting, 300, 5, 0.01, 10);
-    b.scheme.rim.fast = &nobody;
-    b.scheme.rim.fast_count = 1;
+    b.scheme.fast = (yk_subsystem_list){&nobody, 1};
     expect_refusal(*state, &b, "no fast subsystem 7");
     b = bench_of(&reporting, 300, 5, 0.01, 10);
-    b.scheme.rim.exchanges = 3;
+    b.scheme.exchanges = 3;
     expect_refusal(*state, &b, "3 exchanges");
 }
 

@@ -113,9 +113,8 @@ static void run(yk_context *context, const yk_transform *transform, double h, in
                          .substeps = substeps,
                          .interfaces = &face,
                          .interface_count = 1,
-                         .scheme = yk_scheme_default(),
                          .step = h};
-    def.scheme.kind = YK_SCHEME_RIM;
+    def.scheme.ops = yk_scheme_rim();
     yk_system *system;
     if (yk_system_create(context, &def, &system) != YK_OK) fail_msg("%s", yk_last_message(context));
     if (yk_system_start(system) != YK_OK) fail_msg("%s", yk_last_message(context));

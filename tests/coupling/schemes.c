@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_scheme.h"
 #include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/coupling.h"
@@ -32,7 +33,7 @@ static yk_oscillator_def second_mass(double velocity)
 static const yk_interface_def joint = {
     .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
 
-static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs, const yk_scheme_def *scheme, double h,
+static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs, const any_scheme *scheme, double h,
                                     const int *substeps)
 {
     *p = (pair){0};
@@ -43,13 +44,12 @@ static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs, cons
                          .substeps = substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = *scheme,
                          .step = h};
-    yk_status status = yk_system_create(context, &def, &p->system);
+    yk_status status = any_scheme_create(context, &def, scheme, &p->system);
     return status == YK_OK ? yk_system_start(p->system) : status;
 }
 
-static yk_status open_masses(pair *p, const yk_oscillator_def *defs, const yk_scheme_def *scheme, double h)
+static yk_status open_masses(pair *p, const yk_oscillator_def *defs, const any_scheme *scheme, double h)
 {
     return open_with_substeps(p, defs, scheme, h, NULL);
 }
@@ -86,7 +86,7 @@ static void set_exact_history(yk_system *system, double v0, double h)
 }
 
 /* Relative L1 error of a mass over a run: explicit (47), tight (34). */
-static double relative_error(const yk_scheme_def *scheme, double rho_inf, double v0, double h, double end, int mass,
+static double relative_error(const any_scheme *scheme, double rho_inf, double v0, double h, double end, int mass,
                              bool exact_history)
 {
     pair p;
@@ -108,7 +108,7 @@ static double relative_error(const yk_scheme_def *scheme, double rho_inf, double
 static void explicit_errors_are_those_of_the_paper(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
+    any_scheme scheme = any_scheme_default();
     static const double steps[] = {1e-3, 1e-4, 1e-5}, errors[] = {1.40e-1, 1.55e-2, 1.57e-3};
     for (int i = 0; i < 3; i++) {
         double exact_start = relative_error(&scheme, 0.56, 0.1, steps[i], 0.5, 0, true);
@@ -122,8 +122,8 @@ static void explicit_errors_are_those_of_the_paper(void **state)
 static void tight_errors_are_those_of_the_paper(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight();
     scheme.iterations = 50;
     assert_near(relative_error(&scheme, 0.6, 1, 1e-3, 0.1, 1, false), 3.2e-2, 0.05e-2);
     assert_near(relative_error(&scheme, 0.6, 1, 1e-4, 0.1, 1, false), 3.29e-3, 0.005e-3);
@@ -135,8 +135,8 @@ static void tight_errors_are_those_of_the_paper(void **state)
 static void monolithic_is_of_second_order(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_MONOLITHIC;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_monolithic();
     double coarse = relative_error(&scheme, 0.6, 1, 1e-3, 0.1, 1, false),
            fine = relative_error(&scheme, 0.6, 1, 5e-4, 0.1, 1, false);
     assert_true(log2(coarse / fine) > 1.9);
@@ -147,8 +147,8 @@ static void monolithic_is_of_second_order(void **state)
 static void tight_converges_with_an_exact_motion_side(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.acceleration = YK_ACCELERATION_AITKEN;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight(), scheme.acceleration = YK_ACCELERATION_AITKEN;
     double errors[2];
     for (int i = 0; i < 2; i++) {
         double h = i ? 1e-4 : 2e-4;
@@ -168,7 +168,7 @@ static void tight_converges_with_an_exact_motion_side(void **state)
 static void start_finds_the_initial_wrench(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
+    any_scheme scheme = any_scheme_default();
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 0), second_mass(0)};
     defs[0].position = defs[1].position = 0.01;
@@ -180,15 +180,15 @@ static void start_finds_the_initial_wrench(void **state)
     close_masses(&p);
 }
 
-static const yk_scheme_def *all_schemes(int *count)
+static const any_scheme *all_schemes(int *count)
 {
-    static yk_scheme_def list[6];
-    for (int i = 0; i < 6; i++) list[i] = yk_scheme_default();
+    static any_scheme list[6];
+    for (int i = 0; i < 6; i++) list[i] = any_scheme_default();
     list[1].inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
     list[2].order = YK_ORDER_JACOBI;
-    list[3].kind = YK_SCHEME_TIGHT, list[3].iterations = 0;
-    list[4].kind = YK_SCHEME_TIGHT;
-    list[5].kind = YK_SCHEME_TIGHT, list[5].acceleration = YK_ACCELERATION_AITKEN;
+    list[3].ops = yk_scheme_tight(), list[3].iterations = 0;
+    list[4].ops = yk_scheme_tight();
+    list[5].ops = yk_scheme_tight(), list[5].acceleration = YK_ACCELERATION_AITKEN;
     *count = 6;
     return list;
 }
@@ -199,7 +199,7 @@ static void each_side_receives_what_the_other_gave(void **state)
 {
     (void)state;
     int count;
-    const yk_scheme_def *schemes = all_schemes(&count);
+    const any_scheme *schemes = all_schemes(&count);
     for (int s = 0; s < count; s++) {
         pair p;
         yk_oscillator_def defs[2] = {first_mass(900, 0.6, 1), second_mass(1)};
@@ -210,7 +210,7 @@ static void each_side_receives_what_the_other_gave(void **state)
             assert_true(yk_system_step(p.system, NULL) >= 0);
             double given = yk_system_output(p.system, 1, 0)->wrench.force.x;
             double received = yk_system_output(p.system, 0, 0)->wrench.force.x;
-            bool late = schemes[s].kind == YK_SCHEME_EXPLICIT && schemes[s].order == YK_ORDER_JACOBI;
+            bool late = schemes[s].ops == yk_scheme_explicit() && schemes[s].order == YK_ORDER_JACOBI;
             assert_true(received == -(late ? given_before : given));
         }
         close_masses(&p);
@@ -221,8 +221,8 @@ static void each_side_receives_what_the_other_gave(void **state)
 static void tight_scheme_closes_the_gap(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 1e-9, scheme.iterations = 60;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight(), scheme.tolerance = 1e-9, scheme.iterations = 60;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-4), YK_OK);
@@ -239,7 +239,7 @@ static void tight_scheme_closes_the_gap(void **state)
 static void unstable_coupling_creates_energy_and_is_named(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
+    any_scheme scheme = any_scheme_default();
     scheme.inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.56, 0.1), second_mass(0.1)};
@@ -262,8 +262,8 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
 static void unconverged_iterations_are_reported_and_the_run_goes_on(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.iterations = 2, scheme.acceleration = YK_ACCELERATION_NONE;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight(), scheme.iterations = 2, scheme.acceleration = YK_ACCELERATION_NONE;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
@@ -279,8 +279,8 @@ static void unconverged_iterations_are_reported_and_the_run_goes_on(void **state
 static void aitken_carries_a_heavy_partner(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.acceleration = YK_ACCELERATION_AITKEN;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight(), scheme.acceleration = YK_ACCELERATION_AITKEN;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     defs[1].mass = 1000;
@@ -291,7 +291,7 @@ static void aitken_carries_a_heavy_partner(void **state)
 }
 
 /* The first run goes on, the second from the mark: the image must hold all that the next step depends on. */
-static void check_rollback(const yk_scheme_def *scheme, const int *substeps, int steps_before)
+static void check_rollback(const any_scheme *scheme, const int *substeps, int steps_before)
 {
     pair p;
     yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
@@ -316,12 +316,12 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
 {
     (void)state;
     int count;
-    const yk_scheme_def *schemes = all_schemes(&count);
+    const any_scheme *schemes = all_schemes(&count);
     const int substeps[2] = {3, 2};
     for (int s = 0; s < count; s++) {
         check_rollback(&schemes[s], NULL, 20);
         check_rollback(&schemes[s], NULL, 0);
-        if (schemes[s].kind == YK_SCHEME_MONOLITHIC) continue;
+        if (schemes[s].ops == yk_scheme_monolithic()) continue;
         check_rollback(&schemes[s], substeps, 20);
         check_rollback(&schemes[s], substeps, 0);
     }
@@ -332,7 +332,7 @@ static void jacobi_gives_the_same_bits_for_any_number_of_threads(void **state)
     (void)state;
     double reference[2] = {0};
     for (int threads = 1; threads <= 3; threads++) {
-        yk_scheme_def scheme = yk_scheme_default();
+        any_scheme scheme = any_scheme_default();
         scheme.order = YK_ORDER_JACOBI, scheme.threads = threads;
         pair p;
         yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_scheme.h"
 #include "physics/oscillator.h"
 #include "test.h"
 #include "the_context.h"
@@ -45,7 +46,7 @@ static double next_of_many(void *user, double t)
 }
 
 typedef struct pair_def {
-    yk_scheme_kind scheme;
+    const yk_scheme_ops *scheme;
     double step;
     yk_step_control control;
     double (*force)(void *user, double t);
@@ -70,12 +71,12 @@ static yk_status try_pair(pair *p, const pair_def *d)
                          .substeps = substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = yk_scheme_default(),
                          .step = d->step,
                          .control = d->control};
-    def.scheme.kind = d->scheme;
-    def.scheme.tolerance = 0, def.scheme.relative_tolerance = d->scheme == YK_SCHEME_INDEX1 ? 1e-11 : 1e-6;
-    yk_status status = yk_system_create(context, &def, &p->system);
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = d->scheme;
+    scheme.tolerance = 0, scheme.relative_tolerance = d->scheme == yk_scheme_index1() ? 1e-11 : 1e-6;
+    yk_status status = any_scheme_create(context, &def, &scheme, &p->system);
     return status == YK_OK ? yk_system_start(p->system) : status;
 }
 
@@ -128,7 +129,7 @@ static double difference(const result *a, const result *b)
 
 static pair_def pushed(double step, double tolerance)
 {
-    return (pair_def){.scheme = YK_SCHEME_INDEX1,
+    return (pair_def){.scheme = yk_scheme_index1(),
                       .step = step,
                       .control = {.tolerance = tolerance, .absolute = 1e-9, .smallest = 1e-5},
                       .force = push,
@@ -162,7 +163,7 @@ static void the_error_follows_the_tolerance(void **state)
     double last = INFINITY;
     for (double tolerance = 1e-2; tolerance > 5e-4; tolerance /= 4) {
         pair_def d = pushed(SAMPLE_STEP, tolerance);
-        d.scheme = YK_SCHEME_EXPLICIT;
+        d.scheme = yk_scheme_explicit();
         result r = sample_run(&d);
         double error = difference(&r, &reference);
         assert_true(error < 0.4 * last && error < 0.1 * tolerance);
@@ -175,8 +176,8 @@ static void higher_order_saves_steps(void **state)
 {
     (void)state;
     pair_def exact = pushed(SAMPLE_STEP / 64, 0), low = pushed(SAMPLE_STEP, 6.25e-4), high = low;
-    low.scheme = YK_SCHEME_EXPLICIT;
-    high.scheme = YK_SCHEME_TIGHT;
+    low.scheme = yk_scheme_explicit();
+    high.scheme = yk_scheme_tight();
     result reference = sample_run(&exact), many = sample_run(&low);
     assert_true(difference(&many, &reference) < 0.2 * low.control.tolerance);
     for (int substeps = 1; substeps <= 20; substeps += 19) {
@@ -190,10 +191,10 @@ static void higher_order_saves_steps(void **state)
 /* Half-way between two of the grid's times the force jumps. */
 static double jump_error(int steps, const yk_step_control *control)
 {
-    pair_def coarse = {.scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP / steps, .control = *control, .force = jump};
+    pair_def coarse = {.scheme = yk_scheme_index1(), .step = SAMPLE_STEP / steps, .control = *control, .force = jump};
     static const double at = 0.25;
     pair_def fine = {
-        .scheme = YK_SCHEME_INDEX1, .step = 1e-3, .control = {.events = &at, .event_count = 1}, .force = jump};
+        .scheme = yk_scheme_index1(), .step = 1e-3, .control = {.events = &at, .event_count = 1}, .force = jump};
     result r = sample_run(&coarse), reference = sample_run(&fine);
     return difference(&r, &reference);
 }
@@ -213,8 +214,8 @@ static void subsystems_announce_events(void **state)
 {
     (void)state;
     static const double at = 0.25;
-    pair_def plain = {.scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP, .force = jump}, listed = plain, reported = plain,
-             crowded = plain;
+    pair_def plain = {.scheme = yk_scheme_index1(), .step = SAMPLE_STEP, .force = jump}, listed = plain,
+             reported = plain, crowded = plain;
     listed.control.events = &at, listed.control.event_count = 1;
     reported.next_event = next_jump, crowded.next_event = next_of_many;
     result by_list = sample_run(&listed), by_word = sample_run(&reported);
@@ -230,11 +231,11 @@ static double order_with(double (*next_event)(void *user, double t))
     double error[2];
     static const double at = 0.25;
     pair_def fine = {
-        .scheme = YK_SCHEME_INDEX1, .step = 1e-3, .control = {.events = &at, .event_count = 1}, .force = jump};
+        .scheme = yk_scheme_index1(), .step = 1e-3, .control = {.events = &at, .event_count = 1}, .force = jump};
     result reference = sample_run(&fine);
     for (int i = 0; i < 2; i++) {
         pair_def d = {
-            .scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP / (i + 1), .force = jump, .next_event = next_event};
+            .scheme = yk_scheme_index1(), .step = SAMPLE_STEP / (i + 1), .force = jump, .next_event = next_event};
         result r = sample_run(&d);
         error[i] = difference(&r, &reference);
     }
@@ -262,7 +263,7 @@ static void jumps_that_nobody_announced_are_found(void **state)
     (void)state;
     yk_step_control control = {.tolerance = 1e-4, .absolute = 1e-9, .smallest = 1e-5};
     assert_true(jump_error(1, &control) < 1e-5);
-    pair_def d = {.scheme = YK_SCHEME_INDEX1, .step = SAMPLE_STEP, .control = control, .force = jump};
+    pair_def d = {.scheme = yk_scheme_index1(), .step = SAMPLE_STEP, .control = control, .force = jump};
     result r = sample_run(&d);
     assert_true(r.statistics.steps_rejected > 0 && r.statistics.smallest_step < 1e-3);
     assert_true(r.statistics.steps < 150);
@@ -274,7 +275,7 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
     for (int scheme = 0; scheme < 2; scheme++) {
         pair p;
         pair_def d = pushed(SAMPLE_STEP, 1e-3);
-        d.scheme = scheme ? YK_SCHEME_INDEX1 : YK_SCHEME_TIGHT;
+        d.scheme = scheme ? yk_scheme_index1() : yk_scheme_tight();
         open_pair(&p, &d);
         yk_state_layout layout = yk_system_state_layout(p.system);
         double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words, *two = one + layout.words;
@@ -297,14 +298,14 @@ static void bad_controls_are_refused(void **state)
     static const double backwards[] = {2, 1};
     const struct {
         yk_step_control control;
-        yk_scheme_kind scheme;
+        const yk_scheme_ops *scheme;
         const char *says;
     } cases[] = {
-        {{.tolerance = -1}, YK_SCHEME_INDEX1, "tolerance"},
-        {{.tolerance = 1e-3, .smallest = 1}, YK_SCHEME_INDEX1, "smallest"},
-        {{.tolerance = 1e-3, .smallest = 0.02, .largest = 0.01}, YK_SCHEME_INDEX1, "largest"},
-        {{.events = backwards, .event_count = 2}, YK_SCHEME_EXPLICIT, "ascending"},
-        {{.tolerance = 1e-3}, YK_SCHEME_MONOLITHIC, "interfaces"},
+        {{.tolerance = -1}, yk_scheme_index1(), "tolerance"},
+        {{.tolerance = 1e-3, .smallest = 1}, yk_scheme_index1(), "smallest"},
+        {{.tolerance = 1e-3, .smallest = 0.02, .largest = 0.01}, yk_scheme_index1(), "largest"},
+        {{.events = backwards, .event_count = 2}, yk_scheme_explicit(), "ascending"},
+        {{.tolerance = 1e-3}, yk_scheme_monolithic(), "interfaces"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pair p;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_scheme.h"
 #include "coupling/transform.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
@@ -22,7 +23,7 @@ typedef struct rig {
 
 /* part 0 takes the wrenches of all others (oscillators have one port, so only part 1 is joined to it). */
 static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_transform *transforms,
-                     const int *substeps, const yk_scheme_def *scheme, double h)
+                     const int *substeps, const any_scheme *scheme, double h)
 {
     *r = (rig){.count = count};
     for (int i = 0; i < count; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &r->parts[i]), YK_OK);
@@ -34,9 +35,8 @@ static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_
                          .substeps = substeps,
                          .interfaces = &joint,
                          .interface_count = 1,
-                         .scheme = *scheme,
                          .step = h};
-    assert_int_equal(yk_system_create(context, &def, &r->system), YK_OK);
+    assert_int_equal(any_scheme_create(context, &def, scheme, &r->system), YK_OK);
     assert_int_equal(yk_system_start(r->system), YK_OK);
 }
 
@@ -66,10 +66,10 @@ static void to_millimetres(yk_oscillator_def *def)
 static void units_of_a_subsystem_do_not_change_the_motion(void **state)
 {
     (void)state;
-    const yk_scheme_kind kinds[] = {YK_SCHEME_EXPLICIT, YK_SCHEME_TIGHT};
+    const yk_scheme_ops *const kinds[] = {yk_scheme_explicit(), yk_scheme_tight()};
     for (int k = 0; k < 2; k++) {
-        yk_scheme_def scheme = yk_scheme_default();
-        scheme.kind = kinds[k];
+        any_scheme scheme = any_scheme_default();
+        scheme.ops = kinds[k];
         yk_oscillator_def metres[2], mixed[2];
         two_masses(metres), two_masses(mixed);
         to_millimetres(&mixed[1]);
@@ -129,7 +129,7 @@ static double error_with_substeps(int first, int second, double h)
     yk_oscillator_def defs[2];
     two_masses(defs);
     int substeps[2] = {first, second};
-    yk_scheme_def scheme = yk_scheme_default();
+    any_scheme scheme = any_scheme_default();
     rig r;
     open_rig(&r, defs, 2, NULL, substeps, &scheme, h);
     int steps = (int)lround(0.05 / h);
@@ -161,8 +161,8 @@ static void steps_that_do_not_converge_are_halved(void **state)
     yk_oscillator_def defs[2];
     two_masses(defs);
     defs[1].mass = 0.8;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 0.3, scheme.iterations = 2;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight(), scheme.tolerance = 0.3, scheme.iterations = 2;
     scheme.acceleration = YK_ACCELERATION_NONE;
     rig r;
     open_rig(&r, defs, 2, NULL, NULL, &scheme, 2e-3);
@@ -188,8 +188,8 @@ static void accelerated_steps_agree(void **state)
     for (int k = 0; k < 3; k++) {
         yk_oscillator_def defs[2];
         two_masses(defs);
-        yk_scheme_def scheme = yk_scheme_default();
-        scheme.kind = YK_SCHEME_TIGHT, scheme.tolerance = 1e-10, scheme.iterations = 100;
+        any_scheme scheme = any_scheme_default();
+        scheme.ops = yk_scheme_tight(), scheme.tolerance = 1e-10, scheme.iterations = 100;
         scheme.acceleration = (yk_acceleration)k;
         rig r;
         open_rig(&r, defs, 2, NULL, NULL, &scheme, 1e-3);
@@ -216,7 +216,6 @@ static void bad_placements_are_refused(void **state)
                          .subsystem_count = 2,
                          .transforms = transforms,
                          .substeps = substeps,
-                         .scheme = yk_scheme_default(),
                          .step = 1e-3};
     yk_system *system = NULL;
     assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);

@@ -176,7 +176,6 @@ static void set_up(pair *p)
                              .subsystem_count = 2,
                              .wires = &p->wire,
                              .wire_count = 1,
-                             .scheme = yk_scheme_default(),
                              .start = 1,
                              .step = 0.25};
 }
@@ -214,9 +213,11 @@ static void without_knowledge_the_value_is_held(void **state)
 {
     pair p;
     set_up(&p);
-    p.def.scheme.order = YK_ORDER_JACOBI;
+    yk_explicit_options jacobi = yk_explicit_default();
+    jacobi.order = YK_ORDER_JACOBI;
+    p.def.scheme.options = &jacobi;
     assert_near(run(*state, &p), RECTANGLES, 1e-15);
-    p.def.scheme.threads = 2;
+    jacobi.threads = 2;
     assert_near(run(*state, &p), RECTANGLES, 1e-15);
     set_up(&p);
     p.wire.hold = true;
@@ -227,7 +228,7 @@ static void iterations_carry_wires(void **state)
 {
     pair p;
     set_up(&p);
-    p.def.scheme.kind = YK_SCHEME_TIGHT;
+    p.def.scheme.ops = yk_scheme_tight();
     assert_near(run(*state, &p), LINES, 1e-15);
 }
 
@@ -244,7 +245,7 @@ static void index1_carries_wires(void **state)
     yk_interface_def joint = {.name = "joint", .wrench_subsystem = 2, .motion_subsystem = 3, .constrained = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
-    p.def.scheme.kind = YK_SCHEME_INDEX1;
+    p.def.scheme.ops = yk_scheme_index1();
     assert_near(run(*state, &p), LINES, 1e-15);
     for (int i = 2; i < 4; i++) list[i]->ops->destroy(list[i]);
 }
@@ -331,7 +332,7 @@ static void wires_run_beside_what_is_merged(void **state)
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
     p.wire.source_subsystem = 3, p.wire.target_subsystem = 1;
-    p.def.scheme.kind = YK_SCHEME_MONOLITHIC;
+    p.def.scheme.ops = yk_scheme_monolithic();
     assert_int_equal(yk_system_create(*state, &p.def, &p.system), YK_OK);
     assert_int_equal(yk_system_start(p.system), YK_OK);
     for (int i = 0; i < 4; i++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);

@@ -25,7 +25,6 @@ static yk_system_def def_with(const yk_interface_def *interfaces, int count)
                            .subsystem_count = 3,
                            .interfaces = interfaces,
                            .interface_count = count,
-                           .scheme = yk_scheme_default(),
                            .step = 1e-3};
 }
 
@@ -58,13 +57,18 @@ static void steps_and_schemes_have_limits(void **state)
     def.step = 0;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "macro step is 0 s");
     def.step = 1e-3;
-    def.scheme.inputs = (yk_explicit_inputs){true, 0, 0, 0};
-    expect_refusal(&def, YK_ERROR_ARGUMENT, "one must be positive");
-    def.scheme.inputs = (yk_explicit_inputs){true, -1, 2, 1};
+    yk_explicit_options weighted = yk_explicit_default();
+    weighted.inputs = YK_INPUTS_WEIGHTED;
+    def.scheme = (yk_scheme_def){yk_scheme_explicit(), &weighted};
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "one must be greater than 0");
+    weighted.alpha = -1, weighted.beta = 2, weighted.gamma = 1;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "must not be negative");
-    def.scheme = yk_scheme_default();
-    def.scheme.kind = YK_SCHEME_TIGHT, def.scheme.iterations = -3;
-    expect_refusal(&def, YK_ERROR_ARGUMENT, "limit of iterations is -3");
+    yk_tight_options tight = yk_tight_default();
+    tight.iterations = -3;
+    def.scheme = (yk_scheme_def){yk_scheme_tight(), &tight};
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "scheme tight: the option 'iterations' is -3, must be 0 or more");
+    tight = yk_tight_default(), tight.halvings = 21;
+    expect_refusal(&def, YK_ERROR_ARGUMENT, "the option 'halvings' is 21, must be between 0 and 20");
     def.subsystem_count = 0;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "at least one subsystem");
 }
@@ -74,10 +78,9 @@ static void steps_and_schemes_have_limits(void **state)
 static void without_interfaces_all_schemes_run(void **state)
 {
     (void)state;
-    for (int kind = YK_SCHEME_EXPLICIT; kind <= YK_SCHEME_RELAXED; kind++) {
+    for (int i = 0; yk_scheme_at(i); i++) {
         yk_system_def def = def_with(NULL, 0);
-        def.scheme.kind = kind;
-        def.scheme.relative_tolerance = 1e-10;
+        def.scheme.ops = yk_scheme_at(i);
         yk_system *system;
         assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
         assert_int_equal(yk_system_start(system), YK_OK);
@@ -94,20 +97,20 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     const yk_subsystem_ops *rich = masses[1]->ops;
     yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
     yk_system_def def = def_with(&joint, 1);
-    def.scheme.kind = YK_SCHEME_TIGHT;
+    def.scheme.ops = yk_scheme_tight();
     masses[1]->ops = &poor;
     expect_refusal(&def, YK_ERROR_CAPABILITY,
                    "scheme tight repeats steps, but subsystem 'right' (recorded tape) cannot");
-    def.scheme.kind = YK_SCHEME_EXPLICIT;
+    def.scheme.ops = yk_scheme_explicit();
     def.control.tolerance = 1e-3;
     expect_refusal(&def, YK_ERROR_CAPABILITY,
-                   "step control repeats steps whose error is too large, but subsystem 'right'");
+                   "scheme explicit with step control repeats steps whose error is too large, but subsystem 'right'");
     def.control.tolerance = 0;
-    def.scheme.kind = YK_SCHEME_MONOLITHIC;
+    def.scheme.ops = yk_scheme_monolithic();
     expect_refusal(&def, YK_ERROR_CAPABILITY, "cannot be merged");
     const yk_rollback_ops half = {.size = sizeof half, .layout = rich->rollback->layout, .get = rich->rollback->get};
     poor.rollback = &half;
-    def.scheme.kind = YK_SCHEME_EXPLICIT;
+    def.scheme.ops = yk_scheme_explicit();
     expect_refusal(&def, YK_ERROR_CAPABILITY, "has the capability rollback only in part");
     poor.rollback = NULL;
     poor.step = NULL;

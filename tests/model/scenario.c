@@ -53,69 +53,102 @@ static void plain_values_are_those_of_the_file(void **state)
     unload(&l);
 }
 
-/* The defaults of the schema and those of the coupling room are written in two places. */
+/* The options of a scheme as a scenario has them, with one value changed or none. */
+static void read_options(const char *scheme, const char *override, void *options, size_t size)
+{
+    char chosen[64];
+    snprintf(chosen, sizeof chosen, "coupling.scheme=%s", scheme);
+    const char *overrides[] = {chosen, override};
+    loading l = load_with(two_masses, overrides, override ? 2 : 1);
+    if (l.status != YK_OK) print_error("%s", l.text);
+    assert_int_equal(l.status, YK_OK);
+    const yk_scheme_def *loaded = &yk_scenario_get(l.scenario)->scheme;
+    assert_string_equal(loaded->ops->name, scheme);
+    assert_int_equal(loaded->ops->options_size, size);
+    memcpy(options, loaded->options, size);
+    unload(&l);
+}
+
+static yk_explicit_options explicit_with(const char *override)
+{
+    yk_explicit_options options;
+    read_options("explicit", override, &options, sizeof options);
+    return options;
+}
+
+static yk_tight_options tight_with(const char *override)
+{
+    yk_tight_options options;
+    read_options("tight", override, &options, sizeof options);
+    return options;
+}
+
+/* But for those that follow from others where they are not written. */
 static void coupling_defaults_are_those_of_the_scheme(void **state)
 {
     (void)state;
-    loading l = load_good(two_masses);
-    yk_scheme_def scheme = yk_scenario_get(l.scenario)->scheme, expected = yk_scheme_default();
-    assert_int_equal(scheme.kind, expected.kind);
-    assert_int_equal(scheme.order, expected.order);
-    assert_int_equal(scheme.inputs.modified, expected.inputs.modified);
-    assert_near(scheme.inputs.position, expected.inputs.position, 0);
-    assert_near(scheme.inputs.velocity, expected.inputs.velocity, 0);
-    assert_near(scheme.inputs.acceleration, expected.inputs.acceleration, 0);
-    assert_near(scheme.tolerance, expected.tolerance, 0);
-    assert_near(scheme.relative_tolerance, expected.relative_tolerance, 0);
-    assert_int_equal(scheme.iterations, expected.iterations);
-    assert_int_equal(scheme.acceleration, expected.acceleration);
-    assert_int_equal(scheme.velocity, expected.velocity);
-    assert_int_equal(scheme.halvings, expected.halvings);
-    assert_int_equal(scheme.threads, expected.threads);
-    unload(&l);
+    yk_explicit_options plain = explicit_with(NULL), usual = yk_explicit_default();
+    assert_int_equal(plain.exchange, YK_EXCHANGE_AUTO);
+    plain.exchange = usual.exchange;
+    assert_memory_equal(&plain, &usual, sizeof usual);
+
+    yk_tight_options tight = tight_with(NULL), expected = yk_tight_default();
+    assert_int_equal(tight.iterations, 50);
+    assert_near(tight.relative_tolerance, 1e-9, 0);
+    tight.iterations = expected.iterations, tight.relative_tolerance = 0, tight.exchange = expected.exchange;
+    assert_memory_equal(&tight, &expected, sizeof expected);
+    assert_int_equal(tight_with("coupling.acceleration=none").iterations, 20);
+
+    yk_index1_options index1, index1_usual = yk_index1_default();
+    read_options("index1", NULL, &index1, sizeof index1);
+    assert_memory_equal(&index1, &index1_usual, sizeof index1);
 }
 
-static yk_scheme_def scheme_with(const char *override)
+static void assert_inputs(const char *override, yk_explicit_inputs inputs, double alpha, double beta, double gamma)
 {
-    loading l = load_with(two_masses, &override, 1);
-    if (l.status != YK_OK) print_error("%s", l.text);
-    assert_int_equal(l.status, YK_OK);
-    yk_scheme_def scheme = yk_scenario_get(l.scenario)->scheme;
-    unload(&l);
-    return scheme;
-}
-
-static void assert_inputs(yk_explicit_inputs inputs, yk_explicit_inputs expected)
-{
-    assert_int_equal(inputs.modified, expected.modified);
-    assert_near(inputs.position, expected.position, 1e-18);
-    assert_near(inputs.velocity, expected.velocity, 1e-18);
-    assert_near(inputs.acceleration, expected.acceleration, 0);
+    yk_explicit_options options = explicit_with(override);
+    assert_int_equal(options.inputs, inputs);
+    assert_int_equal(options.exchange, YK_EXCHANGE_MOTION);
+    assert_near(options.alpha, alpha, 0);
+    assert_near(options.beta, beta, 0);
+    assert_near(options.gamma, gamma, 0);
 }
 
 static void every_word_of_the_coupling_arrives(void **state)
 {
     (void)state;
-    assert_int_equal(scheme_with("coupling.scheme=explicit").kind, YK_SCHEME_EXPLICIT);
-    assert_int_equal(scheme_with("coupling.scheme=tight").kind, YK_SCHEME_TIGHT);
-    assert_int_equal(scheme_with("coupling.scheme=monolithic").kind, YK_SCHEME_MONOLITHIC);
-    assert_int_equal(scheme_with("coupling.order=jacobi").order, YK_ORDER_JACOBI);
-    assert_int_equal(scheme_with("coupling.order=gauss-seidel").order, YK_ORDER_GAUSS_SEIDEL);
-    assert_inputs(scheme_with("coupling.inputs=original").inputs, YK_EXPLICIT_INPUTS_ORIGINAL);
-    assert_inputs(scheme_with("coupling.inputs=index-1").inputs, YK_EXPLICIT_INPUTS_INDEX_1);
-    assert_inputs(scheme_with("coupling.inputs=index-2").inputs, YK_EXPLICIT_INPUTS_INDEX_2);
-    assert_inputs(scheme_with("coupling.inputs=index-3").inputs, YK_EXPLICIT_INPUTS_INDEX_3);
-    /* alpha h^2, beta h, gamma with h = 1e-3 */
-    assert_inputs(scheme_with("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}").inputs,
-                  (yk_explicit_inputs){true, 0.2, 0.03, 1});
-    assert_int_equal(scheme_with("coupling.acceleration=aitken").acceleration, YK_ACCELERATION_AITKEN);
-    assert_int_equal(scheme_with("coupling.acceleration=quasi-newton").acceleration, YK_ACCELERATION_QUASI_NEWTON);
-    assert_int_equal(scheme_with("coupling.velocity=marker").velocity, YK_VELOCITY_MARKER);
-    assert_int_equal(scheme_with("coupling.halvings=3").halvings, 3);
-    assert_int_equal(scheme_with("coupling.iterations=0").iterations, 0);
-    assert_near(scheme_with("coupling.tolerance=1e-9").tolerance, 1e-9, 0);
-    assert_near(scheme_with("coupling.relative_tolerance=1e-3").relative_tolerance, 1e-3, 0);
-    assert_int_equal(scheme_with("coupling.threads=2").threads, 2);
+    assert_int_equal(explicit_with("coupling.order=jacobi").order, YK_ORDER_JACOBI);
+    assert_int_equal(explicit_with("coupling.order=gauss-seidel").order, YK_ORDER_GAUSS_SEIDEL);
+    assert_inputs("coupling.inputs=original", YK_EXPLICIT_INPUTS_ORIGINAL, 0, 0, 0);
+    assert_inputs("coupling.inputs=index-1", YK_EXPLICIT_INPUTS_INDEX_1, 0, 0, 0);
+    assert_inputs("coupling.inputs=index-2", YK_EXPLICIT_INPUTS_INDEX_2, 0, 0, 0);
+    assert_inputs("coupling.inputs=index-3", YK_EXPLICIT_INPUTS_INDEX_3, 0, 0, 0);
+    assert_inputs("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}", YK_INPUTS_WEIGHTED, 2e5, 30, 1);
+    assert_int_equal(explicit_with("coupling.threads=2").threads, 2);
+    assert_int_equal(tight_with("coupling.acceleration=aitken").acceleration, YK_ACCELERATION_AITKEN);
+    assert_int_equal(tight_with("coupling.acceleration=quasi-newton").acceleration, YK_ACCELERATION_QUASI_NEWTON);
+    assert_int_equal(tight_with("coupling.velocity=marker").velocity, YK_VELOCITY_MARKER);
+    assert_int_equal(tight_with("coupling.halvings=3").halvings, 3);
+    assert_int_equal(tight_with("coupling.iterations=0").iterations, 0);
+    assert_near(tight_with("coupling.tolerance=1e-9").tolerance, 1e-9, 0);
+    assert_near(tight_with("coupling.relative_tolerance=1e-3").relative_tolerance, 1e-3, 0);
+
+    yk_rim_options rim;
+    read_options("rim", "coupling.fast=[right]", &rim, sizeof rim);
+    assert_int_equal(rim.fast.count, 1);
+}
+
+/* Keys of other schemes are checked as these have them, and not used. */
+static void keys_of_other_schemes_are_not_used(void **state)
+{
+    (void)state;
+    yk_explicit_options usual = explicit_with(NULL), other = explicit_with("coupling.degree=1");
+    assert_memory_equal(&usual, &other, sizeof usual);
+    const char *wrong[] = {"coupling.scheme=explicit", "coupling.degree=7"};
+    loading l = load_with(two_masses, wrong, 2);
+    assert_int_equal(l.status, YK_ERROR_INPUT);
+    assert_non_null(strstr(l.text, "coupling.degree"));
+    unload(&l);
 }
 
 /* x'' + 25 x = 3 from rest, solved exactly: x = 3/25 (1 - cos 5t). */
@@ -365,7 +398,8 @@ static void every_default_is_valid(void **state)
     yk_store store = {.context = context};
     yk_resolver resolver = {.store = &store};
     assert_int_equal(yk_diagnostics_create(context, &resolver.diagnostics), YK_OK);
-    check_defaults(&resolver, &yk_scenario_section, &count);
+    for (int i = 0; yk_scheme_at(i); i++)
+        check_defaults(&resolver, yk_scenario_section(&store, &(yk_schemes){0}, yk_scheme_at(i)), &count);
     assert_true(count > 15);
     yk_diagnostics_destroy(resolver.diagnostics);
     yk_store_destroy(&store);
@@ -446,6 +480,7 @@ int main(void)
         cmocka_unit_test(plain_values_are_those_of_the_file),
         cmocka_unit_test(coupling_defaults_are_those_of_the_scheme),
         cmocka_unit_test(every_word_of_the_coupling_arrives),
+        cmocka_unit_test(keys_of_other_schemes_are_not_used),
         cmocka_unit_test(one_subsystem_runs_without_coupling),
         cmocka_unit_test(forces_follow_their_expressions),
         cmocka_unit_test(schemes_agree_on_the_two_masses),

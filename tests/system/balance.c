@@ -134,8 +134,8 @@ static void inputs_by_name_prescribe_a_motion(void **state)
     (void)state;
     const char *const by_name[] = {"coupling.inputs=index-1", NULL}, *const plain[] = {NULL};
     run named = open_text("pendulum", pendulum, by_name), open = open_text("pendulum", pendulum, plain);
-    assert_int_equal(named.info->scheme.exchange, YK_EXCHANGE_MOTION);
-    assert_int_equal(open.info->scheme.exchange, YK_EXCHANGE_AUTO);
+    assert_int_equal(((const yk_explicit_options *)named.info->scheme.options)->exchange, YK_EXCHANGE_MOTION);
+    assert_int_equal(((const yk_explicit_options *)open.info->scheme.options)->exchange, YK_EXCHANGE_AUTO);
     close_run(&named), close_run(&open);
 }
 

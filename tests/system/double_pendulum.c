@@ -3,6 +3,7 @@
  * Reference: an independent two-coordinate integration, exact to 1e-10 (models/double-pendulum). */
 #include <string.h>
 
+#include "../coupling/any_scheme.h"
 #include "math/so3.h"
 #include "smooth/smooth.h"
 #include "test.h"
@@ -49,7 +50,7 @@ static yk_subsystem *make_link(int number)
     return yk_smooth_subsystem(link);
 }
 
-static void open_pendulum(pendulum *p, const yk_scheme_def *scheme, double h)
+static void open_pendulum(pendulum *p, const any_scheme *scheme, double h)
 {
     static const char *const names[] = {"upper", "lower"};
     for (int i = 0; i < 2; i++) p->links[i] = make_link(i);
@@ -60,9 +61,8 @@ static void open_pendulum(pendulum *p, const yk_scheme_def *scheme, double h)
                          .subsystem_count = 2,
                          .interfaces = &hinge,
                          .interface_count = 1,
-                         .scheme = *scheme,
                          .step = h};
-    yk_status status = yk_system_create(context, &def, &p->system);
+    yk_status status = any_scheme_create(context, &def, scheme, &p->system);
     if (status == YK_OK) status = yk_system_start(p->system);
     if (status < 0) print_error("%s\n", yk_last_message(context));
     assert_true(status >= 0);
@@ -80,7 +80,7 @@ static double rate_of(const pendulum *p, int link)
 }
 
 /* Largest error of the angular velocities at t = 1 s (rad/s), from the reference. */
-static double error_at_one_second(const yk_scheme_def *scheme, double h)
+static double error_at_one_second(const any_scheme *scheme, double h)
 {
     pendulum p;
     open_pendulum(&p, scheme, h);
@@ -97,8 +97,8 @@ static double error_at_one_second(const yk_scheme_def *scheme, double h)
 static void monolithic_is_of_second_order(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_MONOLITHIC;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_monolithic();
     double coarse = error_at_one_second(&scheme, 2e-3), fine = error_at_one_second(&scheme, 1e-3);
     assert_true(fine < 2e-5);
     assert_true(log2(coarse / fine) > 1.9);
@@ -108,8 +108,8 @@ static void monolithic_is_of_second_order(void **state)
 static void tight_is_of_second_order_and_makes_no_energy(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight();
     double coarse = error_at_one_second(&scheme, 4e-3), fine = error_at_one_second(&scheme, 2e-3);
     assert_true(fine < 2e-5);
     assert_true(log2(coarse / fine) > 1.9);
@@ -126,9 +126,9 @@ static void tight_is_of_second_order_and_makes_no_energy(void **state)
 static void merged_ports_show_the_joint(void **state)
 {
     (void)state;
-    yk_scheme_def tight = yk_scheme_default(), merged = yk_scheme_default();
-    tight.kind = YK_SCHEME_TIGHT, tight.tolerance = 1e-10, tight.iterations = 100;
-    merged.kind = YK_SCHEME_MONOLITHIC;
+    any_scheme tight = any_scheme_default(), merged = any_scheme_default();
+    tight.ops = yk_scheme_tight(), tight.tolerance = 1e-10, tight.iterations = 100;
+    merged.ops = yk_scheme_monolithic();
     pendulum p, q;
     open_pendulum(&p, &tight, 1e-3);
     open_pendulum(&q, &merged, 1e-3);
@@ -149,8 +149,8 @@ static void merged_ports_show_the_joint(void **state)
 
 static double iterations_per_step(yk_acceleration acceleration)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_TIGHT, scheme.acceleration = acceleration;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight(), scheme.acceleration = acceleration;
     pendulum p;
     open_pendulum(&p, &scheme, 2e-3);
     for (int n = 0; n < 500; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
@@ -170,7 +170,7 @@ static void quasi_newton_saves_iterations(void **state)
 static void explicit_scheme_with_a_position_level_partner_diverges_and_is_named(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = yk_scheme_default();
+    any_scheme scheme = any_scheme_default();
     pendulum p;
     open_pendulum(&p, &scheme, 1e-3);
     yk_status status = YK_OK;

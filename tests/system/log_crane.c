@@ -66,7 +66,10 @@ static void index1_lifts_it_too(void **state)
     assert_near(c.sample[BOOM_RATE], -0.05, 1.5e-3);
     assert_near(c.sample[STICK_RATE], -0.02, 1.5e-3);
     assert_true(c.sample[LOG + 2] > z + 0.4 && c.sample[BOOM] < boom - 0.05);
-    assert_in_range(yk_system_statistics_get(c.system).jacobians, 1, 10);
+    yk_scheme_statistic counted[YK_SCHEME_STATISTICS_MAX];
+    assert_int_equal(yk_system_scheme_statistics(c.system, counted), 2);
+    assert_string_equal(counted[0].text, "coupling Jacobians");
+    assert_in_range((int)counted[0].value, 1, 10);
     close_run(&c);
 }
 

@@ -55,7 +55,7 @@ static outcome run_limited(const memory_case *c, long fails)
     if (end.status == YK_OK) end.status = yk_system_start(system);
     end.at_start = b.made;
     /* Sensitivities are made room for when they are first asked for. */
-    bool sensitive = end.loaded && yk_scenario_get(scenario)->scheme.kind == YK_SCHEME_INDEX1;
+    bool sensitive = end.loaded && yk_scenario_get(scenario)->scheme.ops == yk_scheme_index1();
     for (int i = 0; i < STEPS && end.status >= 0; i++) {
         end.status = yk_system_step(system, NULL);
         if (i < FIRST_STEPS && sensitive) end.at_start = b.made;

@@ -2,6 +2,7 @@
  * any number of threads; and it says where and why it does not converge. */
 #include <string.h>
 
+#include "../coupling/any_scheme.h"
 #include "smooth/smooth.h"
 #include "test.h"
 #include "yoke/coupling.h"
@@ -72,10 +73,10 @@ static yk_smooth_options ode_options(void)
     return options;
 }
 
-static yk_scheme_def relaxed_scheme(yk_order order)
+static any_scheme relaxed_scheme(yk_order order)
 {
-    yk_scheme_def scheme = yk_scheme_default();
-    scheme.kind = YK_SCHEME_RELAXED;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_relaxed();
     scheme.order = order;
     scheme.relative_tolerance = 1e-12;
     scheme.iterations = 100;
@@ -90,7 +91,7 @@ static int place_of(link_order order, int count, int link)
 }
 
 static yk_status open_chain(chain *c, int count, link_order order, const yk_smooth_options *options,
-                            const yk_scheme_def *scheme, double h, double stiffness)
+                            const any_scheme *scheme, double h, double stiffness)
 {
     static const char *const names[LINKS] = {"one", "two", "three", "four"};
     yk_interface_def hinges[LINKS];
@@ -108,10 +109,9 @@ static yk_status open_chain(chain *c, int count, link_order order, const yk_smoo
                          .subsystem_count = count,
                          .interfaces = hinges,
                          .interface_count = count - 1,
-                         .scheme = *scheme,
                          .step = h,
                          .control = yk_step_control_default()};
-    yk_status status = yk_system_create(c->context, &def, &c->system);
+    yk_status status = any_scheme_create(c->context, &def, scheme, &c->system);
     return status == YK_OK ? yk_system_start(c->system) : status;
 }
 
@@ -123,8 +123,7 @@ static void close_chain(chain *c)
 }
 
 /* The end of the last link after `steps`, and the mean number of sweeps. */
-static yk_vec3 run_ordered(int count, link_order order, const yk_scheme_def *scheme, double h, int steps,
-                           double *sweeps)
+static yk_vec3 run_ordered(int count, link_order order, const any_scheme *scheme, double h, int steps, double *sweeps)
 {
     chain c;
     yk_smooth_options options = ode_options();
@@ -145,7 +144,7 @@ static yk_vec3 run_ordered(int count, link_order order, const yk_scheme_def *sch
     return end;
 }
 
-static yk_vec3 run_chain(int count, const yk_scheme_def *scheme, double h, int steps, double *sweeps)
+static yk_vec3 run_chain(int count, const any_scheme *scheme, double h, int steps, double *sweeps)
 {
     return run_ordered(count, NULL, scheme, h, steps, sweeps);
 }
@@ -158,9 +157,9 @@ static double distance(yk_vec3 a, yk_vec3 b)
 static void the_fixed_point_is_the_merged_system(void **state)
 {
     (void)state;
-    yk_scheme_def gauss_seidel = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), jacobi = relaxed_scheme(YK_ORDER_JACOBI);
-    yk_scheme_def merged = yk_scheme_default();
-    merged.kind = YK_SCHEME_MONOLITHIC;
+    any_scheme gauss_seidel = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), jacobi = relaxed_scheme(YK_ORDER_JACOBI);
+    any_scheme merged = any_scheme_default();
+    merged.ops = yk_scheme_monolithic();
     for (int count = 2; count <= LINKS; count++) {
         double sweeps, jacobi_sweeps;
         yk_vec3 exact = run_chain(count, &merged, 1e-3, 300, NULL);
@@ -174,7 +173,7 @@ static void the_order_of_the_parts_does_not_matter(void **state)
 {
     (void)state;
     static const int orders[][LINKS] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2, 0, 3, 1}};
-    yk_scheme_def plain = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), accelerated = plain;
+    any_scheme plain = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), accelerated = plain;
     plain.acceleration = YK_ACCELERATION_NONE;
     double sweeps, fewer;
     yk_vec3 first = run_chain(LINKS, &plain, 1e-3, 100, NULL);
@@ -188,7 +187,7 @@ static void the_order_of_the_parts_does_not_matter(void **state)
 static void threads_change_no_bit(void **state)
 {
     (void)state;
-    yk_scheme_def one = relaxed_scheme(YK_ORDER_JACOBI), two = one;
+    any_scheme one = relaxed_scheme(YK_ORDER_JACOBI), two = one;
     two.threads = 2;
     yk_vec3 a = run_chain(3, &one, 1e-3, 100, NULL), b = run_chain(3, &two, 1e-3, 100, NULL);
     assert_memory_equal(&a, &b, sizeof a);
@@ -197,7 +196,7 @@ static void threads_change_no_bit(void **state)
 static void halved_steps_converge_with_second_order(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
+    any_scheme scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
     yk_vec3 a = run_chain(2, &scheme, 2e-3, 150, NULL), b = run_chain(2, &scheme, 1e-3, 300, NULL),
             c = run_chain(2, &scheme, 5e-4, 600, NULL);
     double order = log2(distance(a, b) / distance(b, c));
@@ -209,7 +208,7 @@ static void halved_steps_converge_with_second_order(void **state)
 static void other_integrators_need_no_preparation(void **state)
 {
     (void)state;
-    yk_scheme_def scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
+    any_scheme scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
     yk_smooth_options other = ode_options();
     other.integrator = YK_SMOOTH_TWO_STEP, other.form = YK_SMOOTH_DAE, other.stabilisation = 0;
     yk_smooth_options same = other;
@@ -230,7 +229,7 @@ static void stiff_neighbours_are_named(void **state)
     (void)state;
     chain c;
     yk_smooth_options options = ode_options();
-    yk_scheme_def scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
+    any_scheme scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
     assert_int_equal(open_chain(&c, 3, NULL, &options, &scheme, 1e-2, 1e9), YK_OK);
     yk_status status = YK_OK;
     yk_step_report report;

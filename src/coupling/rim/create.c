@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "coupling/interface.h"
-#include "coupling/rim.h"
+#include "coupling/rim/rim.h"
 
 enum {
     WRENCH_WORDS = 6,
@@ -14,7 +14,7 @@ static bool takes_wrench(const yk_system *system, int participant)
 {
     for (int i = 0; i < system->interface_count; i++)
         if (system->interfaces[i].def.wrench_subsystem == participant ||
-            (system->interfaces[i].def.motion_subsystem == participant && system->interfaces[i].balanced))
+            (system->interfaces[i].def.motion_subsystem == participant && yk_both_take_wrench(&system->interfaces[i])))
             return true;
     return false;
 }
@@ -30,17 +30,17 @@ static bool takes_motion(const yk_system *system, int participant)
  * those that take motions alone. */
 static yk_status choose_fast(yk_system *system)
 {
-    const yk_rim_options *options = &system->scheme.rim;
-    yk_rim_participant *participants = system->rim->participants;
+    const yk_rim_options *options = &yk_rim_of(system)->options;
+    yk_rim_participant *participants = yk_rim_of(system)->participants;
     bool any = false;
-    for (int i = 0; i < options->fast_count; i++) {
-        int participant = options->fast[i];
+    for (int i = 0; i < options->fast.count; i++) {
+        int participant = options->fast.items[i];
         if (participant < 0 || participant >= system->participant_count)
             return yk_fail(system->context, YK_ERROR_ARGUMENT, "scheme rim: there is no fast subsystem %d",
                            participant);
         participants[participant].fast = any = true;
     }
-    for (int i = 0; options->fast_count == 0 && i < system->participant_count; i++) {
+    for (int i = 0; options->fast.count == 0 && i < system->participant_count; i++) {
         participants[i].fast = system->participants[i].substeps > 1 && !takes_wrench(system, i);
         any = any || participants[i].fast;
     }
@@ -49,7 +49,7 @@ static yk_status choose_fast(yk_system *system)
         any = any || participants[i].fast;
     }
     /* Interfaces in balance need no fast side. */
-    if (any || system->balance) return YK_OK;
+    if (any || yk_rim_of(system)->balance) return YK_OK;
     return yk_fail(
         system->context, YK_ERROR_ARGUMENT,
         "scheme rim needs a fast subsystem, and all take wrenches: name those that are fast in coupling.fast");
@@ -67,14 +67,16 @@ static int common_divisor(int a, int b)
 
 static yk_status choose_exchanges(yk_system *system)
 {
-    struct yk_rim *rim = system->rim;
+    yk_rim *rim = yk_rim_of(system);
     int common = 0;
     for (int i = 0; i < system->participant_count; i++)
         if (rim->participants[i].fast) common = common_divisor(common, system->participants[i].substeps);
-    rim->exchanges = system->scheme.rim.exchanges > 0 ? system->scheme.rim.exchanges : common > 0 ? common : 1;
-    if (system->scheme.rim.exchanges < 0)
+    rim->exchanges = yk_rim_of(system)->options.exchanges > 0 ? yk_rim_of(system)->options.exchanges
+                     : common > 0                             ? common
+                                                              : 1;
+    if (yk_rim_of(system)->options.exchanges < 0)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "scheme rim: %d exchanges in a macro step",
-                       system->scheme.rim.exchanges);
+                       yk_rim_of(system)->options.exchanges);
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         if (!rim->participants[i].fast) continue;
@@ -92,18 +94,19 @@ static void assign_roles(yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
-        bool a = system->rim->participants[def->wrench_subsystem].fast,
-             b = system->rim->participants[def->motion_subsystem].fast;
-        system->rim->interfaces[i].role = a ? (b ? YK_RIM_FAST : YK_RIM_REVERSED) : (b ? YK_RIM_MODELLED : YK_RIM_SLOW);
+        bool a = yk_rim_of(system)->participants[def->wrench_subsystem].fast,
+             b = yk_rim_of(system)->participants[def->motion_subsystem].fast;
+        yk_rim_of(system)->interfaces[i].role =
+            a ? (b ? YK_RIM_FAST : YK_RIM_REVERSED) : (b ? YK_RIM_MODELLED : YK_RIM_SLOW);
     }
 }
 
 static bool is_modelled(const yk_system *system, int participant)
 {
-    if (system->scheme.rim.extrapolation != YK_EXTRAPOLATION_RIM) return false;
+    if (yk_rim_of(system)->options.extrapolation != YK_EXTRAPOLATION_RIM) return false;
     for (int i = 0; i < system->interface_count; i++)
         if (system->interfaces[i].def.wrench_subsystem == participant &&
-            system->rim->interfaces[i].role == YK_RIM_MODELLED)
+            yk_rim_of(system)->interfaces[i].role == YK_RIM_MODELLED)
             return true;
     return false;
 }
@@ -112,12 +115,12 @@ static bool is_modelled(const yk_system *system, int participant)
 static void number_velocities(yk_system *system, int participant)
 {
     const yk_participant *m = &system->participants[participant];
-    yk_rim_participant *own = &system->rim->participants[participant];
+    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     for (int port = 0; port < m->port_count; port++) own->offsets[port] = -1;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem == participant) own->offsets[interface->def.wrench_port] = 0;
-        if (interface->def.motion_subsystem == participant && interface->balanced)
+        if (interface->def.motion_subsystem == participant && yk_both_take_wrench(interface))
             own->offsets[interface->def.motion_port] = 0;
     }
     own->size = 0;
@@ -131,7 +134,7 @@ static void number_velocities(yk_system *system, int participant)
 static yk_status create_model(yk_system *system, int participant)
 {
     yk_context *context = system->context;
-    yk_rim_participant *own = &system->rim->participants[participant];
+    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_status status = yk_rim_check_model(system, participant);
     if (status < 0) return status;
     own->offsets = yk_allocate(context, (size_t)system->participants[participant].port_count, sizeof *own->offsets);
@@ -152,16 +155,20 @@ static yk_status create_model(yk_system *system, int participant)
     return YK_OK;
 }
 
-yk_status yk_rim_create(yk_system *system)
+yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     yk_context *context = system->context;
-    struct yk_rim *rim = yk_allocate(context, 1, sizeof *rim);
+    yk_rim *rim = yk_allocate(context, 1, sizeof *rim);
     if (!rim) return YK_ERROR_MEMORY;
-    system->rim = rim;
+    rim->base.ops = yk_scheme_rim();
+    rim->options = *(const yk_rim_options *)options;
+    *scheme = &rim->base;
+
     rim->participants = yk_allocate(context, (size_t)system->participant_count, sizeof *rim->participants);
     rim->interfaces = yk_allocate(context, (size_t)system->interface_count, sizeof *rim->interfaces);
     if (!rim->participants || !rim->interfaces) return YK_ERROR_MEMORY;
-    yk_status status = choose_fast(system);
+    yk_status status = yk_balance_create(system, &rim->balance);
+    if (status == YK_OK) status = choose_fast(system);
     if (status == YK_OK) status = choose_exchanges(system);
     if (status < 0) return status;
     assign_roles(system);
@@ -176,10 +183,10 @@ yk_status yk_rim_create(yk_system *system)
     return status;
 }
 
-void yk_rim_destroy(yk_system *system)
+void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
 {
-    struct yk_rim *rim = system->rim;
-    if (!rim) return;
+    yk_rim *rim = (yk_rim *)scheme;
+    yk_balance_destroy(rim->balance, system);
     for (int i = 0; rim->participants && i < system->participant_count; i++) {
         yk_release(system->context, rim->participants[i].offsets);
         yk_release(system->context, rim->participants[i].start);
@@ -191,61 +198,71 @@ void yk_rim_destroy(yk_system *system)
     yk_release(system->context, rim);
 }
 
-void yk_rim_start(yk_system *system)
+yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
 {
-    system->rim->past_count = 0;
+    yk_rim *rim = (yk_rim *)scheme;
+    yk_status status = yk_balance_start(rim->balance, system);
+    if (status < 0) return status;
+    rim->past_count = 0;
     for (int i = 0; i < system->interface_count; i++) {
-        yk_rim_interface *own = &system->rim->interfaces[i];
+        yk_rim_interface *own = &rim->interfaces[i];
         own->mean = own->given[0] = own->given[1] = system->interfaces[i].applied;
     }
+    return YK_OK;
 }
 
 /* State ------------------------------------------------------------------------------------------------------------ */
 
-yk_state_layout yk_rim_layout(const yk_system *system)
+yk_state_layout yk_rim_layout(const yk_scheme *scheme, const yk_system *system)
 {
     size_t words = INTERFACE_WORDS * (size_t)system->interface_count;
+    words += yk_balance_layout(((const yk_rim *)scheme)->balance).continuous;
     return (yk_state_layout){.words = words + 1, .continuous = words};
 }
 
-void yk_rim_get(const yk_system *system, double *continuous, double *opaque)
+void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque)
 {
+    const yk_rim *rim = (const yk_rim *)scheme;
+    continuous = yk_balance_get(rim->balance, continuous);
     for (int i = 0; i < system->interface_count; i++) {
-        const yk_rim_interface *interface = &system->rim->interfaces[i];
+        const yk_rim_interface *interface = &rim->interfaces[i];
         memcpy(continuous, interface->past, sizeof interface->past);
         memcpy(continuous + PAST_WORDS / 2, interface->past_angular, sizeof interface->past_angular);
         memcpy(continuous + PAST_WORDS, &interface->mean, sizeof interface->mean);
         memcpy(continuous + PAST_WORDS + WRENCH_WORDS, interface->given, sizeof interface->given);
         continuous += INTERFACE_WORDS;
     }
-    memcpy(opaque, &system->rim->past_count, sizeof *opaque);
+    memcpy(opaque, &rim->past_count, sizeof *opaque);
 }
 
-void yk_rim_set(yk_system *system, const double *continuous, const double *opaque)
+void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque)
 {
+    yk_rim *rim = (yk_rim *)scheme;
+    continuous = yk_balance_set(rim->balance, continuous);
     for (int i = 0; i < system->interface_count; i++) {
-        yk_rim_interface *interface = &system->rim->interfaces[i];
+        yk_rim_interface *interface = &rim->interfaces[i];
         memcpy(interface->past, continuous, sizeof interface->past);
         memcpy(interface->past_angular, continuous + PAST_WORDS / 2, sizeof interface->past_angular);
         memcpy(&interface->mean, continuous + PAST_WORDS, sizeof interface->mean);
         memcpy(interface->given, continuous + PAST_WORDS + WRENCH_WORDS, sizeof interface->given);
         continuous += INTERFACE_WORDS;
     }
-    memcpy(&system->rim->past_count, opaque, sizeof *opaque);
+    memcpy(&rim->past_count, opaque, sizeof *opaque);
 }
 
 /* Slow sides have one wrench for the whole of the macro step, fast ones have summed from exchange to exchange. */
-void yk_rim_work(const yk_system *system, int interface, yk_interface_work *work)
+void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int interface, yk_interface_work *work)
 {
+    const yk_rim *rim = (const yk_rim *)scheme;
     const yk_interface *l = &system->interfaces[interface];
     const yk_participant *a = yk_interface_a(system, l), *b = yk_interface_b(system, l);
-    const yk_rim_interface *own = &system->rim->interfaces[interface];
+    const yk_rim_interface *own = &rim->interfaces[interface];
     int a_port = l->def.wrench_port, b_port = l->def.motion_port;
     work->on[0] = own->work[0];
     work->on[1] = own->work[1];
-    if (!system->rim->participants[l->def.wrench_subsystem].fast)
+    if (!rim->participants[l->def.wrench_subsystem].fast)
         work->on[0] = yk_wrench_work(l->kind, &l->applied, &a->before[a_port], &a->values[a_port].motion);
-    if (!system->rim->participants[l->def.motion_subsystem].fast)
+    if (!rim->participants[l->def.motion_subsystem].fast)
         work->on[1] = yk_wrench_work(l->kind, &b->values[b_port].wrench, &b->before[b_port], &b->values[b_port].motion);
     work->created = work->on[0] + work->on[1];
     if (l->def.drive) work->created = yk_driven_created(system, l, &l->applied, work->on);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "coupling/index1.h"
+#include "coupling/index1/index1.h"
 #include "coupling/interface.h"
 
 enum { START_CORRECTIONS = 3 };
@@ -15,25 +15,24 @@ static const double CHANGE = 1; /* N, N m */
 /* Relative accelerations that are left (m/s^2, rad/s^2), against the largest, and worth a word. */
 static const double NOTABLE = 1e-6;
 
-static void interface_kinematics(const yk_system *system, int number, yk_constraint_kinematics *kinematics)
+static void interface_kinematics(const yk_system *system, int number, yk_constraint_kinematics *place)
 {
     const yk_interface *interface = &system->interfaces[number];
-    yk_constraint_kinematics_at(&system->index1->interfaces[number].constraint, system->start,
+    yk_constraint_kinematics_at(&yk_index1_of(system)->interfaces[number].constraint, system->start,
                                 &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion,
-                                &yk_interface_b(system, interface)->values[interface->def.motion_port].motion,
-                                kinematics);
+                                &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, place);
 }
 
 /* Directions at the start, as those of a constant. */
 static void find_directions(yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
-        yk_index1_interface *interface = &system->index1->interfaces[i];
-        yk_constraint_kinematics kinematics;
-        interface_kinematics(system, i, &kinematics);
+        yk_index1_interface *interface = &yk_index1_of(system)->interfaces[i];
+        yk_constraint_kinematics place;
+        interface_kinematics(system, i, &place);
         for (int row = 0; row < interface->constraint.row_count; row++) {
             yk_wrench unit[2];
-            yk_constraint_unit_wrenches(&interface->constraint, &kinematics, row, unit);
+            yk_constraint_unit_wrenches(&interface->constraint, &place, row, unit);
             for (int side = 0; side < 2; side++) interface->unit[side][0][row] = unit[side];
         }
     }
@@ -53,15 +52,16 @@ static yk_status start_participant(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
     yk_status status = yk_system_start_participant(system, participant);
-    for (int port = 0; m->moments && port < m->port_count; port++)
-        m->moments[port] = (yk_motion){.acceleration.x = -m->values[port].wrench.force.x};
+    yk_motion *moments = yk_index1_of(system)->moments[participant];
+    for (int port = 0; moments && port < m->port_count; port++)
+        moments[port] = (yk_motion){.acceleration.x = -m->values[port].wrench.force.x};
     return status;
 }
 
 /* Starts with one multiplier, or one acceleration, changed, and what that does to the answers. */
 static yk_status start_changed(yk_system *system, int participant, const yk_connection *by, int row)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     yk_participant *m = &system->participants[participant];
     yk_port_response *r = yk_jacobian_response(x->start_jacobian, participant);
     const yk_index1_interface *interface = &x->interfaces[by->interface];
@@ -69,7 +69,7 @@ static yk_status start_changed(yk_system *system, int participant, const yk_conn
     memcpy(multiplier, interface->multiplier, sizeof multiplier);
     multiplier[row].power[0] += CHANGE;
     yk_input kept = m->inputs[by->port];
-    if (by->side == 1 && system->interfaces[by->interface].relation)
+    if (by->side == 1 && yk_index1_is_relation(&system->interfaces[by->interface]))
         report(system, by->interface, interface->given[0] + CHANGE);
     else
         yk_index1_input(interface, by->side, system->h, multiplier, &m->inputs[by->port]);
@@ -83,7 +83,7 @@ static yk_status start_changed(yk_system *system, int participant, const yk_conn
 
 static yk_status start_with_response(yk_system *system, int participant)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     yk_port_response *r = yk_jacobian_response(x->start_jacobian, participant);
     yk_status status = YK_OK;
     for (int i = 0; i < r->connection_count; i++) {
@@ -109,7 +109,8 @@ static yk_status start_all(yk_system *system, bool response)
 {
     yk_index1_set_inputs(system);
     for (int i = 0; i < system->interface_count; i++)
-        if (system->interfaces[i].relation) report(system, i, system->index1->interfaces[i].given[0]);
+        if (yk_index1_is_relation(&system->interfaces[i]))
+            report(system, i, yk_index1_of(system)->interfaces[i].given[0]);
     for (int i = 0; i < system->participant_count; i++) {
         yk_status status = response ? start_with_response(system, i) : start_participant(system, i);
         if (status < 0) return status;
@@ -120,7 +121,7 @@ static yk_status start_all(yk_system *system, bool response)
 /* The conditions of a relation; returns the larger, against the wrench and the acceleration. */
 static double evaluate_relation(const yk_system *system, int number, double *residual)
 {
-    const yk_index1_interface *interface = &system->index1->interfaces[number];
+    const yk_index1_interface *interface = &yk_index1_of(system)->interfaces[number];
     double wrench = yk_index1_answer(system, number, 1).acceleration.x, given = interface->multiplier[0].power[0];
     double acceleration = yk_index1_answer(system, number, 0).acceleration.x;
     residual[0] = given - wrench, residual[1] = interface->given[0] - acceleration;
@@ -133,23 +134,22 @@ static double evaluate(const yk_system *system, double *residual)
 {
     double largest = 0, scale = 1e-300, relations = 0;
     for (int i = 0; i < system->interface_count; i++) {
-        const yk_constraint *constraint = &system->index1->interfaces[i].constraint;
-        yk_constraint_kinematics kinematics;
+        const yk_constraint *constraint = &yk_index1_of(system)->interfaces[i].constraint;
+        yk_constraint_kinematics place;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        if (system->interfaces[i].relation) {
+        if (yk_index1_is_relation(&system->interfaces[i])) {
             relations = fmax(relations, evaluate_relation(system, i, residual));
             residual += 2;
             continue;
         }
-        interface_kinematics(system, i, &kinematics);
-        yk_constraint_value(constraint, &kinematics, g);
+        interface_kinematics(system, i, &place);
+        yk_constraint_value(constraint, &place, g);
         for (int row = 0; row < constraint->row_count; row++) {
             *residual++ = g[2][row];
             largest = fmax(largest, fabs(g[2][row]));
         }
-        scale = fmax(scale, yk_v3_norm(kinematics.a.acceleration) + yk_v3_norm(kinematics.b.acceleration));
-        scale =
-            fmax(scale, yk_v3_norm(kinematics.a.angular_acceleration) + yk_v3_norm(kinematics.b.angular_acceleration));
+        scale = fmax(scale, yk_v3_norm(place.a.acceleration) + yk_v3_norm(place.b.acceleration));
+        scale = fmax(scale, yk_v3_norm(place.a.angular_acceleration) + yk_v3_norm(place.b.angular_acceleration));
     }
     return fmax(largest / scale, relations);
 }
@@ -157,20 +157,20 @@ static double evaluate(const yk_system *system, double *residual)
 static const yk_constraint_gradient *gradient_of(void *user, int interface)
 {
     const yk_system *system = user;
-    yk_constraint_kinematics kinematics;
-    interface_kinematics(system, interface, &kinematics);
-    yk_index1_interface *own = &system->index1->interfaces[interface];
-    yk_constraint_differentiate(&own->constraint, &kinematics, &own->gradient);
+    yk_constraint_kinematics place;
+    interface_kinematics(system, interface, &place);
+    yk_index1_interface *own = &yk_index1_of(system)->interfaces[interface];
+    yk_constraint_differentiate(&own->constraint, &place, &own->gradient);
     return &own->gradient;
 }
 
 static void apply(yk_system *system, const double *correction)
 {
     for (int i = 0; i < system->interface_count; i++) {
-        yk_index1_interface *interface = &system->index1->interfaces[i];
+        yk_index1_interface *interface = &yk_index1_of(system)->interfaces[i];
         for (int row = 0; row < interface->constraint.row_count; row++)
             interface->multiplier[row].power[0] -= *correction++;
-        if (system->interfaces[i].relation) interface->given[0] -= *correction++;
+        if (yk_index1_is_relation(&system->interfaces[i])) interface->given[0] -= *correction++;
     }
 }
 
@@ -179,7 +179,7 @@ static yk_status solve(yk_system *system, bool *consistent)
 {
     static const double accelerations[1][YK_LEVELS] = {{0, 0, 1}};
     const yk_conditions conditions = {accelerations, accelerations, 1};
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     double left = INFINITY;
     *consistent = false;
     for (int i = 0; i <= START_CORRECTIONS; i++) {
@@ -199,15 +199,17 @@ static yk_status solve(yk_system *system, bool *consistent)
 static void clear_wrenches(yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
-        yk_index1_interface *interface = &system->index1->interfaces[i];
+        yk_index1_interface *interface = &yk_index1_of(system)->interfaces[i];
         memset(interface->multiplier, 0, sizeof interface->multiplier);
         memset(interface->given, 0, sizeof interface->given);
     }
 }
 
-yk_status yk_index1_start(yk_system *system)
+yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = (yk_index1 *)scheme;
+    x->jacobians = 0;
+    memset(x->difference_runs, 0, (size_t)system->participant_count * sizeof *x->difference_runs);
     x->last_step = x->jacobian_step = x->last_rate = 0;
     x->jacobian_degree = 0;
     x->basis = &x->bases[0];

@@ -1,7 +1,7 @@
-#include "coupling/balance.h"
+#include "coupling/balance/balance.h"
 
 #include "base/clock.h"
-#include "coupling/interface.h"
+#include "coupling/explicit.h"
 #include "coupling/transform.h"
 #include "math/so3.h"
 
@@ -44,15 +44,15 @@ void yk_balance_apply(yk_system *system, yk_balance_interface *own)
 /* Models of the step ----------------------------------------------------------------------------------------------- */
 
 /* A subsystem that knows the mechanism only: its velocities follow the wrenches over the whole step. */
-static yk_status ask_for_interface_model(yk_system *system, int participant)
+static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    yk_balance_participant *own = &system->balance->participants[participant];
+    yk_balance_participant *own = &balance->participants[participant];
     int n = own->size;
     double h = system->h;
     const yk_input *inputs = yk_system_inputs(system, participant);
     yk_interface_model given = {.size = n, .inverse_mass = own->inverse_mass, .rate = own->rate, .lead = 1};
-    yk_status status = m->subsystem->ops->interface_model->evaluate(m->subsystem, system->t, h, inputs, &given);
+    yk_status status = yk_system_interface_model(system, participant, &given);
     if (status < 0) return status;
 
     /* Many steps follow a wrench as a method of second order does in one. */
@@ -87,25 +87,19 @@ static yk_status ask_for_interface_model(yk_system *system, int participant)
     return status;
 }
 
-static yk_status ask(yk_system *system, int participant)
+static yk_status ask(yk_balance *balance, yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    yk_balance_participant *own = &system->balance->participants[participant];
+    yk_balance_participant *own = &balance->participants[participant];
     double begin = yk_clock_seconds();
     own->model.steps = m->substeps;
-    const yk_subsystem_ops *ops = m->subsystem->ops;
-    m->status = ops->step_model ? ops->step_model->evaluate(m->subsystem, system->t, system->h,
-                                                            yk_system_inputs(system, participant), &own->model)
-                                : ask_for_interface_model(system, participant);
-    for (int port = 0; m->transform && port < m->port_count; port++) {
-        int offset = own->offsets[port];
-        if (offset < 0) continue;
-        yk_transform_rates(m->transform, m->ports[port].kind, own->model.velocity + offset);
-        yk_transform_rates(m->transform, m->ports[port].kind, own->model.displacement + offset);
-        yk_transform_response(m->transform, m->ports[port].kind, offset, own->size, own->model.mobility);
+    if (m->subsystem->ops->step_model) {
+        yk_system_step_model(system, participant, own->offsets, &own->model);
+    } else {
+        m->status = ask_for_interface_model(balance, system, participant);
+        if (m->status >= 0) yk_participant_place_step_model(m, own->offsets, &own->model);
     }
-    m->statistics.model_seconds += yk_clock_seconds() - begin;
-    m->statistics.model_calls++;
+    yk_system_count_model(system, participant, begin);
     return m->status < 0 ? yk_system_report_failure(system, participant) : YK_OK;
 }
 
@@ -115,10 +109,10 @@ static yk_vec3 take3(const double *array)
 }
 
 /* Where the model says that a side will be at the end of the step. */
-static yk_motion end_of(const yk_system *system, const yk_interface *interface, int side)
+static yk_motion end_of(const yk_balance *balance, const yk_system *system, const yk_interface *interface, int side)
 {
     const yk_participant *m = yk_balance_side(system, interface, side);
-    const yk_balance_participant *own = &system->balance->participants[m - system->participants];
+    const yk_balance_participant *own = &balance->participants[m - system->participants];
     int port = yk_balance_port(interface, side), offset = own->offsets[port];
     const double *velocity = own->model.velocity + offset, *displacement = own->model.displacement + offset;
     yk_motion end = m->before[port];
@@ -137,12 +131,10 @@ static yk_motion end_of(const yk_system *system, const yk_interface *interface, 
 /* Conditions ------------------------------------------------------------------------------------------------------- */
 
 /* The motions of a subsystem's ports at the end of the step by the multipliers: rows and columns as in jacobian.h. */
-static void fill_response(yk_system *system, int participant)
+static void fill_response(yk_balance *balance, double h, int participant)
 {
-    struct yk_balance *balance = system->balance;
     const yk_balance_participant *own = &balance->participants[participant];
     yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
-    double h = system->h;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
         const yk_balance_interface *pushed = &balance->interfaces[by->interface];
@@ -170,19 +162,18 @@ static void fill_response(yk_system *system, int participant)
 
 static const yk_constraint_gradient *gradient_of(void *user, int interface)
 {
-    const yk_system *system = user;
-    return &system->balance->interfaces[interface].gradient;
+    const yk_balance *balance = user;
+    return &balance->interfaces[interface].gradient;
 }
 
 /* The conditions where the models are, into the residual, and their derivatives. */
-static yk_status linearise(yk_system *system)
+static yk_status linearise(yk_balance *balance, yk_system *system)
 {
-    struct yk_balance *balance = system->balance;
     double h = system->h, *residual = balance->residual;
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
-        yk_motion a = end_of(system, interface, 0), b = end_of(system, interface, 1);
+        yk_motion a = end_of(balance, system, interface, 0), b = end_of(balance, system, interface, 1);
         yk_constraint_kinematics kinematics;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
         yk_constraint_kinematics_at(&own->constraint, system->t + h, &a, &b, &kinematics);
@@ -193,7 +184,7 @@ static yk_status linearise(yk_system *system)
     }
     yk_jacobian_renew(balance->jacobian);
     yk_conditions conditions = {CONDITION, CONDITION, h};
-    yk_status status = yk_jacobian_assemble(balance->jacobian, gradient_of, system, &conditions);
+    yk_status status = yk_jacobian_assemble(balance->jacobian, gradient_of, balance, &conditions);
     if (status == YK_OK) return YK_OK;
     return yk_fail(
         system->context, status,
@@ -215,13 +206,13 @@ static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
 }
 
 /* Directions of the wrenches where the earlier side takes them, and by how much they are carried on to the other. */
-static void set_directions(yk_system *system, yk_balance_interface *own)
+static void set_directions(const yk_balance *balance, const yk_system *system, yk_balance_interface *own)
 {
     const yk_interface *interface = &system->interfaces[own->interface];
     double sample[2];
     for (int side = 0; side < 2; side++) {
         const yk_participant *m = yk_balance_side(system, interface, side);
-        sample[side] = system->balance->participants[m - system->participants].model.sample;
+        sample[side] = balance->participants[m - system->participants].model.sample;
     }
     double earlier = sample[0] < sample[1] ? sample[0] : sample[1];
     own->shift[0] = sample[0] - earlier;
@@ -233,29 +224,27 @@ static void set_directions(yk_system *system, yk_balance_interface *own)
     yk_balance_directions(own, system->t + earlier * system->h, &a_there, &b_there);
 }
 
-yk_status yk_balance_solve(yk_system *system)
+yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights)
 {
-    struct yk_balance *balance = system->balance;
-
     /* What is known of the other inputs before anything has moved. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (!interface->balanced && balance->participants[interface->def.motion_subsystem].size > 0)
-            yk_explicit_motion_input(system, &system->interfaces[i], false);
+        if (!yk_both_take_wrench(interface) && balance->participants[interface->def.motion_subsystem].size > 0)
+            yk_explicit_motion_input(system, i, weights, false);
     }
 
     /* The step as it will be with the multipliers of the last one. */
     for (int i = 0; i < balance->count; i++) {
-        set_directions(system, &balance->interfaces[i]);
+        set_directions(balance, system, &balance->interfaces[i]);
         yk_balance_apply(system, &balance->interfaces[i]);
     }
     for (int i = 0; i < system->participant_count; i++) {
         if (balance->participants[i].size == 0) continue;
-        yk_status status = ask(system, i);
+        yk_status status = ask(balance, system, i);
         if (status < 0) return status;
-        fill_response(system, i);
+        fill_response(balance, system->h, i);
     }
-    yk_status status = linearise(system);
+    yk_status status = linearise(balance, system);
     if (status < 0) return status;
 
     /* With the multipliers that close the joints. */

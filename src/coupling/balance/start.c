@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "coupling/balance.h"
+#include "coupling/balance/balance.h"
 #include "coupling/interface.h"
 
 enum { CORRECTIONS = 3 };
@@ -21,14 +21,15 @@ static yk_motion motion_of(const yk_system *system, const yk_interface *interfac
 
 static const yk_constraint_gradient *gradient_of(void *user, int interface)
 {
-    const yk_system *system = user;
-    return &system->balance->interfaces[interface].gradient;
+    const yk_balance *balance = user;
+    return &balance->interfaces[interface].gradient;
 }
 
-void yk_balance_clear(yk_system *system)
+/* No wrenches. */
+static void clear(yk_balance *balance, yk_system *system)
 {
-    for (int i = 0; i < system->balance->count; i++) {
-        yk_balance_interface *own = &system->balance->interfaces[i];
+    for (int i = 0; i < balance->count; i++) {
+        yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
         yk_motion a = motion_of(system, interface, 0), b = motion_of(system, interface, 1);
         memset(own->multiplier, 0, sizeof own->multiplier);
@@ -40,9 +41,8 @@ void yk_balance_clear(yk_system *system)
 }
 
 /* Accelerations of a participant's ports by each multiplier. */
-static yk_status start_with_response(yk_system *system, int participant)
+static yk_status start_with_response(yk_balance *balance, yk_system *system, int participant)
 {
-    struct yk_balance *balance = system->balance;
     yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
     memset(r->matrix, 0, (size_t)r->rows * (size_t)r->columns * sizeof *r->matrix);
     for (int i = 0; i < r->connection_count; i++) {
@@ -76,9 +76,8 @@ static yk_status start_with_response(yk_system *system, int participant)
 }
 
 /* Relative accelerations into the residual; returns the largest, against those of the sides. */
-static double evaluate(yk_system *system)
+static double evaluate(yk_balance *balance, yk_system *system)
 {
-    struct yk_balance *balance = system->balance;
     double largest = 0, scale = 1e-300, *residual = balance->residual;
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
@@ -103,22 +102,22 @@ static double evaluate(yk_system *system)
     return largest / scale;
 }
 
-yk_status yk_balance_start(yk_system *system)
+/* Newton's method on acceleration level for the balanced interfaces, with all others as they are. */
+static yk_status solve(yk_balance *balance, yk_system *system)
 {
-    struct yk_balance *balance = system->balance;
     double left = 0;
     for (int i = 0; i <= CORRECTIONS; i++) {
         for (int participant = 0; participant < system->participant_count; participant++) {
             if (balance->participants[participant].size == 0) continue;
-            yk_status status =
-                i == 0 ? start_with_response(system, participant) : yk_system_start_participant(system, participant);
+            yk_status status = i == 0 ? start_with_response(balance, system, participant)
+                                      : yk_system_start_participant(system, participant);
             if (status < 0) return status;
         }
-        left = evaluate(system);
+        left = evaluate(balance, system);
         if (i == CORRECTIONS) break;
         yk_conditions conditions = {CONDITION, CONDITION, 1};
         if (i == 0) yk_jacobian_renew(balance->jacobian);
-        if (i == 0 && yk_jacobian_assemble(balance->jacobian, gradient_of, system, &conditions) < 0) break;
+        if (i == 0 && yk_jacobian_assemble(balance->jacobian, gradient_of, balance, &conditions) < 0) break;
 
         yk_jacobian_solve(balance->jacobian, balance->residual);
         const double *correction = balance->residual;
@@ -140,6 +139,22 @@ yk_status yk_balance_start(yk_system *system)
             const yk_input *input = &yk_balance_side(system, interface, side)->inputs[yk_balance_port(interface, side)];
             own->wrench[side] = (yk_wrench){input->linear[0], input->angular[0]};
         }
+    }
+    return YK_OK;
+}
+
+yk_status yk_balance_start(yk_balance *balance, yk_system *system)
+{
+    enum { ROUNDS = 3 };
+    if (!balance) return yk_system_start_consistently(system);
+
+    /* Balanced interfaces are found with the others as they are, and the others with these. */
+    bool others = system->wire_count > 0 || balance->count < system->interface_count;
+    clear(balance, system);
+    for (int round = 0; round < (others ? ROUNDS : 1); round++) {
+        yk_status status = others ? yk_system_start_consistently(system) : YK_OK;
+        if (status == YK_OK) status = solve(balance, system);
+        if (status < 0) return status;
     }
     return YK_OK;
 }

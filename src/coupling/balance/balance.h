@@ -25,6 +25,7 @@
 #define YK_COUPLING_BALANCE_H
 
 #include "coupling/constraint.h"
+#include "coupling/interface.h"
 #include "coupling/jacobian.h"
 #include "coupling/system.h"
 
@@ -48,29 +49,33 @@ typedef struct yk_balance_interface {
     yk_wrench wrench[2]; /* before they were carried on */
 } yk_balance_interface;
 
-struct yk_balance {
+typedef struct yk_balance {
     yk_balance_participant *participants;
     int count;
     yk_balance_interface *interfaces;
     yk_jacobian *jacobian; /* of all conditions by all multipliers */
     double *residual;
-};
+} yk_balance;
 
-/* balance_create.c: whether an interface is to be balanced: what the scheme and both subsystems allow. */
-bool yk_balance_serves(const yk_system *system, const yk_interface_def *def);
-yk_status yk_balance_create(yk_system *system);
-void yk_balance_destroy(yk_system *system);
+/* create.c. A balance is a part of the schemes that use it; NULL where no interface is balanced, and then all of these do
+ * what is left to do without. */
+
+/* What the second side of an interface takes: a wrench, where it is to be balanced and both subsystems can be. */
+yk_causality yk_balance_second_side(yk_exchange exchange, const yk_joined_ports *joined);
+/* Of all interfaces whose second side takes a wrench. */
+yk_status yk_balance_create(yk_system *system, yk_balance **balance);
+void yk_balance_destroy(yk_balance *balance, yk_system *system);
 /* Its part of the state image, all of it continuous; get and set return the word behind. */
-size_t yk_balance_words(const yk_system *system);
-double *yk_balance_get(const yk_system *system, double *words);
-const double *yk_balance_set(yk_system *system, const double *words);
+yk_state_layout yk_balance_layout(const yk_balance *balance);
+double *yk_balance_get(const yk_balance *balance, double *words);
+const double *yk_balance_set(yk_balance *balance, const double *words);
 
-/* balance_start.c: no wrenches; and wrenches with which the accelerations of both sides fit each other. */
-void yk_balance_clear(yk_system *system);
-yk_status yk_balance_start(yk_system *system);
+/* start.c: wrenches with which the accelerations of both sides fit each other, together with those of all other interfaces. */
+yk_status yk_balance_start(yk_balance *balance, yk_system *system);
 
-/* balance.c: the wrenches of the step that follows, as inputs of both sides. */
-yk_status yk_balance_solve(yk_system *system);
+/* balance.c: the wrenches of the step that follows, as inputs of both sides. Other interfaces are known to have the inputs of the
+ * explicit scheme with the given weights. */
+yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights);
 /* Unit wrenches where both sides are at a time, from their motions there. */
 void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a, const yk_motion *b);
 /* The wrenches of the multipliers, carried on, as inputs of both sides. */

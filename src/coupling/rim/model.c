@@ -13,18 +13,13 @@
 
 #include "base/clock.h"
 #include "coupling/interface.h"
-#include "coupling/rim.h"
+#include "coupling/rim/rim.h"
 #include "coupling/transform.h"
-
-static bool can_return(const yk_participant *m)
-{
-    const yk_subsystem_ops *ops = m->subsystem->ops;
-    return ops->rollback;
-}
 
 static bool known(const yk_system *system, const yk_participant *m)
 {
-    return m->subsystem->ops->interface_model && !(system->scheme.rim.identified && can_return(m));
+    return m->subsystem->ops->interface_model &&
+           !((yk_rim_of(system)->options.models == YK_RIM_MODELS_IDENTIFIED) && yk_participant_can_return(m));
 }
 
 static bool can_differentiate(const yk_participant *m)
@@ -36,10 +31,11 @@ yk_status yk_rim_check_model(yk_system *system, int participant)
 {
     const yk_participant *m = &system->participants[participant];
     /* Partners that are called once per macro step are not faster than the participant: their wrench is handed over as it is. */
-    bool whole = m->substeps == 1 && system->rim->exchanges > 1 && !system->scheme.rim.identified;
-    system->rim->participants[participant].steps = whole && m->subsystem->ops->step_model;
-    if (system->rim->participants[participant].steps) return YK_OK;
-    if (known(system, m) || can_return(m)) return YK_OK;
+    bool whole = m->substeps == 1 && yk_rim_of(system)->exchanges > 1 &&
+                 !(yk_rim_of(system)->options.models == YK_RIM_MODELS_IDENTIFIED);
+    yk_rim_of(system)->participants[participant].steps = whole && m->subsystem->ops->step_model;
+    if (yk_rim_of(system)->participants[participant].steps) return YK_OK;
+    if (known(system, m) || yk_participant_can_return(m)) return YK_OK;
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "scheme rim needs to know how subsystem '%s' (%s) answers to wrenches, but it neither tells an "
                    "interface model nor can it return to an earlier state; choose coupling.extrapolation hold, linear "
@@ -64,7 +60,7 @@ static void to_system_units(const yk_participant *m, yk_rim_participant *own)
 static void set_wrenches(yk_system *system, int participant, const double *wrenches)
 {
     yk_participant *m = &system->participants[participant];
-    const yk_rim_participant *own = &system->rim->participants[participant];
+    const yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     for (int port = 0; port < m->port_count; port++) {
         if (own->offsets[port] < 0) continue;
         yk_wrench wrench = {.force = {0, 0, 0}};
@@ -96,8 +92,8 @@ static yk_status try_step(yk_system *system, int participant, const double *wren
     set_wrenches(system, participant, wrenches);
     yk_status status = yk_system_advance(system, participant);
     if (status < 0) return status;
-    read_motion(m, &system->rim->participants[participant], velocity, position);
-    return m->status = m->subsystem->ops->rollback->set(m->subsystem, m->mark);
+    read_motion(m, &yk_rim_of(system)->participants[participant], velocity, position);
+    return yk_system_rewind(system, participant);
 }
 
 /* A change of wrench that is small beside those that act and large beside rounding. */
@@ -117,7 +113,7 @@ static double lead_of(double moved, double gained)
 
 static yk_status identify_by_differences(yk_system *system, int participant)
 {
-    yk_rim_participant *own = &system->rim->participants[participant];
+    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     int n = own->size;
     double *base = own->scratch, *base_index = base + n, *trial = base_index + n, *index = trial + n,
            *wrenches = index + n;
@@ -159,7 +155,7 @@ static void take_sensitivity(const yk_participant *m, yk_rim_participant *own, d
 static yk_status identify_by_sensitivity(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    yk_rim_participant *own = &system->rim->participants[participant];
+    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     int n = own->size;
     double *matrix = own->scratch, *end = matrix + 3 * n * n, *index = end + n;
     set_wrenches(system, participant, own->wrenches);
@@ -169,18 +165,18 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
     if (m->transform) to_system_units(m, own);
     read_motion(m, own, end, index);
     for (int i = 0; i < n; i++) own->model.rate[i] = (end[i] - own->start[i]) / system->h;
-    return m->status = m->subsystem->ops->rollback->set(m->subsystem, m->mark);
+    return yk_system_rewind(system, participant);
 }
 
 /* Trial steps are the model's cost, and not steps of the participant. */
 static yk_status identify(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    yk_rim_participant *own = &system->rim->participants[participant];
+    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_subsystem_statistics statistics = m->statistics;
     int64_t timed = m->timed_calls;
     bool advanced = m->advanced;
-    m->subsystem->ops->rollback->get(m->subsystem, m->mark);
+    yk_system_mark_participant(system, participant);
     yk_status status = can_differentiate(m) ? identify_by_sensitivity(system, participant)
                                             : identify_by_differences(system, participant);
     m->statistics = statistics;
@@ -197,8 +193,8 @@ static yk_status identify(yk_system *system, int participant)
 yk_wrench yk_rim_method_wrench(const yk_system *system, int interface, const yk_wrench *mean)
 {
     const yk_interface *l = &system->interfaces[interface];
-    const yk_rim_interface *own = &system->rim->interfaces[interface];
-    const yk_rim_participant *a = &system->rim->participants[l->def.wrench_subsystem];
+    const yk_rim_interface *own = &yk_rim_of(system)->interfaces[interface];
+    const yk_rim_participant *a = &yk_rim_of(system)->participants[l->def.wrench_subsystem];
     if (!a->steps || own->role != YK_RIM_MODELLED) return *mean;
     const double *weight = a->step.weight;
     const yk_wrench none = {.force = {0, 0, 0}};
@@ -213,26 +209,18 @@ yk_wrench yk_rim_method_wrench(const yk_system *system, int interface, const yk_
 static yk_status compose(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    yk_rim_participant *own = &system->rim->participants[participant];
+    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_step_model *step = &own->step;
     int n = own->size;
     double h = system->h, *fed = own->scratch, *scale = fed + n;
-    m->status = m->subsystem->ops->step_model->evaluate(m->subsystem, system->t, h,
-                                                        yk_system_inputs(system, participant), step);
-    if (m->status < 0) return m->status;
-    for (int port = 0; m->transform && port < m->port_count; port++) {
-        int offset = own->offsets[port];
-        if (offset < 0) continue;
-        yk_transform_rates(m->transform, m->ports[port].kind, step->velocity + offset);
-        yk_transform_rates(m->transform, m->ports[port].kind, step->displacement + offset);
-        yk_transform_response(m->transform, m->ports[port].kind, offset, n, step->mobility);
-    }
+    yk_status given = yk_system_step_model(system, participant, own->offsets, step);
+    if (given < 0) return given;
 
     /* How far the method's wrenches are from f0 where those of the model are zero. */
     for (int k = 0; k < n; k++) fed[k] = 0, scale[k] = 1;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || system->rim->interfaces[i].role != YK_RIM_MODELLED)
+        if (interface->def.wrench_subsystem != participant || yk_rim_of(system)->interfaces[i].role != YK_RIM_MODELLED)
             continue;
         const yk_wrench none = {.force = {0, 0, 0}};
         yk_wrench past = yk_rim_method_wrench(system, i, &none);
@@ -265,18 +253,16 @@ static yk_status compose(yk_system *system, int participant)
 yk_status yk_rim_find_model(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    yk_rim_participant *own = &system->rim->participants[participant];
+    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     double begin = yk_clock_seconds();
     if (own->steps) {
         compose(system, participant);
     } else if (known(system, m)) {
-        m->status = m->subsystem->ops->interface_model->evaluate(m->subsystem, system->t, system->h,
-                                                                 yk_system_inputs(system, participant), &own->model);
+        yk_system_interface_model(system, participant, &own->model);
         if (m->status >= 0 && m->transform) to_system_units(m, own);
     } else {
         m->status = identify(system, participant);
     }
-    m->statistics.model_seconds += yk_clock_seconds() - begin;
-    m->statistics.model_calls++;
+    yk_system_count_model(system, participant, begin);
     return m->status;
 }

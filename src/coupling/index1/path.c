@@ -1,4 +1,4 @@
-#include "coupling/path.h"
+#include "coupling/index1/path.h"
 
 #include "math/polynomial.h"
 #include "math/so3.h"

@@ -4,9 +4,9 @@
  * constraint may turn with either side. The paper approximates the partner's frame by further coupling variables of the
  * same degree, which would cost orders where directions turn fast. Here the frames of both sides are known to sixth
  * order from their motion at both ends of the step (path.h), and direction times multiplier is met at quadrature nodes
- * (index1_basis.c), which keeps the order of the scheme. Both sides use the same directions and multipliers, so that no
+ * (basis.c), which keeps the order of the scheme. Both sides use the same directions and multipliers, so that no
  * momentum is created. */
-#include "coupling/index1.h"
+#include "coupling/index1/index1.h"
 #include "math/polynomial.h"
 
 static const yk_motion *motion_of(const yk_system *system, const yk_interface *interface, int side)
@@ -28,14 +28,14 @@ static void directions_along(const yk_system *system, yk_index1_interface *inter
     const yk_index1_basis *basis = interface->basis;
     for (int node = 0; node <= basis->degree; node++) {
         yk_motion a, b;
-        yk_constraint_kinematics kinematics;
+        yk_constraint_kinematics place;
         double time = basis->node[node] * system->h;
         yk_path_at(&path[0], offset + time, &a);
         yk_path_at(&path[1], offset + time, &b);
-        yk_constraint_kinematics_at(&interface->constraint, system->t + time, &a, &b, &kinematics);
+        yk_constraint_kinematics_at(&interface->constraint, system->t + time, &a, &b, &place);
         for (int row = 0; row < interface->constraint.row_count; row++) {
             yk_wrench unit[2];
-            yk_constraint_unit_wrenches(&interface->constraint, &kinematics, row, unit);
+            yk_constraint_unit_wrenches(&interface->constraint, &place, row, unit);
             for (int side = 0; side < 2; side++) interface->unit[side][node][row] = unit[side];
         }
     }
@@ -43,7 +43,7 @@ static void directions_along(const yk_system *system, yk_index1_interface *inter
 
 void yk_index1_predict_directions(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
         yk_path path[2];
@@ -68,9 +68,9 @@ static void paths_of_step(const yk_system *system, int interface, yk_path path[2
 
 void yk_index1_update_directions(yk_system *system, const double *step)
 {
-    yk_jacobian *jacobian = system->index1->jacobian;
+    yk_jacobian *jacobian = yk_index1_of(system)->jacobian;
     for (int i = 0; i < system->interface_count; i++) {
-        yk_index1_interface *interface = &system->index1->interfaces[i];
+        yk_index1_interface *interface = &yk_index1_of(system)->interfaces[i];
         if (!interface->constraint.rotates) continue;
         yk_path path[2];
         for (int side = 0; side < 2; side++) {
@@ -131,7 +131,7 @@ void yk_index1_input(const yk_index1_interface *interface, int side, double h, c
 yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *participant, double offset,
                                 const yk_input *input, const yk_wrench *last)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = yk_index1_of(system);
     double h = system->h / participant->substeps;
     double last_h = offset > 0 ? h : x->last_step / participant->substeps;
 
@@ -150,9 +150,9 @@ yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *p
     return line;
 }
 
-yk_input yk_index1_substep_input(yk_system *system, int interface, int side, double offset)
+yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int interface, int side, double offset)
 {
-    yk_index1_interface *own = &system->index1->interfaces[interface];
+    yk_index1_interface *own = &((yk_index1 *)scheme)->interfaces[interface];
     const yk_interface *l = &system->interfaces[interface];
     const yk_participant *m = side == 0 ? yk_interface_a(system, l) : yk_interface_b(system, l);
     int port = side == 0 ? l->def.wrench_port : l->def.motion_port;
@@ -168,14 +168,14 @@ yk_input yk_index1_substep_input(yk_system *system, int interface, int side, dou
 
 void yk_index1_set_inputs(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_index1_interface *own = &x->interfaces[i];
         yk_input *a = &yk_interface_a(system, interface)->inputs[interface->def.wrench_port];
         yk_input *b = &yk_interface_b(system, interface)->inputs[interface->def.motion_port];
         yk_index1_input(own, 0, system->h, own->multiplier, a);
-        if (interface->relation)
+        if (yk_index1_is_relation(interface))
             yk_index1_motion_input(system, i, own->given, b);
         else
             yk_index1_input(own, 1, system->h, own->multiplier, b);
@@ -187,12 +187,13 @@ static double power_of(const yk_wrench *wrench, const yk_motion *motion)
     return yk_v3_dot(wrench->force, motion->velocity) + yk_v3_dot(wrench->torque, motion->angular_velocity);
 }
 
-void yk_index1_work(const yk_system *system, int interface, yk_interface_work *work)
+void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int interface, yk_interface_work *work)
 {
+    (void)scheme;
     *work = (yk_interface_work){0};
-    const yk_index1_basis *basis = system->index1->interfaces[interface].basis;
+    const yk_index1_basis *basis = yk_index1_of(system)->interfaces[interface].basis;
     const yk_interface *l = &system->interfaces[interface];
-    if (l->relation) {
+    if (yk_index1_is_relation(l)) {
         yk_index1_relation_work(system, interface, work);
         return;
     }
@@ -203,22 +204,22 @@ void yk_index1_work(const yk_system *system, int interface, yk_interface_work *w
     for (int node = 0; node <= basis->degree; node++) {
         double t = basis->node[node] * system->h, weight = basis->weight[node] * system->h;
         yk_motion a, b;
-        yk_constraint_kinematics kinematics;
+        yk_constraint_kinematics place;
         yk_path_at(&path[0], t, &a);
         yk_path_at(&path[1], t, &b);
-        yk_constraint_kinematics_at(&system->index1->interfaces[interface].constraint, system->t + t, &a, &b,
-                                    &kinematics);
+        yk_constraint_kinematics_at(&yk_index1_of(system)->interfaces[interface].constraint, system->t + t, &a, &b,
+                                    &place);
         yk_wrench on_a = yk_input_wrench(input[0], t), on_b = yk_input_wrench(input[1], t);
         work->on[0] += weight * power_of(&on_a, &a);
         work->on[1] += weight * power_of(&on_b, &b);
         /* About the origin of the driven frame; what moves it does its own work. */
-        on_b.torque = yk_v3_sub(on_b.torque, yk_v3_cross(kinematics.reach[0], on_b.force));
-        work->created += weight * (power_of(&on_a, &kinematics.a) + power_of(&on_b, &kinematics.b));
+        on_b.torque = yk_v3_sub(on_b.torque, yk_v3_cross(place.reach[0], on_b.force));
+        work->created += weight * (power_of(&on_a, &place.a) + power_of(&on_b, &place.b));
 
         /* A distance leaves B's frame alone: what changes its length does work along its line. */
-        yk_vec3 line = yk_v3_sub(kinematics.a.position, kinematics.b.position);
+        yk_vec3 line = yk_v3_sub(place.a.position, place.b.position);
         double length = yk_v3_norm(line);
-        if (system->index1->interfaces[interface].constraint.length > 0 && length > 0)
-            work->created -= weight * yk_v3_dot(on_a.force, line) / length * kinematics.length[1];
+        if (yk_index1_of(system)->interfaces[interface].constraint.length > 0 && length > 0)
+            work->created -= weight * yk_v3_dot(on_a.force, line) / length * place.length[1];
     }
 }

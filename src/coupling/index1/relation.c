@@ -11,12 +11,12 @@
  * by which a free mass under lambda comes to its place, velocity and acceleration at the end of the step. L2 hands over the
  * impulse. L1 is a quadrature at the nodes of Radau, 1/3 and 1: for linear relations this is the method Radau IIA of third
  * order, which takes stiff springs to their rest in one step; the exact first moment would throw them farther each time.
- * The shapes of index1_basis.c are dual to the moments, so that their part of the Jacobian is one. Integrals over substeps are
+ * The shapes of basis.c are dual to the moments, so that their part of the Jacobian is one. Integrals over substeps are
  * Gregory's; a relation that makes one step only is taken by its wrench at the end. Laws have wrenches of at most the second
  * degree: a cubic that has to begin where the last one ended can swing about a stiff relation from step to step. */
 #include <math.h>
 
-#include "coupling/index1.h"
+#include "coupling/index1/index1.h"
 #include "math/polynomial.h"
 
 /* Change of a motion for finite differences, against its size. */
@@ -62,17 +62,16 @@ static void add_sample(yk_motion *moments, int i, int n, double f)
     moments->acceleration.x = f;
 }
 
-void yk_index1_begin_moments(yk_participant *participant)
+void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, int number)
 {
-    for (int port = 0; port < participant->port_count; port++)
-        participant->moments[port] = (yk_motion){.orientation = yk_q_identity()};
-}
-
-void yk_index1_add_moments(yk_participant *participant, int substep)
-{
-    for (int port = 0; port < participant->port_count; port++)
-        add_sample(&participant->moments[port], substep, participant->substeps,
-                   -participant->values[port].wrench.force.x);
+    yk_motion *moments = ((yk_index1 *)scheme)->moments[participant];
+    const yk_participant *m = &system->participants[participant];
+    for (int port = 0; moments && port < m->port_count; port++) {
+        if (number == 0)
+            moments[port] = (yk_motion){.orientation = yk_q_identity()};
+        else
+            add_sample(&moments[port], number, m->substeps, -m->values[port].wrench.force.x);
+    }
 }
 
 /* The moments of a polynomial of tau. */
@@ -92,9 +91,9 @@ static void moments_of(const yk_index1_multiplier *multiplier, double moments[YK
 void yk_index1_predict_relation(yk_system *system, int interface)
 {
     const yk_interface *l = &system->interfaces[interface];
-    yk_index1_interface *own = &system->index1->interfaces[interface];
+    yk_index1_interface *own = &yk_index1_of(system)->interfaces[interface];
     const yk_motion *now = &yk_interface_a(system, l)->before[l->def.wrench_port];
-    double h = system->h, last = system->index1->last_step, a = now->acceleration.x;
+    double h = system->h, last = yk_index1_of(system)->last_step, a = now->acceleration.x;
     double jerk = last > 0 ? (a - own->earlier[0].acceleration.x) / last : 0;
     own->given[0] = now->position.x + h * (now->velocity.x + h * (a / 2 + h * jerk / 6));
     own->given[1] = now->velocity.x + h * (a + h * jerk / 2);
@@ -125,7 +124,7 @@ double yk_index1_motion_change(const yk_system *system, int interface)
 double *yk_index1_evaluate_relation(const yk_system *system, int interface, double *residual, yk_index1_residual *size)
 {
     const yk_interface *l = &system->interfaces[interface];
-    const yk_index1_interface *own = &system->index1->interfaces[interface];
+    const yk_index1_interface *own = &yk_index1_of(system)->interfaces[interface];
     const yk_index1_basis *basis = own->basis;
     const yk_motion *a = &yk_interface_a(system, l)->values[l->def.wrench_port].motion;
     const yk_motion answer = yk_index1_answer(system, interface, 1);
@@ -148,7 +147,7 @@ double *yk_index1_evaluate_relation(const yk_system *system, int interface, doub
 void yk_index1_relation_work(const yk_system *system, int interface, yk_interface_work *work)
 {
     const yk_interface *l = &system->interfaces[interface];
-    const yk_index1_interface *own = &system->index1->interfaces[interface];
+    const yk_index1_interface *own = &yk_index1_of(system)->interfaces[interface];
     const yk_index1_basis *basis = own->basis;
     const yk_motion *from = &yk_interface_a(system, l)->before[l->def.wrench_port];
     const yk_motion *to = &yk_interface_a(system, l)->values[l->def.wrench_port].motion;

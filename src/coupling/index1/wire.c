@@ -7,7 +7,7 @@
  * that touch a participant that tells its sensitivities (which know nothing of signals) are followed run by run. */
 #include <math.h>
 
-#include "coupling/index1.h"
+#include "coupling/index1/index1.h"
 
 /* Change of a value for finite differences: relative, and where it is nothing. */
 static const double CHANGE = 1e-6, LEAST_CHANGE = 1e-8;
@@ -21,7 +21,7 @@ static bool can_be_solved(const yk_system *system, const yk_wire_def *def)
 
 yk_status yk_index1_create_wires(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     x->wires = yk_allocate(system->context, (size_t)system->wire_count, sizeof *x->wires);
     if (!x->wires) return YK_ERROR_MEMORY;
     for (int i = 0; i < system->wire_count; i++)
@@ -31,7 +31,7 @@ yk_status yk_index1_create_wires(yk_system *system)
 
 void yk_index1_predict_wires(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < x->wire_count; i++) {
         yk_index1_wire *own = &x->wires[i];
         double now = system->wires[own->wire].before;
@@ -41,13 +41,13 @@ void yk_index1_predict_wires(yk_system *system)
 
 void yk_index1_correct_wires(yk_system *system, const double *correction)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < x->wire_count; i++) x->wires[i].end -= correction[i];
 }
 
 void yk_index1_wire_input(const yk_system *system, int number, double end, yk_input *input)
 {
-    double begin = system->wires[system->index1->wires[number].wire].before;
+    double begin = system->wires[yk_index1_of(system)->wires[number].wire].before;
     input->degree = 1;
     input->linear[0].x = begin;
     input->linear[1].x = (end - begin) / system->h;
@@ -55,7 +55,7 @@ void yk_index1_wire_input(const yk_system *system, int number, double end, yk_in
 
 void yk_index1_carry_signals(yk_system *system, int participant)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = yk_index1_of(system);
     yk_system_carry_signals(system, participant);
     for (int i = 0; i < x->wire_count; i++) {
         const yk_wire_def *def = &system->wires[x->wires[i].wire].def;
@@ -67,18 +67,18 @@ void yk_index1_carry_signals(yk_system *system, int participant)
 
 double yk_index1_wire_change(const yk_system *system, int number)
 {
-    const yk_index1_wire *own = &system->index1->wires[number];
+    const yk_index1_wire *own = &yk_index1_of(system)->wires[number];
     return LEAST_CHANGE + CHANGE * (fabs(own->end) + fabs(system->wires[own->wire].before));
 }
 
 void yk_index1_evaluate_wires(const yk_system *system, double *residual)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < x->wire_count; i++) residual[i] = x->wires[i].end - system->wires[x->wires[i].wire].now;
 }
 
 void yk_index1_keep_wires(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < x->wire_count; i++) x->wires[i].earlier = system->wires[x->wires[i].wire].before;
 }

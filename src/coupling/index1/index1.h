@@ -7,15 +7,15 @@
 #define YK_COUPLING_INDEX1_H
 
 #include "coupling/constraint.h"
+#include "coupling/index1/path.h"
 #include "coupling/jacobian.h"
 #include "coupling/ledger.h"
-#include "coupling/path.h"
 #include "coupling/system.h"
 
 enum { YK_INDEX1_MOTIONS = 2 }; /* place and velocity at the end of a step, of what a relation is told */
 enum { YK_INDEX1_PARAMETERS = 3, YK_INDEX1_NODES = YK_INPUT_COEFFICIENTS };
 
-/* The polynomials of one degree, in tau = (t - T) / H (see index1_basis.c). */
+/* The polynomials of one degree, in tau = (t - T) / H (see basis.c). */
 typedef struct yk_index1_basis {
     int degree;
     int parameters; /* free ones of every multiplier, and conditions at the end of the step */
@@ -65,7 +65,9 @@ typedef struct yk_index1_residual {
     double force; /* of the wrenches of relations (N) */
 } yk_index1_residual;
 
-struct yk_index1 {
+typedef struct yk_index1 {
+    yk_scheme base;
+    yk_index1_options options;
     yk_index1_basis bases[YK_INPUT_COEFFICIENTS];
     const yk_index1_basis *basis; /* of constraints in the present step */
     yk_index1_interface *interfaces;
@@ -77,15 +79,30 @@ struct yk_index1 {
     double *correction;          /* of the parameters, to be subtracted from them */
     double *applied;             /* their change between the last run and the present one */
     double *change;              /* their change since the last iterate that was no worse than the one before */
+    yk_motion **
+        moments; /* per participant behind relations, per port: of the wrenches over the step, see relation.c; else NULL */
+    int64_t jacobians;        /* that were computed */
+    int64_t *difference_runs; /* per participant: calls for finite differences */
     /* Part of the state. */
     double last_step;     /* 0: nothing to extrapolate from */
     double jacobian_step; /* size of the step that the responses were computed in; 0: none */
     int jacobian_degree;  /* of the polynomials then */
     double last_rate;     /* by which the corrections of the last step shrank */
     bool jumped;          /* the multipliers may jump at the start of the step */
-};
+} yk_index1;
 
-/* index1_wrench.c */
+static inline yk_index1 *yk_index1_of(const yk_system *system)
+{
+    return (yk_index1 *)system->scheme;
+}
+
+/* Side B of a relation cannot take a wrench, and is told the motion of A. */
+static inline bool yk_index1_is_relation(const yk_interface *interface)
+{
+    return interface->takes == YK_TAKES_MOTION;
+}
+
+/* wrench.c */
 /* The directions of all wrenches, from the path of the last step extended (the predictor), or from the motion that the
  * sides will have reached when the parameters have changed by `step`: so directions and multipliers converge together. */
 void yk_index1_predict_directions(yk_system *system);
@@ -101,24 +118,25 @@ void yk_index1_input(const yk_index1_interface *interface, int side, double h, c
 yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *participant, double offset,
                                 const yk_input *input, const yk_wrench *last);
 /* The same of an input of one side, with the mean that it had in the substep before. */
-yk_input yk_index1_substep_input(yk_system *system, int interface, int side, double offset);
+yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int interface, int side, double offset);
 /* All inputs of both sides of all interfaces. */
 void yk_index1_set_inputs(yk_system *system);
 /* Work of an interface on both of its sides in the step, without that of a prescribed motion. */
-void yk_index1_work(const yk_system *system, int interface, yk_interface_work *work);
+void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int interface, yk_interface_work *work);
 
 /* What a side answers: its motion, the moments of the wrench of a relation, or the value of a wire. Interfaces as the Jacobian
  * numbers them. */
 static inline yk_motion yk_index1_answer(const yk_system *system, int interface, int side)
 {
     if (interface >= system->interface_count) {
-        const yk_index1_wire *own = &system->index1->wires[interface - system->interface_count];
+        const yk_index1_wire *own = &yk_index1_of(system)->wires[interface - system->interface_count];
         return (yk_motion){.position.x = side == 0 ? system->wires[own->wire].now : own->end};
     }
     const yk_interface *l = &system->interfaces[interface];
     if (side == 0) return yk_interface_a(system, l)->values[l->def.wrench_port].motion;
     const yk_participant *b = yk_interface_b(system, l);
-    return l->relation ? b->moments[l->def.motion_port] : b->values[l->def.motion_port].motion;
+    if (!yk_index1_is_relation(l)) return b->values[l->def.motion_port].motion;
+    return yk_index1_of(system)->moments[l->def.motion_subsystem][l->def.motion_port];
 }
 
 /* Whether the response of a participant comes from its own sensitivities, which are those of one step and know wrenches alone; the
@@ -126,10 +144,12 @@ static inline yk_motion yk_index1_answer(const yk_system *system, int interface,
 static inline bool yk_index1_has_sensitivity(const yk_system *system, int participant)
 {
     const yk_participant *m = &system->participants[participant];
-    return m->subsystem->ops->sensitivity && !m->moments && m->substeps == 1 && !system->scheme.index1.differences;
+    const yk_index1 *x = yk_index1_of(system);
+    if (x->options.jacobian == YK_JACOBIAN_DIFFERENCES || x->moments[participant]) return false;
+    return m->subsystem->ops->sensitivity && m->substeps == 1;
 }
 
-/* index1_wire.c: wires that are solved for. Room for them at creation; their values at the end of the step as they are
+/* wire.c: wires that are solved for. Room for them at creation; their values at the end of the step as they are
  * extrapolated, and after a correction; as inputs of a participant; one of them as an input; a change for finite differences;
  * conditions; and what is kept of the step. */
 yk_status yk_index1_create_wires(yk_system *system);
@@ -141,8 +161,10 @@ double yk_index1_wire_change(const yk_system *system, int number);
 void yk_index1_evaluate_wires(const yk_system *system, double *residual);
 void yk_index1_keep_wires(yk_system *system);
 
-/* index1_relation.c: the motion that side B is told, first as A's is extrapolated, and as its input; a change of it for finite
+/* relation.c: the motion that side B is told, first as A's is extrapolated, and as its input; a change of it for finite
  * differences, as an acceleration over the step; the conditions, which follow each other in `residual`; the work. */
+/* Moments: before a participant steps, and after each of its substeps, numbered from 1. */
+void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, int number);
 void yk_index1_predict_relation(yk_system *system, int interface);
 void yk_index1_motion_input(const yk_system *system, int interface, const double given[YK_INDEX1_MOTIONS],
                             yk_input *input);
@@ -150,16 +172,16 @@ double yk_index1_motion_change(const yk_system *system, int interface);
 double *yk_index1_evaluate_relation(const yk_system *system, int interface, double *residual, yk_index1_residual *size);
 void yk_index1_relation_work(const yk_system *system, int interface, yk_interface_work *work);
 
-/* index1_response.c */
+/* response.c */
 /* A step of a participant with the derivatives of its motions by the parameters; the participant must be at the mark. */
 yk_status yk_index1_advance_with_response(yk_system *system, int participant);
-/* index1_create.c, index1_start.c */
-yk_status yk_index1_create(yk_system *system);
-void yk_index1_destroy(yk_system *system);
-yk_status yk_index1_start(yk_system *system);
+/* create.c, start.c */
+yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **scheme);
+void yk_index1_destroy(yk_scheme *scheme, yk_system *system);
+yk_status yk_index1_start(yk_scheme *scheme, yk_system *system);
 /* Its part of the state image: continuous words, then opaque ones. */
-yk_state_layout yk_index1_layout(const yk_system *system);
-void yk_index1_get(const yk_system *system, double *continuous, double *opaque);
-void yk_index1_set(yk_system *system, const double *continuous, const double *opaque);
+yk_state_layout yk_index1_layout(const yk_scheme *scheme, const yk_system *system);
+void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque);
+void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque);
 
 #endif

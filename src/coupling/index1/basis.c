@@ -10,7 +10,7 @@
  * step, and the same value at the ends where the degree fixes it, up to the order of the scheme. */
 #include <string.h>
 
-#include "coupling/index1.h"
+#include "coupling/index1/index1.h"
 #include "math/polynomial.h"
 
 static const yk_index1_basis bases[YK_INPUT_COEFFICIENTS] = {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "coupling/index1.h"
+#include "coupling/index1/index1.h"
 #include "coupling/transform.h"
 
 /* Changes of a parameter, relative to the largest multiplier: large against the rounding of motions, and so small that the
@@ -51,14 +51,14 @@ static int wrench_coefficients(yk_port_kind kind, int degree)
 /* The degree of the wrenches that a participant sees. */
 static int degree_for(const yk_system *system, const yk_participant *m)
 {
-    return m->low_order ? 1 : system->index1->basis->degree;
+    return m->shaped ? 1 : yk_index1_of(system)->basis->degree;
 }
 
 /* One column: the sensitivities times the wrench of a unit parameter, as the subsystem takes it. */
 static void transform_column(const yk_system *system, int participant, const yk_connection *by, int column, int width,
                              int offset, const double *sensitivity)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     const yk_participant *m = &system->participants[participant];
     const yk_index1_interface *interface = &x->interfaces[by->interface];
     yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
@@ -67,7 +67,7 @@ static void transform_column(const yk_system *system, int participant, const yk_
     yk_input input = {.orientation = yk_q_identity()}, own = input;
     unit_parameter(interface->basis, interface->constraint.row_count, column, multiplier);
     yk_index1_input(interface, by->side, system->h, multiplier, &input);
-    if (m->low_order) input = yk_index1_substep_line(system, m, 0, &input, &(yk_wrench){{0, 0, 0}, {0, 0, 0}});
+    if (m->shaped) input = yk_index1_substep_line(system, m, 0, &input, &(yk_wrench){{0, 0, 0}, {0, 0, 0}});
     if (m->transform)
         yk_transform_input(m->transform, interface->constraint.kind, YK_TAKES_WRENCH, &input, &own);
     else
@@ -93,7 +93,7 @@ static void place_rows(const yk_participant *m, yk_port_response *r, const yk_in
 
 static void transform(const yk_system *system, int participant, const double *sensitivity)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     int width = 0, degree = degree_for(system, &system->participants[participant]);
     for (int i = 0; i < r->connection_count; i++)
@@ -115,7 +115,7 @@ static double change_size(const yk_system *system)
 {
     double largest = 0;
     for (int i = 0; i < system->interface_count; i++) {
-        const yk_index1_interface *interface = &system->index1->interfaces[i];
+        const yk_index1_interface *interface = &yk_index1_of(system)->interfaces[i];
         for (int row = 0; row < interface->constraint.row_count; row++) {
             double end = 0;
             for (int power = 0; power <= interface->basis->degree; power++)
@@ -129,7 +129,7 @@ static double change_size(const yk_system *system)
 /* The input of a port with one parameter changed. */
 static void change_wrench(const yk_system *system, const yk_connection *by, int column, double change, yk_input *input)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = yk_index1_of(system);
     const yk_index1_interface *interface = &x->interfaces[by->interface];
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX], unit[YK_JOINT_ROWS_MAX];
     unit_parameter(interface->basis, interface->constraint.row_count, column, unit);
@@ -142,7 +142,7 @@ static void change_wrench(const yk_system *system, const yk_connection *by, int 
 static void change_motion(const yk_system *system, const yk_connection *by, int column, double change, yk_input *input)
 {
     double given[YK_INDEX1_MOTIONS];
-    memcpy(given, system->index1->interfaces[by->interface].given, sizeof given);
+    memcpy(given, yk_index1_of(system)->interfaces[by->interface].given, sizeof given);
     given[column] += change * yk_level_size(column, system->h);
     yk_index1_motion_input(system, by->interface, given, input);
 }
@@ -154,20 +154,20 @@ static bool is_wire(const yk_system *system, const yk_connection *by)
 
 static bool takes_motion_or_signal(const yk_system *system, const yk_connection *by)
 {
-    return !is_wire(system, by) && system->interfaces[by->interface].relation && by->side == 1;
+    return !is_wire(system, by) && yk_index1_is_relation(&system->interfaces[by->interface]) && by->side == 1;
 }
 
 static void change_wire(const yk_system *system, const yk_connection *by, double change, yk_input *input)
 {
     int number = by->interface - system->interface_count;
-    yk_index1_wire_input(system, number, system->index1->wires[number].end + change, input);
+    yk_index1_wire_input(system, number, yk_index1_of(system)->wires[number].end + change, input);
 }
 
 static yk_status step_changed(yk_system *system, int participant, const yk_connection *by, int column, double change,
                               yk_motion *motion)
 {
     yk_participant *m = &system->participants[participant];
-    const yk_port_response *r = yk_jacobian_response(system->index1->jacobian, participant);
+    const yk_port_response *r = yk_jacobian_response(yk_index1_of(system)->jacobian, participant);
     yk_input kept = m->inputs[by->port];
     if (is_wire(system, by))
         change_wire(system, by, change, &m->inputs[by->port]);
@@ -203,13 +203,12 @@ static int columns_of(const yk_system *system, const yk_connection *by, double *
     else
         *change =
             takes_motion_or_signal(system, by) ? yk_index1_motion_change(system, by->interface) : change_size(system);
-    return yk_jacobian_columns(system->index1->jacobian, by->interface, by->side, &first);
+    return yk_jacobian_columns(yk_index1_of(system)->jacobian, by->interface, by->side, &first);
 }
 
 static yk_status advance_with_differences(yk_system *system, int participant)
 {
-    struct yk_index1 *x = system->index1;
-    yk_participant *m = &system->participants[participant];
+    yk_index1 *x = yk_index1_of(system);
     yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     double change;
     for (int i = 0; i < r->connection_count; i++) {
@@ -220,7 +219,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
             yk_status status = step_changed(system, participant, by, column, change, motion);
             if (status >= 0) status = yk_system_rewind(system, participant);
             if (status < 0) return status;
-            m->difference_runs++;
+            yk_index1_of(system)->difference_runs[participant]++;
         }
     }
     yk_status status = yk_system_advance(system, participant);
@@ -233,7 +232,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
 
 static yk_status advance_with_sensitivities(yk_system *system, int participant)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     int degree = degree_for(system, &system->participants[participant]);
     yk_status status = yk_system_advance_sensitive(system, participant, degree, x->sensitivity[participant]);
     if (status >= 0) transform(system, participant, x->sensitivity[participant]);
@@ -242,7 +241,7 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
 
 yk_status yk_index1_advance_with_response(yk_system *system, int participant)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     yk_status status = x->sensitivity[participant] ? advance_with_sensitivities(system, participant)
                                                    : advance_with_differences(system, participant);
     if (status >= 0) yk_response_scale(x->jacobian, yk_jacobian_response(x->jacobian, participant), system->h);

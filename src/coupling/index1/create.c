@@ -1,7 +1,7 @@
 /* What the scheme index1 keeps: made with the system, and its part of the state image. */
 #include <string.h>
 
-#include "coupling/index1.h"
+#include "coupling/index1/index1.h"
 
 /* The sizes of the def are given; interfaces are added, and `wires` of those that are solved for. */
 static yk_status create_jacobian(yk_system *system, yk_jacobian_def def, int wires, yk_jacobian **jacobian)
@@ -12,17 +12,17 @@ static yk_status create_jacobian(yk_system *system, yk_jacobian_def def, int wir
     if (!interfaces) return YK_ERROR_MEMORY;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *joint = &system->interfaces[i].def;
-        const yk_constraint *constraint = &system->index1->interfaces[i].constraint;
+        const yk_constraint *constraint = &yk_index1_of(system)->interfaces[i].constraint;
         bool point = constraint->kind == YK_PORT_MARKER && constraint->row[0].kind == YK_ROW_POINT;
         interfaces[i] = (yk_jacobian_interface){.participant = {joint->wrench_subsystem, joint->motion_subsystem},
                                                 .port = {joint->wrench_port, joint->motion_port},
                                                 .rows = constraint->row_count,
-                                                .relation = system->interfaces[i].relation,
+                                                .relation = yk_index1_is_relation(&system->interfaces[i]),
                                                 .global_rows = point ? 3 : 0,
                                                 .coordinates = yk_coordinates(system->interfaces[i].kind)};
     }
     for (int i = 0; i < wires; i++) {
-        const yk_wire_def *wire = &system->wires[system->index1->wires[i].wire].def;
+        const yk_wire_def *wire = &system->wires[yk_index1_of(system)->wires[i].wire].def;
         interfaces[system->interface_count + i] =
             (yk_jacobian_interface){.participant = {wire->source_subsystem, wire->target_subsystem},
                                     .port = {wire->source_port, wire->target_port},
@@ -39,7 +39,7 @@ static yk_status create_jacobian(yk_system *system, yk_jacobian_def def, int wir
 /* Room for the sensitivities of those that tell them, for one step per macro step. */
 static yk_status create_sensitivities(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     x->sensitivity = yk_allocate(system->context, (size_t)system->participant_count, sizeof *x->sensitivity);
     if (!x->sensitivity) return YK_ERROR_MEMORY;
     for (int i = 0; i < system->participant_count; i++) {
@@ -57,25 +57,41 @@ static yk_status create_sensitivities(yk_system *system)
 
 static yk_status create_moments(yk_system *system)
 {
+    yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
-        yk_participant *b = yk_interface_b(system, &system->interfaces[i]);
-        if (!system->interfaces[i].relation || b->moments) continue;
-        b->moments = yk_allocate(system->context, (size_t)b->port_count, sizeof *b->moments);
-        if (!b->moments) return YK_ERROR_MEMORY;
+        const yk_interface *interface = &system->interfaces[i];
+        yk_motion **moments = &x->moments[interface->def.motion_subsystem];
+        if (!yk_index1_is_relation(interface) || *moments) continue;
+        *moments =
+            yk_allocate(system->context, (size_t)yk_interface_b(system, interface)->port_count, sizeof **moments);
+        if (!*moments) return YK_ERROR_MEMORY;
     }
     return YK_OK;
 }
 
-yk_status yk_index1_create(yk_system *system)
+yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     yk_context *context = system->context;
-    struct yk_index1 *x = yk_allocate(context, 1, sizeof *x);
+    yk_index1 *x = yk_allocate(context, 1, sizeof *x);
     if (!x) return YK_ERROR_MEMORY;
-    system->index1 = x;
+    x->base.ops = yk_scheme_index1();
+    x->options = *(const yk_index1_options *)options;
+    *scheme = &x->base;
+
     for (int i = 0; i < YK_INPUT_COEFFICIENTS; i++) x->bases[i] = yk_index1_basis_of(i);
-    x->basis = &x->bases[system->scheme.index1.degree];
+    x->basis = &x->bases[x->options.degree];
+    size_t participants = (size_t)system->participant_count;
     x->interfaces = yk_allocate(context, (size_t)system->interface_count, sizeof *x->interfaces);
-    if (!x->interfaces) return YK_ERROR_MEMORY;
+    x->moments = yk_allocate(context, participants, sizeof(yk_motion *));
+    x->difference_runs = yk_allocate(context, participants, sizeof *x->difference_runs);
+    if (!x->interfaces || !x->moments || !x->difference_runs) return YK_ERROR_MEMORY;
+
+    /* Substeps of participants that do not follow polynomials get straight lines or means in their place, so that both sides of an
+     * interface receive the same impulse. */
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        m->shaped = !yk_follows_polynomials(m->subsystem);
+    }
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         x->interfaces[i].constraint =
@@ -93,13 +109,16 @@ yk_status yk_index1_create(yk_system *system)
     x->correction = yk_allocate(context, size, sizeof *x->correction);
     x->applied = yk_allocate(context, size, sizeof *x->applied);
     x->change = yk_allocate(context, size, sizeof *x->change);
-    return x->correction && x->applied && x->change ? YK_OK : YK_ERROR_MEMORY;
+    if (!x->correction || !x->applied || !x->change) return YK_ERROR_MEMORY;
+    return yk_system_use_threads(system, x->options.threads);
 }
 
-void yk_index1_destroy(yk_system *system)
+void yk_index1_destroy(yk_scheme *scheme, yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
-    if (!x) return;
+    yk_index1 *x = (yk_index1 *)scheme;
+    for (int i = 0; x->moments && i < system->participant_count; i++) yk_release(system->context, x->moments[i]);
+    yk_release(system->context, x->moments);
+    yk_release(system->context, x->difference_runs);
     for (int i = 0; x->sensitivity && i < system->participant_count; i++)
         yk_release(system->context, x->sensitivity[i]);
     yk_release(system->context, x->sensitivity);
@@ -119,22 +138,22 @@ void yk_index1_destroy(yk_system *system)
 enum { LAST_STEP, JACOBIAN_STEP, JACOBIAN_DEGREE, LAST_RATE, JUMPED, SCALARS };
 enum { EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double), MEAN_WORDS = 2 * sizeof(yk_wrench) / sizeof(double) };
 
-yk_state_layout yk_index1_layout(const yk_system *system)
+yk_state_layout yk_index1_layout(const yk_scheme *scheme, const yk_system *system)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = (const yk_index1 *)scheme;
     yk_state_layout layout = {.words = SCALARS + (size_t)x->wire_count};
     for (int i = 0; i < system->interface_count; i++) {
         layout.continuous += (size_t)x->interfaces[i].constraint.row_count * YK_INPUT_COEFFICIENTS + MEAN_WORDS;
         layout.words += EARLIER_WORDS + (size_t)x->interfaces[i].constraint.row_count + 1;
     }
-    if (system->scheme.index1.reuse) layout.words += yk_jacobian_words(x->jacobian);
+    if ((x->options.jacobian == YK_JACOBIAN_REUSE)) layout.words += yk_jacobian_words(x->jacobian);
     layout.words += layout.continuous;
     return layout;
 }
 
-void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
+void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = (const yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_index1_interface *interface = &x->interfaces[i];
         size_t words = (size_t)interface->constraint.row_count * YK_INPUT_COEFFICIENTS;
@@ -150,12 +169,12 @@ void yk_index1_get(const yk_system *system, double *continuous, double *opaque)
     opaque[JUMPED] = x->jumped;
     opaque += SCALARS;
     for (int i = 0; i < x->wire_count; i++) *opaque++ = x->wires[i].earlier;
-    if (system->scheme.index1.reuse) yk_jacobian_get(x->jacobian, opaque);
+    if ((x->options.jacobian == YK_JACOBIAN_REUSE)) yk_jacobian_get(x->jacobian, opaque);
 }
 
-void yk_index1_set(yk_system *system, const double *continuous, const double *opaque)
+void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = (yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
         size_t words = (size_t)interface->constraint.row_count * YK_INPUT_COEFFICIENTS;
@@ -171,5 +190,5 @@ void yk_index1_set(yk_system *system, const double *continuous, const double *op
     x->jumped = opaque[JUMPED] != 0;
     opaque += SCALARS;
     for (int i = 0; i < x->wire_count; i++) x->wires[i].earlier = *opaque++;
-    if (system->scheme.index1.reuse) yk_jacobian_set(x->jacobian, opaque);
+    if ((x->options.jacobian == YK_JACOBIAN_REUSE)) yk_jacobian_set(x->jacobian, opaque);
 }

@@ -3,6 +3,7 @@
 #ifndef YK_COUPLING_RIM_H
 #define YK_COUPLING_RIM_H
 
+#include "coupling/balance/balance.h"
 #include "coupling/ledger.h"
 #include "coupling/system.h"
 
@@ -47,29 +48,37 @@ typedef struct yk_rim_interface {
         given[YK_RIM_PAST]; /* what its method was given for it in the last macro steps, see yk_rim_method_wrench */
 } yk_rim_interface;
 
-struct yk_rim {
-    int exchanges; /* in a macro step */
+typedef struct yk_rim {
+    yk_scheme base;
+    yk_rim_options options;
+    yk_balance *balance; /* between slow participants; NULL: no interface is balanced */
+    int exchanges;       /* in a macro step */
     yk_rim_participant *participants;
     yk_rim_interface *interfaces;
     int64_t past_count; /* steps behind that `past` knows, at most YK_RIM_PAST */
-};
+} yk_rim;
 
-/* rim_model.c: the model of a slow participant for the macro step that begins. At creation: whether there can be one. */
+static inline yk_rim *yk_rim_of(const yk_system *system)
+{
+    return (yk_rim *)system->scheme;
+}
+
+/* model.c: the model of a slow participant for the macro step that begins. At creation: whether there can be one. */
 yk_status yk_rim_find_model(yk_system *system, int participant);
 yk_status yk_rim_check_model(yk_system *system, int participant);
 
 /* What the method of a slow wrench side has to be given now, so that its velocity gains the impulse of the mean wrench. */
 yk_wrench yk_rim_method_wrench(const yk_system *system, int interface, const yk_wrench *mean);
 
-/* rim_create.c */
-yk_status yk_rim_create(yk_system *system);
-void yk_rim_destroy(yk_system *system);
-/* After a consistent start: nothing is remembered but its wrenches. */
-void yk_rim_start(yk_system *system);
+/* create.c */
+yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **scheme);
+void yk_rim_destroy(yk_scheme *scheme, yk_system *system);
+/* A consistent start: nothing is remembered but its wrenches. */
+yk_status yk_rim_start(yk_scheme *scheme, yk_system *system);
 /* Its part of the state image, all of it continuous but the last word. */
-yk_state_layout yk_rim_layout(const yk_system *system);
-void yk_rim_get(const yk_system *system, double *continuous, double *opaque);
-void yk_rim_set(yk_system *system, const double *continuous, const double *opaque);
-void yk_rim_work(const yk_system *system, int interface, yk_interface_work *work);
+yk_state_layout yk_rim_layout(const yk_scheme *scheme, const yk_system *system);
+void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque);
+void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque);
+void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int interface, yk_interface_work *work);
 
 #endif

@@ -11,10 +11,11 @@
  * jacobian.h, for any graph of subsystems and interfaces. Where there is nothing to extrapolate from (the first step,
  * and after an event) the step is always iterated: a single correction of a poor prediction would cost orders. After an
  * event the multipliers may jump, so a cubic, which continues the last one, gives way to a quadratic for one step. */
-#include "coupling/index1.h"
+#include "coupling/index1/index1.h"
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "math/polynomial.h"
@@ -75,18 +76,24 @@ static yk_index1_multiplier predicted(const yk_index1_interface *interface, int 
 
 static void predict(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
-    int degree = system->scheme.index1.degree;
-    x->basis = &x->bases[degree == 3 && x->jumped ? 2 : degree];
+    yk_index1 *x = yk_index1_of(system);
+
+    /* After a jump, and for relations always, no cubic that would have to continue the last one. */
+    int degree = x->options.degree;
+    if (degree == 3 && x->jumped) degree = 2;
+    x->basis = &x->bases[degree];
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
-        interface->basis = system->interfaces[i].relation && x->basis->degree > 2 ? &x->bases[2] : x->basis;
+        bool relation = yk_index1_is_relation(&system->interfaces[i]);
+        interface->basis = relation && degree > 2 ? &x->bases[2] : x->basis;
         memcpy(interface->last, interface->multiplier, sizeof interface->last);
         for (int row = 0; x->last_step > 0 && row < interface->constraint.row_count; row++)
             interface->multiplier[row] = predicted(interface, row, system->h / x->last_step, interface->repeats);
     }
+
+    /* Motions, signals and directions, and all of it as inputs. */
     for (int i = 0; i < system->interface_count; i++)
-        if (system->interfaces[i].relation) yk_index1_predict_relation(system, i);
+        if (yk_index1_is_relation(&system->interfaces[i])) yk_index1_predict_relation(system, i);
     yk_index1_predict_wires(system);
     yk_index1_predict_directions(system);
     yk_index1_set_inputs(system);
@@ -102,20 +109,23 @@ static double mean_of(const yk_index1_multiplier *multiplier)
 /* Which prediction would have been the better one of the step that is done. */
 static void compare_predictions(yk_system *system)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
+        const yk_index1_basis *basis = interface->basis;
         double error[2] = {0, 0};
         for (int row = 0; row < interface->constraint.row_count; row++) {
             for (int repeat = 0; x->last_step > 0 && repeat < 2; repeat++) {
                 yk_index1_multiplier next = predicted(interface, row, system->h / x->last_step, repeat);
-                for (int node = 0; node <= interface->basis->degree; node++) {
-                    double tau = interface->basis->node[node];
-                    double value = yk_poly_value(interface->multiplier[row].power, interface->basis->degree, tau);
-                    double off = fabs(value - yk_poly_value(next.power, interface->basis->degree, tau));
+                for (int node = 0; node <= basis->degree; node++) {
+                    double tau = basis->node[node];
+                    double value = yk_poly_value(interface->multiplier[row].power, basis->degree, tau);
+                    double off = fabs(value - yk_poly_value(next.power, basis->degree, tau));
                     error[repeat] = fmax(error[repeat], off);
                 }
             }
+
+            /* The trend of the means, for predictions that repeat the shape of the last step. */
             double ratio = x->last_step > 0 ? x->last_step / system->h : 0;
             double change = mean_of(&interface->multiplier[row]) - mean_of(&interface->last[row]);
             interface->trend[row] = x->last_step > 0 ? 2 * change / (1 + ratio) : 0;
@@ -149,10 +159,7 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
     all_run run = {system, rewind, response};
     for (int i = 0; i < system->participant_count; i++) yk_index1_carry_signals(system, i);
-    if (system->pool)
-        yk_pool_run(system->pool, (size_t)system->participant_count, 1, run_participants, &run);
-    else
-        run_participants(&run, 0, (size_t)system->participant_count, 0);
+    yk_system_for_all(system, system->participant_count, run_participants, &run);
     for (int i = 0; i < system->participant_count; i++)
         if (system->participants[i].status < 0) return yk_system_report_failure(system, i);
     return YK_OK;
@@ -160,13 +167,12 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
 
 /* Conditions ------------------------------------------------------------------------------------------------------- */
 
-static void interface_kinematics(const yk_system *system, int number, yk_constraint_kinematics *kinematics)
+static void interface_kinematics(const yk_system *system, int number, yk_constraint_kinematics *place)
 {
     const yk_interface *interface = &system->interfaces[number];
-    yk_constraint_kinematics_at(&system->index1->interfaces[number].constraint, system->t + system->h,
+    yk_constraint_kinematics_at(&yk_index1_of(system)->interfaces[number].constraint, system->t + system->h,
                                 &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion,
-                                &yk_interface_b(system, interface)->values[interface->def.motion_port].motion,
-                                kinematics);
+                                &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, place);
 }
 
 /* The size of the numbers that the scaled conditions are differences of: they cannot be known better than its rounding. */
@@ -182,18 +188,18 @@ static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
 /* The scaled conditions of paper index1 (22). */
 static yk_index1_residual evaluate(const yk_system *system, double *residual)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = yk_index1_of(system);
     const double scale[YK_LEVELS] = {1 / (system->h * system->h), 1 / system->h, 1};
     yk_index1_residual size = {0};
     for (int i = 0; i < system->interface_count; i++) {
         const yk_constraint *constraint = &x->interfaces[i].constraint;
-        yk_constraint_kinematics kinematics;
+        yk_constraint_kinematics place;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        interface_kinematics(system, i, &kinematics);
-        yk_constraint_value(constraint, &kinematics, g);
-        size.motion = fmax(size.motion, motion_size(constraint->kind, &kinematics.a, system->h));
-        size.motion = fmax(size.motion, motion_size(constraint->kind, &kinematics.b, system->h));
-        if (system->interfaces[i].relation) {
+        interface_kinematics(system, i, &place);
+        yk_constraint_value(constraint, &place, g);
+        size.motion = fmax(size.motion, motion_size(constraint->kind, &place.a, system->h));
+        size.motion = fmax(size.motion, motion_size(constraint->kind, &place.b, system->h));
+        if (yk_index1_is_relation(&system->interfaces[i])) {
             residual = yk_index1_evaluate_relation(system, i, residual, &size);
             continue;
         }
@@ -214,18 +220,7 @@ static yk_index1_residual evaluate(const yk_system *system, double *residual)
 static const yk_constraint_gradient *gradient_of(void *user, int interface)
 {
     const yk_system *system = user;
-    return &system->index1->interfaces[interface].gradient;
-}
-
-static void differentiate_conditions(yk_system *system)
-{
-    for (int i = 0; i < system->interface_count; i++) {
-        yk_index1_interface *interface = &system->index1->interfaces[i];
-        yk_constraint_kinematics kinematics;
-        if (system->interfaces[i].relation) continue;
-        interface_kinematics(system, i, &kinematics);
-        yk_constraint_differentiate(&interface->constraint, &kinematics, &interface->gradient);
-    }
+    return &yk_index1_of(system)->interfaces[interface].gradient;
 }
 
 static yk_motion motion_of(void *user, int interface, int side)
@@ -233,11 +228,17 @@ static yk_motion motion_of(void *user, int interface, int side)
     return yk_index1_answer(user, interface, side);
 }
 
-/* Puts the Jacobian together, from responses that are new, or that the last correction has improved. */
+/* The Jacobian where the subsystems now are, from responses that are new, or that the last correction has improved. */
 static yk_status find_jacobian(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
-    differentiate_conditions(system);
+    yk_index1 *x = yk_index1_of(system);
+    for (int i = 0; i < system->interface_count; i++) {
+        if (yk_index1_is_relation(&system->interfaces[i])) continue;
+        yk_constraint_kinematics at;
+        interface_kinematics(system, i, &at);
+        yk_constraint_differentiate(&x->interfaces[i].constraint, &at, &x->interfaces[i].gradient);
+    }
+
     yk_conditions conditions = {x->basis->condition, x->basis->moment, system->h};
     yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, &conditions);
     if (status == YK_OK) return status;
@@ -252,14 +253,14 @@ static yk_status find_jacobian(yk_system *system)
 
 /* Corrections ------------------------------------------------------------------------------------------------------ */
 
-/* Changes the multipliers by minus the correction; returns the largest change of one at a node, and the largest. */
+/* The largest change of a multiplier at a node by a correction, and the largest multiplier. */
 typedef struct wrench_change {
     double change, size;
 } wrench_change;
 
 static wrench_change measure(yk_system *system, const double *correction)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = yk_index1_of(system);
     wrench_change result = {0, 0};
     for (int i = 0; i < system->interface_count; i++) {
         const yk_index1_interface *interface = &x->interfaces[i];
@@ -286,7 +287,7 @@ static wrench_change measure(yk_system *system, const double *correction)
 
 static void apply(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     const double *correction = x->correction;
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -correction[i];
     for (int i = 0; i < system->interface_count; i++) {
@@ -298,7 +299,7 @@ static void apply(yk_system *system)
                     interface->multiplier[row].power[power] -=
                         correction[k * rows + row] * interface->basis->shape[k][power];
         const double *given = correction + rows * x->basis->parameters;
-        for (int k = 0; system->interfaces[i].relation && k < YK_INDEX1_MOTIONS; k++)
+        for (int k = 0; yk_index1_is_relation(&system->interfaces[i]) && k < YK_INDEX1_MOTIONS; k++)
             interface->given[k] -= yk_level_size(k, system->h) * given[k];
         correction += yk_jacobian_interface_size(x->jacobian, i);
     }
@@ -323,77 +324,23 @@ typedef struct newton {
 /* Whether a correction is more than what rounding leaves, and wires that are not solved for. */
 static bool has_weight(const yk_system *system, double change, double size)
 {
-    return change > (system->wire_count > system->index1->wire_count ? WIRED : ROUNDING) * size;
-}
-
-/* What the run taught about the responses of the subsystems. */
-static void learn(yk_system *system, newton *n)
-{
-    struct yk_index1 *x = system->index1;
-    if (n->response) {
-        n->response = false, n->renewed = true;
-        system->statistics.jacobians++;
-        x->jacobian_step = system->h, x->jacobian_degree = x->basis->degree;
-        yk_jacobian_renew(x->jacobian);
-        yk_jacobian_keep(x->jacobian, motion_of, system);
-    } else if (n->corrections == 0) {
-        yk_jacobian_keep(x->jacobian, motion_of, system);
-    } else if (has_weight(system, n->now.change, n->now.size)) {
-        yk_jacobian_learn(x->jacobian, x->applied, system->h, motion_of, system);
-    }
-}
-
-/* The correction: J^-1 of the residual. */
-static yk_status solve(yk_system *system, newton *n)
-{
-    struct yk_index1 *x = system->index1;
-    yk_status status = find_jacobian(system);
-    if (status < 0) return status;
-    n->residual = evaluate(system, x->correction);
-    yk_jacobian_solve(x->jacobian, x->correction);
-    n->last_change = n->now.change;
-    n->now = measure(system, x->correction);
-    if (n->corrections == 0)
-        n->first_change = n->now.change;
-    else if (has_weight(system, n->last_change, n->now.size))
-        n->rate = pow(n->now.change / n->first_change, 1.0 / n->corrections);
-    return YK_OK;
+    return change > (system->wire_count > yk_index1_of(system)->wire_count ? WIRED : ROUNDING) * size;
 }
 
 static bool has_converged(const yk_system *system, const newton *n)
 {
-    double limit = NOTHING + system->scheme.tolerance + system->scheme.relative_tolerance * n->now.size;
-    bool exact = n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion &&
-                 n->residual.force <= 4 * DBL_EPSILON * n->now.size;
+    const yk_index1_options *options = &yk_index1_of(system)->options;
+    double size = n->now.size, limit = NOTHING + options->tolerance + options->relative_tolerance * size;
+    bool exact =
+        n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion && n->residual.force <= 4 * DBL_EPSILON * size;
     if (n->now.change <= limit || exact) return true;
+
+    /* Corrections that do not shrink any more are what rounding and the subsystems' own solvers leave. */
     bool stalls = n->corrections >= 2 && n->now.change > 0.5 * n->last_change;
+    bool unknowable = n->residual.largest <= UNKNOWABLE * n->residual.motion;
     bool small =
-        !has_weight(system, n->now.change, n->now.size) ||
-        (n->residual.largest <= UNKNOWABLE * n->residual.motion && !has_weight(system, n->residual.force, n->now.size));
+        !has_weight(system, n->now.change, size) || (unknowable && !has_weight(system, n->residual.force, size));
     return stalls && small;
-}
-
-static void keep_predicted(yk_system *system)
-{
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        yk_index1_interface *own = &system->index1->interfaces[i];
-        own->predicted[0] = yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
-        own->predicted[1] = yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
-    }
-}
-
-static bool is_slow(const yk_system *system, const newton *n)
-{
-    return n->corrections > 0 && n->now.change > SLOW * n->last_change &&
-           has_weight(system, n->now.change, n->now.size);
-}
-
-/* Whether the last correction led farther away: the next one would be larger than it was. */
-static bool is_worse(const yk_system *system, const newton *n)
-{
-    return n->corrections > 0 && !(n->now.change <= n->last_change) &&
-           (has_weight(system, n->now.change, n->now.size) || !isfinite(n->now.change));
 }
 
 /* The last iterate is taken where it is near; wrenches that are far off would tear the subsystems apart. */
@@ -412,7 +359,7 @@ static yk_status give_up(const yk_system *system, const newton *n)
  * the wrenches are tried at half of the way, and at most a few times: contacts that open and close make every way bent. */
 static void retreat(yk_system *system, newton *n)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     double part = n->renewed ? 0.5 : 1;
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) {
         x->correction[i] = part * x->change[i];
@@ -424,34 +371,67 @@ static void retreat(yk_system *system, newton *n)
     apply(system);
 }
 
+/* Newton's method for the parameters of all multipliers. */
 static yk_status iterate(yk_system *system, newton *n)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     for (;; n->corrections++) {
+        bool first = n->corrections == 0, last = n->corrections == n->limit;
+        bool can_retreat = !first && !last && !n->single && n->retreats < RETREATS;
+
         /* Wrenches that are far off may be too much for a subsystem; those halfway there need not be. */
-        bool last = n->corrections == n->limit, can_retreat = n->corrections > 0 && n->retreats < RETREATS && !last;
-        yk_status status = run_all(system, n->corrections > 0, n->response);
-        if (status < 0 && can_retreat && !n->single && yk_step_can_be_mended(status)) {
+        yk_status status = run_all(system, !first, n->response);
+        if (status < 0 && can_retreat && yk_step_can_be_mended(status)) {
             retreat(system, n);
             continue;
         }
         if (status < 0) return status;
-
-        /* What the run taught, and the correction that follows from it. */
-        if (n->corrections == 0) keep_predicted(system);
+        for (int i = 0; first && i < system->interface_count; i++)
+            for (int side = 0; side < 2; side++) x->interfaces[i].predicted[side] = *yk_system_motion(system, i, side);
         if (n->single && n->corrections == 1) return YK_OK;
-        learn(system, n);
-        status = solve(system, n);
+
+        /* What the run taught about the responses of the subsystems. */
+        if (n->response) {
+            n->response = false;
+            n->renewed = true;
+            x->jacobians++;
+            x->jacobian_step = system->h;
+            x->jacobian_degree = x->basis->degree;
+            yk_jacobian_renew(x->jacobian);
+            yk_jacobian_keep(x->jacobian, motion_of, system);
+        } else if (first) {
+            yk_jacobian_keep(x->jacobian, motion_of, system);
+        } else if (has_weight(system, n->now.change, n->now.size)) {
+            yk_jacobian_learn(x->jacobian, x->applied, system->h, motion_of, system);
+        }
+
+        /* The correction: J^-1 of the residual. */
+        status = find_jacobian(system);
         if (status < 0) return status;
+        n->residual = evaluate(system, x->correction);
+        yk_jacobian_solve(x->jacobian, x->correction);
+        n->last_change = n->now.change;
+        n->now = measure(system, x->correction);
+        bool weighs = has_weight(system, n->now.change, n->now.size);
+        if (first)
+            n->first_change = n->now.change;
+        else if (has_weight(system, n->last_change, n->now.size))
+            n->rate = pow(n->now.change / n->first_change, 1.0 / n->corrections);
+
         if (!n->single && has_converged(system, n)) return YK_OK;
         if (last) return give_up(system, n);
-        if (!n->single && is_worse(system, n) && can_retreat) {
+
+        /* A correction that led farther away: the next one would be larger than it was. */
+        bool worse = !(n->now.change <= n->last_change) && (weighs || !isfinite(n->now.change));
+        if (worse && can_retreat) {
             retreat(system, n);
             continue;
         }
         if (!isfinite(n->now.change)) return give_up(system, n);
 
-        n->response = !n->single && !n->renewed && is_slow(system, n);
+        /* The next run; where corrections shrink slowly, with a new Jacobian. */
+        bool slow = !first && weighs && n->now.change > SLOW * n->last_change;
+        n->response = !n->single && !n->renewed && slow;
         for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->change[i] = -x->correction[i];
         apply(system);
     }
@@ -459,11 +439,12 @@ static yk_status iterate(yk_system *system, newton *n)
 
 static bool jacobian_is_due(const yk_system *system)
 {
-    const struct yk_index1 *x = system->index1;
+    const yk_index1 *x = yk_index1_of(system);
     double ratio = system->h / x->jacobian_step;
-    bool single = system->scheme.iterations == 1; /* which must be a good one */
-    return single || !system->scheme.index1.reuse || x->jacobian_step == 0 || x->jacobian_degree != x->basis->degree ||
-           ratio > OTHER_STEP || ratio < 1 / OTHER_STEP || x->last_rate > RENEWAL_RATE;
+    bool single = x->options.iterations == 1; /* which must be a good one */
+    return single || x->options.jacobian != YK_JACOBIAN_REUSE || x->jacobian_step == 0 ||
+           x->jacobian_degree != x->basis->degree || ratio > OTHER_STEP || ratio < 1 / OTHER_STEP ||
+           x->last_rate > RENEWAL_RATE;
 }
 
 static yk_quat rotation_of(void *user, int participant, int port)
@@ -475,7 +456,7 @@ static yk_quat rotation_of(void *user, int participant, int port)
 
 static void keep_history(yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         x->interfaces[i].earlier[0] = yk_interface_a(system, interface)->before[interface->def.wrench_port];
@@ -487,48 +468,76 @@ static void keep_history(yk_system *system)
     x->jumped = false;
 }
 
-yk_status yk_index1_step(yk_system *system, yk_step_report *report)
+/* Whether there is something to extrapolate from. */
+static bool foretells(const yk_scheme *scheme, const yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    (void)system;
+    const yk_index1 *x = (const yk_index1 *)scheme;
+    return x->last_step > 0 && !x->jumped;
+}
+
+static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+{
+    yk_index1 *x = (yk_index1 *)scheme;
     predict(system);
     yk_system_mark(system);
-    bool history = yk_index1_has_history(system);
-    int limit = system->scheme.iterations;
-    newton n = {.single = limit == 1 && history, .limit = limit == 1 ? FIRST_ITERATIONS : limit};
+
+    /* One correction is enough where there was something to predict from. */
+    int limit = x->options.iterations;
+    newton n = {.single = limit == 1 && foretells(scheme, system), .limit = limit == 1 ? FIRST_ITERATIONS : limit};
     n.response = jacobian_is_due(system);
     yk_status status = iterate(system, &n);
     if (status < 0) return status;
-    for (int i = 0; status == YK_OK && i < system->interface_count; i++) system->interfaces[i].residual = 0;
+
+    for (int i = 0; status == YK_OK && i < system->interface_count; i++) yk_system_set_residual(system, i, 0);
     report->iterations = n.corrections + 1;
     report->wrench_change = n.now.change;
+
+    /* What the next step begins with. */
     x->last_rate = n.rate;
-    if (system->scheme.index1.reuse) yk_jacobian_rotate(x->jacobian, rotation_of, system);
+    if (x->options.jacobian == YK_JACOBIAN_REUSE) yk_jacobian_rotate(x->jacobian, rotation_of, system);
     compare_predictions(system);
     keep_history(system);
     return status;
 }
 
-bool yk_index1_has_history(const yk_system *system)
+/* Step control ----------------------------------------------------------------------------------------------------- */
+
+/* Solvers that do not follow polynomials leave wrenches that bend as the steps change, and a prediction that says nothing of
+ * errors. */
+static bool is_exact(const yk_system *system)
 {
-    return system->index1->last_step > 0 && !system->index1->jumped;
+    for (int i = 0; i < system->participant_count; i++)
+        if (system->participants[i].shaped) return false;
+    return true;
 }
 
-void yk_index1_estimate(const yk_system *system, double *speed, double *spin)
+static double order(const yk_scheme *scheme, const yk_system *system)
 {
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        const yk_index1_interface *own = &system->index1->interfaces[i];
-        yk_motion_error(interface->kind, system->h, &own->predicted[0],
-                        &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion, speed, spin);
-        yk_motion_error(interface->kind, system->h, &own->predicted[1],
-                        &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, speed, spin);
-    }
+    return is_exact(system) ? ((const yk_index1 *)scheme)->options.degree + 4 : 0;
+}
+
+static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
+{
+    return is_exact(system) && foretells(scheme, system);
+}
+
+/* The difference of prediction and result is the error of the prediction, which is of lower order than the result's and
+ * therefore errs on the safe side. */
+static double estimate(const yk_scheme *scheme, const yk_system *system, double *speed, double *spin)
+{
+    const yk_index1 *x = (const yk_index1 *)scheme;
+    for (int i = 0; i < system->interface_count; i++)
+        for (int side = 0; side < 2; side++)
+            yk_motion_error(system->interfaces[i].kind, system->h, &x->interfaces[i].predicted[side],
+                            yk_system_motion(system, i, side), speed, spin);
+    return x->options.degree + 2;
 }
 
 /* What was learned before a jump says nothing about what follows. */
-void yk_index1_jump(yk_system *system)
+static void event(yk_scheme *scheme, yk_system *system)
 {
-    struct yk_index1 *x = system->index1;
+    yk_index1 *x = (yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count && x->last_step > 0; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
         for (int row = 0; row < interface->constraint.row_count; row++)
@@ -536,4 +545,144 @@ void yk_index1_jump(yk_system *system)
     }
     x->jumped = true;
     x->last_step = 0;
+}
+
+/* The scheme ------------------------------------------------------------------------------------------------------- */
+
+static const yk_option_word jacobian_words[] = {
+    {"reuse", "kept over steps and improved by every correction, renewed when it does not serve any more"},
+    {"fresh", "renewed in every step"},
+    {"differences", "renewed in every step by finite differences, even where subsystems tell their sensitivities"},
+    {NULL, NULL},
+};
+
+#define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_index1_options, field)
+
+static const yk_option options[] = {
+    {"degree", ROW(INTEGER, degree), .fallback = "3", .most = YK_INPUT_DEGREE_MAX,
+     .text =
+         "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to 3, with others theirs"},
+    {"iterations", ROW(INTEGER, iterations), .fallback = "20", .least = 1, .most = INFINITY,
+     .text = "largest number of corrections of a macro step; 1 is the single Newton step of the paper"},
+    {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .fallback = "1e-6", .most = INFINITY, .refines = 1,
+     .text = "largest change of an interface wrench that counts as converged"},
+    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .fallback = "0", .most = INFINITY, .refines = 1,
+     .text = "the same, relative to the wrench"},
+    {"jacobian", ROW(CHOICE, jacobian), .fallback = "reuse", .words = jacobian_words,
+     .text = "how the coupling Jacobian is found"},
+    {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
+     .text = "subsystems that advance at the same time; 0 is one per core"},
+    {0},
+};
+
+static const yk_scheme_variant variants[] = {
+    {"index1", YK_VARIANT_REFERENCE, 30, {"degree=3", "iterations=20"}},
+    {"index1", YK_VARIANT_REMEDY, 5, {"degree=3"}},
+    {"index1, degree 2", YK_VARIANT_CANDIDATE, 5, {"degree=2"}},
+    {"index1, degree 3", YK_VARIANT_CANDIDATE, 5, {"degree=3"}},
+    {0},
+};
+
+static unsigned traits(const void *own)
+{
+    (void)own;
+    return YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES | YK_SCHEME_NEEDS_ROLLBACK | YK_SCHEME_ITERATES |
+           YK_SCHEME_WRENCH_ON_BOTH_SIDES;
+}
+
+static void sharpen(void *own)
+{
+    yk_index1_options *o = own;
+    o->tolerance = 0;
+    o->relative_tolerance = 1e-13;
+}
+
+static void tolerances(const void *own, double *absolute, double *relative)
+{
+    const yk_index1_options *o = own;
+    *absolute = o->tolerance;
+    *relative = o->relative_tolerance;
+}
+
+/* One step that does not follow a wrench which changes within it cannot choose position, velocity and acceleration at its end
+ * apart from each other; a wrench of the given degree meets the constraints on its levels with so many. */
+static int substeps(const void *own, const yk_subsystem *subsystem, int *fewest)
+{
+    enum { USUAL = 4 };
+    const yk_index1_options *o = own;
+    *fewest = 1;
+    if (yk_follows_polynomials(subsystem)) return 1;
+    *fewest = o->degree < 2 ? o->degree + 1 : 3;
+    return USUAL;
+}
+
+/* Wrenches on both sides. A scalar port that takes motion only is told one: a force law and no constraint. */
+static yk_causality second_side(const void *own, const yk_joined_ports *joined)
+{
+    (void)own;
+    const yk_port *ports;
+    joined->subsystem[1]->ops->ports(joined->subsystem[1], &ports);
+    const yk_port *b = &ports[joined->port[1]];
+    bool relation =
+        b->kind == YK_PORT_SCALAR && (b->causalities & (YK_TAKES_WRENCH | YK_TAKES_MOTION)) == YK_TAKES_MOTION;
+    return relation ? YK_TAKES_MOTION : YK_TAKES_WRENCH;
+}
+
+static const char *remedy(const yk_scheme *scheme)
+{
+    (void)scheme;
+    return "more coupling.iterations or a smaller time.step";
+}
+
+static int statistics(const yk_scheme *scheme, const yk_system *system, yk_scheme_statistic *rows)
+{
+    const yk_index1 *x = (const yk_index1 *)scheme;
+    double runs = 0;
+    for (int i = 0; i < system->participant_count; i++) runs += (double)x->difference_runs[i];
+    rows[0] = (yk_scheme_statistic){"coupling Jacobians", (double)x->jacobians};
+    rows[1] = (yk_scheme_statistic){"calls of subsystems for their finite differences", runs};
+    return 2;
+}
+
+const yk_scheme_ops *yk_scheme_index1(void)
+{
+    static const yk_scheme_ops ops = {
+        .size = sizeof ops,
+        .name = "index1",
+        .text =
+            "wrenches on both sides as polynomials in time, constraints held on position, velocity and acceleration "
+            "level; of high order",
+        .options_size = sizeof(yk_index1_options),
+        .options = options,
+        .variants = variants,
+        .traits = traits,
+        .create = yk_index1_create,
+        .destroy = yk_index1_destroy,
+        .start = yk_index1_start,
+        .step = step,
+        .sharpen = sharpen,
+        .tolerances = tolerances,
+        .substeps = substeps,
+        .second_side = second_side,
+        .remedy = remedy,
+        .state_layout = yk_index1_layout,
+        .state_get = yk_index1_get,
+        .state_set = yk_index1_set,
+        .order = order,
+        .foretells = predicts_errors,
+        .estimate = estimate,
+        .event = event,
+        .substep = yk_index1_substep,
+        .substep_input = yk_index1_substep_input,
+        .work = yk_index1_work,
+        .statistics = statistics,
+    };
+    return &ops;
+}
+
+yk_index1_options yk_index1_default(void)
+{
+    yk_index1_options own;
+    yk_scheme_fill(yk_scheme_index1(), &own);
+    return own;
 }

@@ -1,0 +1,118 @@
+/* A scheme with the options of all schemes in one struct, so that tests can vary both in loops: an option that the scheme does not
+ * have is not used. */
+#ifndef YK_TESTS_ANY_SCHEME_H
+#define YK_TESTS_ANY_SCHEME_H
+
+#include "yoke/coupling.h"
+
+typedef struct any_scheme {
+    const yk_scheme_ops *ops;
+    yk_order order;
+    yk_exchange exchange;
+    yk_explicit_inputs inputs;
+    double alpha, beta, gamma;
+    int iterations; /* of relaxed: sweeps */
+    double tolerance, relative_tolerance;
+    yk_acceleration acceleration;
+    yk_tight_velocity velocity;
+    int halvings, threads;
+    int degree;
+    yk_index1_jacobian jacobian;
+    yk_extrapolation extrapolation;
+    yk_rim_models models;
+    yk_rim_wrenches wrenches;
+    yk_rim_positions positions;
+    int exchanges;
+    yk_subsystem_list fast;
+} any_scheme;
+
+/* Explicit, with the defaults that the schemes have. */
+static inline any_scheme any_scheme_default(void)
+{
+    return (any_scheme){.ops = yk_scheme_explicit(),
+                        .inputs = YK_EXPLICIT_INPUTS_INDEX_1,
+                        .iterations = 20,
+                        .tolerance = 1e-6,
+                        .acceleration = YK_ACCELERATION_QUASI_NEWTON,
+                        .threads = 1,
+                        .degree = 3};
+}
+
+/* Any scheme's options; the largest decides the size. */
+typedef union any_options {
+    yk_explicit_options explicit_scheme;
+    yk_tight_options tight;
+    yk_monolithic_options monolithic;
+    yk_index1_options index1;
+    yk_rim_options rim;
+    yk_relaxed_options relaxed;
+} any_options;
+
+static inline yk_scheme_def any_scheme_def(const any_scheme *s, any_options *room)
+{
+    if (s->ops == yk_scheme_explicit())
+        room->explicit_scheme = (yk_explicit_options){.order = s->order,
+                                                      .exchange = s->exchange,
+                                                      .inputs = s->inputs,
+                                                      .alpha = s->alpha,
+                                                      .beta = s->beta,
+                                                      .gamma = s->gamma,
+                                                      .threads = s->threads};
+    if (s->ops == yk_scheme_tight() || s->ops == yk_scheme_loose())
+        room->tight = (yk_tight_options){.iterations = s->ops == yk_scheme_tight() ? s->iterations : 0,
+                                         .tolerance = s->tolerance,
+                                         .relative_tolerance = s->relative_tolerance,
+                                         .acceleration = s->acceleration,
+                                         .velocity = s->velocity,
+                                         .halvings = s->halvings,
+                                         .exchange = s->exchange};
+    if (s->ops == yk_scheme_monolithic()) room->monolithic = (yk_monolithic_options){.iterations = s->iterations};
+    if (s->ops == yk_scheme_index1())
+        room->index1 = (yk_index1_options){.degree = s->degree,
+                                           .iterations = s->iterations,
+                                           .tolerance = s->tolerance,
+                                           .relative_tolerance = s->relative_tolerance,
+                                           .jacobian = s->jacobian,
+                                           .threads = s->threads};
+    if (s->ops == yk_scheme_rim())
+        room->rim = (yk_rim_options){.order = s->order,
+                                     .exchange = s->exchange,
+                                     .extrapolation = s->extrapolation,
+                                     .models = s->models,
+                                     .wrenches = s->wrenches,
+                                     .positions = s->positions,
+                                     .exchanges = s->exchanges,
+                                     .fast = s->fast};
+    if (s->ops == yk_scheme_relaxed())
+        room->relaxed = (yk_relaxed_options){.order = s->order,
+                                             .acceleration = s->acceleration,
+                                             .relative_tolerance = s->relative_tolerance,
+                                             .sweeps = s->iterations,
+                                             .threads = s->threads};
+    return (yk_scheme_def){.ops = s->ops, .options = room};
+}
+
+/* A system with this scheme in place of the def's own. */
+static inline yk_status any_scheme_create(yk_context *context, const yk_system_def *def, const any_scheme *scheme,
+                                          yk_system **system)
+{
+    any_options room;
+    yk_system_def with = *def;
+    with.scheme = any_scheme_def(scheme, &room);
+    return yk_system_create(context, &with, system);
+}
+
+/* A number that the scheme counts, by the beginning of its text; -1: it counts none of that name. */
+static inline double scheme_statistic(const yk_system *system, const char *text)
+{
+    yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
+    int count = yk_system_scheme_statistics(system, rows);
+    for (int i = 0; i < count; i++) {
+        const char *a = rows[i].text, *b = text;
+        while (*b && *a == *b) a++, b++;
+        if (!*b) return rows[i].value;
+    }
+    return -1;
+}
+
+#endif
