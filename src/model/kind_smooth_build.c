@@ -614,20 +614,23 @@ static void make_shape(maker *m, const yk_node *item, yk_smooth_shape_def *shape
         (m)->def.array = (m)->array;                                                                    \
     } while (0)
 
+/* The section of an integrator has the keys that it takes; what it does not take keeps its default. */
 static void read_integrator(const yk_node *node, yk_smooth_options *options)
 {
+    const struct {
+        const char *key;
+        double *value;
+    } numbers[] = {{"rho_inf", &options->rho_inf},
+                   {"newton_relative", &options->newton_relative},
+                   {"newton_absolute", &options->newton_absolute},
+                   {"error_tolerance", &options->error_tolerance},
+                   {"stabilisation", &options->stabilisation}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (yk_node_get(node, numbers[i].key)) *numbers[i].value = yk_node_number(node, numbers[i].key);
+
     options->integrator = (yk_smooth_integrator)node->choice;
-    if (options->integrator == YK_SMOOTH_GENERALISED_ALPHA) {
-        options->form = (yk_smooth_form)yk_node_choice(node, "form");
-        options->stabilisation = yk_node_number(node, "stabilisation");
-    } else {
-        options->error_tolerance = yk_node_number(node, "error_tolerance");
-    }
-    if (options->integrator == YK_SMOOTH_RUNGE_KUTTA) return;
-    options->rho_inf = yk_node_number(node, "rho_inf");
-    options->newton_relative = yk_node_number(node, "newton_relative");
-    options->newton_absolute = yk_node_number(node, "newton_absolute");
-    options->newton_iterations = yk_node_integer(node, "iterations");
+    if (yk_node_get(node, "form")) options->form = (yk_smooth_form)yk_node_choice(node, "form");
+    if (yk_node_get(node, "iterations")) options->newton_iterations = yk_node_integer(node, "iterations");
 }
 
 /* What Newton's method may leave of a step's local error where steps are repeated and compared: the coupling takes the

@@ -61,6 +61,7 @@ static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_work
         /* Converged quadratically: the next gap would be rounding. */
         if (gap < limit && change < 1e-6) return YK_OK;
     }
+
     if (gap < limit) return YK_OK;
     char owner[128];
     return yk_fail(
@@ -72,6 +73,7 @@ static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_work
 
 static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
 {
+    /* The nearest velocities that satisfy all rows. */
     yk_smooth_assemble(model, work, solver, LEVEL_VELOCITY);
     yk_status status = solve_start(model, work, solver);
     if (status != YK_OK) return status;
@@ -88,6 +90,7 @@ static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_work
         frame->angular_velocity = yk_v3_sub(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
         again = true;
     }
+
     if (again) {
         yk_smooth_assemble(model, work, NULL, LEVEL_VELOCITY);
         yk_smooth_solve_refined(model, work, solver);
@@ -119,6 +122,8 @@ yk_status yk_smooth_begin(yk_smooth *smooth)
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
     clock_state *clock = state->clock;
+
+    /* The matrix of the masses, with all nodes that have none held a little. */
     work->c = 0;
     work->damping = yk_smooth_damping_at(model, work->t);
     work->compliance = START_COMPLIANCE;
@@ -135,14 +140,18 @@ yk_status yk_smooth_begin(yk_smooth *smooth)
     yk_smooth_read_accelerations(model, work);
     yk_smooth_momenta(model, work);
 
+    /* The state, and the powers at its time. */
     yk_smooth_state_from_trial(model, state, work);
     yk_smooth_drive_powers(model, work);
     clock->supply = work->supply;
     clock->port_supply = work->port_supply;
     clock->loss = work->loss + yk_smooth_beam_loss(model, work);
 
-    yk_status outcome = yk_smooth_find_redundant(smooth); /* where no node is heavy because it is to be kept */
+    /* Redundant rows, with the matrix in which no node is heavy because it is to be kept. */
+    yk_status outcome = yk_smooth_find_redundant(smooth);
     if (outcome < 0) return outcome;
+
+    /* The integrator's own first factors. */
     work->idle_mass = 0;
     clock->steps = 0;
     status = model->integrator->begin(smooth);
@@ -155,6 +164,7 @@ static void initial_state(yk_smooth *smooth, double t, double h)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
+
     memset(state->image, 0, state->words * sizeof *state->image);
     for (int i = 0; i < model->node_count; i++) {
         const yk_smooth_node_def *node = &model->def.nodes[i];
@@ -167,10 +177,12 @@ static void initial_state(yk_smooth *smooth, double t, double h)
         now->angular_velocity = node->angular_velocity;
         state->before[i].orientation = now->orientation;
     }
+
     yk_smooth_start_flexibles(model, state);
     state->clock->t = t;
     state->clock->h = h;
 
+    /* Ports exert nothing yet, and nothing is prescribed. */
     for (int i = 0; i < model->def.port_count; i++) work->wrench[i] = (yk_wrench){0};
     for (int i = model->node_count; i < model->frame_count; i++) work->trial[i].frame = yk_frame_ground();
     yk_smooth_keep_inputs(model, state, work);
@@ -188,6 +200,7 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     smooth->solver.factorisations = 0;
     yk_smooth_watch_reset(smooth);
 
+    /* Positions. */
     work->input_time = 0;
     yk_smooth_input_frames(model, work);
     work->c = 0;
@@ -196,6 +209,8 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     work->idle_mass = START_IDLE_MASS;
     yk_status status = assemble_positions(model, work, &smooth->solver);
     if (status != YK_OK) return status;
+
+    /* The rest. */
     status = yk_smooth_begin(smooth);
 
     /* Multipliers of constraints at position level repeat their errors by a factor of about -rho_inf from step to step, and
@@ -208,6 +223,7 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
                "take 0.9 or less",
                model->def.name, options->rho_inf);
 
+    /* From there to static equilibrium, where it is wanted. */
     if (status < 0 || !options->static_start) return status;
     yk_status rest = yk_smooth_equilibrium(smooth);
     return rest == YK_OK ? yk_smooth_begin(smooth) : rest;
