@@ -29,20 +29,21 @@ static const yk_input_weights INDEX_2 = {1, 1, 0}, INDEX_3 = {1, 0, 0};
 void yk_explicit_motion_input(yk_system *system, int number, const yk_input_weights *weights, bool a_advanced)
 {
     yk_interface *interface = &system->interfaces[number];
+    const yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
+    int a_port = interface->def.wrench_port, b_port = interface->def.motion_port;
     yk_motion predicted;
-    const yk_motion *a_end = yk_system_motion(system, number, 0);
+    const yk_motion *a_end = &a->values[a_port].motion;
     if (!a_advanced) {
         yk_system_predict(system, number, &predicted);
         a_end = &predicted;
     }
     interface->origin = a_end->position;
 
-    yk_input *input = &yk_interface_b(system, interface)->inputs[interface->def.motion_port];
     if (weights)
-        yk_input_modified(interface->kind, interface->def.constrained, weights, system->h,
-                          yk_system_motion_before(system, number, 1), a_end, input);
+        yk_input_modified(interface->kind, interface->def.constrained, weights, system->h, &b->before[b_port], a_end,
+                          &b->inputs[b_port]);
     else
-        yk_input_original(interface->kind, yk_system_motion_before(system, number, 0), a_end, input);
+        yk_input_original(interface->kind, &a->before[a_port], a_end, &b->inputs[b_port]);
 }
 
 static void set_wrench_inputs(yk_system *system, int participant)
@@ -80,8 +81,10 @@ static void advance_range(void *user, size_t begin, size_t end, size_t chunk)
 static yk_status jacobi(const explicit_scheme *x, yk_system *system)
 {
     /* The wrenches of the last step belong to where the partners were at its end. */
-    for (int i = 0; i < system->interface_count; i++)
-        system->interfaces[i].origin = yk_system_motion_before(system, i, 0)->position;
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_interface *interface = &system->interfaces[i];
+        interface->origin = yk_interface_a(system, interface)->before[interface->def.wrench_port].position;
+    }
 
     for (int i = 0; i < system->participant_count; i++) {
         set_wrench_inputs(system, i);

@@ -92,8 +92,7 @@ static void exchanged_work(const yk_system *system, const yk_interface *interfac
     /* Side A. A wrench that changes over the step is met by the two sides at different times. */
     yk_wrench received = interface->applied, late = {{0, 0, 0}, {0, 0, 0}};
     bool changes = input->degree == 1, single = a->substeps == 1 && b->substeps == 1;
-    bool both_integrate = yk_follows_polynomials(a->subsystem) && yk_follows_polynomials(b->subsystem);
-    if (changes && single && both_integrate) {
+    if (changes && single && yk_follows_polynomials(a->subsystem) && yk_follows_polynomials(b->subsystem)) {
         /* Both sides integrate over the step: what they exchanged in its middle counts, not at its end. */
         late.force = yk_v3_scale(0.5 * system->h, input->linear[1]);
         late.torque = yk_v3_scale(0.5 * system->h, input->angular[1]);

@@ -104,7 +104,6 @@ static void add_arms(const yk_system *system, yk_participant *m, double t, doubl
 
 static yk_status step_in_parts(yk_system *system, yk_participant *m, const participant_call *call)
 {
-    const yk_scheme_ops *scheme = system->scheme->ops;
     int participant = (int)(m - system->participants), substeps = call->substeps;
     double h = call->h / substeps;
     bool arms = system->traits & YK_SCHEME_MOVES_TORQUES;
@@ -123,7 +122,7 @@ static yk_status step_in_parts(yk_system *system, yk_participant *m, const parti
                                                        &m->values[port].wrench);
         if (arms) add_arms(system, m, (i + 1) * h, 1.0 / substeps, false);
         yk_ledger_add_substep(m, h);
-        if (scheme->substep) scheme->substep(system->scheme, system, participant, i + 1);
+        if (system->substep) system->substep(system->scheme, system, participant, i + 1);
     }
 
     /* As a wrench at its own marker where that is now. */
@@ -133,8 +132,7 @@ static yk_status step_in_parts(yk_system *system, yk_participant *m, const parti
 
 static yk_status step_participant(yk_system *system, yk_participant *m, const participant_call *call)
 {
-    const yk_scheme_ops *scheme = system->scheme->ops;
-    if (scheme->substep) scheme->substep(system->scheme, system, (int)(m - system->participants), 0);
+    if (system->substep) system->substep(system->scheme, system, (int)(m - system->participants), 0);
     if (call->prepare) {
         yk_status status = call->prepare(system, (int)(m - system->participants), call->user);
         if (status < 0) return status;
@@ -171,12 +169,11 @@ static inline yk_status call_participant(yk_system *system, int participant, par
     s->steps += call->substeps;
 
     yk_system_gather(m);
-    const yk_scheme_ops *scheme = system->scheme->ops;
     if (call->substeps > 1) {
         for (int port = 0; port < m->port_count; port++) m->values[port].wrench = m->mean_wrenches[port];
         yk_wires_read(m);
-    } else if (scheme->substep) {
-        scheme->substep(system->scheme, system, participant, 1);
+    } else if (system->substep) {
+        system->substep(system->scheme, system, participant, 1);
     }
     m->advanced = true;
     return m->status;
@@ -281,7 +278,8 @@ void yk_system_pack_wrenches(yk_system *system, int participant)
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface)) continue;
-        yk_wrench wrench = yk_system_required_wrench(system, i);
+        const yk_port_value *b = &yk_interface_b(system, interface)->values[interface->def.motion_port];
+        yk_wrench wrench = yk_wrench_opposite(interface->kind, b, interface->origin);
         fresh = yk_wrench_pack(interface->kind, &wrench, fresh);
         applied = yk_wrench_pack(interface->kind, &interface->applied, applied);
     }

@@ -85,6 +85,7 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
     status = yk_wiring_create(system, def);
     const yk_scheme_def *scheme = &system->scheme_def;
     if (status == YK_OK) status = scheme->ops->create(system, scheme->options, &system->scheme);
+    system->substep = scheme->ops->substep;
     if (status == YK_OK) status = yk_controller_create(system, &def->control);
     if (status == YK_OK) status = yk_system_check_rollback(system);
     return status;

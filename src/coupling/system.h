@@ -98,6 +98,8 @@ struct yk_system {
     yk_scheme_def scheme_def; /* with the copy of the options */
     void *options;
     int *option_items; /* of the lists in them */
+    /* Of the scheme's operations, beside the participants that call it at every step; NULL: it has none. */
+    void (*substep)(yk_scheme *scheme, yk_system *system, int participant, int number);
     unsigned traits;
     double start, step;
     int64_t step_count;
