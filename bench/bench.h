@@ -26,7 +26,7 @@
 typedef struct bench bench;
 
 typedef struct bench_case {
-    const char *name; /* "room/what", unique */
+    const char *name; /* "module/what", unique */
     const char *unit; /* what one cost belongs to: "step", "contact and sweep", ... */
     void (*run)(bench *run);
     const char *relative_to; /* name of the case that the ratio is taken to; NULL: none */

@@ -1,4 +1,4 @@
-/* All cases: one table per room. */
+/* All cases: one table per module. */
 #include "bench.h"
 
 const bench_case *const bench_tables[] = {

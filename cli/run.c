@@ -286,6 +286,9 @@ static int run_scenario(const loaded *l, const request *q)
         return EXIT_UNTRUSTED;
     }
     int code = print_refusal(l->context, NULL, status);
+    bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
+    if (numerical && yk_scenario_get(l->scenario)->interface_count > 0)
+        fprintf(stderr, "yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
     if (!report.recorded) print_parts(files);
     return code;
 }

@@ -1,5 +1,5 @@
-# One library out of all rooms, and what `cmake --install` puts beside it: public headers, pkg-config file, CMake package.
-# Included after src/, because it collects the rooms that src/ made.
+# One library out of all modules, and what `cmake --install` puts beside it: public headers, pkg-config file, CMake package.
+# Included after src/, because it collects the modules that src/ made.
 #
 #   libyoke.so   exports what the public headers declare and nothing else
 #   libyoke.a    the same objects, for programs that want one file
@@ -7,12 +7,12 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-get_property(rooms GLOBAL PROPERTY YOKE_ROOMS)
+get_property(modules GLOBAL PROPERTY YOKE_MODULES)
 get_property(libraries GLOBAL PROPERTY YOKE_LIBRARIES)
 list(REMOVE_DUPLICATES libraries)
 set(objects "")
-foreach(room ${rooms})
-  list(APPEND objects $<TARGET_OBJECTS:${room}>)
+foreach(module ${modules})
+  list(APPEND objects $<TARGET_OBJECTS:${module}>)
 endforeach()
 
 file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/yoke/*.h)

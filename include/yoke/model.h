@@ -76,7 +76,7 @@ yk_scenario_def yk_scenario_default(void);
 
 /* Reads and checks a scenario and creates its subsystems. All mistakes are reported to the diagnostics, in the order of
  * the file; with any error the status is YK_ERROR_INPUT and *scenario NULL. The diagnostics may hold warnings
- * afterwards. The scenario keeps nothing of the def. */
+ * afterwards; NULL: only the first mistake is kept, in yk_last_message(). The scenario keeps nothing of the def. */
 yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def, yk_diagnostics *diagnostics,
                            yk_scenario **scenario);
 /* Destroys its subsystems and its system too. */

@@ -26,11 +26,11 @@ const char *yk_scheme_name_with(unsigned trait)
 static void write_remedy(const yk_system *system, char *text, size_t capacity)
 {
     if (system->traits & YK_SCHEME_MERGES)
-        snprintf(text, capacity, "use a smaller time.step");
+        snprintf(text, capacity, "use a smaller macro step");
     else if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
-        snprintf(text, capacity, "let `yoke advise` find a scheme and a step");
+        snprintf(text, capacity, "use a smaller macro step");
     else
-        snprintf(text, capacity, "use coupling.scheme %s, or let `yoke advise` find a scheme and a step",
+        snprintf(text, capacity, "use the scheme %s, or a smaller macro step",
                  yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
 }
 

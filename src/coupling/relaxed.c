@@ -264,11 +264,11 @@ static yk_status not_converged(const work *w, yk_status status, int part, int sw
     return yk_fail(
         system->context, status,
         "at t = %g s (step %lld of scheme relaxed) subsystem '%s' still changes by %.3g of the typical velocity after "
-        "%d sweeps: it is too stiff against its neighbours for this step; use %sa smaller time.step, more "
-        "coupling.sweeps, a smaller integrator.stabilisation (such as 0.1 over the step), put stiff neighbours into "
+        "%d sweeps: it is too stiff against its neighbours for this step; use %sa smaller macro step, more "
+        "sweeps, a smaller stabilisation of its constraints (such as 0.1 over the step), put stiff neighbours into "
         "one subsystem, or take the scheme monolithic",
         system->t + system->h, (long long)system->step_count + 1, part_name(w, part), change, sweeps,
-        plain ? "coupling.acceleration quasi-newton, " : "");
+        plain ? "quasi-Newton acceleration, " : "");
 }
 
 static yk_status sweep_group(work *w)

@@ -67,8 +67,8 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
                        def->tolerance, def->absolute, smallest, largest, system->step);
     if (is_controlled(system) && system->interface_count == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "step control measures the motions of interfaces, and with scheme %s there are none: set "
-                       "time.tolerance to 0, or choose another scheme",
+                       "step control measures the motions of interfaces, and with scheme %s there are none: take "
+                       "steps of one size, or another scheme",
                        yk_system_scheme_name(system));
     for (int i = 0; i < def->event_count; i++) {
         bool ascending = i == 0 || def->events[i] > def->events[i - 1];
@@ -329,8 +329,8 @@ static yk_status never_converges(yk_system *system, double t, const yk_step_repo
     return yk_fail(
         system->context, YK_ERROR_DIVERGED,
         "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the smallest one "
-        "(%g s) the interface wrenches still change by %g (N, N m); use %s, coupling.scheme %s, or exchange the "
-        "sides (`between`): the one that takes the motion cannot give way to a wall",
+        "(%g s) the interface wrenches still change by %g (N, N m); use %s, the scheme %s, or exchange the "
+        "sides of the interface: the one that takes the motion cannot give way to a wall",
         t, scheme->name, system->control.def.smallest, report->wrench_change, remedy,
         yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
 }

@@ -191,7 +191,7 @@ static void count_unconverged(yk_system *system, double t, double h, const yk_st
     const yk_scheme_def *scheme = &system->scheme_def;
     double absolute = 0, relative = 0;
     if (scheme->ops->tolerances) scheme->ops->tolerances(scheme->options, &absolute, &relative);
-    const char *remedy = scheme->ops->remedy ? scheme->ops->remedy(system->scheme) : "a smaller time.step";
+    const char *remedy = scheme->ops->remedy ? scheme->ops->remedy(system->scheme) : "a smaller macro step";
     yk_fail(
         system->context, YK_NOT_CONVERGED,
         "at t = %g s the scheme %s did not converge in %d iterations: the interface wrenches still change by %g (N, "

@@ -193,10 +193,19 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def, yk_d
     made->context = context;
     made->store.context = context;
     made->schemes = (yk_schemes){.own = def->schemes, .own_count = def->scheme_count};
-    made->resolver = (yk_resolver){.store = &made->store, .diagnostics = diagnostics, .refinement = def->refinement};
-    yk_status status = load(made, def);
-    made->resolver.diagnostics = NULL;
-    if (status != YK_OK) {
+
+    /* Who wants no list of mistakes still gets the first of them in the last message. */
+    yk_diagnostics *own = NULL;
+    yk_status status = diagnostics ? YK_OK : yk_diagnostics_create(context, &own);
+    if (status >= 0) {
+        made->resolver = (yk_resolver){
+            .store = &made->store, .diagnostics = diagnostics ? diagnostics : own, .refinement = def->refinement};
+        status = load(made, def);
+        made->resolver.diagnostics = NULL;
+    }
+    yk_diagnostics_destroy(own);
+
+    if (status < 0) {
         yk_scenario_destroy(made);
         return status;
     }

@@ -261,7 +261,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
     yk_port_model *a = &whole->ports[at_a.ports + (size_t)joint->port_a];
     yk_port_model *b = &whole->ports[at_b.ports + (size_t)joint->port_b];
 
-    /* Joints of this room that together hold and prescribe these motions. */
+    /* Joints of this solver that together hold and prescribe these motions. */
     unsigned driven = 0;
     for (int k = 0; joint->drive && k < 6; k++)
         if (joint->drive[k].evaluate) driven |= 1u << k;

@@ -310,7 +310,7 @@ static yk_status diverged(const yk_smooth_model *model, const yk_smooth_workspac
 {
     return yk_fail(model->context, YK_ERROR_DIVERGED,
                    "its equations do not converge at t = %g: the step is too large for its stiffness; use a smaller "
-                   "time.step",
+                   "macro step",
                    work->t);
 }
 

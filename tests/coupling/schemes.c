@@ -255,7 +255,7 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
     assert_non_null(strstr(message, "at interface 'joint' between '"));
     assert_non_null(strstr(message, " to t = "));
     assert_non_null(strstr(message, "subsystem '"));
-    assert_non_null(strstr(message, "coupling.scheme index1"));
+    assert_non_null(strstr(message, "the scheme index1"));
     close_masses(&p);
 }
 

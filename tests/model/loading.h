@@ -1,4 +1,4 @@
-/* What the tests of the model room fraction: loading a text and looking at what was said about it. */
+/* What the tests of the model module share: loading a text and looking at what was said about it. */
 #ifndef YOKE_TESTS_MODEL_LOADING_H
 #define YOKE_TESTS_MODEL_LOADING_H
 

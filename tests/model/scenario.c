@@ -474,6 +474,22 @@ static void components_may_stand_behind_a_colon(void **state)
     unload(&l);
 }
 
+static void diagnostics_may_be_left_out(void **state)
+{
+    (void)state;
+    yk_context *context = yk_context_create(NULL);
+    yk_scenario_def def = yk_scenario_default();
+    yk_scenario *scenario;
+    def.path = "file.yaml";
+    def.text = "time: {end: 1, step: 0.1}\nsubsystems: {a: {solver: oscillator, mas: 1}}\n";
+    assert_int_equal(yk_scenario_load(context, &def, NULL, &scenario), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_last_message(context), "line 2"));
+    def.text = "time: {end: 1, step: 0.1}\nsubsystems: {a: {solver: oscillator, mass: 1}}\n";
+    assert_int_equal(yk_scenario_load(context, &def, NULL, &scenario), YK_OK);
+    yk_scenario_destroy(scenario);
+    yk_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +510,7 @@ int main(void)
         cmocka_unit_test(parameters_fill_in_names),
         cmocka_unit_test(components_may_stand_behind_a_colon),
         cmocka_unit_test(every_default_is_valid),
+        cmocka_unit_test(diagnostics_may_be_left_out),
         cmocka_unit_test(the_reference_in_docs_is_up_to_date),
     };
     return cmocka_run_group_tests_name("scenario", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Small scenes for the tests of the nonsmooth room. */
+/* Small scenes for the tests of the nonsmooth module. */
 #ifndef YOKE_TESTS_NONSMOOTH_SCENE_H
 #define YOKE_TESTS_NONSMOOTH_SCENE_H
 

@@ -189,7 +189,8 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
     return yk_fail(
         system->context, status,
         "at t = %g s the joints between the subsystems have no unique forces: the motions of both sides do not "
-        "follow them; remove interfaces that join what is already joined, or choose coupling.exchange motion",
+        "follow them; remove interfaces that join what is already joined, or let the interfaces exchange motion and "
+        "wrench",
         system->t + h);
 }
 

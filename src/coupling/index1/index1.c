@@ -247,7 +247,7 @@ static yk_status find_jacobian(yk_system *system)
         system->context, status,
         "at t = %g s scheme index1 has no coupling Jacobian: the motions at the interfaces do not follow their "
         "wrenches independently on position, velocity and acceleration level; give the subsystems four or more "
-        "substeps, a smaller coupling.degree, or remove interfaces that join what is already joined",
+        "substeps, a smaller degree of the wrenches, or remove interfaces that join what is already joined",
         system->t + system->h);
 }
 
@@ -351,7 +351,7 @@ static yk_status give_up(const yk_system *system, const newton *n)
     return yk_fail(
         system->context, YK_ERROR_DIVERGED,
         "at t = %g s (step %lld) scheme index1 finds no wrenches that hold the joints: after %d corrections they "
-        "still change by %g (N, N m) of %g; take a smaller time.step, or let time.tolerance choose it",
+        "still change by %g (N, N m) of %g; take a smaller macro step, or let step control choose it",
         system->t + system->h, (long long)system->step_count + 1, n->corrections, n->now.change, n->now.size);
 }
 
@@ -631,7 +631,7 @@ static yk_causality second_side(const void *own, const yk_joined_ports *joined)
 static const char *remedy(const yk_scheme *scheme)
 {
     (void)scheme;
-    return "more coupling.iterations or a smaller time.step";
+    return "more iterations or a smaller macro step";
 }
 
 static int statistics(const yk_scheme *scheme, const yk_system *system, yk_scheme_statistic *rows)

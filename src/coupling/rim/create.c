@@ -50,9 +50,8 @@ static yk_status choose_fast(yk_system *system)
     }
     /* Interfaces in balance need no fast side. */
     if (any || yk_rim_of(system)->balance) return YK_OK;
-    return yk_fail(
-        system->context, YK_ERROR_ARGUMENT,
-        "scheme rim needs a fast subsystem, and all take wrenches: name those that are fast in coupling.fast");
+    return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                   "scheme rim needs a fast subsystem, and all take wrenches: name those that are fast");
 }
 
 static int common_divisor(int a, int b)

@@ -36,11 +36,12 @@ yk_status yk_rim_check_model(yk_system *system, int participant)
     yk_rim_of(system)->participants[participant].steps = whole && m->subsystem->ops->step_model;
     if (yk_rim_of(system)->participants[participant].steps) return YK_OK;
     if (known(system, m) || yk_participant_can_return(m)) return YK_OK;
-    return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                   "scheme rim needs to know how subsystem '%s' (%s) answers to wrenches, but it neither tells an "
-                   "interface model nor can it return to an earlier state; choose coupling.extrapolation hold, linear "
-                   "or quadratic",
-                   m->name, m->subsystem->ops->kind);
+    return yk_fail(
+        system->context, YK_ERROR_CAPABILITY,
+        "scheme rim needs to know how subsystem '%s' (%s) answers to wrenches, but it neither has an "
+        "interface model nor can return to an earlier state; extrapolate its motion instead (hold, linear or "
+        "quadratic)",
+        m->name, m->subsystem->ops->kind);
 }
 
 /* Units ------------------------------------------------------------------------------------------------------------ */

@@ -421,8 +421,8 @@ static yk_causality second_side(const void *own, const yk_joined_ports *joined)
 static const char *remedy(const yk_scheme *scheme)
 {
     const yk_tight *x = (const yk_tight *)scheme;
-    if (x->options.acceleration != YK_ACCELERATION_QUASI_NEWTON) return "coupling.acceleration quasi-newton";
-    return "more coupling.iterations or a smaller time.step";
+    if (x->options.acceleration != YK_ACCELERATION_QUASI_NEWTON) return "quasi-Newton acceleration";
+    return "more iterations or a smaller macro step";
 }
 
 #define OPERATIONS                                                                                                    \

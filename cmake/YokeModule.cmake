@@ -1,4 +1,4 @@
-# yoke_room(NAME SOURCES ... LINKS ... [PRIVATE_LINKS ...]): a room of the house as a static library yk_NAME.
+# yoke_module(NAME SOURCES ... LINKS ... [PRIVATE_LINKS ...]): a module of the library as a static library yk_NAME.
 # yoke_test(NAME SOURCES ... LINKS ...): a cmocka program that ctest runs, labelled with its folder.
 
 set(YOKE_WARNINGS
@@ -21,15 +21,15 @@ function(yoke_compile_options target)
   target_compile_options(${target} PRIVATE ${YOKE_WARNINGS} ${YOKE_FLOATING_POINT})
 endfunction()
 
-function(yoke_room name)
+function(yoke_module name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   set(target yk_${name})
   add_library(${target} STATIC ${ROOM_SOURCES})
   yoke_compile_options(${target})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
-  set_property(GLOBAL APPEND PROPERTY YOKE_ROOMS ${target})
-  # What the one library of all rooms has to link (cmake/YokePackage.cmake).
+  set_property(GLOBAL APPEND PROPERTY YOKE_MODULES ${target})
+  # What the one library of all modules has to link (cmake/YokePackage.cmake).
   set(libraries ${ROOM_LINKS} ${ROOM_PRIVATE_LINKS})
   list(FILTER libraries EXCLUDE REGEX "^yk_")
   set_property(GLOBAL APPEND PROPERTY YOKE_LIBRARIES ${libraries})
