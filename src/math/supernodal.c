@@ -355,11 +355,6 @@ void yk_supernodal_destroy(yk_supernodal *lu)
     yk_release(context, lu);
 }
 
-size_t yk_supernodal_size(const yk_supernodal *lu)
-{
-    return lu->size;
-}
-
 /* Where row i stands among the rows of a supernode. */
 static size_t position_of(const yk_supernodal *lu, const supernode *node, int i)
 {

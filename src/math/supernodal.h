@@ -38,8 +38,6 @@ typedef struct yk_supernodal_def {
 yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def, yk_supernodal **lu);
 void yk_supernodal_destroy(yk_supernodal *lu);
 
-/* Numbers that the factors take. */
-size_t yk_supernodal_size(const yk_supernodal *lu);
 /* Where the number at a row and column of the matrix belongs in the array that yk_supernodal_clear returns. */
 size_t yk_supernodal_place(const yk_supernodal *lu, int row, int column);
 double *yk_supernodal_clear(yk_supernodal *lu);
