@@ -347,6 +347,7 @@ void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_
                       double *rate)
 {
     pair p = pair_of(law, body_a, body_b);
+
     switch (table[law->kind].traits.motion) {
     case YK_FORCE_LENGTH:
         *value = yk_v3_norm(p.d);

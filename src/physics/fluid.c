@@ -8,6 +8,7 @@ static double within(const yk_fluid *fluid, double p)
     double b = fluid->b;
     double square = a * a - 4 * b;
     double ratio = p / (2 + a * p);
+
     if (square > 0) {
         double root = sqrt(square);
         return 2 / root * atanh(root * ratio);

@@ -23,6 +23,7 @@ static void log_events(yk_hydraulic *self)
         [YK_LIMITED] = "the spool's command was limited",
         [YK_BEYOND_RANGE] = "a pressure was beyond the range of the fluid's bulk modulus",
     };
+
     for (int i = 0; self->ran && i < self->count; i++) {
         const yk_hydraulic_ledger *b = self->slots[i].ledger;
         for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {

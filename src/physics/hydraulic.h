@@ -2,8 +2,8 @@
  *
  * Every cylinder NAME has two ports:
  *
- *   NAME         scalar, takes the motion of the actuator (length and rate) and answers with the wrench. The cylinder
- *                pushes its ends apart with the opposite of that wrench: what the mechanism's actuator receives.
+ *   NAME         scalar, takes the motion of the actuator (length and rate) and answers with the force. The cylinder
+ *                pushes its ends apart with the opposite of that force: what the mechanism's actuator receives.
  *   NAME.spool   signal, the command of its valve; where it is not connected, the function of the def
  *
  * The pressures are integrated by the Radau IIA method of order 5 (math/radau.h), in steps of a fixed size or with

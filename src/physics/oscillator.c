@@ -18,7 +18,7 @@
 typedef struct oscillator_state {
     double x, v, a;                      /* at t(n) */
     double x_before, v_before, a_before; /* at t(n-1) */
-    double wrench;                       /* on the oscillator, from the port */
+    double port_force;                   /* on the oscillator, from the port */
     double step_before;                  /* size of the last step (s); 0 before the first */
     double time;
     double dissipated, work, port_work;
@@ -50,7 +50,7 @@ typedef struct exact_map {
 typedef struct oscillator oscillator;
 
 typedef struct integrator_row {
-    void (*step_wrench)(oscillator *self, double t, double h, const yk_input *input);
+    void (*step_force)(oscillator *self, double t, double h, const yk_input *input);
     void (*step_motion)(oscillator *self, double t, double h, const yk_input *input);
     void (*response)(const oscillator *self, double h, int power, double response[3]);
     double sample; /* see yk_step_model */
@@ -80,7 +80,7 @@ static double external_force(const oscillator *self, double t)
 }
 
 /* What the mass needs from the port to move like this. */
-static double wrench_needed(const oscillator *self, double t, double x, double v, double a)
+static double force_needed(const oscillator *self, double t, double x, double v, double a)
 {
     return self->def.mass * a + self->def.damping * v + self->def.stiffness * x - external_force(self, t);
 }
@@ -122,19 +122,19 @@ static void accept(oscillator *self, double h, double x, double v, double a)
 }
 
 /* paper explicit (37): implicit in x, v and the input at the end of the step. */
-static void two_step_wrench(oscillator *self, double t, double h, const yk_input *input)
+static void two_step_force(oscillator *self, double t, double h, const yk_input *input)
 {
     double m = self->def.mass;
     double k = self->def.stiffness;
     double c = self->def.damping;
-    double wrench = input ? yk_input_scalar(input, h) : 0;
+    double port_force = input ? yk_input_scalar(input, h) : 0;
 
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
-    double load = wrench + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
+    double load = port_force + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
     double a = load / (m + b * (c + b * k));
     double v = known_v + b * a;
-    self->now.wrench = wrench;
+    self->now.port_force = port_force;
     accept(self, h, known_x + b * v, v, a);
 }
 
@@ -145,7 +145,7 @@ static void two_step_motion(oscillator *self, double t, double h, const yk_input
     double x = yk_input_scalar(input, h);
     double v = (x - known_x) / b;
     double a = (v - known_v) / b;
-    self->now.wrench = wrench_needed(self, t + h, x, v, a);
+    self->now.port_force = force_needed(self, t + h, x, v, a);
     accept(self, h, x, v, a);
 }
 
@@ -163,16 +163,16 @@ static double mean_over_step(const yk_input *input, double h)
     return sum;
 }
 
-static void semi_implicit_wrench(oscillator *self, double t, double h, const yk_input *input)
+static void semi_implicit_force(oscillator *self, double t, double h, const yk_input *input)
 {
     const oscillator_state *s = &self->now;
     double k = self->def.stiffness;
     double c = self->def.damping;
-    double wrench = input ? mean_over_step(input, h) : 0;
-    double force = wrench + external_force(self, t) - k * s->x - c * s->v;
+    double port_force = input ? mean_over_step(input, h) : 0;
+    double force = port_force + external_force(self, t) - k * s->x - c * s->v;
     double a = force / self->def.mass;
     double v = s->v + h * a;
-    self->now.wrench = wrench;
+    self->now.port_force = port_force;
     accept(self, h, s->x + h * v, v, a);
 }
 
@@ -183,7 +183,7 @@ static void semi_implicit_motion(oscillator *self, double t, double h, const yk_
     const oscillator_state *s = &self->now;
     double v = yk_input_scalar_rate(input, h) - (s->x - yk_input_scalar(input, 0)) / h;
     double a = (v - s->v) / h;
-    self->now.wrench = wrench_needed(self, t, s->x, s->v, a);
+    self->now.port_force = force_needed(self, t, s->x, s->v, a);
     accept(self, h, s->x + h * v, v, a);
 }
 
@@ -212,7 +212,7 @@ static void exact_prepare(oscillator *self, double h)
     self->exact.step = h;
 }
 
-static void exact_wrench(oscillator *self, double t, double h, const yk_input *input)
+static void exact_force(oscillator *self, double t, double h, const yk_input *input)
 {
     double u[YK_INPUT_COEFFICIENTS] = {0};
     for (int i = 0; input && i <= input->degree; i++) u[i] = factorial[i] * input->linear[i].x;
@@ -239,9 +239,9 @@ static void exact_wrench(oscillator *self, double t, double h, const yk_input *i
         for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++) y[i] += by_input[j] * u[j];
     }
 
-    double wrench = input ? yk_input_scalar(input, h) : 0;
-    double force = wrench + external_force(self, t + h) - self->def.stiffness * y[0] - self->def.damping * y[1];
-    self->now.wrench = wrench;
+    double port_force = input ? yk_input_scalar(input, h) : 0;
+    double force = port_force + external_force(self, t + h) - self->def.stiffness * y[0] - self->def.damping * y[1];
+    self->now.port_force = port_force;
     accept(self, h, y[0], y[1], force / self->def.mass);
 }
 
@@ -252,7 +252,7 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
     double v = yk_input_scalar_rate(input, h);
     if (input->degree >= 2) {
         double a = yk_input_scalar_second_rate(input, h);
-        self->now.wrench = wrench_needed(self, t + h, x, v, a);
+        self->now.port_force = force_needed(self, t + h, x, v, a);
         accept(self, h, x, v, a);
         return;
     }
@@ -263,7 +263,7 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
     double mean_x = yk_input_scalar(input, h / 2);
     double mean_force =
         (external_force(self, t) + 4 * external_force(self, t + h / 2) + external_force(self, t + h)) / 6;
-    self->now.wrench =
+    self->now.port_force =
         def->mass * (v - self->now.v) / h + def->damping * (x - self->now.x) / h + def->stiffness * mean_x - mean_force;
     accept(self, h, x, v, a);
 }
@@ -297,9 +297,9 @@ static void exact_response(const oscillator *self, double h, int power, double r
 }
 
 static const integrator_row integrators[] = {
-    [YK_OSCILLATOR_TWO_STEP] = {two_step_wrench, two_step_motion, two_step_response, 1},
-    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_wrench, semi_implicit_motion, semi_implicit_response, 0},
-    [YK_OSCILLATOR_EXACT] = {exact_wrench, exact_motion, exact_response, 0.5},
+    [YK_OSCILLATOR_TWO_STEP] = {two_step_force, two_step_motion, two_step_response, 1},
+    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_force, semi_implicit_motion, semi_implicit_response, 0},
+    [YK_OSCILLATOR_EXACT] = {exact_force, exact_motion, exact_response, 0.5},
 };
 
 /* Operations ----------------------------------------------------------------------------------------------------- */
@@ -335,14 +335,14 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, c
             s.v = yk_input_scalar_rate(inputs, 0);
         }
         s.a = yk_input_scalar_second_rate(inputs, 0);
-        s.wrench = wrench_needed(self, t, s.x, s.v, s.a);
+        s.port_force = force_needed(self, t, s.x, s.v, s.a);
         self->now = s;
         return YK_OK;
     }
 
     double own_force = external_force(self, t) - def->stiffness * s.x - def->damping * s.v;
-    if (inputs && self->causality == YK_TAKES_WRENCH) s.wrench = yk_input_scalar(inputs, 0);
-    s.a = (own_force + s.wrench) / def->mass;
+    if (inputs && self->causality == YK_TAKES_WRENCH) s.port_force = yk_input_scalar(inputs, 0);
+    s.a = (own_force + s.port_force) / def->mass;
     self->now = s;
     return YK_OK;
 }
@@ -355,17 +355,17 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
     double v_middle = 1.5 * (s->x - before->x) / h - 0.25 * (before->v + s->v);
     double v_end = s->v;
 
-    /* The wrench at the port: as given, or as needed. */
-    double u_begin = s->wrench;
-    double u_middle = s->wrench;
-    double u_end = s->wrench;
+    /* The force at the port: as given, or as needed. */
+    double u_begin = s->port_force;
+    double u_middle = s->port_force;
+    double u_end = s->port_force;
     if (self->causality == YK_TAKES_WRENCH) {
         u_begin = yk_input_scalar(input, 0);
         u_middle = yk_input_scalar(input, h / 2);
         u_end = yk_input_scalar(input, h);
     } else if (self->def.integrator != YK_OSCILLATOR_SEMI_IMPLICIT) {
-        u_begin = before->wrench;
-        u_middle = 0.5 * (before->wrench + s->wrench);
+        u_begin = before->port_force;
+        u_middle = 0.5 * (before->port_force + s->port_force);
     }
 
     double port = h / 6 * (u_begin * v_begin + 4 * u_middle * v_middle + u_end * v_end);
@@ -381,14 +381,16 @@ static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h, co
 {
     oscillator *self = (oscillator *)subsystem;
     oscillator_state before = self->now;
+
     switch (self->causality) {
     case YK_TAKES_MOTION: self->integrator->step_motion(self, t, h, inputs); break;
-    case YK_TAKES_WRENCH: self->integrator->step_wrench(self, t, h, inputs); break;
-    default: self->integrator->step_wrench(self, t, h, NULL); break;
+    case YK_TAKES_WRENCH: self->integrator->step_force(self, t, h, inputs); break;
+    default: self->integrator->step_force(self, t, h, NULL); break;
     }
+
     self->now.time = t + h;
     add_energies(self, t, h, &before, inputs);
-    return isfinite(self->now.x + self->now.v + self->now.wrench) ? YK_OK : YK_ERROR_NOT_FINITE;
+    return isfinite(self->now.x + self->now.v + self->now.port_force) ? YK_OK : YK_ERROR_NOT_FINITE;
 }
 
 static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, double h, const yk_input *inputs,
@@ -415,7 +417,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
         return yk_fail(self->context, YK_ERROR_ARGUMENT, "oscillator: the model of a step has one velocity, not %d",
                        model->size);
 
-    /* With the wrench of the inputs, and with one newton more. */
+    /* With the force of the inputs, and with one newton more. */
     oscillator_state before = self->now;
     int steps = model->steps > 1 ? model->steps : 1;
     double part = h / steps;
@@ -427,7 +429,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
         self->now = before;
         for (int i = 0; i < steps; i++) {
             yk_input own = yk_input_shift(&input, YK_PORT_SCALAR, i * part);
-            self->integrator->step_wrench(self, t + i * part, part, &own);
+            self->integrator->step_force(self, t + i * part, part, &own);
         }
         x[more] = self->now.x - before.x;
         v[more] = self->now.v;
@@ -465,7 +467,7 @@ static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_v
     value->motion.position.x = s->x;
     value->motion.velocity.x = s->v;
     value->motion.acceleration.x = s->a;
-    value->wrench.force.x = s->wrench;
+    value->wrench.force.x = s->port_force;
     if (self->part_count == 1) return;
 
     /* A part of a merged oscillator: what it needs from the others. */
@@ -514,6 +516,7 @@ static void oscillator_predict(const yk_subsystem *subsystem, int port, double h
     const oscillator *self = (const oscillator *)subsystem;
     const oscillator_state *s = &self->now;
     motion->acceleration.x = s->a;
+
     if (self->def.integrator == YK_OSCILLATOR_TWO_STEP && has_history(self, h)) {
         double known_x, known_v;
         double b = h * two_step_known(self, h, &known_x, &known_v).b0;
@@ -556,6 +559,8 @@ static int oscillator_shapes(const yk_subsystem *subsystem, yk_shape *list, int 
 {
     const oscillator *self = (const oscillator *)subsystem;
     if (capacity < 1) return 1;
+
+    /* A cube with the density of water. */
     double half = 0.05 * cbrt(self->def.mass);
     list[0] = (yk_shape){
         .kind = YK_SHAPE_BOX,
@@ -639,6 +644,7 @@ static bool all_connected(int part_count, const yk_merge_joint *joints, int join
 {
     reached[0] = true;
     int count = 1;
+
     for (bool grown = true; grown;) {
         grown = false;
         for (int i = 0; i < joint_count; i++) {
@@ -704,7 +710,7 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     yk_status status = check_merge(merge);
     if (status != YK_OK) return status;
 
-    /* The first part names the integrator: the reference runs with the method of the side that takes the wrench. */
+    /* The first part names the integrator: the reference runs with the method of the side that takes the force. */
     yk_oscillator_def sum = placed_def(merge, 0);
     sum.mass = 0;
     sum.stiffness = 0;
@@ -732,6 +738,7 @@ static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_
 {
     *made = NULL;
     if (kind != YK_PORT_SCALAR) return YK_ERROR_CAPABILITY;
+
     const oscillator *model = (const oscillator *)self;
     yk_oscillator_def def = yk_oscillator_default();
     def.mass = mass;

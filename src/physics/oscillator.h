@@ -1,9 +1,9 @@
 /* A mass on a spring and a damper, with one scalar port: the smallest subsystem, and the test equation of
  * co-simulation (two of them joined at their masses).
  *
- *   m x'' + c x' + k x = force(t) + wrench
+ *   m x'' + c x' + k x = force(t) + (force of the port)
  *
- * The port takes a wrench (the oscillator moves) or a prescribed motion (the oscillator answers with the wrench that
+ * The port takes a force (the oscillator moves) or a prescribed motion (the oscillator answers with the force that
  * was needed). Units: kg, N/m, N s/m, m, m/s, N. */
 #ifndef YK_PHYSICS_OSCILLATOR_H
 #define YK_PHYSICS_OSCILLATOR_H

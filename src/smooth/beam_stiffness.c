@@ -139,6 +139,7 @@ static inline yk_mat3 end_block(const yk_beam *beam, const point_hessian h[YK_BE
         double mixed = shape * point->slope[second];
         double other = slope * point->shape[second];
         double slopes = slope * point->slope[second];
+
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 sum.m[i][j] += both * h[p].psi_psi.m[i][j] + mixed * h[p].psi_slope.m[i][j] +

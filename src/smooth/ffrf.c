@@ -248,6 +248,7 @@ static double row_times(const double *matrix, int n, int i, bool diagonal, const
 /* The second moments W, from their list of what is not zero. */
 static yk_mat3 second_at(const yk_ffrf *body, const double *p)
 {
+    /* sum of p_i p_j pair_ij / 2 and its transpose */
     double sum[YK_FFRF_SYMMETRIC];
     for (int e = 0; e < YK_FFRF_SYMMETRIC; e++) {
         double square = 0;
@@ -255,6 +256,8 @@ static yk_mat3 second_at(const yk_ffrf *body, const double *p)
             square += body->squares[k].value * p[body->squares[k].i] * p[body->squares[k].j];
         sum[e] = square;
     }
+
+    /* sum of p_i spread_i and its transpose */
     for (int i = 0; i < body->modes; i++) {
         const yk_mat3 *a = &body->spread[i];
         for (int k = 0; k < 3; k++) sum[k] += 2 * p[i] * a->m[k][k];
@@ -262,6 +265,7 @@ static yk_mat3 second_at(const yk_ffrf *body, const double *p)
         sum[4] += p[i] * (a->m[0][2] + a->m[2][0]);
         sum[5] += p[i] * (a->m[1][2] + a->m[2][1]);
     }
+
     yk_mat3 change = {{{sum[0], sum[3], sum[4]}, {sum[3], sum[1], sum[5]}, {sum[4], sum[5], sum[2]}}};
     return yk_m3_add(body->second, change);
 }

@@ -329,6 +329,7 @@ static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *c
  * moves freely may. */
 static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *matrix)
 {
+    /* Rows and columns of the frame, */
     int n = 6 + body->modes;
     yk_mat3 arm = yk_m3_skew(body->moment);
     yk_mat3 tensor = yk_ffrf_tensor(&body->second);
@@ -340,6 +341,8 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *m
             matrix[n * j + 3 + i] = arm.m[i][j];
         }
     }
+
+    /* and of the shapes. */
     for (int k = 0; k < body->modes; k++) {
         yk_vec3 shift = body->shift[k];
         yk_vec3 spin = yk_ffrf_axial(&body->spread[k]);

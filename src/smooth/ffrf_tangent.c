@@ -151,12 +151,14 @@ static void add_turned_loads(const columns *f)
 static void rotate_to_global(const columns *f, const yk_mat3 *axes)
 {
     int n = f->size;
+
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < 6; i += 3) {
             const double *at = &f->tangent[n * i + j];
             put_vector(f, i, j, yk_m3_apply(*axes, yk_v3(at[0], at[n], at[2 * n])));
         }
     }
+
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < 6; j += 3) {
             double *at = &f->tangent[n * i + j];

@@ -22,6 +22,7 @@ static void end_of(const yk_smooth_model *model, const yk_smooth_workspace *work
 {
     const node_model *node = &model->nodes[frame];
     *e = (end){0};
+
     if (node->attachment >= 0) {
         const attachment_model *attachment = &model->attachments[node->attachment];
         e->count = attachment->count;

@@ -218,6 +218,7 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
     yk_momentum frame;
     double momentum[YK_FFRF_MODES_MAX];
     yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum, &loads);
+
     energy->kinetic += loads.kinetic;
     energy->potential += loads.potential;
     *loss += loads.loss;

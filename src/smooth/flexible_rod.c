@@ -54,6 +54,8 @@ static void start(const yk_smooth_flexible_def *def, coordinate_state *now)
         .velocity = def->velocity,
         .angular_velocity = def->angular_velocity,
     };
+
+    /* Element by element along an arc of constant curvature. */
     double part = def->body->element.length;
     for (int e = 0; e < def->body->elements; e++) {
         double value[N];
@@ -75,6 +77,7 @@ static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int 
     double rate[YK_ANCF_SECTION];
     section_at(attachment->attachment, at->value, value);
     section_at(attachment->attachment, at->rate, rate);
+
     yk_ancf_section_pose(value, rate, &trial->frame, what ? work->attachments[index].jacobian : NULL);
     if (what & ATTACHMENT_BIASES) yk_ancf_section_bias(value, rate, &trial->acceleration, &trial->angular_acceleration);
 }

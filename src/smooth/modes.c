@@ -94,6 +94,7 @@ static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear
     const int *rows = yk_sparse_rows(solver->matrix);
     int n = model->motion_count;
     size_t count = 0;
+
     for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1]; k++) {
             if ((rows[k] >= n) != constraints || values[k] == 0) continue;

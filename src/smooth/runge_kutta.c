@@ -85,12 +85,15 @@ void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *wor
         trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         node->frame.position = take(value + u);
+        node->frame.velocity = take(rate + u);
+        node->frame.angular_velocity = take(rate + u + 3);
+
+        /* The rotation on top of the chart's centre. */
         node->rotation = yk_rotation_of(take(value + u + 3));
         node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, w->orientation[i]));
         node->frame.rotation = yk_q_matrix(node->orientation);
-        node->frame.velocity = take(rate + u);
-        node->frame.angular_velocity = take(rate + u + 3);
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         work->coordinates[k].value = value[model->coordinate_first + k];
         work->coordinates[k].rate = rate[model->coordinate_first + k];

@@ -205,6 +205,8 @@ static void displace_outputs(yk_smooth *smooth, int column, double fraction)
     variation *v = smooth->variation;
     yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
     displace_to(smooth, &w, w.begin, fraction);
+
+    /* Accelerations follow the slope of the column at the end. */
     const double *change = slope_of(v, column, 0) + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
         const double *a = change + model->nodes[i].unknown;
@@ -224,10 +226,13 @@ yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h)
     yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
     yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
+
+    /* The matrix at the end of the step. */
     yk_variation_keep(smooth);
     yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
     if (status != YK_OK) return status;
     keep_base(smooth);
+
     for (int c = 0; c < v->columns; c++) {
         memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
         double fraction = yk_variation_relative_size(model, work, v->direction);
