@@ -70,6 +70,7 @@ static void spring(const yk_force_law *law, const pair *p, double load, yk_force
     double length = yk_v3_norm(p->d);
     if (length == 0) return;
 
+    /* Tension along e. */
     yk_vec3 e = yk_v3_scale(1 / length, p->d);
     double rate = yk_v3_dot(e, p->rate);
     double stretch = length - law->free;
@@ -220,6 +221,7 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
     yk_vec3 force = yk_m3_apply(frame, yk_v3(-resisting[0], -resisting[1], -resisting[2]));
     yk_vec3 torque = yk_m3_apply(frame, yk_m3_apply_transposed(inverse, on_rotation));
 
+    /* The force acts on a at the origin of b. */
     yk_vec3 arm_a = yk_v3_add(p->a.arm, p->d);
     result->part[FORCE_A] = yk_v3_neg(force);
     result->part[TORQUE_A] = yk_v3_sub(yk_v3_cross(force, arm_a), torque);

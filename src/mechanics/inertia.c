@@ -80,6 +80,7 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
         }
     }
 
+    /* Symmetric. */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < i; j++) {
             double below = central->m[i][j];

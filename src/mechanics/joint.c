@@ -156,6 +156,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces
         if (first != second) return 0;
     }
 
+    /* What is held is one joint, each driven motion another. */
     int count = 0;
     if (held) pieces[count++] = (yk_joint_piece){YK_JOINT_AXES, held, to_axis[Z], -1};
     for (int k = 0; k < 6; k++) {
@@ -174,6 +175,7 @@ void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const
     kinematics->d = yk_v3_sub(kinematics->b.position, kinematics->a.position);
     kinematics->length = joint->length;
 
+    /* A distance that is not driven keeps its length. */
     kinematics->drive = (yk_drive){0};
     if (joint->driven && drive) kinematics->drive = *drive;
     if (joint->kind == YK_JOINT_DISTANCE && !drive) kinematics->drive.value = joint->length;

@@ -202,6 +202,7 @@ static wheel wheel_of(const yk_joint_kinematics *kinematics)
     double inverse = 0;
     if (w.sine > 1e-12) inverse = 1 / w.sine;
 
+    /* Contact is the point of the disc that is lowest towards the plane. */
     w.along = yk_v3_scale(inverse, along);
     w.across = yk_v3_cross(normal, w.along);
     w.contact = yk_v3_scale(-kinematics->length * inverse, yk_v3_axpy(-w.cosine, axle, normal));

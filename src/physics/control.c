@@ -122,6 +122,7 @@ static void advance_loop(const view *v, double t, double h, double integral)
         change = reference - memory->reference - rates * h / 6;
     }
 
+    /* P, I and D on the command or on its rate. */
     double wanted;
     if (def->form == YK_CONTROL_RATE) {
         /* The filter's state is the integral of the smoothed derivative. */
@@ -200,6 +201,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         *l->now = (loop_state){.error = error, .smoothed = error};
         *l->memory = (loop_memory){.reference = reference_at(&v, t)};
 
+        /* The command at the start: without integral, and with D only where no filter has to fill. */
         const yk_control_loop_def *def = &l->def;
         double wanted = def->offset;
         if (def->form == YK_CONTROL_VALUE) {
@@ -305,6 +307,7 @@ static double next_event(const yk_subsystem *subsystem, double t)
     }
     if (self->period <= 0) return next;
 
+    /* Samples are at whole multiples of the period from the start. */
     double count = floor((t - self->start) / self->period) + 1;
     double sample = self->start + count * self->period;
     if (!(sample > t)) sample += self->period;

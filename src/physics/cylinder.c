@@ -31,6 +31,7 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
         if (inside && k > 0) d_extend = 1;
     }
 
+    /* P1 and T2 open together, as do P2 and T1. */
     fraction[YK_ORIFICE_P1] = retract;
     fraction[YK_ORIFICE_T2] = retract;
     fraction[YK_ORIFICE_P2] = extend;
@@ -47,6 +48,7 @@ static double rounded_root(const yk_valve *valve, double difference, double *slo
     *slope = 0;
     if (difference < 0 && !valve->backflow) return 0;
 
+    /* The root itself, or a parabola that meets it with its slope. */
     double size = fabs(difference);
     double root;
     if (size >= valve->laminar) {
@@ -138,6 +140,7 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid, const 
     yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
     supplies(cylinder, fluid, unknowns, &flow, in);
 
+    /* d(fill volume)/dt = fill rate: compression takes what flows in less what the piston sweeps. */
     for (int i = 0; i < 2; i++) {
         chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
         double fill = yk_fluid_fill(fluid, unknowns[i]);
@@ -273,6 +276,7 @@ bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *dr
     double slope[YK_ORIFICES];
     openings(cylinder->valve.kind, drive->command, fraction, slope);
 
+    /* in^2 (pump - p) = out^2 (p - tank) */
     for (int i = 0; i < 2; i++) {
         double in = fraction[2 * i] * fraction[2 * i];
         double out = fraction[2 * i + 1] * fraction[2 * i + 1];

@@ -9,6 +9,7 @@ static double within(const yk_fluid *fluid, double p)
     double square = a * a - 4 * b;
     double ratio = p / (2 + a * p);
 
+    /* By the sign of the discriminant. */
     if (square > 0) {
         double root = sqrt(square);
         return 2 / root * atanh(root * ratio);

@@ -161,6 +161,7 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
     if (port < 0 || port >= 2 * self->count || !(self->ports[port].causalities & causality))
         return yk_fail(self->context, YK_ERROR_ARGUMENT, "%s: port %d cannot be connected like this", self->name, port);
 
+    /* Power ports come first, then spools. */
     yk_hydraulic_slot *at = &self->slots[port % self->count];
     if (port < self->count) {
         at->joined = true;
@@ -360,6 +361,7 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     const yk_valve *valve = &c->valve;
     const char *name = def->name ? def->name : "unnamed";
 
+    /* Chambers and orifices, */
     bool chambers = positive(c->area[0]) && positive(c->area[1]) && positive(c->length);
     bool orifices = positive(valve->area) && positive(valve->discharge) && positive(valve->laminar);
     if (!chambers || !orifices)
@@ -367,6 +369,7 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
                        "cylinder '%s': areas, length, discharge coefficient and the laminar pressure must be positive",
                        name);
 
+    /* losses and stops, */
     bool losses = c->friction >= 0 && c->leakage >= 0 && valve->lag >= 0;
     bool stops = c->stop_damping >= 0 && positive(c->stop_stiffness);
     if (!losses || !stops)
@@ -375,6 +378,7 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
                        "stops' stiffness must be positive",
                        name);
 
+    /* and room for the piston. */
     double least = c->length * fmin(c->fraction, 1 - c->fraction);
     if (!(c->stop > 0 && c->stop < least))
         return yk_fail(context, YK_ERROR_ARGUMENT,

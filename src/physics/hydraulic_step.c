@@ -59,10 +59,12 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
     yk_cylinder_powers(cylinder, fluid, &drive, y, &power);
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
+    /* Energies. */
     ledger->work += weight * (power.port + power.supply);
     ledger->port_work += weight * power.port;
     ledger->dissipated += weight * power.loss;
 
+    /* What a user should hear of. */
     const bool happens[YK_HYDRAULIC_EVENTS] = {
         [YK_BLOCKED] = flow.blocked > 0,
         [YK_CAVITATED] = y[0] <= fluid->vapour || y[1] <= fluid->vapour,
@@ -105,6 +107,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     if (status != YK_OK) return status;
     const double *end = step.stage[YK_RADAU_STAGES - 1];
 
+    /* Too large an error: a shorter step. */
     if (controlled) {
         double error[YK_RADAU_SIZE_MAX];
         if (yk_radau_error(&problem, t, h, y, &step, error) < 0) return YK_NOT_CONVERGED;
@@ -115,6 +118,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
         if (*size > 1) return YK_STEP_CUT;
     }
 
+    /* Accepted. */
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         add_stage_energy(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, step.stage[i]);
     memcpy(y, end, (size_t)problem.n * sizeof *y);

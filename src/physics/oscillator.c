@@ -129,6 +129,7 @@ static void two_step_force(oscillator *self, double t, double h, const yk_input 
     double c = self->def.damping;
     double port_force = input ? yk_input_scalar(input, h) : 0;
 
+    /* m a + c v + k x = force with v = known + b a, x = known + b v, solved for a */
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
     double load = port_force + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
@@ -230,6 +231,7 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
         for (int i = 0; i < 4; i++) u[i] += factorial[i] * c[i];
     }
 
+    /* (x, v) by the exponential, for this step size */
     if (self->exact.step != h) exact_prepare(self, h);
     double y[2];
     for (int i = 0; i < 2; i++) {
@@ -340,6 +342,7 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, c
         return YK_OK;
     }
 
+    /* Its force is given, or it is alone: the acceleration follows. */
     double own_force = external_force(self, t) - def->stiffness * s.x - def->damping * s.v;
     if (inputs && self->causality == YK_TAKES_WRENCH) s.port_force = yk_input_scalar(inputs, 0);
     s.a = (own_force + s.port_force) / def->mass;
@@ -436,6 +439,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     }
     self->now = before;
 
+    /* How the end of the step follows the force, as differences of both runs. */
     model->velocity[0] = v[0];
     model->displacement[0] = x[0];
     model->mobility[0] = v[1] - v[0];
@@ -450,6 +454,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
         model->lead = response[0] / (h * response[1]);
     }
 
+    /* The weights with which velocities make up the displacement of the step. */
     yk_two_step k = {.b0 = 1};
     bool remembers = self->def.integrator == YK_OSCILLATOR_TWO_STEP && steps == 1;
     if (remembers) k = two_step_at(self, h);
@@ -680,12 +685,14 @@ static yk_status check_merge(const yk_merge_def *merge)
 {
     yk_context *context = ((const oscillator *)merge->parts[0])->context;
 
+    /* One mass has one motion. */
     for (int i = 0; i < merge->joint_count; i++)
         if (merge->joints[i].drive)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "oscillators with a prescribed relative motion cannot be merged to one mass: choose the "
                            "scheme index1");
 
+    /* All parts begin together. */
     yk_oscillator_def a = placed_def(merge, 0);
     for (int i = 1; i < merge->part_count; i++) {
         yk_oscillator_def b = placed_def(merge, i);
@@ -696,6 +703,7 @@ static yk_status check_merge(const yk_merge_def *merge)
                            "joined oscillators must start together, but differ by %g m and %g m/s", gap, slip);
     }
 
+    /* All parts hang together. */
     bool *reached = yk_allocate(context, (size_t)merge->part_count, sizeof *reached);
     if (!reached) return YK_ERROR_MEMORY;
     bool connected = all_connected(merge->part_count, merge->joints, merge->joint_count, reached);

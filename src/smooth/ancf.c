@@ -95,6 +95,7 @@ static void fill_point(double xi, double l, yk_ancf_point *point)
     double across[3];
     section_shapes(xi, across);
 
+    /* Which vectors make them up: see parts. */
     memset(point->shape, 0, sizeof point->shape);
     for (int k = 0; k < 4; k++) point->shape[RX][parts[RX][k]] = line[k];
     for (int k = 0; k < 3; k++) {
@@ -116,6 +117,7 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
     double rho = section->density;
     double area = section->area;
 
+    /* Of the line the area counts, of the gradients across it its second moments. */
     for (int g = 0; g < 4; g++) {
         double xi = 0.5 * (1 + node[g]);
         double weight = 0.5 * gauss[g] * l;
@@ -195,6 +197,7 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
     static const double node[YK_ANCF_POINTS] = {-0.77459666924148337704, 0, 0.77459666924148337704};
     static const double gauss[YK_ANCF_POINTS] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
 
+    /* What a rod needs to have mass and to resist every strain. */
     bool geometry = length > 0 && section->area > 0 && section->inertia_y > 0 && section->inertia_z > 0;
     bool factors = section->torsion > 0 && section->shear_y > 0 && section->shear_z > 0;
     bool material = section->young > 0 && section->density > 0 && section->poisson > -1 && section->poisson < 0.5;
@@ -228,6 +231,7 @@ static void set_station(const int vector[4], const yk_frame *start, yk_vec3 arm,
     for (int k = 0; k < 4; k++) {
         if (vector[k] < 0) continue;
 
+        /* A position from the start, or an axis of the section. */
         yk_vec3 v = arm;
         if (k > 0) v = yk_m3_column(frame, k - 1);
         yk_vec3 rate = yk_v3_cross(start->angular_velocity, v);
@@ -319,6 +323,7 @@ static void point_at(const yk_ancf *element, const yk_ancf_point *point, const d
     at->energy = 0;
     for (int s = 0; s < YK_ANCF_STRAINS; s++) at->energy += 0.5 * at->stress[s] * strain[s];
 
+    /* Without damping that is all. */
     at->loss = 0;
     if (element->damping_ratio == 0) return;
 
@@ -389,6 +394,7 @@ static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const 
         strain_gradient(other, s, right[s]);
     }
 
+    /* The law couples few pairs of strains. */
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         for (int t = 0; t < YK_ANCF_STRAINS; t++) {
             double law = scale * element->law[s][t];
@@ -451,6 +457,7 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
         }
         add_to_element(point, local, transform);
 
+        /* By the rates: the viscous part alone. */
         if (!rate || damping == 0) continue;
         double viscous[LOCAL][LOCAL] = {{0}};
         add_material(element, at.gradient, at.gradient, damping, viscous);

@@ -75,6 +75,7 @@ static section section_of(vector y, vector z)
     s.tilt[0] = scale(by_area, z);
     s.tilt[1] = scale(negative(by_area), y);
 
+    /* Half of each, as the mean of both counts. */
     s.rotation[0] = scale(half(inverse(dot(y, y))), cross(s.x, y));
     s.rotation[1] = scale(half(inverse(dot(z, z))), cross(s.x, z));
     return s;
@@ -115,6 +116,7 @@ void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION], const doubl
     placed->angular_velocity = yk_v3_axpy(twist, s.x.v, spin);
     if (!jacobian) return;
 
+    /* The same by each coordinate. */
     memset(jacobian, 0, 6 * YK_ANCF_SECTION * sizeof *jacobian);
     for (int i = 0; i < 3; i++) jacobian[YK_ANCF_SECTION * i + i] = 1;
     for (int k = 0; k < 2; k++) {

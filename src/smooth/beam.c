@@ -17,8 +17,8 @@
  *   S d(kappa)  =   sum K_i delta_i,  K_i = G_i' = (N_i T'(psi; psi') + N_i' T(psi)) T(psi_i)^-1,  K_2 = - K_1 - K_3
  *   S d(gamma)  =   sum N_i' (dx_i + delta_i x o_i) + e x sum G_i delta_i
  *
- * Strain rates are the same expressions with velocities in the place of variations. The nodes feel minus the derivatives
- * of the energy, sums over both points with their weights w:
+ * Strain rates are the same expressions with velocities in the place of variations. The nodes feel minus the
+ * derivatives of the energy, sums over both points with their weights w:
  *
  *   f_i = - sum w N_i' t
  *   m_i = - c_i - sum w N_i' o_i x t          with a = t x e and
@@ -54,6 +54,7 @@ static inline yk_vec3 relative_rotation(const yk_mat3 *r)
     /* Near half a rotation the sine has no digits. */
     if (cosine < -0.7) return yk_so3_log_matrix(*r);
 
+    /* Small rotations by the series of the arcsine, which needs no square root. */
     double square = yk_v3_norm2(sine);
     if (square < 0.02 && cosine > 0) return yk_v3_scale(arc_by_sine(square), sine);
 
@@ -69,11 +70,13 @@ static void place_nodes(const yk_beam *beam, const yk_frame *const node[YK_BEAM_
         frame[i] = node[i]->rotation;
         if (beam->rotated) frame[i] = multiply(&node[i]->rotation, &beam->section_frame[i]);
 
+        /* The line may be off the node. */
         state->arm[i] = yk_v3(0, 0, 0);
         if (beam->has_offset) state->arm[i] = yk_m3_apply(node[i]->rotation, beam->offset[i]);
         state->point[i] = yk_v3_add(node[i]->position, state->arm[i]);
     }
 
+    /* Rotations of the ends as the middle node sees them. */
     state->middle_frame = frame[MIDDLE];
     yk_mat3 back = yk_m3_transpose(frame[MIDDLE]);
     for (int i = 0; i < 2; i++) {
@@ -108,6 +111,7 @@ static inline void place_section(const beam_state *state, const double shape[YK_
     yk_vec3 k = yk_v3_axpy(t->c[2], cross, section->psi_slope);
     k = yk_v3_axpy(t->c[3], yk_v3_cross(t->psi, cross), k);
 
+    /* In the axes of the section. */
     yk_vec3 gamma = yk_m3_apply_transposed(section->frame, section->line);
     yk_vec3 kappa = yk_m3_apply_transposed(section->frame, k);
     pack(gamma, kappa, strain);
@@ -220,6 +224,7 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
         state.psi_rate[i] = yk_m3_apply(state.inverse[i], state.spin[i]);
     }
 
+    /* Loads of both points of Gauss. */
     loads->energy = 0;
     loads->loss = 0;
     for (int i = 0; i < YK_BEAM_NODES; i++) loads->force[i] = yk_v3(0, 0, 0);
@@ -250,6 +255,7 @@ yk_beam_def yk_beam_straight(yk_vec3 start, yk_vec3 end, yk_vec3 up, const yk_be
     yk_vec3 z = yk_v3_unit(yk_v3_cross(x, up));
     yk_quat frame = yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
 
+    /* Nodes at both ends and in the middle. */
     for (int i = 0; i < YK_BEAM_NODES; i++) {
         def.position[i] = yk_v3_axpy(0.5 * i, along, start);
         def.orientation[i] = frame;
@@ -269,6 +275,7 @@ static void reference_shape(const yk_beam_def *def, yk_beam *beam, yk_frame node
         beam->rotated |= fabs(section_frame.w) != 1;
         beam->has_offset |= yk_v3_norm2(def->offset[i]) > 0;
 
+        /* Its nodes, at rest. */
         node[i] = (yk_frame){0};
         node[i].position = def->position[i];
         node[i].rotation = yk_q_matrix(yk_q_unit(def->orientation[i]));
@@ -282,6 +289,7 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
     double a[6][6];
     memcpy(a, section->stiffness, sizeof a);
 
+    /* A positive diagonal, with a hint for those who meant a stiff direction by zero. */
     for (int i = 0; i < 6; i++)
         if (!(a[i][i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -289,6 +297,7 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
                            "number, not zero",
                            i + 1, p + 1);
 
+    /* Symmetric: otherwise a closed path of strains would yield work. */
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < i; j++) {
             double upper = a[j][i];
@@ -328,6 +337,7 @@ static yk_status check_def(yk_context *context, const yk_beam_def *def, const be
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "beam: the middle node is too close to an end; keep it near half of the length");
 
+    /* Interpolated rotations are meant for less than half a turn. */
     for (int i = 0; i < 2; i++)
         if (!(yk_v3_norm(state->psi[i]) < 0.9 * YK_PI))
             return yk_fail(context, YK_ERROR_ARGUMENT,

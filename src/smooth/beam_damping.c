@@ -151,12 +151,14 @@ static void vary_rates(const yk_beam_point *point, const beam_state *state, cons
     yk_mat3 second = yk_tangent_second(t, section->psi_rate, section->psi_slope);
     add_to(&by_psi_slope, &second);
 
+    /* d(angular velocity), with delta_2 x spin */
     yk_mat3 middle = yk_m3_skew(yk_v3_neg(section->spin));
     *angular_velocity = (by_rotations){{{0}}};
     add_product(angular_velocity, &by_psi, &v->psi);
     add_product(angular_velocity, &forward, &psi_rate);
     add_rotation(angular_velocity, MIDDLE, &middle);
 
+    /* Its derivative along the beam. */
     *curvature_rate = (by_rotations){{{0}}};
     add_product(curvature_rate, &by_psi_slope, &v->psi);
     add_product(curvature_rate, &by_psi, &v->psi_slope);
@@ -189,6 +191,7 @@ static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point, c
     add_cross(&strain_rate, section->line, &angular_velocity);
     add_cross(&strain_rate, section->strain_rate, &v->rotation);
 
+    /* Resultants by rotations, and by positions, which move the line that turns with w. */
     memset(r, 0, sizeof *r);
     add_section(point, damping, &strain_rate, &curvature_rate, r);
     yk_mat3 spin = yk_m3_skew(section->angular_velocity);
@@ -311,6 +314,7 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state, const beam_se
         }
     }
 
+    /* Both points of Gauss. */
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
         const yk_beam_point *point = &beam->point[p];
         point_variation v;

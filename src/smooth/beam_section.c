@@ -53,6 +53,7 @@ yk_beam_section yk_beam_section_create(const yk_beam_section_def *def)
         shear * def->torsion, young * def->inertia_y,           young * def->inertia_z,
     };
 
+    /* Damping in proportion to the stiffness. */
     yk_beam_section section = {.mass = def->density * def->area};
     for (int i = 0; i < 6; i++) {
         section.stiffness[i][i] = stiffness[i];

@@ -24,6 +24,7 @@ static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool
         return multiply(&half, transposed);
     }
 
+    /* The product of a diagonal matrix is symmetric: half of it is computed. */
     yk_mat3 rotated;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) half.m[i][k] = frame->m[i][k] * matrix[3 * r + k][3 * c + k];
@@ -67,6 +68,7 @@ __attribute__((noinline)) static void differentiate_point(const yk_beam_point *p
     yk_mat3 along = yk_tangent_along(&section->tangent, section->psi_slope); /* T' */
     yk_tangent reversed = yk_tangent_reversed(&section->tangent);            /* for T^T */
 
+    /* The section's matrix in global axes. */
     beam_section_blocks rotated;
     yk_beam_rotate_section(point->stiffness, point->coupled, point->diagonal, &section->frame, &rotated);
     const yk_mat3 *d_ee = &rotated.block[0][0];
@@ -274,6 +276,7 @@ void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force, double matr
             torque[2][j] += arm.x * by[1][j] - arm.y * by[0][j];
         }
 
+        /* The arm itself turns under the force. */
         if (!force) continue;
         yk_mat3 arm_skew = yk_m3_skew(arm);
         yk_mat3 swept = cross_columns(force[n], &arm_skew);

@@ -113,6 +113,7 @@ static void apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a, 
         force = yk_v3_axpy(second[i], at->shift[i], force);
         torque = yk_v3_axpy(second[i], at->spin[i], torque);
 
+        /* and of each mode: S_i . a + Gamma_i . alpha + M_ij p_j'' */
         double modal = yk_v3_dot(at->shift[i], a) + yk_v3_dot(at->spin[i], alpha);
         for (int j = 0; j < n; j++) modal += body->modal_mass[n * i + j] * second[j];
         loads->modal[i] = modal;
@@ -148,12 +149,14 @@ static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_v
     const yk_mat3 axes = motion->frame.rotation;
     int n = body->modes;
 
+    /* Weight. */
     sum->force = yk_v3_axpy(-body->mass, s->g, sum->force);
     sum->torque = yk_v3_sub(sum->torque, yk_v3_cross(at->moment, s->g));
     for (int i = 0; i < n; i++) sum->modal[i] -= yk_v3_dot(at->shift[i], s->g);
     yk_vec3 centre = yk_m3_apply(axes, at->moment);
     loads->potential = -yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
 
+    /* Kinetic energy T of ffrf.h, elasticity and damping. */
     yk_vec3 spin = yk_v3_axpy(0.5, yk_m3_apply(at->tensor, s->w), s->swirl);
     yk_vec3 move = yk_v3_add(yk_v3_cross(s->w, at->moment), s->drift);
     loads->kinetic = 0.5 * body->mass * yk_v3_norm2(s->v) + yk_v3_dot(s->v, move) + yk_v3_dot(s->w, spin);
@@ -184,11 +187,13 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     yk_vec3 alpha = yk_m3_apply_transposed(axes, motion->angular_acceleration);
     body_loads sum = {.modal = loads->modal};
 
+    /* The shape that the amplitudes make, and the motion as the frame sees it. */
     yk_ffrf_shape at;
     yk_ffrf_seen s;
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
 
+    /* With a constant mass, accelerations meet the undeformed body. */
     if (body->constant_mass) {
         yk_ffrf_shape undeformed;
         yk_ffrf_shape_at(body, NULL, &undeformed);
@@ -214,14 +219,17 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     yk_ffrf_shape_at(body, NULL, &plain);
     yk_ffrf_see(body, motion, gravity, &at, &s);
 
+    /* Momenta of the undeformed body. */
     body_loads momenta = {.modal = modal_momentum};
     apply_mass(body, &plain, s.v, s.w, motion->rate, &momenta);
     *momentum = (yk_momentum){yk_m3_apply(axes, momenta.force), yk_m3_apply(axes, momenta.torque)};
 
+    /* All velocity loads of the deformed one, */
     body_loads sum = {.modal = loads->modal};
     for (int i = 0; i < body->modes; i++) sum.modal[i] = 0;
     add_velocity_loads(body, motion, &at, &s, &sum);
 
+    /* less those that the change of these momenta contains. */
     yk_vec3 drift = {0, 0, 0};
     yk_vec3 spin = yk_m3_apply(plain.tensor, s.w);
     for (int i = 0; i < body->modes; i++) {
@@ -333,6 +341,7 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
         for (int k = body->first_term[i]; k < body->first_term[i + 1]; k++)
             change += body->terms[k].value * p[body->terms[k].j] * whirl_entry[body->terms[k].entry];
 
+        /* pi_i and m_i = elasticity and damping - dT/dp_i - weight */
         double elastic = row_times(body->stiffness, n, i, body->diagonal, p);
         double viscous = 0;
         if (body->damped) viscous = row_times(body->damping, n, i, false, rate);
@@ -340,6 +349,7 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
         modal_momentum[i] = yk_v3_dot(shift, v) + yk_v3_dot(spin, w) + own;
         loads->modal[i] = elastic + viscous - (slope[i] + (centrifugal + change) + yk_v3_dot(pull, shift));
 
+        /* S, p, l and the energies. */
         moment = yk_v3_axpy(p[i], yk_v3_axpy(0.5, bend[i], body->shift[i]), moment);
         linear = yk_v3_axpy(rate[i], shift, linear);
         angular = yk_v3_axpy(rate[i], spin, angular);
@@ -355,6 +365,7 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     angular = yk_v3_add(yk_v3_add(yk_v3_cross(moment, v), yk_m3_apply(tensor, w)), angular);
     *momentum = (yk_momentum){yk_m3_apply(axes, linear), yk_m3_apply(axes, angular)};
 
+    /* What is beside the momenta of the frame: the weight. */
     yk_vec3 centre = yk_m3_apply(axes, moment);
     loads->force = yk_v3_scale(-body->mass, gravity);
     loads->torque = yk_v3_neg(yk_v3_cross(centre, gravity));

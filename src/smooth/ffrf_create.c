@@ -18,6 +18,7 @@ static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
     if (!at) return YK_ERROR_MEMORY;
     body->store = at;
 
+    /* Vectors, matrices and numbers one behind the other. */
     body->shift = (yk_vec3 *)at;
     at += 3 * n;
     body->curve = (yk_vec3 *)at;
@@ -45,11 +46,13 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
     double m = point->mass;
     yk_vec3 u = point->position;
 
+    /* The rigid body. */
     body->mass += m;
     body->moment = yk_v3_axpy(m, u, body->moment);
     yk_m3_add_to(&body->second, m, yk_m3_outer(u, u));
     yk_m3_add_to(&body->second, 1, point->second);
 
+    /* Shapes alone, and with the position. */
     for (int i = 0; i < n; i++) {
         yk_vec3 s = point->displacement[i];
         yk_mat3 rotated = yk_m3_zero();
@@ -60,6 +63,7 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
             yk_m3_add_to(&body->spread[i], 1, rotated);
         }
 
+        /* Pairs of shapes, and shapes of second order. */
         for (int j = 0; j < n; j++) {
             int k = n * i + j;
             yk_m3_add_to(&body->pair[k], m, yk_m3_outer(point->displacement[j], s));
@@ -89,6 +93,7 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
 {
     int n = body->modes;
 
+    /* From elsewhere, or as sums over the points. */
     if (def->invariants) {
         const yk_ffrf_invariants *from = def->invariants;
         size_t count = (size_t)n;
@@ -103,6 +108,7 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
         for (int k = 0; k < def->point_count; k++) add_point(&def->points[k], body);
     }
 
+    /* The modal matrices. */
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             int k = n * i + j;
@@ -248,6 +254,7 @@ static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, do
     double *scale = unit + n * n;
     double *values = scale + n;
 
+    /* Scaled so that shapes of any size count alike. */
     for (int i = 0; i < n; i++) {
         double d = matrix[(n + 1) * i];
         scale[i] = 1;
@@ -312,6 +319,7 @@ static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *c
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) copy[3 * i + j] = body->second.m[i][j];
 
+    /* The second moments themselves must not be negative: a moment of inertia is the sum of two of them. */
     double size = fabs(copy[0]) + fabs(copy[4]) + fabs(copy[8]);
     for (int i = 0; i < 3; i++)
         if (!(copy[4 * i] >= -ROUGH * size))
@@ -386,6 +394,7 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
                            "the modal mass of shape %d is %g: a shape must move some of the mass", i + 1,
                            body->modal_mass[(modes + 1) * i]);
 
+    /* All matrices, then the undeformed body, then both together. */
     size_t n = 6 + (size_t)modes;
     double *copy = yk_allocate(context, 2 * n * n + n, sizeof *copy);
     if (!copy) return YK_ERROR_MEMORY;
@@ -393,6 +402,7 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
     if (status == YK_OK) status = check_rigid(context, body, copy);
     if (status == YK_OK) status = check_whole(context, body, copy);
 
+    /* Of the shapes while the frame is held. */
     if (status == YK_OK && modes > 0) {
         double *other = copy + n * n;
         double *values = other + n * n;

@@ -14,10 +14,12 @@ yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend
         .bends = bends,
     };
 
+    /* Shapes of second order, where there are any. */
     for (int k = 0; k < modes * modes && point->shortening; k++)
         if (yk_v3_norm2(point->shortening[k]) > 0)
             bends[node.bend_count++] = (yk_ffrf_bend){k / modes, k % modes, point->shortening[k]};
 
+    /* Modes that displace it, or turn it. */
     for (int k = 0; k < node.bend_count; k++) node.moves |= (uint64_t)1 << bends[k].i;
     for (int i = 0; i < modes; i++) {
         if (yk_v3_norm2(point->displacement[i]) > 0) node.moves |= (uint64_t)1 << i;
@@ -63,6 +65,7 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
     for (int i = 0; i < modes; i++)
         if (has(node->moves, i)) relative = yk_v3_axpy(rate[i], pose->pull[i], relative);
 
+    /* From the axes of the frame to global ones. */
     yk_vec3 arm = yk_m3_apply(axes, position);
     yk_vec3 velocity = yk_v3_add(yk_m3_apply(axes, relative), yk_v3_cross(w, arm));
     placed->position = yk_v3_add(frame->position, arm);
@@ -71,6 +74,7 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
     placed->angular_velocity = w;
     if (!node->rotation) return;
 
+    /* Its rotation relative to the frame. */
     pose->rotation = yk_rotation_of(rotation_of(node, modes, amplitude));
     yk_vec3 spin = yk_rotation_tangent(&pose->rotation, rotation_of(node, modes, rate));
     placed->rotation = yk_m3_mul(axes, yk_q_matrix(pose->rotation.quaternion));

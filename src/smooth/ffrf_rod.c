@@ -127,6 +127,7 @@ static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, do
 {
     if (shape->fixed_load) return static_shape(def->support, shape->number, x);
 
+    /* Sines and cosines that fit the ends, or shapes of a bent beam. */
     double half_waves = (shape->number + 0.5) * YK_PI;
     double whole_waves = (shape->number + 1) * YK_PI;
     bool bends = is_bending(shape->kind);
@@ -183,6 +184,7 @@ static void raw_integrals(rod_work *work)
         ordinate at[YK_FFRF_MODES_MAX];
         for (int i = 0; i < n; i++) at[i] = raw_value(work->def, &work->raw[i], x);
 
+        /* Kinds of motion do not couple. */
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) {
                 motion_kind kind = work->raw[i].kind;
@@ -208,6 +210,7 @@ static yk_status orthogonalise(yk_context *context, rod_work *work)
         while (last < n && work->raw[last].kind == work->raw[first].kind) last++;
         int m = last - first;
 
+        /* The block of this kind. */
         double *stiffness = yk_allocate(context, 2 * (size_t)(m * m), sizeof *stiffness);
         if (!stiffness) return YK_ERROR_MEMORY;
         double *mass = stiffness + m * m;
@@ -218,6 +221,7 @@ static yk_status orthogonalise(yk_context *context, rod_work *work)
             }
         }
 
+        /* Eigenvectors, scaled by their largest component. */
         double values[YK_FFRF_MODES_MAX];
         yk_status status = yk_eigen_symmetric_pair(context, m, stiffness, mass, values);
         for (int i = 0; i < m && status == YK_OK; i++) {
@@ -344,6 +348,7 @@ static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf_ro
     yk_vec3 *store = yk_allocate(context, STATIONS * stride + 1, sizeof *store);
     if (!store) return YK_ERROR_MEMORY;
 
+    /* Slices at the points of Gauss. */
     yk_ffrf_point points[STATIONS];
     for (int k = 0; k < STATIONS; k++) {
         double weight;
@@ -394,17 +399,20 @@ static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "length, Young's modulus, density and section of a flexible rod must be positive");
 
+    /* Shapes, */
     const int counts[MOTION_KINDS] = {def->bending_y, def->bending_z, def->extension, def->torsion};
     for (int k = 0; k < MOTION_KINDS; k++)
         if (counts[k] < 0 || counts[k] > YK_ROD_MODES_MAX)
             return yk_fail(context, YK_ERROR_ARGUMENT, "a rod has 0 to %d shapes of a kind, not %d", YK_ROD_MODES_MAX,
                            counts[k]);
 
+    /* their supports, */
     if (def->statics && def->support == YK_ROD_FREE_FREE)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a rod that is free at both ends has no static deflections: leave them out, or fix its frame at "
                        "an end");
 
+    /* and where joints attach. */
     for (int k = 0; k < def->attachment_count; k++)
         if (!(def->attachments[k] >= 0 && def->attachments[k] <= def->length * (1 + 1e-12)))
             return yk_fail(context, YK_ERROR_ARGUMENT, "a point at %g is not on the rod, which is %g long",
@@ -430,6 +438,7 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
         for (int k = 0; k < STATICS; k++) work->raw[work->count++] = (raw_shape){of, k, true};
     }
 
+    /* Modal matrices of orthogonal shapes, and the body with them. */
     raw_integrals(work);
     status = orthogonalise(context, work);
     if (status == YK_OK) {

@@ -40,11 +40,13 @@ static void momentum_change(const columns *f, const change *by, yk_vec3 *linear,
     *linear = yk_v3_axpy(f->body->mass, by->v, yk_v3_cross(by->w, at->moment));
     *angular = yk_v3_add(yk_v3_cross(at->moment, by->v), yk_m3_apply(at->tensor, by->w));
 
+    /* An amplitude and its rate: S_j and Gamma_j, which p_j' multiplies, */
     int j = by->mode;
     if (j < 0) return;
     *linear = yk_v3_add(*linear, at->shift[j]);
     *angular = yk_v3_add(*angular, at->spin[j]);
 
+    /* and what S, J and all S_i and Gamma_i change by with p_j. */
     if (f->body->constant_mass) return;
     *linear = yk_v3_axpy(f->c, f->slope_v[j], *linear);
     *angular = yk_v3_axpy(f->c, f->slope_w[j], *angular);
@@ -129,6 +131,7 @@ static void add_turned_loads(const columns *f)
     yk_vec3 torque =
         yk_v3_axpy(c * c, yk_v3_add(lever, yk_v3_cross(f->s->v, f->linear)), yk_v3_scale(rate, f->angular));
 
+    /* Column by column: the weight stands still, the loads turn. */
     for (int j = 0; j < 3; j++) {
         yk_vec3 unit = {j == 0, j == 1, j == 2};
         yk_vec3 fall = yk_v3_scale(-c * c, yk_v3_cross(g, unit));
@@ -152,6 +155,7 @@ static void rotate_to_global(const columns *f, const yk_mat3 *axes)
 {
     int n = f->size;
 
+    /* Rows, */
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < 6; i += 3) {
             const double *at = &f->tangent[n * i + j];
@@ -159,6 +163,7 @@ static void rotate_to_global(const columns *f, const yk_mat3 *axes)
         }
     }
 
+    /* then columns. */
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < 6; j += 3) {
             double *at = &f->tangent[n * i + j];

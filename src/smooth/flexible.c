@@ -44,6 +44,7 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
     yk_release(context, attachments);
     if (status != YK_OK) return finish(status, body);
 
+    /* The first of these attachments are the body's own. */
     made->modal = made->store_rod.body;
     made->nodes = made->store_rod.nodes;
     made->length = def->length;
@@ -65,6 +66,7 @@ static yk_status copy_attachments(yk_flexible *made, const yk_ffrf_def *def, con
     made->store = store;
     if (!made->nodes || !made->bends || !store) return YK_ERROR_MEMORY;
 
+    /* Copies, as the def may go. */
     for (size_t k = 0; k < count; k++, store += 2 * n) {
         if (attachments[k] < 0 || attachments[k] >= def->point_count)
             return yk_fail(made->context, YK_ERROR_ARGUMENT, "the flexible body has %d points: there is no point %d",

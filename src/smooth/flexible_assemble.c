@@ -23,6 +23,7 @@ static void end_of(const yk_smooth_model *model, const yk_smooth_workspace *work
     const node_model *node = &model->nodes[frame];
     *e = (end){0};
 
+    /* An attachment of a flexible body, a node, or what does not move. */
     if (node->attachment >= 0) {
         const attachment_model *attachment = &model->attachments[node->attachment];
         e->count = attachment->count;
@@ -89,6 +90,7 @@ static void chain_part(const end *a, const end *b, const unsigned bits[2], doubl
     for (int j = 0; j < b->count; j++) {
         if (!carries(b, j, by_displacement, by_rotation)) continue;
 
+        /* part J_b */
         double right[6];
         for (int r = 0; r < 6 && mode == SINK_ADD; r++) {
             right[r] = b->jacobian ? 0 : part[r][j];

@@ -36,6 +36,7 @@ yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_def *def, int node)
     if (flexible->body->kind == YK_FLEXIBLE_MODAL) at = def->nodes[flexible->node];
     at.name = attachment->name;
 
+    /* The undeformed body from there on. */
     yk_vec3 arm = yk_q_rotate(at.orientation, yk_flexible_attachment(flexible->body, attachment->attachment));
     at.position = yk_v3_add(at.position, arm);
     at.velocity = yk_v3_add(at.velocity, yk_v3_cross(at.angular_velocity, arm));

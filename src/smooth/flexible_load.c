@@ -10,6 +10,7 @@ void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspa
         double *momentum = work->flexibles[i].second; /* gathered anew before it is read again */
         yk_flexible_kind_of(of->body)->momenta(model, work, i, with_rates, momentum);
 
+        /* Their rates as the step has them: p' = (p - past) / c. */
         trial_coordinate *trial = &work->coordinates[of->coordinate];
         for (int k = 0; k < of->body->coordinates; k++) {
             trial[k].momentum = momentum[k];

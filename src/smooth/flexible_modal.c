@@ -71,6 +71,7 @@ static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int 
     trial_node *trial = &work->trial[attachment->frame];
     int modes = of->body->coordinates;
 
+    /* The frame first: its pose is what the others need. */
     yk_ffrf_node_pose(node, modes, frame, at->value, at->rate, &there->pose, &trial->frame);
     if (what & ATTACHMENT_MAPS) yk_ffrf_node_jacobian(node, modes, frame, &there->pose, there->jacobian);
     if (what & ATTACHMENT_BIASES)
@@ -123,6 +124,7 @@ static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work,
     yk_vec3 about = yk_ffrf_node_spread(node, modes, &work->trial[of->node].frame, &work->attachments[index].pose,
                                         force, torque, modal);
 
+    /* The force goes to the frame as it is, with its torque about the origin. */
     yk_wrench *frame = &work->load[of->node];
     frame->force = yk_v3_add(frame->force, force);
     frame->torque = yk_v3_add(frame->torque, about);
@@ -195,6 +197,7 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
     yk_ffrf_evaluate(body, &motion, model->def.gravity, &all);
     yk_ffrf_rest(body, &motion, model->def.gravity, &frame, momentum, rest);
 
+    /* In the equation of the frame l' + v x p stands beside the loads. */
     trial_node *node = &work->trial[of->node];
     add_momentum(node, &frame);
     yk_vec3 torque = yk_v3_sub(all.torque, rest->torque);
@@ -202,6 +205,7 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
     node->momentum_rate.linear = yk_v3_add(node->momentum_rate.linear, yk_v3_sub(all.force, rest->force));
     node->momentum_rate.angular = yk_v3_add(node->momentum_rate.angular, torque);
 
+    /* Those of the amplitudes. */
     trial_coordinate *trial = &work->coordinates[of->coordinate];
     for (int k = 0; k < of->body->coordinates; k++) {
         trial[k].momentum = momentum[k];

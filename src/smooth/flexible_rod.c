@@ -149,6 +149,7 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
     trial_coordinate *trial = &work->coordinates[of->coordinate];
     double *result = at->value; /* gathered anew before it is read again */
 
+    /* One product after the other. */
     apply_mass(of->body, at->rate, result);
     for (int k = 0; k < of->body->coordinates; k++) trial[k].momentum = result[k];
     apply_mass(of->body, at->second, result);
@@ -174,6 +175,7 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
         *loss += loads.loss;
         energy->potential += loads.energy;
 
+        /* Weight and kinetic energy of the vectors. */
         for (int i = 0; i < YK_ANCF_VECTORS; i++) {
             energy->potential -= element->weight[i] * yk_v3_dot(model->def.gravity, vector_at(q, i));
             for (int j = 0; j < YK_ANCF_VECTORS; j++)

@@ -72,6 +72,7 @@ static void apply(problem *p, const double *x, double *y)
     int n = p->n;
     memset(p->right, 0, ((size_t)n + (size_t)system->constraints) * sizeof *p->right);
 
+    /* q' = (K + z^2 M)^-1 M q */
     if (!p->damped) {
         multiply_add(&system->mass, 1, x, p->right);
         yk_sparse_solve(p->matrix, p->right);
@@ -209,6 +210,7 @@ static bool append(const problem *p, space *s, const double *x)
         }
     }
 
+    /* Nothing is left of a direction that the space has. */
     double after = yk_dense_norm(d, v);
     if (after < 1e-10) return false;
     for (size_t i = 0; i < d; i++) v[i] /= after;
@@ -278,9 +280,9 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
     yk_status status = yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real, r->imaginary, r->vectors);
     if (status != YK_OK) return status;
 
-    /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite frequencies,
-     * whose eigenvalue is zero up to rounding, are left out; with damping each is a double zero, which rounding splits by
-     * its square root. */
+    /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite
+     * frequencies, whose eigenvalue is zero up to rounding, are left out; with damping each is a double zero, which
+     * rounding splits by its square root. */
     double zero = p->damped ? 3e-7 : 1e-13;
     double top = 0;
     int count = 0;
@@ -331,6 +333,7 @@ static double ritz_residual(const problem *p, const space *s, const ritz *r, int
         combine(p, s, s->image, weight + m, scratch + d);
     }
 
+    /* |A x - theta x| in complex numbers */
     double sum = 0;
     for (size_t i = 0; i < d; i++) {
         double a = scratch[i] - re * x[i] + im * x[d + i];

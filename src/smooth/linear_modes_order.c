@@ -34,6 +34,7 @@ static void normalise(int n, double *re)
     double size2 = re[top] * re[top] + im[top] * im[top];
     if (!(size2 > 0)) return;
 
+    /* By its inverse, so that the largest becomes one with no imaginary part. */
     double by_re = re[top] / size2;
     double by_im = -im[top] / size2;
     for (int i = 0; i < n; i++) {
@@ -133,5 +134,6 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
     for (int j = 1; j < modes->count; j++)
         for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--) separate(system, modes, i, j);
 
+    /* The largest component of each becomes one. */
     for (int i = 0; i < modes->count; i++) normalise(n, shape_of(modes, i));
 }

@@ -147,8 +147,8 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
         .constraint = list_block(model, solver, p->mass, true, list[3]),
     };
 
-    /* An unknown that no matrix mentions, such as the rotation of a point mass, would be singular: it is held where it is.
-     * Its stiffness joins the end of the list, which has room: the unknown has entries without value. */
+    /* An unknown that no matrix mentions, such as the rotation of a point mass, would be singular: it is held where
+     * it is. Its stiffness joins the end of the list, which has room: the unknown has entries without value. */
     bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
     if (!used) return YK_ERROR_MEMORY;
     const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness, &system->constraint};
@@ -170,6 +170,7 @@ static int axis_of(const yk_smooth_model *model, int unknown)
         return axis < 3 ? axis : -1;
     }
 
+    /* Of coordinates only the positions of a rod's nodes move along. */
     int k = unknown - model->coordinate_first;
     int i = model->def.flexible_count - 1;
     while (model->flexibles[i].coordinate > k) i--;
@@ -243,6 +244,7 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
         participation(model, system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true),
                       total, mode->mass);
 
+        /* What rounding alone could have made has no frequency. */
         mode->free_motion = size < fmax(linear->floor[i], NO_RATE);
         if (mode->free_motion) continue;
         mode->growth = real;
@@ -262,6 +264,7 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: modes are about a state; start the model first",
                        model->def.name);
 
+    /* The equations about this state, and their modes. */
     pencil p = {0};
     yk_linear_system system;
     yk_linear_modes *linear = NULL;

@@ -68,6 +68,7 @@ static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *
         w->orientation[i] = node->orientation;
         node->rotation = yk_rotation_of(yk_v3(0, 0, 0));
 
+        /* What rounding of positions is measured by. */
         yk_vec3 at = node->frame.position;
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
@@ -117,6 +118,7 @@ static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, 
         second[model->coordinate_first + k] = work->coordinates[k].acceleration;
     }
 
+    /* Powers are integrated beside the motion. */
     yk_smooth_drive_powers(model, work);
     double *sums = slope + w->n - SUMS;
     sums[0] = work->supply;
@@ -163,6 +165,7 @@ static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
         read_slope(model, work, w, w->slope[s]);
     }
 
+    /* The end of order 8, and how far orders 5 and 3 are from it. */
     combine(w, method->error5, STAGES, size, w->error5);
     combine(w, method->error3, STAGES, size, w->error3);
     combine(w, method->b, STAGES, size, w->value);
@@ -271,6 +274,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
         last_error = error;
         last_size = used;
 
+        /* Accepted: onto the constraints, and on from there. */
         if (status == YK_OK && isfinite(error) && error <= 1) {
             double end = used >= left ? h : done + used;
             if (work->varying) status = yk_runge_kutta_vary(smooth, w, t, done, used);
@@ -343,6 +347,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         return status;
     }
 
+    /* The trial becomes the state. */
     yk_smooth_inertias(model, work, false);
     yk_smooth_state_from_trial(model, state, work);
 
@@ -358,6 +363,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     clock->port_supply = power[1];
     clock->loss = power[2];
 
+    /* The clock. */
     clock->t = t + h;
     clock->h = h;
     clock->size = work->size;

@@ -129,6 +129,7 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
         yk_status status = yk_smooth_rates(model, work, solver, false);
         if (status != YK_OK) return status;
 
+        /* Each column goes on from its own stages before. */
         keep_base(smooth);
         for (int c = 0; c < v->columns; c++) {
             memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
@@ -137,6 +138,7 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
         }
     }
 
+    /* The end of the internal step. */
     for (int c = 0; c < v->columns; c++) {
         double *end = column_of(v->end, v, c);
         memcpy(end, column_of(v->begin, v, c), v->n * sizeof *end);

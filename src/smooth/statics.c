@@ -13,8 +13,8 @@ static const double LEAST_LOAD = 1e-6;
 static const int MOST_ITERATIONS = 2000;
 /* Unbalanced loads and gaps as a fraction of the largest load and of the length scale. */
 static const double BALANCE = 1e-10;
-/* Stiff parts leave more than that by rounding, and where there is no load that is all: then corrections of this size (by
- * the length scale, rad) end the search. */
+/* Stiff parts leave more than that by rounding, and where there is no load that is all: then corrections of this size
+ * (by the length scale, rad) end the search. */
 static const double SETTLED = 1e-11;
 
 /* The largest load that is at work: weights, multipliers, or what is not balanced yet. */
@@ -43,6 +43,7 @@ static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace 
     double gap = 0;
     for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(work->right[i]));
 
+    /* By the loads at work, and by the length scale. */
     *load = typical_load(model, work, force);
     double fraction = *load > 0 ? force / *load : 0;
     return fmax(fraction, gap / model->length_scale);
@@ -65,12 +66,14 @@ static yk_status relax(const yk_smooth_model *model, yk_smooth_workspace *work, 
         return yk_fail(model->context, status, "%s: no static equilibrium: %s is not held by anything", model->def.name,
                        yk_smooth_owner(model, column, owner, sizeof owner));
 
+    /* A step of Newton's method with the masses in the matrix. */
     yk_smooth_solve(model, solver, work->right);
     *change = yk_smooth_largest_change(model, work);
     if (!isfinite(*change))
         return yk_fail(model->context, YK_ERROR_DIVERGED, "%s: the search for static equilibrium diverged",
                        model->def.name);
 
+    /* No further than a fifth of the model's size at once. */
     double fraction = *change > 0.2 ? 0.2 / *change : 1;
     yk_smooth_move_nodes(model, work, fraction);
     double scale = fraction * model->mass_scale / (work->c * work->c);
@@ -100,6 +103,7 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
     solver->match = false;
     work->compliance = smooth->state.clock->redundant != 0 ? 1e-11 : 0;
 
+    /* Larger steps as the corrections get smaller. */
     double change = 1;
     double last_change = 1;
     double left = 0;
