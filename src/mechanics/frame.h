@@ -19,7 +19,7 @@ typedef struct yk_marker {
     yk_quat orientation;
 } yk_marker;
 
-/* A marker at its present place. */
+/* A marker where it is now, and how it moves. */
 typedef struct yk_marker_frame {
     yk_vec3 position;
     yk_vec3 arm; /* from the body's origin to the marker's, global axes */

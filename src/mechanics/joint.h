@@ -97,7 +97,7 @@ typedef struct yk_drive {
     double value, rate, second;
 } yk_drive;
 
-/* The markers at their present place, as all rows of the joint share it. */
+/* The markers where they are now, as all rows of the joint share them. */
 typedef struct yk_joint_kinematics {
     yk_marker_frame a, b;
     yk_vec3 d;

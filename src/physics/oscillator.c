@@ -454,7 +454,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
         model->lead = response[0] / (h * response[1]);
     }
 
-    /* The weights with which velocities make up the displacement of the step. */
+    /* How forces of the steps before still act in this one. */
     yk_two_step k = {.b0 = 1};
     bool remembers = self->def.integrator == YK_OSCILLATOR_TWO_STEP && steps == 1;
     if (remembers) k = two_step_at(self, h);

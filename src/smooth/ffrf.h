@@ -32,7 +32,7 @@
 
 enum { YK_FFRF_MODES_MAX = 60 };
 
-/* A piece of the body: a lump of its mass, or a place where joints attach. */
+/* A piece of the body: a lump of its mass, or a point where joints attach. */
 typedef struct yk_ffrf_point {
     double mass;
     yk_vec3 position;            /* undeformed, in the axes of the floating frame */
@@ -57,14 +57,14 @@ typedef struct yk_ffrf_def {
     int mode_count;
     const yk_ffrf_point *points;
     int point_count;
-    const yk_ffrf_invariants *invariants; /* NULL: sums over the points; else points are places and weigh nothing */
+    const yk_ffrf_invariants *invariants; /* NULL: sums over the points; else these have no mass of their own */
     const double *mass;      /* modes x modes, symmetric; NULL: the integral of s_i . s_j over the points */
     const double *stiffness; /* modes x modes, symmetric */
     const double *damping;   /* modes x modes, symmetric; NULL: none */
     bool constant_mass;      /* inertia as if undeformed wherever accelerations enter (relaxed 5.2) */
 } yk_ffrf_def;
 
-/* A vector of modes i and j, such as a shape of second order g_ij at a place. */
+/* A vector of modes i and j, such as a shape of second order g_ij at an attachment. */
 typedef struct yk_ffrf_bend {
     int i, j;
     yk_vec3 value;
@@ -169,7 +169,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
 /* Whether an entry of the tangent can be other than zero, in any motion. */
 bool yk_ffrf_coupled(const yk_ffrf *body, int row, int column);
 
-/* A place of the body, where joints attach. Modal rotations are composed as a rotation vector. */
+/* An attachment: a point of the body where joints act. Modal rotations are composed as a rotation vector. */
 typedef struct yk_ffrf_node {
     yk_vec3 position;
     const yk_vec3 *displacement;
@@ -179,14 +179,14 @@ typedef struct yk_ffrf_node {
     uint64_t moves, rotates; /* modes that displace it and that turn it, by bits */
 } yk_ffrf_node;
 
-/* The place in one shape of the body, in the axes of the floating frame. */
+/* The attachment in one shape of the body, in the axes of the floating frame. */
 typedef struct yk_ffrf_pose {
     yk_vec3 position;
-    yk_rotation rotation; /* of the place relative to the frame */
+    yk_rotation rotation; /* of the attachment relative to the frame */
     yk_vec3 *pull;        /* per mode: displacement by amplitude; memory of the caller */
 } yk_ffrf_pose;
 
-/* Entries of a point that are not zero, as a place; `bends` has room for modes x modes. */
+/* Entries of a point that are not zero, as an attachment; `bends` has room for modes x modes. */
 yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend *bends);
 
 void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
@@ -194,11 +194,11 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
 /* The 6 x (6 + modes) map, row-major, from the velocities of frame and amplitudes to velocity and angular velocity. */
 void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
                            double *jacobian);
-/* The transposed map: a force and a torque at the place become a torque about the frame's origin and are added to the
- * modal loads; the force stays as it is. */
+/* The transposed map: a force and a torque at the attachment become a torque about the frame's origin and are added
+ * to the modal loads; the force stays as it is. */
 yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
                             yk_vec3 force, yk_vec3 torque, double *modal);
-/* Acceleration of the place where those of the frame and of the amplitudes are zero. */
+/* Acceleration of the attachment where those of the frame and of the amplitudes are zero. */
 void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
                        const double *rate, const yk_ffrf_pose *pose, yk_vec3 *acceleration,
                        yk_vec3 *angular_acceleration);

@@ -1,5 +1,5 @@
-/* Places on a floating-frame body: where joints, forces and ports attach. The rotation of a place relative to the frame
- * is exp of the sum of the modal rotations, exact for one rotation axis and to second order for all. */
+/* Attachments of a floating-frame body: where joints, forces and ports act. The rotation of an attachment relative to
+ * the frame is exp of the sum of the modal rotations, exact for one rotation axis and to second order for all. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -34,7 +34,7 @@ static inline bool has(uint64_t set, int mode)
     return set >> mode & 1u;
 }
 
-/* The rotation vector of the place relative to the frame, or its rate. */
+/* The rotation vector of the attachment relative to the frame, or its rate. */
 static yk_vec3 rotation_of(const yk_ffrf_node *node, int modes, const double *amplitude)
 {
     yk_vec3 rotation = {0, 0, 0};

@@ -293,7 +293,7 @@ static void shapes_at(const rod_work *work, double x, yk_vec3 *displacement, yk_
     double l = work->def->length;
     for (int i = 0; i < work->count; i++) {
         ordinate at = shape_value(work, i, x);
-        if (fabs(at.value) < 1e-13) at.value = 0; /* knots of the shapes, where they leave a place alone */
+        if (fabs(at.value) < 1e-13) at.value = 0; /* knots of the shapes, where they leave an attachment alone */
 
         displacement[i] = yk_v3(0, 0, 0);
         rotation[i] = yk_v3(0, 0, 0);

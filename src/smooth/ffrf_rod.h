@@ -33,7 +33,7 @@ typedef struct yk_ffrf_rod_def {
 
 typedef struct yk_ffrf_rod {
     yk_ffrf body;
-    yk_ffrf_node *nodes; /* one per place */
+    yk_ffrf_node *nodes; /* one per attachment */
     int node_count;
     yk_ffrf_bend *bends;
     void *store;
@@ -41,7 +41,7 @@ typedef struct yk_ffrf_rod {
 
 /* Clamped at x = 0 with two bending shapes in each plane, one of extension and one of torsion. */
 yk_ffrf_rod_def yk_ffrf_rod_default(void);
-/* YK_ERROR_ARGUMENT for numbers that are not positive, too many shapes, or a place outside the rod. */
+/* YK_ERROR_ARGUMENT for numbers that are not positive, too many shapes, or an attachment outside the rod. */
 yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk_ffrf_rod *rod);
 void yk_ffrf_rod_destroy(yk_context *context, yk_ffrf_rod *rod);
 

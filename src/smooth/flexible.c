@@ -27,7 +27,7 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
     yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
     if (status != YK_OK) return status;
 
-    /* Stations of the outline are places behind those of the def. */
+    /* Stations of the outline are attachments behind those of the def. */
     size_t count = (size_t)def->attachment_count + YK_FLEXIBLE_OUTLINE;
     double *attachments = yk_allocate(context, count, sizeof *attachments);
     if (!attachments) return finish(YK_ERROR_MEMORY, body);
@@ -54,7 +54,7 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
     return YK_OK;
 }
 
-/* A place keeps its own copy of the shapes. */
+/* An attachment keeps its own copy of the shapes. */
 static yk_status copy_attachments(yk_flexible *made, const yk_ffrf_def *def, const int *attachments,
                                   int attachment_count)
 {

@@ -4,8 +4,8 @@
  *           or any shapes, such as those of a finite-element program
  *   rod     large deflections in absolute nodal coordinates (smooth/ancf.h): equal elements in a row
  *
- * Joints, forces and ports attach at places: those that are named when a modal body is made, the end nodes of a rod's
- * elements. A body is shared by the models that use it and goes with the last of them. */
+ * Joints, forces and ports act at its attachments: those that are named when a modal body is made, the end nodes of a
+ * rod's elements. A body is shared by the models that use it and goes with the last of them. */
 #ifndef YK_SMOOTH_FLEXIBLE_H
 #define YK_SMOOTH_FLEXIBLE_H
 
@@ -31,19 +31,19 @@ typedef struct yk_flexible {
     double length;   /* a typical size */
     int coordinates; /* beyond those of the floating frame */
     int attachments; /* where joints may attach */
-    int outline;     /* stations to draw: nodes after the places of a modal body */
+    int outline;     /* stations to draw: nodes after the attachments of a modal body */
     yk_ffrf modal;
-    yk_ffrf_node *nodes; /* modal: places, then the outline */
+    yk_ffrf_node *nodes; /* modal: attachments, then the outline */
     yk_ancf element;     /* rod: one stands for all */
     int elements;
     yk_ffrf_rod store_rod; /* owns modal and nodes of a built-in rod */
-    yk_ffrf_bend *bends;   /* of places of other modal bodies */
+    yk_ffrf_bend *bends;   /* of attachments of other modal bodies */
     void *store;
 } yk_flexible;
 
-/* The def's places are kept in their order. */
+/* The def's attachments are kept in their order. */
 yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_flexible **body);
-/* Places are points of the def, by index. */
+/* Attachments are points of the def, by index. */
 yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments, int attachment_count,
                             yk_flexible **body);
 yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_flexible **body);
@@ -53,7 +53,7 @@ yk_flexible *yk_flexible_keep(const yk_flexible *body);
 void yk_flexible_release(yk_flexible *body);
 
 double yk_flexible_mass(const yk_flexible *body);
-/* Where a place is in the undeformed body, seen from its origin: the floating frame, or the start of a rod. */
+/* Where an attachment is in the undeformed body, seen from its origin: the floating frame, or the start of a rod. */
 yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment);
 
 /* The largest displacement of the body per unit of a coordinate (m). */
