@@ -42,11 +42,11 @@ static void time_parts(yk_smooth *smooth, double part[4])
 }
 
 /* Runs the model from its start in each sample; returns the smallest time per step in seconds. */
-static double run_model(bench *run, const yk_smooth_def *def, double h, int steps)
+static double run_model(bench *run, const yk_smooth_description *def, double h, int steps)
 {
     yk_smooth *model = NULL;
     double least = 1e9;
-    if (!bench_check(run, yk_smooth_create(bench_context(run), def, &model))) return least;
+    if (!bench_check(run, yk_smooth_make(bench_context(run), def, &model))) return least;
     while (bench_repeat(run)) {
         if (!bench_check(run, yk_smooth_start(model, 0, h))) break;
         double began = seconds();
@@ -95,9 +95,9 @@ static void double_pendulum(bench *run)
     kit_close(&kit);
 }
 
-static double shaker(void *user, const yk_smooth *model, double t)
+static double shaker(void *user, double t)
 {
-    (void)user, (void)model;
+    (void)user;
     return 0.25 * sin(2 * YK_PI * 15.5 * t);
 }
 
@@ -221,7 +221,7 @@ static double first_steps(bench *run, int links, yk_joint_kind kind)
     kit_chain(&kit, links, kind);
     yk_smooth *model = NULL;
     double least = 1e9, h = 1e-3;
-    bool good = bench_check(run, yk_smooth_create(bench_context(run), kit_def(&kit), &model));
+    bool good = bench_check(run, yk_smooth_make(bench_context(run), kit_def(&kit), &model));
     for (int sample = 0; sample < SAMPLES && good; sample++) {
         good = bench_check(run, yk_smooth_start(model, 0, h));
         double began = seconds();

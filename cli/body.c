@@ -14,7 +14,7 @@ static const char usage[] = "body SCENARIO SUBSYSTEM.BODY -o FOLDER\n\n"
                             "invariants.csv, and prints how a scenario takes it in: see docs/modal.md.";
 
 /* The body that is asked for, with its model and index; NULL after a message. */
-static const yk_flexible *find_body(const yk_scenario_info *info, const char *name, const yk_smooth_def **def,
+static const yk_flexible *find_body(const yk_scenario_info *info, const char *name, const yk_smooth_description **def,
                                     int *index)
 {
     const char *dot = strchr(name, '.');
@@ -31,7 +31,7 @@ static const yk_flexible *find_body(const yk_scenario_info *info, const char *na
 }
 
 /* As an item of `flexible`. */
-static void print_item(const yk_smooth_def *def, int flexible, const char *folder)
+static void print_item(const yk_smooth_description *def, int flexible, const char *folder)
 {
     const yk_flexible *body = def->flexibles[flexible].body;
     const char *name = def->flexibles[flexible].name;
@@ -52,7 +52,7 @@ static void print_item(const yk_smooth_def *def, int flexible, const char *folde
 
 static int write_body(const loaded *l, const char *name, const char *folder)
 {
-    const yk_smooth_def *def;
+    const yk_smooth_description *def;
     int index;
     const yk_flexible *body = find_body(yk_scenario_get(l->scenario), name, &def, &index);
     if (!body) return EXIT_MISUSE;

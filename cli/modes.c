@@ -116,7 +116,7 @@ static bool write_csv(const char *file, const yk_smooth *model, const yk_modes *
         fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
         return false;
     }
-    const yk_smooth_def *def = yk_smooth_definition(model);
+    const yk_smooth_description *def = yk_smooth_definition(model);
     fprintf(out, "mode,frequency_Hz,damping,growth,node,ux,uy,uz,rx,ry,rz,ux_im,uy_im,uz_im,rx_im,ry_im,rz_im\n");
     for (int i = 0; i < modes->count; i++)
         for (int n = 0; n < modes->node_count; n++) {

@@ -51,7 +51,7 @@ static void add_line(figure *f, stick_point a, stick_point b)
 
 static yk_status make_figure(yk_context *context, const yk_smooth *model, figure *f)
 {
-    const yk_smooth_def *def = yk_smooth_definition(model);
+    const yk_smooth_description *def = yk_smooth_definition(model);
     const yk_vec3 none = {0, 0, 0};
     *f = (figure){0};
     size_t most = 2 * (size_t)(def->joint_count + def->beam_count) + (size_t)def->force_count + 1;
@@ -78,18 +78,18 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
     }
 
     for (int i = 0; i < def->joint_count; i++) {
-        const yk_smooth_joint_def *joint = &def->joints[i];
+        const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
-            int node = joint->node[side];
-            if (node == YK_SMOOTH_GROUND) continue;
+            int node = joint->body[side];
+            if (node == YK_GROUND) continue;
             add_line(f, point_on(model, node, none), point_on(model, node, joint->marker[side].offset));
         }
     }
     for (int i = 0; i < def->force_count; i++) {
-        const yk_smooth_force_def *force = &def->forces[i];
+        const yk_force_def *force = &def->forces[i];
         if (!yk_force_on_both(force->kind)) continue;
-        add_line(f, point_on(model, force->node[0], force->marker[0].offset),
-                 point_on(model, force->node[1], force->marker[1].offset));
+        add_line(f, point_on(model, force->body[0], force->marker[0].offset),
+                 point_on(model, force->body[1], force->marker[1].offset));
     }
 
     for (int axis = 0; axis < 3; axis++) {
@@ -107,7 +107,7 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
 
 static yk_vec3 displacement(const yk_modes *modes, int mode, const stick_point *point)
 {
-    if (point->node == YK_SMOOTH_GROUND) return yk_v3(0, 0, 0);
+    if (point->node == YK_GROUND) return yk_v3(0, 0, 0);
     const double *shape = yk_modes_shape(modes, mode, point->node, false);
     yk_vec3 rotation = yk_v3(shape[3], shape[4], shape[5]);
     return yk_v3_add(yk_v3(shape[0], shape[1], shape[2]), yk_v3_cross(rotation, point->arm));
@@ -115,7 +115,7 @@ static yk_vec3 displacement(const yk_modes *modes, int mode, const stick_point *
 
 static double rotation_about(const yk_modes *modes, int mode, const stick_point *point, int axis)
 {
-    if (point->node == YK_SMOOTH_GROUND) return 0;
+    if (point->node == YK_GROUND) return 0;
     return yk_modes_shape(modes, mode, point->node, false)[3 + axis];
 }
 

@@ -73,6 +73,15 @@ void yk_release(yk_context *context, void *block);
 
 int yk_context_threads(const yk_context *context);
 
+/* A function of time that a model is given: a load, a drive, a command. It may be called at any time, before and after the
+ * step that is being made, and by several threads at once; it must answer the same number to the same time. */
+typedef struct yk_function {
+    double (*value)(void *user, double t); /* NULL: the function is zero */
+    void *user;                            /* must outlive what uses the function */
+    /* The first time after t at which it jumps or has a kink, infinity where there is none; NULL: none is known. */
+    double (*next_event)(void *user, double t);
+} yk_function;
+
 #ifdef __cplusplus
 }
 #endif

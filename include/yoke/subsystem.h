@@ -43,6 +43,11 @@ typedef struct yk_quat {
     double w, x, y, z;
 } yk_quat;
 
+/* A 3 x 3 matrix, by rows. */
+typedef struct yk_mat3 {
+    double m[3][3];
+} yk_mat3;
+
 typedef enum yk_port_kind {
     YK_PORT_SCALAR, /* one coordinate: position (m), velocity, acceleration; force (N); or their rotational kin */
     YK_PORT_MARKER, /* a frame on a body: six coordinates on R3 x SO(3); wrench at the marker's origin */

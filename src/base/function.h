@@ -1,16 +1,10 @@
-/* A function of time that a model is given: an expression of the scenario, a table, a constant. */
+/* Evaluation of the functions of time that models are given (yk_function of yoke/base.h). */
 #ifndef YK_BASE_FUNCTION_H
 #define YK_BASE_FUNCTION_H
 
 #include <math.h>
-#include <stddef.h>
 
-typedef struct yk_function {
-    double (*value)(void *user, double t); /* NULL: the function is zero */
-    void *user;                            /* must outlive what uses the function */
-    /* The first time after t at which it jumps or has a kink; NULL: none is known. */
-    double (*next_event)(void *user, double t);
-} yk_function;
+#include "yoke/base.h"
 
 static inline double yk_function_value(yk_function function, double t)
 {

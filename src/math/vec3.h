@@ -9,10 +9,6 @@
 
 #define YK_PI 3.14159265358979323846
 
-typedef struct yk_mat3 {
-    double m[3][3];
-} yk_mat3;
-
 static inline yk_vec3 yk_v3(double x, double y, double z)
 {
     return (yk_vec3){x, y, z};

@@ -10,6 +10,24 @@
 
 enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
 
+yk_force_law yk_force_of(const yk_force_def *def)
+{
+    yk_force_law law = {
+        .kind = def->kind,
+        .stiffness = def->stiffness,
+        .damping = def->damping,
+        .free = def->free,
+        .vector = def->vector,
+    };
+    for (int side = 0; side < 2; side++) {
+        law.offset[side] = def->marker[side].offset;
+        law.axes[side] = yk_q_matrix(yk_q_unit(def->marker[side].orientation));
+    }
+    memcpy(law.bushing_stiffness, def->bushing_stiffness, sizeof law.bushing_stiffness);
+    memcpy(law.bushing_damping, def->bushing_damping, sizeof law.bushing_damping);
+    return law;
+}
+
 /* Both markers and what separates them. */
 typedef struct pair {
     yk_marker_frame a, b;

@@ -15,19 +15,6 @@
 
 #include "mechanics/frame.h"
 
-typedef enum yk_force_kind {
-    YK_FORCE_SPRING,
-    YK_FORCE_TORSION,
-    YK_FORCE_BUSHING,
-    YK_FORCE_MOTOR,
-    YK_FORCE_THRUST,
-    YK_FORCE_VECTOR,
-    YK_FORCE_TORQUE,
-    YK_FORCE_FOLLOWER,
-    YK_FORCE_FOLLOWER_TORQUE,
-    YK_FORCE_KINDS
-} yk_force_kind;
-
 typedef struct yk_force_law {
     yk_force_kind kind;
     yk_vec3 offset[2]; /* of the markers, in their bodies' axes */
@@ -70,9 +57,8 @@ typedef struct yk_force_traits {
 } yk_force_traits;
 
 const yk_force_traits *yk_force_traits_of(yk_force_kind kind);
-/* "spring" */
-const char *yk_force_name(yk_force_kind kind);
-bool yk_force_on_both(yk_force_kind kind);
+/* The law of a force as it is described. */
+yk_force_law yk_force_of(const yk_force_def *def);
 
 /* The tangent is left out when NULL. */
 void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double load,

@@ -1,8 +1,9 @@
-/* Where a body is and how it moves, and the markers fixed to it. */
+/* Where a body is and how it moves, and the markers fixed to it (yoke/mechanics.h) at their present place. */
 #ifndef YK_MECHANICS_FRAME_H
 #define YK_MECHANICS_FRAME_H
 
 #include "math/vec3.h"
+#include "yoke/mechanics.h"
 
 /* Placement and motion of a body's own frame (its node), in the global frame; the rotation turns body axes to global.
  */
@@ -12,12 +13,6 @@ typedef struct yk_frame {
     yk_vec3 velocity;
     yk_vec3 angular_velocity;
 } yk_frame;
-
-/* A frame fixed to a body: offset of its origin in the body's axes, and rotation from marker axes to body axes. */
-typedef struct yk_marker {
-    yk_vec3 offset;
-    yk_quat orientation;
-} yk_marker;
 
 /* A marker where it is now, and how it moves. */
 typedef struct yk_marker_frame {
@@ -31,17 +26,6 @@ typedef struct yk_marker_frame {
 static inline yk_frame yk_frame_ground(void)
 {
     return (yk_frame){.rotation = yk_m3_identity()};
-}
-
-static inline yk_marker yk_marker_at(double x, double y, double z)
-{
-    return (yk_marker){.offset = {x, y, z}, .orientation = {1, 0, 0, 0}};
-}
-
-/* A marker at the body's origin with its axes. */
-static inline yk_marker yk_marker_default(void)
-{
-    return yk_marker_at(0, 0, 0);
 }
 
 static inline void yk_marker_place(const yk_frame *body, yk_vec3 offset, const yk_mat3 *axes, yk_marker_frame *placed)

@@ -127,6 +127,12 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
     return joint;
 }
 
+yk_joint yk_joint_of(const yk_joint_def *def)
+{
+    if (def->kind == YK_JOINT_AXES) return yk_joint_of_axes(def->constrained, &def->marker[0], &def->marker[1]);
+    return yk_joint_make(def->kind, &def->marker[0], &def->marker[1], def->length);
+}
+
 int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces[YK_JOINT_PIECES_MAX])
 {
     /* The rotation of a marker that brings its z to x, y and z. */

@@ -25,29 +25,6 @@
 
 #include "mechanics/frame.h"
 
-typedef enum yk_joint_kind {
-    YK_JOINT_SPHERICAL,       /* points coincide */
-    YK_JOINT_REVOLUTE,        /* spherical, z axes parallel */
-    YK_JOINT_UNIVERSAL,       /* spherical, x of a perpendicular to y of b */
-    YK_JOINT_PRISMATIC,       /* slides along z of a */
-    YK_JOINT_CYLINDRICAL,     /* slides along and turns about z of a */
-    YK_JOINT_PLANAR,          /* moves in the x-y plane of a, turns about its z */
-    YK_JOINT_CLAMP,           /* no relative motion */
-    YK_JOINT_DISTANCE,        /* |d| = length, or the drive */
-    YK_JOINT_IN_LINE,         /* the point b on z of a */
-    YK_JOINT_IN_PLANE,        /* the point b in the x-y plane of a */
-    YK_JOINT_PARALLEL_AXES,   /* z axes parallel */
-    YK_JOINT_ORIENTATION,     /* no relative rotation */
-    YK_JOINT_DRIVEN_ROTATION, /* angle of b about the common z axis = drive */
-    YK_JOINT_DRIVEN_POSITION, /* z of a . d = drive */
-    YK_JOINT_DRIVEN_SPIN,     /* angular velocity of b about z of a = drive */
-    YK_JOINT_DRIVEN_SPEED,    /* velocity of b along z of a = drive */
-    YK_JOINT_KNIFE_EDGE,      /* b does not move along its own y: a skate along x */
-    YK_JOINT_ROLLING,         /* a disc of radius `length` about z of b rolls on the x-y plane of a */
-    YK_JOINT_AXES,            /* any set of relative motions, see yk_joint_of_axes */
-    YK_JOINT_KINDS
-} yk_joint_kind;
-
 /* What a joint can prescribe. */
 typedef enum yk_joint_drive {
     YK_JOINT_DRIVE_NONE,
@@ -127,8 +104,8 @@ typedef struct yk_drive_traits {
 
 const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind);
 const yk_drive_traits *yk_drive_traits_of(yk_joint_drive kind);
-/* "revolute" */
-const char *yk_joint_name(yk_joint_kind kind);
+/* The equations of a joint as it is described. */
+yk_joint yk_joint_of(const yk_joint_def *def);
 /* A joint of the list; `length` is read for distance and rolling. */
 yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *b, double length);
 /* Rows for the relative motions in the mask of YK_AXIS bits, in the axes of a (all six: a clamp). */

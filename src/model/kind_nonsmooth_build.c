@@ -39,7 +39,7 @@ static int added(maker *m, const yk_node *item, int result)
 
 static int find_body(maker *m, const yk_node *reference)
 {
-    if (strcmp(reference->text, "ground") == 0) return YK_WORLD;
+    if (strcmp(reference->text, "ground") == 0) return YK_GROUND;
     int body = yk_builder_find(m->builder, m->bodies, reference, "body", "ground");
     if (body < 0) note(m, YK_ERROR_INPUT);
     return body;
@@ -143,7 +143,7 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
     yk_inertia sum = {0};
     for (const yk_node *shape = first_of(item, "shapes"); shape; shape = shape->next) {
         if (!yk_node_get(shape, "density")) continue;
-        yk_nonsmooth_shape_def def = shape_of(m, shape, YK_WORLD);
+        yk_nonsmooth_shape_def def = shape_of(m, shape, YK_GROUND);
         yk_solid solid = {.kind = def.kind, .size = def.size};
         yk_mat3 inertia;
         double mass = yk_solid_mass(&solid, yk_node_number(shape, "density"), &inertia);
@@ -316,7 +316,7 @@ static void read_motor(maker *m, const yk_node *item, yk_force_kind *kind, int b
 static void make_force(maker *m, const yk_node *item)
 {
     yk_nonsmooth_force_def force = yk_nonsmooth_force_default();
-    int body[2] = {YK_WORLD, YK_WORLD};
+    int body[2] = {YK_GROUND, YK_GROUND};
     yk_marker marker[2] = {yk_marker_default(), yk_marker_default()};
     force.name = yk_node_name(item);
     force.law.kind = yk_force_kind_of[item->choice];
@@ -403,7 +403,7 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     yk_status status = yk_nonsmooth_create(yk_builder_context(builder), &def, &m.world);
     if (status < 0) return status;
     make_all(&m, "bodies", make_body);
-    make_shapes(&m, yk_node_get(section, "ground"), YK_WORLD);
+    make_shapes(&m, yk_node_get(section, "ground"), YK_GROUND);
     if (m.status == YK_OK) {
         make_all(&m, "joints", make_joint);
         make_all(&m, "forces", make_force);

@@ -138,7 +138,7 @@ const yk_field yk_joint_item = {"joint",
 
 static const yk_field input_item = {"input", YK_TYPE_TEXT, .text = "`name.quantity.component`, as a channel is named"};
 static const yk_field feedback_fields[] = {
-    {"inputs", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_SMOOTH_FEEDBACK_MAX, .item = &input_item,
+    {"inputs", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_FEEDBACK_MAX, .item = &input_item,
      .text = "names in the expression, and what of the model they stand for: `speed: crank.angular_velocity.x`"},
     {"value", YK_TYPE_TEXT, .required = true, .text = "expression of the time `t`, the parameters and these names"},
     {0},

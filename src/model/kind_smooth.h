@@ -5,8 +5,6 @@
 #include "model/registry.h"
 #include "smooth/flexible.h"
 
-enum { YK_SMOOTH_FEEDBACK_MAX = 15 };
-
 #define VECTOR .least = 3, .most = 3
 #define ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", VECTOR
 

@@ -20,16 +20,16 @@ typedef struct node_name {
 typedef struct maker {
     yk_builder *builder;
     const yk_node *section;
-    yk_smooth_def def;
+    yk_smooth_description def;
     yk_smooth_node_def *nodes;
     yk_smooth_body_def *bodies;
-    yk_smooth_joint_def *joints;
-    yk_smooth_force_def *forces;
+    yk_joint_def *joints;
+    yk_force_def *forces;
     yk_smooth_beam_def *beams;
     yk_smooth_flexible_def *flexibles;
     yk_smooth_attachment_def *attachments;
     yk_smooth_shape_def *shapes;
-    yk_smooth_port_def *ports;
+    yk_port_def *ports;
     const char **inputs; /* names of the signals that load forces, each once */
     int input_count;
     node_name *names; /* of nodes and places, sorted */
@@ -63,59 +63,35 @@ static const yk_node *first_of(const yk_node *section, const char *key)
 
 /* Functions ------------------------------------------------------------------------------------------------------- */
 
-/* A function of time, or of time and the model's channels. */
-typedef struct model_function {
-    yk_function of_time;
+/* An expression of time and of channels of the model. */
+typedef struct feedback_expression {
     yk_expression *expression;
     int input_count;
-    int channel[YK_SMOOTH_FEEDBACK_MAX];
-    int component[YK_SMOOTH_FEEDBACK_MAX];
-} model_function;
+    const char *inputs[YK_FEEDBACK_MAX];
+} feedback_expression;
 
-static double value_in_time(void *user, const yk_smooth *model, double t)
+static double feedback_value(void *user, double t, const double *inputs)
 {
-    (void)model;
-    return yk_function_value(((model_function *)user)->of_time, t);
-}
-
-static double value_with_feedback(void *user, const yk_smooth *model, double t)
-{
-    const model_function *f = user;
-    double variables[1 + YK_SMOOTH_FEEDBACK_MAX] = {t};
-    for (int i = 0; i < f->input_count; i++)
-        variables[1 + i] = yk_smooth_channel_value(model, f->channel[i], f->component[i]);
+    const feedback_expression *f = user;
+    double variables[1 + YK_FEEDBACK_MAX] = {t};
+    memcpy(variables + 1, inputs, (size_t)f->input_count * sizeof *inputs);
     return yk_expression_value(f->expression, variables);
 }
 
-static yk_smooth_function function_of(maker *m, const yk_node *node)
+static yk_feedback feedback_of(maker *m, const yk_node *section)
 {
-    model_function *f = take(m, 1, sizeof *f);
-    if (!f) return (yk_smooth_function){0};
-    yk_status status = yk_builder_function_of(m->builder, node, &f->of_time);
-    if (status != YK_OK) fail(m, status);
-    return (yk_smooth_function){value_in_time, f};
-}
-
-static yk_smooth_function feedback_of(maker *m, const yk_node *section)
-{
-    const char *variables[1 + YK_SMOOTH_FEEDBACK_MAX] = {"t"};
-    model_function *f = take(m, 1, sizeof *f);
-    for (const yk_node *input = first_of(section, "inputs"); f && input; input = input->next) {
-        variables[1 + f->input_count] = yk_node_name(input);
-        f->input_count++;
+    const char *variables[1 + YK_FEEDBACK_MAX] = {"t"};
+    feedback_expression *f = take(m, 1, sizeof *f);
+    if (!f) return (yk_feedback){0};
+    f->input_count = 0;
+    for (const yk_node *input = first_of(section, "inputs"); input; input = input->next) {
+        f->inputs[f->input_count++] = input->text;
+        variables[f->input_count] = yk_node_name(input);
     }
-    if (!f) return (yk_smooth_function){0};
     yk_status status =
         yk_builder_expression(m->builder, yk_node_get(section, "value"), variables, 1 + f->input_count, &f->expression);
     if (status != YK_OK) fail(m, status);
-    return (yk_smooth_function){value_with_feedback, f};
-}
-
-static yk_smooth_function load_of(maker *m, const yk_node *section)
-{
-    const yk_node *feedback = yk_node_get(section, "feedback"), *load = yk_node_get(section, "load");
-    if (feedback) return feedback_of(m, feedback);
-    return load ? function_of(m, load) : (yk_smooth_function){0};
+    return (yk_feedback){feedback_value, f, f->inputs, f->input_count};
 }
 
 /* Nodes and bodies ------------------------------------------------------------------------------------------------ */
@@ -277,7 +253,7 @@ static void sort_names(maker *m)
 
 static int find_node(maker *m, const yk_node *reference)
 {
-    if (strcmp(reference->text, "ground") == 0) return YK_SMOOTH_GROUND;
+    if (strcmp(reference->text, "ground") == 0) return YK_GROUND;
     node_name wanted = {reference->text, 0};
     const node_name *found = bsearch(&wanted, m->names, (size_t)m->name_count, sizeof *m->names, compare_names);
     if (found) return found->index;
@@ -286,7 +262,7 @@ static int find_node(maker *m, const yk_node *reference)
     for (int i = 0; i < m->name_count && count < YK_SUGGESTED_MAX; i++) list[count++] = m->names[i].name;
     fail(m, yk_builder_error(m->builder, reference, "there is no body or node '%.60s'; %s", reference->text,
                              yk_suggestion(reference->text, list, count).text));
-    return YK_SMOOTH_GROUND;
+    return YK_GROUND;
 }
 
 /* The item's own node, where it has one: bodies without `node` follow those of `nodes` in order. */
@@ -300,7 +276,7 @@ static void make_bodies(maker *m)
         *body = yk_smooth_body_default();
         body->name = yk_node_name(item);
         body->node = node ? find_node(m, node) : own++;
-        if (node && body->node == YK_SMOOTH_GROUND)
+        if (node && body->node == YK_GROUND)
             fail(m, yk_builder_error(m->builder, node, "a body on the ground cannot move: name a node"));
         if (node && body->node >= m->def.node_count)
             fail(m, yk_builder_error(m->builder, node,
@@ -347,18 +323,19 @@ static void read_single(maker *m, const yk_node *item, int *node, yk_marker *mar
 
 /* Joints and forces ----------------------------------------------------------------------------------------------- */
 
-static void make_joint(maker *m, const yk_node *item, yk_smooth_joint_def *joint)
+static void make_joint(maker *m, const yk_node *item, yk_joint_def *joint)
 {
-    *joint = yk_smooth_joint_default();
+    *joint = yk_joint_default();
     joint->name = yk_node_name(item);
     joint->kind = (yk_joint_kind)item->choice;
-    read_pair(m, item, joint->node, joint->marker);
+    read_pair(m, item, joint->body, joint->marker);
     const char *drive_key = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive)->name;
     const yk_node *drive = drive_key ? yk_node_get(item, drive_key) : NULL;
     if (joint->kind == YK_JOINT_DISTANCE && drive && drive->value_count == 1) {
         joint->length = drive->value;
     } else if (drive) {
-        joint->drive = function_of(m, drive);
+        yk_status status = yk_builder_function_of(m->builder, drive, &joint->drive);
+        if (status != YK_OK) fail(m, status);
     }
     if (joint->kind == YK_JOINT_ROLLING) joint->length = yk_node_number(item, "radius");
     for (const yk_node *axis = first_of(item, "constrain"); axis; axis = axis->next)
@@ -393,7 +370,7 @@ static int input_of(maker *m, const yk_node *item)
 }
 
 /* Bodies and markers of the joint that a motor drives. */
-static void read_motor(maker *m, const yk_node *item, yk_smooth_force_def *force)
+static void read_motor(maker *m, const yk_node *item, yk_force_def *force)
 {
     const yk_node *reference = yk_node_get(item, "joint");
     const yk_names *names = yk_builder_names(m->builder, yk_node_get(m->section, "joints"));
@@ -402,9 +379,9 @@ static void read_motor(maker *m, const yk_node *item, yk_smooth_force_def *force
         fail(m, names ? YK_ERROR_INPUT : YK_ERROR_MEMORY);
         return;
     }
-    const yk_smooth_joint_def *joint = &m->joints[index];
+    const yk_joint_def *joint = &m->joints[index];
     for (int side = 0; side < 2; side++) {
-        force->node[side] = joint->node[side];
+        force->body[side] = joint->body[side];
         force->marker[side] = joint->marker[side];
     }
     if (!yk_motor_kind(joint->kind, &force->kind))
@@ -414,30 +391,39 @@ static void read_motor(maker *m, const yk_node *item, yk_smooth_force_def *force
                                  yk_joint_name(joint->kind)));
 }
 
-static void make_force(maker *m, const yk_node *item, yk_smooth_force_def *force)
+static void make_force(maker *m, const yk_node *item, yk_force_def *force)
 {
-    *force = yk_smooth_force_default();
+    *force = yk_force_default();
     force->name = yk_node_name(item);
     force->kind = yk_force_kind_of[item->choice];
     force->input = input_of(m, item);
-    if (force->kind != YK_FORCE_BUSHING && force->input < 0) force->load = load_of(m, item);
+    const yk_node *feedback = yk_node_get(item, "feedback"), *load = yk_node_get(item, "load");
+    if (force->kind != YK_FORCE_BUSHING && force->input < 0) {
+        yk_status status = YK_OK;
+        if (feedback) {
+            force->feedback = feedback_of(m, feedback);
+        } else if (load) {
+            status = yk_builder_function_of(m->builder, load, &force->load);
+        }
+        if (status != YK_OK) fail(m, status);
+    }
     switch (force->kind) {
     case YK_FORCE_MOTOR: read_motor(m, item, force); return;
     case YK_FORCE_SPRING:
     case YK_FORCE_TORSION:
-        read_pair(m, item, force->node, force->marker);
+        read_pair(m, item, force->body, force->marker);
         force->stiffness = yk_node_number(item, "stiffness");
         force->damping = yk_node_number(item, "damping");
         force->free = yk_node_number(item, force->kind == YK_FORCE_SPRING ? "free_length" : "free_angle");
         return;
     case YK_FORCE_BUSHING:
-        read_pair(m, item, force->node, force->marker);
+        read_pair(m, item, force->body, force->marker);
         read_six_by_six(m, item, "stiffness", force->bushing_stiffness);
         read_six_by_six(m, item, "damping", force->bushing_damping);
         return;
     default:
-        read_single(m, item, &force->node[1], &force->marker[1]);
-        if (m->status == YK_OK && force->node[1] == YK_SMOOTH_GROUND)
+        read_single(m, item, &force->body[1], &force->marker[1]);
+        if (m->status == YK_OK && force->body[1] == YK_GROUND)
             fail(m, yk_builder_error(m->builder, yk_node_get(item, "on"),
                                      "the ground does not move: name a body or node"));
         force->vector = yk_node_vector(item, "vector");
@@ -576,17 +562,17 @@ static void rotate_displaced_nodes(maker *m)
 
 /* Ports and shapes ------------------------------------------------------------------------------------------------ */
 
-static void make_port(maker *m, const yk_node *item, yk_smooth_port_def *port)
+static void make_port(maker *m, const yk_node *item, yk_port_def *port)
 {
     enum { MARKER };
-    *port = yk_smooth_port_default();
+    *port = yk_port_default();
     port->name = yk_node_name(item);
     if (item->choice == MARKER) {
-        read_single(m, item, &port->node[0], &port->marker[0]);
+        read_single(m, item, &port->body[0], &port->marker[0]);
         return;
     }
     port->kind = YK_PORT_SCALAR;
-    read_pair(m, item, port->node, port->marker);
+    read_pair(m, item, port->body, port->marker);
 }
 
 static void make_shape(maker *m, const yk_node *item, yk_smooth_shape_def *shape)
@@ -651,38 +637,6 @@ static void read_options(maker *m)
     options->damping_end = yk_node_number(damping, "end");
 }
 
-/* "crank.velocity.x" to the channel and the component. */
-static yk_status find_input(maker *m, const yk_smooth *model, const yk_node *node, int *channel, int *component)
-{
-    const char *text = node->text, *last = strrchr(text, '.');
-    char letter = last && last[1] && !last[2] && strchr("wxyz", last[1]) ? last[1] : 0;
-    const char *name = yk_store_text(m->builder->store, text, letter ? (size_t)(last - text) : strlen(text));
-    if (!name) return YK_ERROR_MEMORY;
-    *channel = yk_smooth_channel_find(model, name);
-    *component = yk_smooth_channel_component(model, *channel, letter);
-    if (*component >= 0) return YK_OK;
-    if (*channel < 0)
-        return yk_builder_error(m->builder, node, "there is no channel '%.80s', such as 'BODY.velocity.x'", text);
-    if (letter) return yk_builder_error(m->builder, node, "'%.80s' has no component '%c'", name, letter);
-    return yk_builder_error(m->builder, node, "name one component, such as '%.80s.x'", name);
-}
-
-/* Inputs of feedbacks can be found only when the model has named its channels. */
-static yk_status find_inputs(maker *m, const yk_smooth *model)
-{
-    const yk_smooth_force_def *force = m->def.forces;
-    for (const yk_node *item = first_of(m->section, "forces"); item; item = item->next, force++) {
-        const yk_node *feedback = force->input < 0 ? yk_node_get(item, "feedback") : NULL;
-        model_function *f = force->load.user;
-        int i = 0;
-        for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input; input = input->next, i++) {
-            yk_status status = find_input(m, model, input, &f->channel[i], &f->component[i]);
-            if (status != YK_OK) return status;
-        }
-    }
-    return YK_OK;
-}
-
 /* Those of `ports`, and a signal for each input of forces. */
 static void make_ports(maker *m)
 {
@@ -691,11 +645,28 @@ static void make_ports(maker *m)
     for (const yk_node *item = first_of(m->section, "ports"); item && m->ports; item = item->next)
         make_port(m, item, &m->ports[m->def.port_count++]);
     for (int i = 0; i < m->input_count && m->ports; i++) {
-        yk_smooth_port_def *port = &m->ports[m->def.port_count++];
-        *port = yk_smooth_port_default();
+        yk_port_def *port = &m->ports[m->def.port_count++];
+        *port = yk_port_default();
         port->name = m->inputs[i];
         port->kind = YK_PORT_SIGNAL;
     }
+}
+
+/* Channels exist only in the model, so a feedback's input that names none is found by the solver: its message, where the
+ * input stands. */
+static yk_status place_message(maker *m, yk_status status)
+{
+    const char *message = yk_last_message(yk_builder_context(m->builder));
+    for (const yk_node *force = first_of(m->section, "forces"); force; force = force->next) {
+        const yk_node *feedback = yk_node_get(force, "feedback");
+        for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input; input = input->next) {
+            char quoted[96];
+            snprintf(quoted, sizeof quoted, "'%.80s'", input->text);
+            if (strstr(message, "the feedback of") && strstr(message, quoted))
+                return yk_builder_error(m->builder, input, "%s", message);
+        }
+    }
+    return status;
 }
 
 /* All that refers to nodes and points by name, and the model. */
@@ -710,13 +681,8 @@ static yk_status build_rest(maker *m, yk_subsystem **subsystem)
     MAKE_ALL(m, "shapes", shapes, shape_count, make_shape);
     if (m->status != YK_OK) return m->status;
     yk_smooth *model;
-    yk_status status = yk_smooth_create(yk_builder_context(m->builder), &m->def, &model);
-    if (status != YK_OK) return status;
-    status = find_inputs(m, model);
-    if (status != YK_OK) {
-        yk_smooth_destroy(model);
-        return status;
-    }
+    yk_status status = yk_smooth_make(yk_builder_context(m->builder), &m->def, &model);
+    if (status != YK_OK) return place_message(m, status);
     *subsystem = yk_smooth_subsystem(model);
     if (yk_mechanism_rests(m->section)) yk_builder_note_rest(m->builder);
     return YK_OK;
@@ -724,7 +690,7 @@ static yk_status build_rest(maker *m, yk_subsystem **subsystem)
 
 yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
-    maker m = {.builder = builder, .section = section, .def = yk_smooth_default()};
+    maker m = {.builder = builder, .section = section, .def = yk_smooth_description_empty()};
     m.def.name = yk_node_name(section);
     m.def.gravity = yk_node_vector(section, "gravity");
     read_options(&m);

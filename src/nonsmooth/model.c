@@ -24,7 +24,7 @@ yk_nonsmooth_body_def yk_nonsmooth_body_default(void)
 yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void)
 {
     return (yk_nonsmooth_shape_def){
-        .body = YK_WORLD,
+        .body = YK_GROUND,
         .kind = YK_SOLID_SPHERE,
         .orientation = {1, 0, 0, 0},
         .size = {1, 1, 1},
@@ -37,8 +37,8 @@ yk_nonsmooth_joint_def yk_nonsmooth_joint_default(void)
 {
     return (yk_nonsmooth_joint_def){
         .kind = YK_JOINT_CLAMP,
-        .body_a = YK_WORLD,
-        .body_b = YK_WORLD,
+        .body_a = YK_GROUND,
+        .body_b = YK_GROUND,
         .marker_a = yk_marker_default(),
         .marker_b = yk_marker_default(),
     };
@@ -48,8 +48,8 @@ yk_nonsmooth_force_def yk_nonsmooth_force_default(void)
 {
     return (yk_nonsmooth_force_def){
         .law = {.kind = YK_FORCE_VECTOR, .axes = {yk_m3_identity(), yk_m3_identity()}},
-        .body_a = YK_WORLD,
-        .body_b = YK_WORLD,
+        .body_a = YK_GROUND,
+        .body_b = YK_GROUND,
         .input = -1,
     };
 }
@@ -105,7 +105,7 @@ static yk_status check_open(const yk_world_model *model, const char *what)
 static yk_status check_body(const yk_world_model *model, int body, bool world_allowed, const char *what)
 {
     if (body >= 0 && (size_t)body < model->body_count) return YK_OK;
-    if (world_allowed && body == YK_WORLD) return YK_OK;
+    if (world_allowed && body == YK_GROUND) return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: there is no body %d; bodies are numbered from 0 to %d", what,
                    body, (int)model->body_count - 1);
 }
@@ -577,7 +577,7 @@ int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const 
     if (status == YK_OK) status = check_body(model, body, false, "port");
     if (status < 0) return status;
 
-    yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_WORLD};
+    yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_GROUND};
     if (marker) port.marker = *marker;
     return append_port(model, name, &port);
 }
@@ -587,7 +587,7 @@ int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int b
     yk_world_model *model = &self->model;
 
     /* The near end is on a body. */
-    int near = body[0] == YK_WORLD ? 1 : 0, far = 1 - near;
+    int near = body[0] == YK_GROUND ? 1 : 0, far = 1 - near;
     yk_status status = check_open(model, "a port");
     if (status == YK_OK) status = check_body(model, body[near], false, "port");
     if (status == YK_OK) status = check_body(model, body[far], true, "port");

@@ -35,10 +35,6 @@
 
 typedef struct yk_nonsmooth yk_nonsmooth;
 
-enum {
-    YK_WORLD = -1 /* in place of a body: the ground */
-};
-
 /* When bodies go to sleep. Choose the limits above the noise of the solver and below any creeping that matters. */
 typedef struct yk_sleeping {
     double speed;         /* m/s; 0: bodies never sleep */
@@ -82,7 +78,7 @@ typedef struct yk_nonsmooth_body_def {
 } yk_nonsmooth_body_def;
 
 typedef struct yk_nonsmooth_shape_def {
-    int body;           /* or YK_WORLD */
+    int body;           /* or YK_GROUND */
     yk_solid_kind kind; /* triangle: a mesh of triangles */
     yk_vec3 position;   /* in the body's frame */
     yk_quat orientation;
@@ -100,7 +96,7 @@ typedef struct yk_nonsmooth_shape_def {
 typedef struct yk_nonsmooth_joint_def {
     const char *name;
     yk_joint_kind kind;
-    int body_a, body_b; /* YK_WORLD is allowed for one of them */
+    int body_a, body_b; /* YK_GROUND is allowed for one of them */
     yk_marker marker_a, marker_b;
     double length;        /* distance, rolling */
     unsigned constrained; /* YK_JOINT_AXES: mask of YK_AXIS, in the axes of a */
@@ -154,7 +150,7 @@ int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius,
 /* A marker that can be coupled; returns the port. */
 int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker);
 /* The distance of two markers as a scalar port: an actuator that takes a force (positive pushes the bodies apart) or a
- * length. YK_WORLD is allowed for one of the bodies. */
+ * length. YK_GROUND is allowed for one of the bodies. */
 int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2], const yk_marker marker[2]);
 /* A number that arrives by a wire and loads the forces that name it as their input; returns the signal. As a port it
  * follows after all others. */
@@ -186,7 +182,7 @@ void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *moti
 yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size);
 /* Mean over the last step of the wrench at the centre of mass that held a prescribed body on its course. */
 yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body);
-/* Mean over the last step of the force of contacts on a body from another one; YK_WORLD counts as a body. */
+/* Mean over the last step of the force of contacts on a body from another one; YK_GROUND counts as a body. */
 yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from);
 /* Mean over the last step of the wrench of joint on body b, about marker b. */
 yk_wrench yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint);

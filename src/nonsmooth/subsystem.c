@@ -318,7 +318,7 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     /* A scalar port is the distance from a point on the x axis. */
     yk_marker markers[2] = {yk_marker_default(), yk_marker_default()};
     if (added >= 0 && kind == YK_PORT_SCALAR) {
-        const int bodies[2] = {YK_WORLD, added};
+        const int bodies[2] = {YK_GROUND, added};
         markers[0].offset = yk_v3(-1, 0, 0);
         added = yk_nonsmooth_add_line_port(world, "mass", bodies, markers);
     } else if (added >= 0) {

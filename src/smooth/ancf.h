@@ -19,8 +19,8 @@
 #define YK_SMOOTH_ANCF_H
 
 #include "mechanics/frame.h"
-#include "smooth/beam_section.h"
 #include "yoke/base.h"
+#include "yoke/smooth.h"
 
 enum {
     YK_ANCF_VECTORS = 10,

@@ -195,8 +195,8 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
     }
 
     /* A function of the user, in its own units. */
-    const yk_smooth_function *drive = &joint->drive;
-    yk_drive result = {.value = drive->value(drive->user, work->owner, t)};
+    yk_function drive = joint->drive;
+    yk_drive result = {.value = drive.value(drive.user, t)};
     if (with_rates) {
         /* Central differences of order eight. Integrators on acceleration level ask for a fraction of their step, so that
          * the error is of the order of their own; else, at the start, 1e-8 of their size is ample. */
@@ -205,8 +205,8 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
         double step = work->drive_step > 0 ? work->drive_step : 1e-4;
         double rate = 0, curvature = -205.0 / 72 * result.value;
         for (int k = 0; k < 4; k++) {
-            double after = drive->value(drive->user, work->owner, t + (k + 1) * step);
-            double before = drive->value(drive->user, work->owner, t - (k + 1) * step);
+            double after = drive.value(drive.user, t + (k + 1) * step);
+            double before = drive.value(drive.user, t - (k + 1) * step);
             rate += first[k] * (after - before);
             curvature += second[k] * (after + before);
         }
@@ -374,17 +374,20 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
     const int *node = force->node;
     bool both = yk_force_on_both(force->law.kind);
 
-    /* The load from a signal, which between steps keeps the last value that it took, or from a function. */
+    /* The load from a signal, which between steps keeps the last value that it took, from a feedback, or from a function. */
     double load = both ? 0 : 1;
     if (force->input >= 0 && mode != SINK_RECORD) {
         double *signal = &work->wrench[force->input].force.x;
         bool taken = model->ports[force->input].causality == YK_TAKES_SIGNAL;
         if (taken && work->inputs) *signal = yk_input_scalar(&work->inputs[force->input], work->input_time);
         load = force->load_unit * (taken ? *signal : 0);
+    } else if (force->feedback.value && mode != SINK_RECORD) {
+        double inputs[YK_FEEDBACK_MAX];
+        for (int i = 0; i < force->feedback.input_count; i++)
+            inputs[i] = yk_smooth_channel_value(work->owner, force->channel[i], force->component[i]);
+        load = force->load_unit * force->feedback.value(force->feedback.user, work->t, inputs);
     } else if (force->load.value && mode != SINK_RECORD) {
-        work->first_channel = force->first_channel;
-        load = force->load_unit * force->load.value(force->load.user, work->owner, work->t);
-        work->first_channel = 0;
+        load = force->load_unit * force->load.value(force->load.user, work->t);
     }
 
     /* The force law at both frames. */
@@ -497,7 +500,7 @@ static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
 static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level, const scales *s,
                         sink *to, sink_mode mode)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
         node_matrix(model, work, i, weigh && model->nodes[i].keep ? KEPT_WEIGHT : 1, s, to, mode);

@@ -26,10 +26,10 @@
 
 #include "mechanics/frame.h"
 #include "mechanics/inertia.h"
-#include "smooth/beam_section.h"
 #include "yoke/base.h"
+#include "yoke/smooth.h"
 
-enum { YK_BEAM_NODES = 3, YK_BEAM_POINTS = 2, YK_BEAM_UNKNOWNS = 6 * YK_BEAM_NODES };
+enum { YK_BEAM_UNKNOWNS = 6 * YK_BEAM_NODES };
 
 /* The beam in its strain-free shape. */
 typedef struct yk_beam_def {

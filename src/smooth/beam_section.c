@@ -1,5 +1,6 @@
 /* Elastic and inertial properties of common beam sections. */
-#include "smooth/beam_section.h"
+#include "math/vec3.h"
+#include "yoke/smooth.h"
 
 yk_beam_section_def yk_beam_section_default(void)
 {

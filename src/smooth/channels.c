@@ -68,7 +68,7 @@ static void add(channel_list *list, const char *owner, channel_group group, int 
     }
 }
 
-static void list_all(const yk_smooth_def *def, channel_list *list)
+static void list_all(const yk_smooth_description *def, channel_list *list)
 {
     add(list, "", CHANNEL_MODEL, 0, 0, model_channels, MODEL_CHANNELS);
     for (int i = 0; i < def->node_count; i++)
@@ -280,19 +280,30 @@ int yk_smooth_channel_find(const yk_smooth *smooth, const char *name)
 double yk_smooth_channel_value(const yk_smooth *smooth, int channel, int component)
 {
     double values[4] = {0};
-    channel += smooth->work.first_channel;
     if (channel < 0 || channel >= smooth->model.channel_count || component < 0 || component > 3) return NAN;
     yk_smooth_channel_read(smooth, channel, values);
     return values[component];
 }
 
-int yk_smooth_channel_component(const yk_smooth *smooth, int channel, char letter)
+void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int first, int *channel, int *component)
 {
-    const yk_smooth_model *model = &smooth->model;
-    if (channel < 0 || channel >= model->channel_count) return -1;
-    int count = model->channels[channel].components;
-    if (count == 1) return letter == 0 ? 0 : -1;
-    if (letter == 0) return -1;
-    const char *letters = count == 4 ? "wxyz" : "xyz", *found = strchr(letters, letter);
-    return found ? (int)(found - letters) : -1;
+    *channel = *component = -1;
+
+    /* A single letter behind the last point names the component; the rest is the channel. */
+    const char *last = strrchr(name, '.');
+    bool lettered = last && last[1] && !last[2] && strchr("wxyz", last[1]);
+    size_t length = lettered ? (size_t)(last - name) : strlen(name);
+    for (int i = first; i < model->channel_count && *channel < 0; i++) {
+        const char *other = model->channels[i].name;
+        if (strncmp(other, name, length) == 0 && !other[length]) *channel = i;
+    }
+    if (*channel < 0) return;
+
+    /* Components are x, y, z, or w, x, y, z of an orientation; a single number has no letter. */
+    int count = model->channels[*channel].components;
+    if (count == 1 && !lettered) *component = 0;
+    if (count == 1 || !lettered) return;
+    const char *letters = count == 4 ? "wxyz" : "xyz";
+    const char *found = strchr(letters, last[1]);
+    if (found) *component = (int)(found - letters);
 }

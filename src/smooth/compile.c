@@ -5,7 +5,7 @@
 
 #include "smooth/internal.h"
 
-yk_beam_def yk_smooth_beam_shape(const yk_smooth_def *def, const yk_smooth_beam_def *beam)
+yk_beam_def yk_smooth_beam_shape(const yk_smooth_description *def, const yk_smooth_beam_def *beam)
 {
     yk_beam_def shape = {.section = {beam->section[0], beam->section[1]}};
     for (int k = 0; k < YK_BEAM_NODES; k++) {
@@ -19,17 +19,17 @@ yk_beam_def yk_smooth_beam_shape(const yk_smooth_def *def, const yk_smooth_beam_
 }
 
 /* A typical size: the largest arm of a marker or distance between the ends of a joint, or the spread of the nodes. */
-static double length_scale(const yk_smooth_def *def)
+static double length_scale(const yk_smooth_description *def)
 {
     double length = 0;
     for (int i = 0; i < def->joint_count; i++) {
-        const yk_smooth_joint_def *joint = &def->joints[i];
+        const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++)
-            if (joint->node[side] >= 0) length = fmax(length, yk_v3_norm(joint->marker[side].offset));
+            if (joint->body[side] >= 0) length = fmax(length, yk_v3_norm(joint->marker[side].offset));
 
-        if (joint->node[0] < 0 || joint->node[1] < 0) continue;
-        yk_vec3 a = yk_smooth_start_pose(def, joint->node[0]).position;
-        yk_vec3 b = yk_smooth_start_pose(def, joint->node[1]).position;
+        if (joint->body[0] < 0 || joint->body[1] < 0) continue;
+        yk_vec3 a = yk_smooth_start_pose(def, joint->body[0]).position;
+        yk_vec3 b = yk_smooth_start_pose(def, joint->body[1]).position;
         length = fmax(length, yk_v3_norm(yk_v3_sub(a, b)));
     }
     for (int i = 0; i < def->beam_count; i++) {
@@ -51,7 +51,7 @@ static double length_scale(const yk_smooth_def *def)
 /* Beams as elements; portions of their mass become bodies on their nodes. */
 static yk_status compile_beams(yk_smooth_model *model)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     model->beams = yk_allocate(model->context, (size_t)def->beam_count, sizeof *model->beams);
     if (!model->beams) return YK_ERROR_MEMORY;
 
@@ -80,7 +80,7 @@ static yk_status compile_beams(yk_smooth_model *model)
 /* Frames and the inertia on them; from it the typical mass and radius of gyration. */
 static yk_status compile_nodes(yk_smooth_model *model)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     int drivers = 0;
     for (int i = 0; i < def->port_count; i++) {
         const port_model *port = &model->ports[i];
@@ -149,12 +149,6 @@ static yk_status compile_nodes(yk_smooth_model *model)
 
 /* Joints ---------------------------------------------------------------------------------------------------------- */
 
-yk_joint yk_smooth_joint_of_def(const yk_smooth_joint_def *joint)
-{
-    if (joint->kind == YK_JOINT_AXES) return yk_joint_of_axes(joint->constrained, &joint->marker[0], &joint->marker[1]);
-    return yk_joint_make(joint->kind, &joint->marker[0], &joint->marker[1], joint->length);
-}
-
 /* A marker that takes motion is tied to a prescribed frame; its own axes name the motions. */
 yk_joint yk_smooth_joint_of_port(const port_model *port)
 {
@@ -184,16 +178,16 @@ static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint
 
 static yk_status compile_joints(yk_smooth_model *model)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     model->joints = yk_allocate(model->context, (size_t)(def->joint_count + def->port_count), sizeof *model->joints);
     if (!model->joints) return YK_ERROR_MEMORY;
     model->joint_count = 0;
     model->row_count = 0;
 
     for (int i = 0; i < def->joint_count; i++) {
-        const yk_smooth_joint_def *joint = &def->joints[i];
-        int a = yk_smooth_frame_of(model, joint->node[0]), b = yk_smooth_frame_of(model, joint->node[1]);
-        joint_model *made = add_joint(model, joint->name, yk_smooth_joint_of_def(joint), a, b);
+        const yk_joint_def *joint = &def->joints[i];
+        int a = yk_smooth_frame_of(model, joint->body[0]), b = yk_smooth_frame_of(model, joint->body[1]);
+        joint_model *made = add_joint(model, joint->name, yk_joint_of(joint), a, b);
         made->drive = joint->drive;
         made->drive_unit = joint->drive_unit;
         made->driven = joint->drive.value != NULL;
@@ -203,9 +197,9 @@ static yk_status compile_joints(yk_smooth_model *model)
     int driver = model->node_count + 1;
     for (int i = 0; i < def->port_count; i++) {
         port_model *port = &model->ports[i];
-        const yk_smooth_port_def *of = &port->def;
+        const yk_port_def *of = &port->def;
         bool scalar = of->kind == YK_PORT_SCALAR;
-        for (int side = 0; side < 2; side++) port->node[side] = yk_smooth_frame_of(model, of->node[side]);
+        for (int side = 0; side < 2; side++) port->node[side] = yk_smooth_frame_of(model, of->body[side]);
         if (scalar) port->distance = yk_joint_make(YK_JOINT_DISTANCE, &of->marker[0], &of->marker[1], 0);
         port->joint = port->driver = -1;
         if (port->causality != YK_TAKES_MOTION) continue;
@@ -226,36 +220,28 @@ static yk_status compile_joints(yk_smooth_model *model)
 
 static yk_status compile_forces(yk_smooth_model *model)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     model->forces = yk_allocate(model->context, (size_t)def->force_count, sizeof *model->forces);
     if (!model->forces) return YK_ERROR_MEMORY;
 
     for (int i = 0; i < def->force_count; i++) {
-        const yk_smooth_force_def *force = &def->forces[i];
+        const yk_force_def *force = &def->forces[i];
         bool both = yk_force_on_both(force->kind);
-        int a = yk_smooth_frame_of(model, both ? force->node[0] : YK_SMOOTH_GROUND);
-        int b = yk_smooth_frame_of(model, force->node[1]);
+        int a = yk_smooth_frame_of(model, both ? force->body[0] : YK_GROUND);
+        int b = yk_smooth_frame_of(model, force->body[1]);
         force_model *made = &model->forces[i];
         *made = (force_model){.name = force->name,
-                              .first_channel = force->first_channel,
+                              .law = yk_force_of(force),
                               .node = {a, b},
                               .chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0,
                               .load = force->load,
+                              .feedback = force->feedback,
                               .load_unit = force->load_unit,
                               .input = force->input};
 
-        yk_force_law *law = &made->law;
-        law->kind = force->kind;
-        for (int side = 0; side < 2; side++) {
-            law->offset[side] = force->marker[side].offset;
-            law->axes[side] = yk_q_matrix(yk_q_unit(force->marker[side].orientation));
-        }
-        law->stiffness = force->stiffness;
-        law->damping = force->damping;
-        law->free = force->free;
-        law->vector = force->vector;
-        memcpy(law->bushing_stiffness, force->bushing_stiffness, sizeof law->bushing_stiffness);
-        memcpy(law->bushing_damping, force->bushing_damping, sizeof law->bushing_damping);
+        int first = def->force_channels ? def->force_channels[i] : 0;
+        for (int k = 0; k < made->feedback.input_count; k++)
+            yk_smooth_find_input(model, made->feedback.inputs[k], first, &made->channel[k], &made->component[k]);
     }
     return YK_OK;
 }

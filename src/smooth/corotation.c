@@ -29,7 +29,7 @@ static int stations(const yk_flexible *body)
 
 yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver *solver)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     yk_context *context = model->context;
     bool *chosen = yk_allocate(context, (size_t)model->node_count, sizeof *chosen);
 

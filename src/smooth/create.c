@@ -1,64 +1,9 @@
-/* Defaults, validation and the copy of a def: everything that can be wrong with a model by itself is found here, with
- * its name. */
+/* Validation and the copy of a description: everything that can be wrong with a model by itself is found here, with its
+ * name and unit. */
 #include <string.h>
 
 #include "smooth/internal.h"
 #include "smooth/subsystem.h"
-
-yk_smooth_options yk_smooth_options_default(void)
-{
-    return (yk_smooth_options){
-        .rho_inf = 0.6, .newton_relative = 1e-4, .newton_absolute = 1e-8, .newton_iterations = 30, .assembly = 1e-10};
-}
-
-yk_smooth_def yk_smooth_default(void)
-{
-    return (yk_smooth_def){.name = "smooth", .options = yk_smooth_options_default()};
-}
-
-yk_smooth_node_def yk_smooth_node_default(void)
-{
-    return (yk_smooth_node_def){.orientation = yk_q_identity()};
-}
-
-yk_smooth_body_def yk_smooth_body_default(void)
-{
-    return (yk_smooth_body_def){.axes = yk_q_identity()};
-}
-
-yk_smooth_joint_def yk_smooth_joint_default(void)
-{
-    return (yk_smooth_joint_def){.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
-                                 .marker = {yk_marker_default(), yk_marker_default()},
-                                 .drive_unit = 1};
-}
-
-yk_smooth_force_def yk_smooth_force_default(void)
-{
-    return (yk_smooth_force_def){.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
-                                 .marker = {yk_marker_default(), yk_marker_default()},
-                                 .load_unit = 1,
-                                 .input = -1};
-}
-
-yk_smooth_beam_def yk_smooth_beam_default(void)
-{
-    yk_smooth_beam_def def = {.node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND, YK_SMOOTH_GROUND}};
-    for (int i = 0; i < YK_BEAM_NODES; i++) def.section_frame[i] = yk_q_identity();
-    return def;
-}
-
-yk_smooth_flexible_def yk_smooth_flexible_default(void)
-{
-    return (yk_smooth_flexible_def){.node = YK_SMOOTH_GROUND, .orientation = yk_q_identity()};
-}
-
-yk_smooth_port_def yk_smooth_port_default(void)
-{
-    return (yk_smooth_port_def){.kind = YK_PORT_MARKER,
-                                .node = {YK_SMOOTH_GROUND, YK_SMOOTH_GROUND},
-                                .marker = {yk_marker_default(), yk_marker_default()}};
-}
 
 /* Validation ------------------------------------------------------------------------------------------------------ */
 
@@ -73,7 +18,7 @@ static bool marker_usable(const yk_marker *marker)
     return yk_v3_finite(marker->offset) && quat_usable(marker->orientation);
 }
 
-static yk_status check_nodes(yk_context *context, const yk_smooth_def *def)
+static yk_status check_nodes(yk_context *context, const yk_smooth_description *def)
 {
     for (int i = 0; i < def->node_count; i++) {
         const yk_smooth_node_def *node = &def->nodes[i];
@@ -91,7 +36,7 @@ static yk_status check_nodes(yk_context *context, const yk_smooth_def *def)
     return YK_OK;
 }
 
-static yk_status check_bodies(yk_context *context, const yk_smooth_def *def)
+static yk_status check_bodies(yk_context *context, const yk_smooth_description *def)
 {
     for (int i = 0; i < def->body_count; i++) {
         const yk_smooth_body_def *body = &def->bodies[i];
@@ -100,8 +45,8 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_def *def)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: body '%s' is on node %d, but there are %d nodes", def->name,
                            name, body->node, def->node_count);
         if (!(body->mass > 0 && isfinite(body->mass)))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the mass of body '%s' must be positive, not %g", def->name,
-                           name, body->mass);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the mass of body '%s' must be positive, not %g kg",
+                           def->name, name, body->mass);
         if (!quat_usable(body->axes) || !yk_v3_finite(body->centre))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: centre or axes of body '%s' are not usable", def->name,
                            name);
@@ -113,12 +58,12 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_def *def)
     return YK_OK;
 }
 
-static bool node_usable(const yk_smooth_def *def, int node)
+static bool node_usable(const yk_smooth_description *def, int node)
 {
-    return node >= YK_SMOOTH_GROUND && node < def->node_count + def->attachment_count;
+    return node >= YK_GROUND && node < def->node_count + def->attachment_count;
 }
 
-static yk_status check_ends(yk_context *context, const yk_smooth_def *def, const char *what, const char *name,
+static yk_status check_ends(yk_context *context, const yk_smooth_description *def, const char *what, const char *name,
                             const int node[2], const yk_marker marker[2], bool both)
 {
     if (!name || !name[0])
@@ -139,18 +84,18 @@ static yk_status check_ends(yk_context *context, const yk_smooth_def *def, const
     return YK_OK;
 }
 
-static yk_status check_joints(yk_context *context, const yk_smooth_def *def)
+static yk_status check_joints(yk_context *context, const yk_smooth_description *def)
 {
     for (int i = 0; i < def->joint_count; i++) {
-        const yk_smooth_joint_def *joint = &def->joints[i];
-        yk_status status = check_ends(context, def, "joint", joint->name, joint->node, joint->marker, true);
+        const yk_joint_def *joint = &def->joints[i];
+        yk_status status = check_ends(context, def, "joint", joint->name, joint->body, joint->marker, true);
         if (status != YK_OK) return status;
         if ((unsigned)joint->kind >= YK_JOINT_KINDS)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' is of no known kind", def->name, joint->name);
         bool needs_length =
             joint->kind == YK_JOINT_ROLLING || (joint->kind == YK_JOINT_DISTANCE && !joint->drive.value);
         if (needs_length && !(joint->length > 0))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' needs a positive length, not %g", def->name,
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' needs a positive length, not %g m", def->name,
                            joint->name, joint->length);
         if (joint->kind == YK_JOINT_AXES && !(joint->constrained & YK_AXES_ALL))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' constrains no motion: name its axes", def->name,
@@ -163,25 +108,32 @@ static yk_status check_joints(yk_context *context, const yk_smooth_def *def)
     return YK_OK;
 }
 
-static yk_status check_forces(yk_context *context, const yk_smooth_def *def)
+static yk_status check_forces(yk_context *context, const yk_smooth_description *def)
 {
     for (int i = 0; i < def->force_count; i++) {
-        const yk_smooth_force_def *force = &def->forces[i];
+        const yk_force_def *force = &def->forces[i];
         if ((unsigned)force->kind >= YK_FORCE_KINDS)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: force %d is of no known kind", def->name, i);
         bool both = yk_force_on_both(force->kind);
         yk_status status =
-            check_ends(context, def, yk_force_name(force->kind), force->name, force->node, force->marker, both);
+            check_ends(context, def, yk_force_name(force->kind), force->name, force->body, force->marker, both);
         if (status != YK_OK) return status;
         if (!isfinite(force->stiffness) || !isfinite(force->damping) || !isfinite(force->free) ||
             !yk_v3_finite(force->vector))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite", def->name,
                            yk_force_name(force->kind), force->name);
+        if (force->input >= def->port_count || (force->input >= 0 && def->ports[force->input].kind != YK_PORT_SIGNAL))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the input of %s '%s' is no signal port of the model",
+                           def->name, yk_force_name(force->kind), force->name);
+        const yk_feedback *feedback = &force->feedback;
+        if (feedback->value && (feedback->input_count < 0 || feedback->input_count > YK_FEEDBACK_MAX))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the feedback of '%s' has %d inputs, at most %d are allowed",
+                           def->name, force->name, feedback->input_count, YK_FEEDBACK_MAX);
     }
     return YK_OK;
 }
 
-static yk_status check_beams(yk_context *context, const yk_smooth_def *def)
+static yk_status check_beams(yk_context *context, const yk_smooth_description *def)
 {
     for (int i = 0; i < def->beam_count; i++) {
         const yk_smooth_beam_def *beam = &def->beams[i];
@@ -203,7 +155,7 @@ static yk_status check_beams(yk_context *context, const yk_smooth_def *def)
     return YK_OK;
 }
 
-static yk_status check_flexibles(yk_context *context, const yk_smooth_def *def)
+static yk_status check_flexibles(yk_context *context, const yk_smooth_description *def)
 {
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_smooth_flexible_def *flexible = &def->flexibles[i];
@@ -241,13 +193,13 @@ static yk_status check_flexibles(yk_context *context, const yk_smooth_def *def)
     return YK_OK;
 }
 
-static yk_status check_ports(yk_context *context, const yk_smooth_def *def)
+static yk_status check_ports(yk_context *context, const yk_smooth_description *def)
 {
     for (int i = 0; i < def->port_count; i++) {
-        const yk_smooth_port_def *port = &def->ports[i];
+        const yk_port_def *port = &def->ports[i];
         bool scalar = port->kind == YK_PORT_SCALAR;
         if (port->kind == YK_PORT_SIGNAL && port->name && port->name[0]) continue;
-        int swapped[2] = {port->node[1], port->node[0]};
+        int swapped[2] = {port->body[1], port->body[0]};
         yk_marker marker[2] = {port->marker[1], port->marker[0]};
         yk_status status = check_ends(context, def, "port", port->name, swapped, marker, scalar);
         if (status != YK_OK) return status;
@@ -255,7 +207,7 @@ static yk_status check_ports(yk_context *context, const yk_smooth_def *def)
     return YK_OK;
 }
 
-static yk_status check_options(yk_context *context, const yk_smooth_def *def)
+static yk_status check_options(yk_context *context, const yk_smooth_description *def)
 {
     const yk_smooth_options *options = &def->options;
     if (!yk_smooth_integrator_of(options->integrator))
@@ -275,14 +227,14 @@ static yk_status check_options(yk_context *context, const yk_smooth_def *def)
     return YK_OK;
 }
 
-static yk_status check(yk_context *context, const yk_smooth_def *def)
+static yk_status check(yk_context *context, const yk_smooth_description *def)
 {
     if (!def->name) return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
     if (def->node_count + def->flexible_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node", def->name);
-    yk_status (*const checks[])(yk_context *, const yk_smooth_def *) = {check_options,   check_nodes,  check_bodies,
-                                                                        check_flexibles, check_joints, check_forces,
-                                                                        check_beams,     check_ports};
+    yk_status (*const checks[])(yk_context *, const yk_smooth_description *) = {
+        check_options, check_nodes,  check_bodies, check_flexibles,
+        check_joints,  check_forces, check_beams,  check_ports};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         yk_status status = checks[i](context, def);
         if (status != YK_OK) return status;
@@ -301,7 +253,15 @@ static size_t keep_name(char *store, size_t used, const char **name)
     return used + length;
 }
 
-static size_t keep_names(char *store, yk_smooth_def *def)
+static size_t keep_force_names(char *store, size_t used, yk_force_def *force)
+{
+    used = keep_name(store, used, &force->name);
+    const char **inputs = (const char **)(uintptr_t)force->feedback.inputs;
+    for (int k = 0; k < force->feedback.input_count; k++) used = keep_name(store, used, &inputs[k]);
+    return used;
+}
+
+static size_t keep_names(char *store, yk_smooth_description *def)
 {
     size_t used = keep_name(store, 0, &def->name);
     /* The arrays were copied before: they may be written. */
@@ -310,9 +270,9 @@ static size_t keep_names(char *store, yk_smooth_def *def)
     for (int i = 0; i < def->body_count; i++)
         used = keep_name(store, used, &((yk_smooth_body_def *)(uintptr_t)def->bodies)[i].name);
     for (int i = 0; i < def->joint_count; i++)
-        used = keep_name(store, used, &((yk_smooth_joint_def *)(uintptr_t)def->joints)[i].name);
+        used = keep_name(store, used, &((yk_joint_def *)(uintptr_t)def->joints)[i].name);
     for (int i = 0; i < def->force_count; i++)
-        used = keep_name(store, used, &((yk_smooth_force_def *)(uintptr_t)def->forces)[i].name);
+        used = keep_force_names(store, used, &((yk_force_def *)(uintptr_t)def->forces)[i]);
     for (int i = 0; i < def->beam_count; i++)
         used = keep_name(store, used, &((yk_smooth_beam_def *)(uintptr_t)def->beams)[i].name);
     for (int i = 0; i < def->flexible_count; i++)
@@ -320,7 +280,7 @@ static size_t keep_names(char *store, yk_smooth_def *def)
     for (int i = 0; i < def->attachment_count; i++)
         used = keep_name(store, used, &((yk_smooth_attachment_def *)(uintptr_t)def->attachments)[i].name);
     for (int i = 0; i < def->port_count; i++)
-        used = keep_name(store, used, &((yk_smooth_port_def *)(uintptr_t)def->ports)[i].name);
+        used = keep_name(store, used, &((yk_port_def *)(uintptr_t)def->ports)[i].name);
     return used;
 }
 
@@ -342,7 +302,7 @@ static const double *copy_start(yk_context *context, const double *amplitudes, c
     return copy_array(context, amplitudes, body->coordinates, sizeof *amplitudes, failed);
 }
 
-static yk_status copy_def(yk_smooth_model *model, const yk_smooth_def *def)
+static yk_status copy_def(yk_smooth_model *model, const yk_smooth_description *def)
 {
     yk_context *context = model->context;
     bool failed = false;
@@ -357,6 +317,15 @@ static yk_status copy_def(yk_smooth_model *model, const yk_smooth_def *def)
     model->def.flexibles = copy_array(context, def->flexibles, def->flexible_count, sizeof *def->flexibles, &failed);
     model->def.attachments =
         copy_array(context, def->attachments, def->attachment_count, sizeof *def->attachments, &failed);
+    if (def->force_channels)
+        model->def.force_channels =
+            copy_array(context, def->force_channels, def->force_count, sizeof *def->force_channels, &failed);
+    for (int i = 0; i < def->force_count && model->def.forces; i++) {
+        yk_feedback *feedback = &((yk_force_def *)(uintptr_t)model->def.forces)[i].feedback;
+        if (!feedback->value) *feedback = (yk_feedback){0};
+        feedback->inputs =
+            copy_array(context, feedback->inputs, feedback->input_count, sizeof *feedback->inputs, &failed);
+    }
     for (int i = 0; i < def->flexible_count && model->def.flexibles; i++) {
         yk_smooth_flexible_def *flexible = &((yk_smooth_flexible_def *)(uintptr_t)model->def.flexibles)[i];
         yk_flexible_keep(flexible->body);
@@ -384,7 +353,10 @@ void yk_smooth_destroy(yk_smooth *smooth)
     release_array(context, model->def.nodes);
     release_array(context, model->def.bodies);
     release_array(context, model->def.joints);
+    for (int i = 0; i < model->def.force_count && model->def.forces; i++)
+        release_array(context, model->def.forces[i].feedback.inputs);
     release_array(context, model->def.forces);
+    release_array(context, model->def.force_channels);
     release_array(context, model->def.beams);
     release_array(context, model->def.shapes);
     release_array(context, model->def.ports);
@@ -416,7 +388,7 @@ static yk_status make_ports(yk_smooth_model *model, yk_smooth_workspace *work)
     work->wrench = yk_allocate(model->context, (size_t)count, sizeof *work->wrench);
     if (!model->ports || !model->port_list || !work->own_inputs || !work->wrench) return YK_ERROR_MEMORY;
     for (int i = 0; i < count; i++) {
-        const yk_smooth_port_def *def = &model->def.ports[i];
+        const yk_port_def *def = &model->def.ports[i];
         model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
         model->port_list[i] =
             (yk_port){.name = def->name, .kind = def->kind, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
@@ -425,7 +397,31 @@ static yk_status make_ports(yk_smooth_model *model, yk_smooth_workspace *work)
     return YK_OK;
 }
 
-yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smooth **model)
+/* The inputs of feedbacks name channels, which exist only now. Those of a merged model were found when its parts were
+ * made. */
+static yk_status check_feedbacks(const yk_smooth_model *model)
+{
+    const yk_smooth_description *def = &model->def;
+    for (int i = 0; def->part_count == 0 && i < def->force_count; i++) {
+        const yk_force_def *force = &def->forces[i];
+        for (int k = 0; k < force->feedback.input_count; k++) {
+            const char *input = force->feedback.inputs[k];
+            int channel, component;
+            yk_smooth_find_input(model, input, 0, &channel, &component);
+            if (component >= 0) continue;
+            if (channel < 0)
+                return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                               "%s: the feedback of '%s': there is no channel '%.80s', such as 'BODY.velocity.x'",
+                               def->name, force->name, input);
+            return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                           "%s: the feedback of '%s' reads '%.80s': name one component, such as '%.80s.x'", def->name,
+                           force->name, input, model->channels[channel].name);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, yk_smooth **model)
 {
     *model = NULL;
     yk_status status = check(context, def);
@@ -440,6 +436,7 @@ yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smo
     status = copy_def(&made->model, def);
     if (status == YK_OK) status = make_ports(&made->model, &made->work);
     if (status == YK_OK) status = yk_smooth_make_channels(&made->model);
+    if (status == YK_OK) status = check_feedbacks(&made->model);
     if (status != YK_OK) {
         yk_smooth_destroy(made);
         return status;

@@ -10,8 +10,8 @@
 #ifndef YK_SMOOTH_FFRF_ROD_H
 #define YK_SMOOTH_FFRF_ROD_H
 
-#include "smooth/beam_section.h"
 #include "smooth/ffrf.h"
+#include "yoke/smooth.h"
 
 typedef enum yk_rod_support { YK_ROD_CLAMPED_FREE, YK_ROD_PINNED_PINNED, YK_ROD_FREE_FREE } yk_rod_support;
 

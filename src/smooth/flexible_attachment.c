@@ -5,7 +5,7 @@
 #include "math/so3.h"
 #include "smooth/flexible_kind.h"
 
-int yk_smooth_coordinates_of(const yk_smooth_def *def)
+int yk_smooth_coordinates_of(const yk_smooth_description *def)
 {
     int count = 0;
     for (int i = 0; i < def->flexible_count; i++) count += def->flexibles[i].body->coordinates;
@@ -14,14 +14,14 @@ int yk_smooth_coordinates_of(const yk_smooth_def *def)
 
 int yk_smooth_frame_of(const yk_smooth_model *model, int node)
 {
-    if (node == YK_SMOOTH_GROUND) return model->node_count;
+    if (node == YK_GROUND) return model->node_count;
     if (node < model->node_count) return node;
     return model->attachment_first + node - model->node_count;
 }
 
-yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_def *def, int node)
+yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_description *def, int node)
 {
-    if (node == YK_SMOOTH_GROUND) return yk_smooth_node_default();
+    if (node == YK_GROUND) return yk_smooth_node_default();
     if (node < def->node_count) return def->nodes[node];
 
     /* The origin of the body: its floating frame, or the start of a rod. */
@@ -59,7 +59,7 @@ size_t yk_smooth_attachment_words(const yk_flexible *body, const attachment_mode
 
 yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     yk_context *context = model->context;
 
     size_t coordinates = (size_t)yk_smooth_coordinates_of(def);

@@ -11,18 +11,19 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
     node.name = "mass";
     yk_smooth_body_def body = yk_smooth_body_default();
     body.name = "mass";
+    body.node = 0;
     body.mass = mass;
     body.inertia = yk_m3_diagonal(mass, mass, mass);
 
     /* A scalar port is the distance from a point on the x axis. */
-    yk_smooth_port_def port = yk_smooth_port_default();
+    yk_port_def port = yk_port_default();
     port.name = "mass";
     port.kind = kind;
-    port.node[0] = kind == YK_PORT_SCALAR ? YK_SMOOTH_GROUND : 0;
-    port.node[1] = 0;
+    port.body[0] = kind == YK_PORT_SCALAR ? YK_GROUND : 0;
+    port.body[1] = 0;
     if (kind == YK_PORT_SCALAR) port.marker[0].offset = yk_v3(-1, 0, 0);
 
-    yk_smooth_def def = yk_smooth_default();
+    yk_smooth_description def = yk_smooth_description_empty();
     def.name = "free mass";
     def.gravity = yk_v3(0, 0, 0);
     def.options = yk_smooth_definition(smooth)->options;
@@ -34,7 +35,7 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
     def.node_count = def.body_count = def.port_count = 1;
 
     yk_smooth *created = NULL;
-    yk_status status = yk_smooth_create(smooth->model.context, &def, &created);
+    yk_status status = yk_smooth_make(smooth->model.context, &def, &created);
     if (status == YK_OK) *made = yk_smooth_subsystem(created);
     return status;
 }

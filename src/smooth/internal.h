@@ -74,7 +74,7 @@ yk_status yk_smooth_compile(yk_smooth *smooth);
 void yk_smooth_release_compiled(yk_smooth *smooth);
 
 /* start.c, redundancy.c, statics.c */
-yk_status yk_smooth_begin(yk_smooth *smooth);
+yk_status yk_smooth_begin_motion(yk_smooth *smooth);
 yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h);
 /* With the factors of the start: YK_REDUNDANT with the joints in the message. */
 yk_status yk_smooth_find_redundant(yk_smooth *smooth);

@@ -5,7 +5,7 @@
 #include "smooth/generalised_alpha.h"
 #include "smooth/internal.h"
 
-static const yk_smooth_def *def_of(const yk_subsystem *part)
+static const yk_smooth_description *def_of(const yk_subsystem *part)
 {
     return &((const yk_smooth *)part)->model.def;
 }
@@ -19,7 +19,7 @@ static totals totals_before(yk_subsystem *const *parts, int part)
 {
     totals sum = {0};
     for (int i = 0; i < part; i++) {
-        const yk_smooth_def *def = def_of(parts[i]);
+        const yk_smooth_description *def = def_of(parts[i]);
         sum.nodes += def->node_count;
         sum.bodies += def->body_count;
         sum.joints += def->joint_count;
@@ -37,13 +37,14 @@ static totals totals_before(yk_subsystem *const *parts, int part)
 typedef struct arrays {
     yk_smooth_node_def *nodes;
     yk_smooth_body_def *bodies;
-    yk_smooth_joint_def *joints;
-    yk_smooth_force_def *forces;
+    yk_joint_def *joints;
+    yk_force_def *forces;
     yk_smooth_beam_def *beams;
     yk_smooth_flexible_def *flexibles;
     yk_smooth_attachment_def *attachments;
     yk_smooth_shape_def *shapes;
-    yk_smooth_port_def *ports;
+    yk_port_def *ports;
+    int *force_channels;
     char *names; /* of the connecting joints */
 } arrays;
 
@@ -51,16 +52,16 @@ enum { NAME_LENGTH = 96 };
 
 /* A node of a part, or an attachment of its flexible bodies, as an index of the whole: there the nodes of all parts come
  * first, then all attachments. */
-static int shifted(const yk_smooth_def *def, const totals *at, int all_nodes, int node)
+static int shifted(const yk_smooth_description *def, const totals *at, int all_nodes, int node)
 {
-    if (node == YK_SMOOTH_GROUND) return node;
+    if (node == YK_GROUND) return node;
     if (node < def->node_count) return at->nodes + node;
     return all_nodes + at->attachments + node - def->node_count;
 }
 
 /* Puts a part behind those before it; from its own units and axes to those of the whole, where there is a transform. */
-static void add_part(const yk_smooth_def *def, int part, const totals *at, int all_nodes, const yk_transform *transform,
-                     arrays *to)
+static void add_part(const yk_smooth_description *def, int part, const totals *at, int all_nodes,
+                     const yk_transform *transform, arrays *to)
 {
     for (int i = 0; i < def->node_count; i++) {
         yk_smooth_node_def *node = &to->nodes[at->nodes + i];
@@ -75,17 +76,17 @@ static void add_part(const yk_smooth_def *def, int part, const totals *at, int a
         if (transform) yk_smooth_convert_body(transform, body);
     }
     for (int i = 0; i < def->joint_count; i++) {
-        yk_smooth_joint_def *joint = &to->joints[at->joints + i];
+        yk_joint_def *joint = &to->joints[at->joints + i];
         *joint = def->joints[i];
-        for (int side = 0; side < 2; side++) joint->node[side] = shifted(def, at, all_nodes, joint->node[side]);
+        for (int side = 0; side < 2; side++) joint->body[side] = shifted(def, at, all_nodes, joint->body[side]);
         if (transform) yk_smooth_convert_joint(transform, joint);
     }
     for (int i = 0; i < def->force_count; i++) {
-        yk_smooth_force_def *force = &to->forces[at->forces + i];
+        yk_force_def *force = &to->forces[at->forces + i];
         *force = def->forces[i];
-        force->first_channel = at->channels;
+        to->force_channels[at->forces + i] = at->channels + (def->force_channels ? def->force_channels[i] : 0);
         if (force->input >= 0) force->input += at->ports;
-        for (int side = 0; side < 2; side++) force->node[side] = shifted(def, at, all_nodes, force->node[side]);
+        for (int side = 0; side < 2; side++) force->body[side] = shifted(def, at, all_nodes, force->body[side]);
         if (transform) yk_smooth_convert_force(transform, force);
     }
     for (int i = 0; i < def->beam_count; i++) {
@@ -114,19 +115,18 @@ static void add_part(const yk_smooth_def *def, int part, const totals *at, int a
         if (transform) yk_smooth_convert_shape(transform, shape);
     }
     for (int i = 0; i < def->port_count; i++) {
-        yk_smooth_port_def *port = &to->ports[at->ports + i];
+        yk_port_def *port = &to->ports[at->ports + i];
         *port = def->ports[i];
-        for (int side = 0; side < 2; side++) port->node[side] = shifted(def, at, all_nodes, port->node[side]);
+        for (int side = 0; side < 2; side++) port->body[side] = shifted(def, at, all_nodes, port->body[side]);
         if (transform) yk_smooth_convert_port(transform, port);
     }
 }
 
 /* A relative motion that an interface prescribes, as the drive of a joint. */
-static double driven_value(void *user, const yk_smooth *smooth, double t)
+static double driven_value(void *user, double t)
 {
     const yk_relative_motion *drive = user;
     double value[3];
-    (void)smooth;
     drive->evaluate(drive->user, t, value);
     return value[0];
 }
@@ -134,7 +134,7 @@ static double driven_value(void *user, const yk_smooth *smooth, double t)
 /* The joints that an interface is made of, into `made`, and how many. Constrained motions are named in the axes of b, so b's
  * marker comes first. */
 static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, const yk_merge_joint *joint,
-                               const arrays *to, char *names, yk_smooth_joint_def *made, int *count)
+                               const arrays *to, char *names, yk_joint_def *made, int *count)
 {
     *count = 0;
     int a = joint->part_a, b = joint->part_b;
@@ -143,8 +143,8 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, c
     int ports_a = def_of(merge->parts[a])->port_count, ports_b = def_of(merge->parts[b])->port_count;
     if (joint->port_a < 0 || joint->port_a >= ports_a || joint->port_b < 0 || joint->port_b >= ports_b)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a joint between parts names a port that is not there");
-    const yk_smooth_port_def *port_a = &to->ports[totals_before(merge->parts, a).ports + joint->port_a];
-    const yk_smooth_port_def *port_b = &to->ports[totals_before(merge->parts, b).ports + joint->port_b];
+    const yk_port_def *port_a = &to->ports[totals_before(merge->parts, a).ports + joint->port_a];
+    const yk_port_def *port_b = &to->ports[totals_before(merge->parts, b).ports + joint->port_b];
     if (port_a->kind != YK_PORT_MARKER || port_b->kind != YK_PORT_MARKER)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly", port_a->name,
@@ -164,21 +164,21 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, c
             port_a->name, port_b->name);
     for (int i = 0; i < *count; i++) {
         const yk_joint_piece *piece = &pieces[i];
-        yk_smooth_joint_def *of = &made[i];
+        yk_joint_def *of = &made[i];
         char *name = names + (size_t)i * NAME_LENGTH;
         snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name, piece->driven >= 0 ? "-drive" : "");
-        *of = yk_smooth_joint_default();
+        *of = yk_joint_default();
         of->name = name;
         of->kind = piece->kind;
         of->constrained = piece->constrained;
-        of->node[0] = port_b->node[0];
-        of->node[1] = port_a->node[0];
+        of->body[0] = port_b->body[0];
+        of->body[1] = port_a->body[0];
         of->marker[0] = port_b->marker[0];
         of->marker[1] = port_a->marker[0];
         for (int side = 0; side < 2; side++)
             of->marker[side].orientation = yk_q_mul(of->marker[side].orientation, piece->axes);
         if (piece->driven < 0) continue;
-        of->drive = (yk_smooth_function){driven_value, (void *)(uintptr_t)&joint->drive[piece->driven]};
+        of->drive = (yk_function){.value = driven_value, .user = (void *)(uintptr_t)&joint->drive[piece->driven]};
         if (piece->driven < 3) of->drive_unit = 1 / merge->length;
     }
     return YK_OK;
@@ -196,9 +196,10 @@ static yk_status allocate_arrays(yk_context *context, const totals *sum, int int
     to->attachments = yk_allocate(context, (size_t)sum->attachments, sizeof *to->attachments);
     to->shapes = yk_allocate(context, (size_t)sum->shapes, sizeof *to->shapes);
     to->ports = yk_allocate(context, (size_t)sum->ports, sizeof *to->ports);
+    to->force_channels = yk_allocate(context, (size_t)sum->forces, sizeof *to->force_channels);
     to->names = yk_allocate(context, (size_t)joint_count * NAME_LENGTH, 1);
     bool complete = to->nodes && to->bodies && to->joints && to->forces && to->beams && to->flexibles &&
-                    to->attachments && to->shapes && to->ports && to->names;
+                    to->attachments && to->shapes && to->ports && to->force_channels && to->names;
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -213,6 +214,7 @@ static void release_arrays(yk_context *context, arrays *to)
     yk_release(context, to->attachments);
     yk_release(context, to->shapes);
     yk_release(context, to->ports);
+    yk_release(context, to->force_channels);
     yk_release(context, to->names);
 }
 
@@ -225,10 +227,10 @@ static yk_vec3 gravity_of(const yk_merge_def *merge, int part)
 /* The whole has one gravity, one artificial damping and one way to begin. */
 static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
 {
-    const yk_smooth_def *first = def_of(merge->parts[0]);
+    const yk_smooth_description *first = def_of(merge->parts[0]);
     yk_vec3 gravity = gravity_of(merge, 0);
     for (int i = 0; i < merge->part_count; i++) {
-        const yk_smooth_def *def = def_of(merge->parts[i]);
+        const yk_smooth_description *def = def_of(merge->parts[i]);
         const yk_smooth_options *a = &first->options, *b = &def->options;
         double difference = yk_v3_norm(yk_v3_sub(gravity_of(merge, i), gravity));
         if (difference > 1e-9 * yk_v3_norm(gravity))
@@ -293,7 +295,7 @@ static yk_status create_whole(yk_context *context, const yk_merge_def *merge, co
 {
     int joint_count = sum->joints;
     for (int i = 0; i < merge->joint_count; i++) joint_count += counts[i];
-    yk_smooth_def def = *def_of(merge->parts[0]);
+    yk_smooth_description def = *def_of(merge->parts[0]);
     def.gravity = gravity_of(merge, 0);
     def.options = common_options(context, merge);
     def.part_count = merge->part_count;
@@ -306,7 +308,8 @@ static yk_status create_whole(yk_context *context, const yk_merge_def *merge, co
     def.attachments = to->attachments, def.attachment_count = sum->attachments;
     def.shapes = to->shapes, def.shape_count = sum->shapes;
     def.ports = to->ports, def.port_count = sum->ports;
-    yk_status status = yk_smooth_create(context, &def, whole);
+    def.force_channels = to->force_channels;
+    yk_status status = yk_smooth_make(context, &def, whole);
     if (status == YK_OK) status = yk_smooth_order_channels(&(*whole)->model, merge);
     if (status != YK_OK) {
         yk_smooth_destroy(*whole);
@@ -348,7 +351,7 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     int made = 0;
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
         char *names = to.names + (size_t)made * NAME_LENGTH;
-        yk_smooth_joint_def *joints = &to.joints[sum.joints + made];
+        yk_joint_def *joints = &to.joints[sum.joints + made];
         status = connect_parts(context, merge, &merge->joints[i], &to, names, joints, &counts[i]);
         made += counts[i];
     }

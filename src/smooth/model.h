@@ -29,7 +29,7 @@ typedef struct joint_model {
     unsigned stiffness_mask;
     bool chained; /* an end is an attachment of a flexible body */
     bool driven;  /* by a function, or by the input of a scalar motion port */
-    yk_smooth_function drive;
+    yk_function drive;
     double drive_unit;
     int port; /* motion port that made it, or -1 */
 } joint_model;
@@ -39,10 +39,11 @@ typedef struct force_model {
     yk_force_law law;
     int node[2];
     bool chained;
-    yk_smooth_function load;
+    yk_function load;
+    yk_feedback feedback;                                     /* instead of the load */
+    int channel[YK_FEEDBACK_MAX], component[YK_FEEDBACK_MAX]; /* that its inputs are */
     double load_unit;
-    int input; /* signal port, or -1 */
-    int first_channel;
+    int input; /* signal port; negative: none */
 } force_model;
 
 typedef struct beam_model {
@@ -70,7 +71,7 @@ typedef struct attachment_model {
 } attachment_model;
 
 typedef struct port_model {
-    yk_smooth_port_def def;
+    yk_port_def def;
     int node[2]; /* as indices of frames */
     yk_causality causality;
     unsigned constrained;
@@ -106,7 +107,7 @@ typedef struct yk_smooth_model {
     yk_context *context;
 
     /* From creation on. */
-    yk_smooth_def def; /* deep copy */
+    yk_smooth_description def; /* deep copy */
     char *name_store;
     const integrator *integrator;
     port_model *ports;
@@ -147,13 +148,12 @@ typedef struct yk_smooth_model {
 /* compile.c: from the def and the connections of the ports. Release leaves what creation made. */
 yk_status yk_smooth_model_compile(yk_smooth_model *model);
 void yk_smooth_model_release(yk_smooth_model *model);
-yk_joint yk_smooth_joint_of_def(const yk_smooth_joint_def *joint);
 yk_joint yk_smooth_joint_of_port(const port_model *port);
 
 /* flexible_attachment.c */
 yk_status yk_smooth_compile_flexibles(yk_smooth_model *model);
 void yk_smooth_release_flexibles(yk_smooth_model *model);
-int yk_smooth_coordinates_of(const yk_smooth_def *def);
+int yk_smooth_coordinates_of(const yk_smooth_description *def);
 /* Doubles that a body needs in the workspace, and an attachment of it. */
 size_t yk_smooth_flexible_words(const yk_flexible *body);
 size_t yk_smooth_attachment_words(const yk_flexible *body, const attachment_model *attachment);
@@ -162,6 +162,8 @@ int yk_smooth_frame_of(const yk_smooth_model *model, int node);
 
 /* channels.c: the channels that a model has; those of a merged model in the order of the parts. */
 yk_status yk_smooth_make_channels(yk_smooth_model *model);
+/* "crank.velocity.x" to a channel, the first of that name from `first` on, and its component; -1 where there is none. */
+void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int first, int *channel, int *component);
 yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *merge);
 
 /* relaxation.c: parts that the image has room for: none if they cannot be relaxed. */

@@ -7,7 +7,7 @@
 
 /* Motions and reactions ------------------------------------------------------------------------------------------- */
 
-const yk_smooth_def *yk_smooth_definition(const yk_smooth *smooth)
+const yk_smooth_description *yk_smooth_definition(const yk_smooth *smooth)
 {
     return &smooth->model.def;
 }
@@ -85,8 +85,8 @@ void yk_smooth_reaction(const yk_smooth *smooth, int joint, yk_wrench *reaction)
 static void scalar_motion(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_model *port,
                           yk_motion *motion)
 {
-    yk_motion a = marker_motion(model, work, port->def.node[0], &port->def.marker[0]);
-    yk_motion b = marker_motion(model, work, port->def.node[1], &port->def.marker[1]);
+    yk_motion a = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
+    yk_motion b = marker_motion(model, work, port->def.body[1], &port->def.marker[1]);
     yk_vec3 d = yk_v3_sub(b.position, a.position), e = yk_v3_unit(d);
     yk_vec3 rate = yk_v3_sub(b.velocity, a.velocity);
     yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration);
@@ -117,7 +117,7 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
         if (joint) value->wrench.force.x = -work->lambda[joint->row];
         return;
     }
-    value->motion = marker_motion(model, work, port->def.node[0], &port->def.marker[0]);
+    value->motion = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
     if (joint) yk_smooth_joint_wrench(work, joint, 0, &value->wrench);
 
     /* Where merging has put joints in place of the port, their reactions. */

@@ -1,7 +1,7 @@
 /* The smooth multibody solver: rigid bodies, joints, forces and beams as one index-3 system of differential-algebraic
  * equations, integrated by the implicit two-step method of the papers (tight (1)-(6), explicit (5)-(10)).
  *
- *   nodes     frames on R3 x SO(3) with six unknowns each; YK_SMOOTH_GROUND is the one that never moves
+ *   nodes     frames on R3 x SO(3) with six unknowns each; YK_GROUND is the one that never moves
  *   bodies    mass and inertia fixed to a node, any number on each; a node without is massless
  *   joints    between markers on two nodes (mechanics/joint.h), with reactions
  *   forces    between markers or on one (mechanics/force.h), gravity, artificial damping
@@ -10,8 +10,9 @@
  *             joints, forces and ports attach
  *   ports     markers, distances between two markers, and signals, where the world meets the model
  *
- * A def names everything by index in its arrays; creation copies it. The result is a yk_subsystem (its first member)
- * that also runs alone: start, then step with inputs = NULL. */
+ * A description names everything by index in its arrays; the builder of yoke/smooth.h (builder.c) makes one, and
+ * yk_smooth_make makes the model from a copy of it. The result is a yk_subsystem (its first member) that also runs alone:
+ * start, then step with inputs = NULL. */
 #ifndef YK_SMOOTH_SMOOTH_H
 #define YK_SMOOTH_SMOOTH_H
 
@@ -20,76 +21,9 @@
 #include "mechanics/joint.h"
 #include "smooth/beam.h"
 #include "smooth/flexible.h"
-#include "yoke/base.h"
-
-enum { YK_SMOOTH_GROUND = -1 };
+#include "yoke/smooth.h"
 
 typedef struct yk_smooth yk_smooth;
-
-/* A number that changes in time. Loads may read what the model computes through yk_smooth_channel_value: the latest
- * iterate of the step that is being solved. Absent when `value` is NULL. Several threads may ask at once. */
-typedef struct yk_smooth_function {
-    double (*value)(void *user, const yk_smooth *model, double t);
-    void *user;
-} yk_smooth_function;
-
-typedef struct yk_smooth_node_def {
-    const char *name;
-    yk_vec3 position; /* a rough guess is enough where joints decide */
-    yk_quat orientation;
-    yk_vec3 displacement; /* at the start, away from `position`, where beams are free of strain */
-    yk_vec3 rotation;     /* likewise from `orientation`: a rotation vector in global axes */
-    yk_vec3 velocity;
-    yk_vec3 angular_velocity;
-    bool keep; /* at the start, move the other nodes rather than this one to satisfy the joints */
-    int part;  /* of a merged model: which one it came from */
-} yk_smooth_node_def;
-
-typedef struct yk_smooth_body_def {
-    const char *name;
-    int node;
-    double mass;
-    yk_vec3 centre;  /* of mass, in the node's axes */
-    yk_mat3 inertia; /* about the centre of mass, in the axes that follow */
-    yk_quat axes;    /* from the axes of the inertia tensor to the node's */
-} yk_smooth_body_def;
-
-typedef struct yk_smooth_joint_def {
-    const char *name;
-    yk_joint_kind kind;
-    int node[2];
-    yk_marker marker[2];
-    double length; /* distance; radius of a rolling disc */
-    unsigned
-        constrained; /* relative motions that YK_JOINT_AXES suppresses: YK_AXIS bits, in axes of the first marker */
-    yk_smooth_function drive; /* what driven kinds prescribe; a distance may have one */
-    double drive_unit;        /* of its values, in units of the model */
-} yk_smooth_joint_def;
-
-typedef struct yk_smooth_force_def {
-    const char *name;
-    yk_force_kind kind;
-    int node[2]; /* a force or torque acts on node[1] alone */
-    yk_marker marker[2];
-    double stiffness, damping, free; /* spring (free length), torsion (free angle) */
-    double bushing_stiffness[6][6];
-    double bushing_damping[6][6];
-    yk_vec3 vector;          /* of a force or torque */
-    yk_smooth_function load; /* factor of the vector (1 if absent); added to the tension of a spring (0 if absent) */
-    double load_unit;        /* of its values, in units of the model */
-    int input;               /* signal port that gives the load in place of the function; -1: none */
-    int first_channel;       /* of a merged model: where the channels begin that the load knows */
-} yk_smooth_force_def;
-
-/* A beam through three nodes, the middle one near half of its length; free of strain where the nodes are defined. Its
- * mass is shared out to the nodes. */
-typedef struct yk_smooth_beam_def {
-    const char *name;
-    int node[YK_BEAM_NODES];
-    yk_vec3 offset[YK_BEAM_NODES];        /* from the node to the line of the beam, in the node's axes */
-    yk_quat section_frame[YK_BEAM_NODES]; /* from section axes (x along the beam) to the node's axes */
-    yk_beam_section section[YK_BEAM_POINTS];
-} yk_smooth_beam_def;
 
 /* A flexible body. A modal one has its floating frame on a node that moves with it; a rod starts with its origin, the
  * first end, at the given place, along the x axis of the orientation there, and moving as a rigid body. */
@@ -115,71 +49,27 @@ typedef struct yk_smooth_attachment_def {
     int attachment; /* of the body */
 } yk_smooth_attachment_def;
 
-/* Something to draw, fixed to a node. */
-typedef struct yk_smooth_shape_def {
-    int node;
-    yk_shape_kind kind;
-    yk_marker marker;
-    yk_vec3 size;
-} yk_smooth_shape_def;
-
-/* marker: a frame on node[0]; scalar: the distance from marker[0] on node[0] to marker[1] on node[1]; signal: a number
- * that arrives by a wire and loads the forces that name the port. */
-typedef struct yk_smooth_port_def {
-    const char *name;
-    yk_port_kind kind;
-    int node[2];
-    yk_marker marker[2];
-} yk_smooth_port_def;
-
-typedef enum yk_smooth_integrator {
-    YK_SMOOTH_TWO_STEP,    /* implicit, second order, with numerical damping: the default */
-    YK_SMOOTH_RUNGE_KUTTA, /* explicit, order 8 with error control: the last digits of models that are not stiff */
-    YK_SMOOTH_GENERALISED_ALPHA, /* implicit, second order, on accelerations; takes the forms below */
-    YK_SMOOTH_INTEGRATORS
-} yk_smooth_integrator;
-
-/* How generalised-alpha meets the constraints. */
-typedef enum yk_smooth_form {
-    YK_SMOOTH_DAE, /* as they are, at the end of the step */
-    YK_SMOOTH_ODE  /* as (d/dt + stabilisation)^2 c = 0: ordinary differential equations, paper relaxed section 3 */
-} yk_smooth_form;
-
-typedef struct yk_smooth_options {
-    yk_smooth_integrator integrator;
-    double rho_inf;         /* asymptotic spectral radius, 0 to 1 */
-    double newton_relative; /* iterations stop when what remains is this fraction of the step's truncation error */
-    double newton_absolute; /* and below this change of position (m) and rotation (rad) */
-    int newton_iterations;  /* at most, per step */
-    double assembly;        /* positions are assembled to this gap (m, rad) */
-    double error_tolerance; /* local error of a step of variable size inside step(); 0: fixed steps. Two-step: m, rad,
-                               coordinates of flexible bodies by the displacement that they cause; Runge-Kutta: relative
-                               to the model's length and its typical speed */
-    yk_smooth_form form;    /* generalised-alpha */
-    double stabilisation;   /* of the form ode (1/s); 0: one over the step */
-    bool static_start;      /* begin in static equilibrium */
-    double damping;         /* artificial: force -damping times momentum (1/s), removed linearly ... */
-    double damping_start;   /* ... between these times */
-    double damping_end;
-} yk_smooth_options;
-
-typedef struct yk_smooth_def {
+/* A whole model. Joints, forces, ports and shapes name nodes, and by node_count + i place i of flexible bodies. */
+typedef struct yk_smooth_description {
     const char *name;
     yk_vec3 gravity;
     yk_smooth_options options;
     const yk_smooth_node_def *nodes;
     const yk_smooth_body_def *bodies;
-    const yk_smooth_joint_def *joints;
-    const yk_smooth_force_def *forces;
+    const yk_joint_def *joints;
+    const yk_force_def *forces;
     const yk_smooth_beam_def *beams;
     const yk_smooth_flexible_def *flexibles;
     const yk_smooth_attachment_def *attachments;
     const yk_smooth_shape_def *shapes;
-    const yk_smooth_port_def *ports;
-    int part_count; /* of a merged model: how many it was merged from; 0: it is one */
+    const yk_port_def *ports;
     int node_count, body_count, joint_count, force_count, beam_count, shape_count, port_count;
     int flexible_count, attachment_count;
-} yk_smooth_def;
+    /* Of a merged model: how many parts it was merged from, 0: it is one; and per force the first channel of its part, from
+     * which on the inputs of feedbacks are looked for, NULL: the first of all. */
+    int part_count;
+    const int *force_channels;
+} yk_smooth_description;
 
 /* Since start. */
 typedef struct yk_smooth_report {
@@ -193,28 +83,21 @@ typedef struct yk_smooth_report {
     double error;      /* estimated local error of the last step (m, rad), with error control */
 } yk_smooth_report;
 
-yk_smooth_options yk_smooth_options_default(void);
-yk_smooth_def yk_smooth_default(void);
-yk_smooth_node_def yk_smooth_node_default(void);
-yk_smooth_body_def yk_smooth_body_default(void);
-yk_smooth_joint_def yk_smooth_joint_default(void);
-yk_smooth_force_def yk_smooth_force_default(void);
-/* Nodes on the ground, section axes along those of the nodes, no section. */
-yk_smooth_beam_def yk_smooth_beam_default(void);
+/* No parts and no gravity. */
+yk_smooth_description yk_smooth_description_empty(void);
 yk_smooth_flexible_def yk_smooth_flexible_default(void);
-yk_smooth_port_def yk_smooth_port_default(void);
 
 /* Where a node, or an attachment of a flexible body, is at the start as the def has it. */
-yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_def *def, int node);
+yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_description *def, int node);
 
 /* A beam as an element: the reference shape is that of the nodes as they are defined. */
-yk_beam_def yk_smooth_beam_shape(const yk_smooth_def *def, const yk_smooth_beam_def *beam);
+yk_beam_def yk_smooth_beam_shape(const yk_smooth_description *def, const yk_smooth_beam_def *beam);
 
 /* YK_ERROR_ARGUMENT with the name of what is wrong; destroy through the ops table. */
-yk_status yk_smooth_create(yk_context *context, const yk_smooth_def *def, yk_smooth **model);
+yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, yk_smooth **model);
 yk_subsystem *yk_smooth_subsystem(yk_smooth *model);
 /* The model as it was created. */
-const yk_smooth_def *yk_smooth_definition(const yk_smooth *model);
+const yk_smooth_description *yk_smooth_definition(const yk_smooth *model);
 /* NULL for a subsystem of another kind. */
 yk_smooth *yk_smooth_of(yk_subsystem *subsystem);
 
@@ -243,7 +126,5 @@ yk_status yk_smooth_statics(yk_smooth *model, double t);
 /* Channels by name ("crank.position", "pin.reaction"), for functions that depend on the model's own state. */
 int yk_smooth_channel_find(const yk_smooth *model, const char *name);
 double yk_smooth_channel_value(const yk_smooth *model, int channel, int component);
-/* Component by letter: x, y, z, or w, x, y, z of an orientation; 0 for the one of a scalar channel. -1: there is none. */
-int yk_smooth_channel_component(const yk_smooth *model, int channel, char letter);
 
 #endif

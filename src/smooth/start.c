@@ -115,7 +115,7 @@ static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_work
 }
 
 /* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of a run that begins. */
-yk_status yk_smooth_begin(yk_smooth *smooth)
+yk_status yk_smooth_begin_motion(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
@@ -211,7 +211,7 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     if (status != YK_OK) return status;
 
     /* The rest. */
-    status = yk_smooth_begin(smooth);
+    status = yk_smooth_begin_motion(smooth);
 
     /* Multipliers of constraints at position level repeat their errors by a factor of about -rho_inf from step to step, and
      * by more where the joints' directions turn. */
@@ -226,5 +226,5 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     /* From there to static equilibrium, where it is wanted. */
     if (status < 0 || !options->static_start) return status;
     yk_status rest = yk_smooth_equilibrium(smooth);
-    return rest == YK_OK ? yk_smooth_begin(smooth) : rest;
+    return rest == YK_OK ? yk_smooth_begin_motion(smooth) : rest;
 }

@@ -11,11 +11,11 @@ typedef struct image_size {
 
 static image_size image_size_of(const yk_smooth_model *model)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     image_size size = {.nodes = (size_t)def->node_count, .ports = (size_t)def->port_count};
     size.coordinates = (size_t)yk_smooth_coordinates_of(def);
     size.frames = size.nodes + 1 + (size_t)def->attachment_count;
-    for (int i = 0; i < def->joint_count; i++) size.rows += (size_t)yk_smooth_joint_of_def(&def->joints[i]).row_count;
+    for (int i = 0; i < def->joint_count; i++) size.rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
     for (int i = 0; i < def->port_count; i++) {
         const port_model *port = &model->ports[i];
         if (port->causality != YK_TAKES_MOTION) continue;

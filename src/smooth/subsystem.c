@@ -57,12 +57,12 @@ static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d", model->def.name, port);
 
     yk_marker *marker = &model->ports[port].def.marker[0];
-    yk_smooth_node_def body = yk_smooth_start_pose(&model->def, model->ports[port].def.node[0]);
+    yk_smooth_node_def body = yk_smooth_start_pose(&model->def, model->ports[port].def.body[0]);
     if (position) marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
     if (orientation) marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
 
     /* Merging takes the port from the def. */
-    yk_smooth_port_def *defs = (yk_smooth_port_def *)(uintptr_t)model->def.ports;
+    yk_port_def *defs = (yk_port_def *)(uintptr_t)model->def.ports;
     defs[port].marker[0] = *marker;
     smooth->compiled = false;
     return YK_OK;
@@ -76,17 +76,17 @@ static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *w
     work->inputs = work->own_inputs;
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
-        const yk_smooth_port_def *def = &port->def;
+        const yk_port_def *def = &port->def;
         yk_input *input = &work->own_inputs[i];
         *input = (yk_input){.orientation = yk_q_identity()};
         if (port->causality != YK_TAKES_MOTION) continue;
 
-        yk_smooth_node_def a = yk_smooth_start_pose(&model->def, def->node[0]);
+        yk_smooth_node_def a = yk_smooth_start_pose(&model->def, def->body[0]);
         yk_vec3 arm = yk_q_rotate(a.orientation, def->marker[0].offset);
         yk_vec3 at = yk_v3_add(a.position, arm);
         input->degree = 1;
         if (def->kind == YK_PORT_SCALAR) {
-            yk_smooth_node_def b = yk_smooth_start_pose(&model->def, def->node[1]);
+            yk_smooth_node_def b = yk_smooth_start_pose(&model->def, def->body[1]);
             yk_vec3 end = yk_v3_add(b.position, yk_q_rotate(b.orientation, def->marker[1].offset));
             input->linear[0].x = yk_v3_norm(yk_v3_sub(end, at));
             continue;
@@ -434,6 +434,6 @@ yk_status yk_smooth_statics(yk_smooth *smooth, double t)
     if (!smooth->started) return not_started(&smooth->model);
     smooth->work.t = t;
     yk_status status = yk_smooth_equilibrium(smooth);
-    if (status >= 0) status = yk_smooth_begin(smooth);
+    if (status >= 0) status = yk_smooth_begin_motion(smooth);
     return status;
 }

@@ -18,7 +18,7 @@ static yk_vec3 point_of(const yk_transform *at, yk_vec3 x)
 /* Markers are fixed to a node, whose axes turn with the part, or to the ground, whose do not. */
 static void place_marker(const yk_transform *at, int node, yk_marker *marker)
 {
-    if (node != YK_SMOOTH_GROUND) {
+    if (node != YK_GROUND) {
         marker->offset = yk_v3_scale(at->length, marker->offset);
         return;
     }
@@ -56,20 +56,20 @@ void yk_smooth_convert_body(const yk_transform *at, yk_smooth_body_def *body)
     body->inertia = yk_m3_scale(at->mass * at->length * at->length, body->inertia);
 }
 
-void yk_smooth_convert_joint(const yk_transform *at, yk_smooth_joint_def *joint)
+void yk_smooth_convert_joint(const yk_transform *at, yk_joint_def *joint)
 {
-    for (int side = 0; side < 2; side++) place_marker(at, joint->node[side], &joint->marker[side]);
+    for (int side = 0; side < 2; side++) place_marker(at, joint->body[side], &joint->marker[side]);
     joint->length *= at->length;
 
     const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
     if (!drive->angular) joint->drive_unit *= at->length;
 }
 
-void yk_smooth_convert_force(const yk_transform *at, yk_smooth_force_def *force)
+void yk_smooth_convert_force(const yk_transform *at, yk_force_def *force)
 {
     const yk_force_traits *traits = yk_force_traits_of(force->kind);
     double newton = at->mass * at->length, newton_metre = newton * at->length;
-    for (int side = 0; side < 2; side++) place_marker(at, force->node[side], &force->marker[side]);
+    for (int side = 0; side < 2; side++) place_marker(at, force->body[side], &force->marker[side]);
 
     /* Coefficients by an angle or by a length. */
     force->stiffness *= traits->torque ? newton_metre : at->mass;
@@ -119,9 +119,9 @@ void yk_smooth_convert_shape(const yk_transform *at, yk_smooth_shape_def *shape)
     shape->size = yk_v3_scale(at->length, shape->size);
 }
 
-void yk_smooth_convert_port(const yk_transform *at, yk_smooth_port_def *port)
+void yk_smooth_convert_port(const yk_transform *at, yk_port_def *port)
 {
-    for (int side = 0; side < 2; side++) place_marker(at, port->node[side], &port->marker[side]);
+    for (int side = 0; side < 2; side++) place_marker(at, port->body[side], &port->marker[side]);
 }
 
 yk_vec3 yk_smooth_convert_gravity(const yk_transform *at, yk_vec3 gravity)

@@ -22,12 +22,12 @@ typedef enum yk_smooth_quantity {
 /* From the part to the whole, in place. */
 void yk_smooth_convert_node(const yk_transform *at, yk_smooth_node_def *node);
 void yk_smooth_convert_body(const yk_transform *at, yk_smooth_body_def *body);
-void yk_smooth_convert_joint(const yk_transform *at, yk_smooth_joint_def *joint);
-void yk_smooth_convert_force(const yk_transform *at, yk_smooth_force_def *force);
+void yk_smooth_convert_joint(const yk_transform *at, yk_joint_def *joint);
+void yk_smooth_convert_force(const yk_transform *at, yk_force_def *force);
 void yk_smooth_convert_beam(const yk_transform *at, yk_smooth_beam_def *beam);
 void yk_smooth_convert_flexible(const yk_transform *at, yk_smooth_flexible_def *flexible); /* not its body */
 void yk_smooth_convert_shape(const yk_transform *at, yk_smooth_shape_def *shape);
-void yk_smooth_convert_port(const yk_transform *at, yk_smooth_port_def *port);
+void yk_smooth_convert_port(const yk_transform *at, yk_port_def *port);
 yk_vec3 yk_smooth_convert_gravity(const yk_transform *at, yk_vec3 gravity);
 
 /* What the whole computed, as the part would tell it. */

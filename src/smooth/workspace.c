@@ -7,7 +7,7 @@
 /* Bodies read their coordinates from arrays of their own; an attachment has the map from them to its frame. */
 static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
-    const yk_smooth_def *def = &model->def;
+    const yk_smooth_description *def = &model->def;
     size_t bodies = (size_t)def->flexible_count, attachments = (size_t)def->attachment_count, words = 0;
     for (int i = 0; i < def->flexible_count; i++) words += yk_smooth_flexible_words(model->flexibles[i].body);
     for (int i = 0; i < def->attachment_count; i++)

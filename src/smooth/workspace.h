@@ -45,7 +45,7 @@ typedef struct attachment_trial {
 } attachment_trial;
 
 typedef struct yk_smooth_workspace {
-    const yk_smooth *owner; /* that functions of the user are handed */
+    const yk_smooth *owner; /* whose channels feedbacks read */
 
     /* The trial: nodes, then ground, then prescribed frames, then attachments; coordinates; multipliers. */
     bool open;
@@ -63,7 +63,6 @@ typedef struct yk_smooth_workspace {
     yk_input *own_inputs; /* when the caller gives none */
     double input_time;    /* local time of inputs at which the trial ends */
     yk_wrench *wrench;    /* that each port takes, at the end of the trial; force.x of a signal port: the signal */
-    int first_channel;    /* that the function knows which is being evaluated */
 
     /* What the equations are: chosen by the start or the integrator, read by assembly. */
     double damping;         /* artificial, at the end of the step */

@@ -49,8 +49,8 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     nodes[0].name = "block", nodes[1].name = "float";
     yk_smooth_body_def block = yk_smooth_body_default();
     block.name = "block", block.mass = 2, block.inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
-    yk_smooth_force_def mount = yk_smooth_force_default();
-    mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.node[1] = 0;
+    yk_force_def mount = yk_force_default();
+    mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.body[1] = 0;
     for (int k = 0; k < 6; k++) {
         mount.bushing_stiffness[k][k] = k < 3 ? 800 : 40;
         mount.bushing_damping[k][k] = k < 3 ? 4 : 0.2;
@@ -59,14 +59,14 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     flexible.name = "rod", flexible.body = rod, flexible.node = 1;
     const yk_smooth_attachment_def attachments[2] = {{"near", 0, 0}, {"far", 0, modal ? 1 : 2}};
     int node_count = modal ? 2 : 1;
-    yk_smooth_joint_def clamp = yk_smooth_joint_default();
-    clamp.name = "clamp", clamp.kind = YK_JOINT_CLAMP, clamp.node[0] = 0, clamp.node[1] = node_count;
-    yk_smooth_port_def ports[2] = {yk_smooth_port_default(), yk_smooth_port_default()};
-    ports[0].name = "tip", ports[0].node[0] = node_count + 1, ports[0].marker[0] = yk_marker_at(0.02, 0.01, 0.03);
+    yk_joint_def clamp = yk_joint_default();
+    clamp.name = "clamp", clamp.kind = YK_JOINT_CLAMP, clamp.body[0] = 0, clamp.body[1] = node_count;
+    yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
+    ports[0].name = "tip", ports[0].body[0] = node_count + 1, ports[0].marker[0] = yk_marker_at(0.02, 0.01, 0.03);
     ports[1].name = "actuator", ports[1].kind = YK_PORT_SCALAR;
-    ports[1].node[0] = 0, ports[1].node[1] = node_count + 1;
+    ports[1].body[0] = 0, ports[1].body[1] = node_count + 1;
     ports[1].marker[0] = yk_marker_at(0.1, 0.3, 0);
-    yk_smooth_def def = yk_smooth_default();
+    yk_smooth_description def = yk_smooth_description_empty();
     def.name = "flexible";
     def.gravity = yk_v3(0, 0, -1);
     def.nodes = nodes, def.node_count = node_count;
@@ -80,7 +80,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     def.options.integrator = v->integrator;
     def.options.form = v->form;
     yk_smooth *model;
-    status = yk_smooth_create(context, &def, &model);
+    status = yk_smooth_make(context, &def, &model);
     if (status == YK_OK) *subsystem = yk_smooth_subsystem(model);
     yk_flexible_release(rod);
     return status;

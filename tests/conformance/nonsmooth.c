@@ -25,7 +25,7 @@ static yk_status add_sprung_body(yk_nonsmooth *world)
     int force = yk_nonsmooth_add_force(world, &bushing);
     yk_marker marker = yk_marker_at(0.05, -0.02, 0.03);
     int port = yk_nonsmooth_add_port(world, "block", block, &marker);
-    int ends[2] = {YK_WORLD, block};
+    int ends[2] = {YK_GROUND, block};
     yk_marker line[2] = {yk_marker_at(-0.3, 0.1, 0), yk_marker_at(0, 0.03, -0.02)};
     int actuator = yk_nonsmooth_add_line_port(world, "actuator", ends, line);
     return block < 0 || force < 0 || port < 0 || actuator < 0 ? YK_ERROR_MEMORY : YK_OK;

@@ -20,32 +20,32 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
         bodies[i].inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
     }
     bodies[1].centre = yk_v3(0.1, 0.05, 0);
-    yk_smooth_joint_def pin = yk_smooth_joint_default();
+    yk_joint_def pin = yk_joint_default();
     pin.name = "pin";
     pin.kind = YK_JOINT_REVOLUTE;
-    pin.node[0] = 0, pin.node[1] = 1;
+    pin.body[0] = 0, pin.body[1] = 1;
     pin.marker[0] = yk_marker_at(0.3, 0, 0), pin.marker[1] = yk_marker_at(-0.2, 0, 0);
-    yk_smooth_force_def forces[2] = {yk_smooth_force_default(), yk_smooth_force_default()};
+    yk_force_def forces[2] = {yk_force_default(), yk_force_default()};
     forces[0].name = "mount";
     forces[0].kind = YK_FORCE_BUSHING;
-    forces[0].node[1] = 0;
+    forces[0].body[1] = 0;
     for (int k = 0; k < 6; k++) {
         forces[0].bushing_stiffness[k][k] = k < 3 ? 800 : 40;
         forces[0].bushing_damping[k][k] = k < 3 ? 4 : 0.2;
     }
     forces[1].name = "hinge spring";
     forces[1].kind = YK_FORCE_TORSION;
-    forces[1].node[0] = 0, forces[1].node[1] = 1;
+    forces[1].body[0] = 0, forces[1].body[1] = 1;
     forces[1].stiffness = 30, forces[1].damping = 0.1;
-    yk_smooth_port_def ports[2] = {yk_smooth_port_default(), yk_smooth_port_default()};
+    yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
     ports[0].name = "tip";
-    ports[0].node[0] = 1;
+    ports[0].body[0] = 1;
     ports[0].marker[0] = yk_marker_at(0.2, 0.1, 0.05);
     ports[1].name = "actuator";
     ports[1].kind = YK_PORT_SCALAR;
-    ports[1].node[0] = 0, ports[1].node[1] = 1;
+    ports[1].body[0] = 0, ports[1].body[1] = 1;
     ports[1].marker[0] = yk_marker_at(0, 0.2, 0), ports[1].marker[1] = yk_marker_at(0.1, 0, 0);
-    yk_smooth_def def = yk_smooth_default();
+    yk_smooth_description def = yk_smooth_description_empty();
     def.name = "conforming";
     def.options.newton_relative = 1e-8; /* differences of steps are compared */
     if (user) def.options = *(const yk_smooth_options *)user;
@@ -55,7 +55,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     def.forces = forces, def.force_count = 2;
     def.ports = ports, def.port_count = 2;
     yk_smooth *model;
-    yk_status status = yk_smooth_create(context, &def, &model);
+    yk_status status = yk_smooth_make(context, &def, &model);
     *subsystem = status == YK_OK ? yk_smooth_subsystem(model) : NULL;
     return status;
 }

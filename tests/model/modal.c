@@ -163,14 +163,14 @@ static void assert_same(const yk_ffrf *a, const yk_ffrf *b, double tolerance)
 /* A pendulum on the body's first point, turning and falling; where its last point is after a while. */
 static yk_vec3 swing(yk_context *context, const yk_flexible *body)
 {
-    yk_smooth_def def = yk_smooth_default();
+    yk_smooth_description def = yk_smooth_description_empty();
     yk_smooth_node_def node = yk_smooth_node_default();
     node.name = "frame", node.angular_velocity = yk_v3(1, 2, 6);
     yk_smooth_flexible_def flexible = yk_smooth_flexible_default();
     flexible.name = "body", flexible.body = body, flexible.node = 0;
     const yk_smooth_attachment_def places[2] = {{"near", 0, 0}, {"far", 0, 1}};
-    yk_smooth_joint_def joint = yk_smooth_joint_default();
-    joint.name = "ball", joint.kind = YK_JOINT_SPHERICAL, joint.node[1] = 1;
+    yk_joint_def joint = yk_joint_default();
+    joint.name = "ball", joint.kind = YK_JOINT_SPHERICAL, joint.body[1] = 1;
     joint.marker[0].offset = yk_flexible_attachment(body, 0);
     def.gravity = yk_v3(0, 0, -9.81);
     def.nodes = &node, def.node_count = 1;
@@ -179,7 +179,7 @@ static yk_vec3 swing(yk_context *context, const yk_flexible *body)
     def.joints = &joint, def.joint_count = 1;
     def.options.newton_relative = 1e-10, def.options.newton_absolute = 1e-13;
     yk_smooth *model;
-    assert_int_equal(yk_smooth_create(context, &def, &model), YK_OK);
+    assert_int_equal(yk_smooth_make(context, &def, &model), YK_OK);
     assert_true(yk_smooth_start(model, 0, 1e-3) >= 0);
     for (int i = 0; i < 200; i++) assert_int_equal(yk_smooth_step(model, i * 1e-3, 1e-3), YK_OK);
     yk_motion motion;

@@ -68,7 +68,7 @@ static double largest_rise(int moving, int fixed, int number)
     /* Every second pair is in line with the axes, every third slides. */
     yk_quat tilted = yk_so3_exp(random_vector(&seed, 2));
     bool finite = solids[fixed].kind != YK_SOLID_PLANE;
-    add(&s, fixed, YK_WORLD, number % 2 && finite ? tilted : yk_q_identity());
+    add(&s, fixed, YK_GROUND, number % 2 && finite ? tilted : yk_q_identity());
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.inertia = yk_m3_diagonal(1.5e-3, 1.5e-3, 1.5e-3);
     body.position = yk_v3(0.02 * uniform(&seed), 0.02 * uniform(&seed), finite ? 0.17 : 0.09);

@@ -285,7 +285,7 @@ static void test_painleve_rod(void **state)
             double rms, largest;
             yk_nonsmooth_violation(s.world, &rms, &largest);
             assert_true(largest < 1e-9);
-            yk_vec3 f = yk_nonsmooth_contact_force(s.world, rod, YK_WORLD);
+            yk_vec3 f = yk_nonsmooth_contact_force(s.world, rod, YK_GROUND);
             assert_true(f.z >= 0);
             assert_true(fabs(f.x) <= mu * f.z * (1 + 1e-9));
         }
@@ -355,7 +355,7 @@ static void check_stack(int boxes, double top_mass)
     double above = 0;
     for (int i = boxes - 1; i >= 0; i--) {
         above += SCENE_G * (i == boxes - 1 ? top_mass : 1);
-        yk_vec3 f = yk_nonsmooth_contact_force(s.world, numbers[i], i == 0 ? YK_WORLD : numbers[i - 1]);
+        yk_vec3 f = yk_nonsmooth_contact_force(s.world, numbers[i], i == 0 ? YK_GROUND : numbers[i - 1]);
         assert_relative(f.z, above, 1e-6);
         assert_near(f.x, 0, 1e-6 * above);
         assert_near(motion_of(&s, numbers[i]).position.z, 0.5 + i, 1e-7);

@@ -158,7 +158,7 @@ static void build_joints(scene *s, yk_friction_model friction)
     (void)friction;
     int upper = add_moving_box(s, yk_v3(0.5, 0.05, 0.05), yk_v3(0.5, 0, 2), 5, 0, yk_v3(0, 0, 0));
     int lower = add_moving_box(s, yk_v3(0.5, 0.05, 0.05), yk_v3(1.5, 0, 2), 3, 0, yk_v3(0, 0, 0));
-    hinge(s, YK_WORLD, upper, yk_v3(0, 0, 2), yk_v3(-0.5, 0, 0));
+    hinge(s, YK_GROUND, upper, yk_v3(0, 0, 2), yk_v3(-0.5, 0, 0));
     hinge(s, upper, lower, yk_v3(0.5, 0, 0), yk_v3(-0.5, 0, 0));
     add_floor(s, rough(0.5));
     add_moving_box(s, yk_v3(0.1, 0.1, 0.1), yk_v3(5, 0, 0.1), 7, 0.5, yk_v3(0, 0, 0));
@@ -174,7 +174,7 @@ static void build_actuators(scene *s, yk_friction_model friction)
     int lower = add_moving_box(s, yk_v3(0.2, 0.1, 0.5), yk_v3(1.2, 0, 0.5), 30, 0.5, yk_v3(0, 0, 0));
     int upper = add_moving_box(s, yk_v3(0.4, 0.05, 0.05), yk_v3(0.5, 0, 0.9), 5, 0, yk_v3(0, 0, 0));
     hinge(s, upper, lower, yk_v3(0.5, 0, 0), yk_v3(-0.2, 0, 0.4));
-    int ends[2][2] = {{YK_WORLD, upper}, {upper, lower}};
+    int ends[2][2] = {{YK_GROUND, upper}, {upper, lower}};
     yk_marker markers[2][2] = {{yk_marker_at(0, 0.1, 0.2), yk_marker_at(-0.3, 0, 0)},
                                {yk_marker_at(0.1, 0, 0), yk_marker_at(0.1, 0, 0.1)}};
     for (int i = 0; i < 2; i++)
@@ -199,7 +199,7 @@ static void leaning_bar(scene *s, double friction, double speed)
     clamp.body_b = tip;
     clamp.marker_a.offset = yk_v3(0.5, 0, 0);
     assert_true(yk_nonsmooth_add_joint(s->world, &clamp) >= 0);
-    hinge(s, YK_WORLD, bar, yk_v3(0, 0, 0.3), yk_v3(-0.5, 0, 0));
+    hinge(s, YK_GROUND, bar, yk_v3(0, 0, 0.3), yk_v3(-0.5, 0, 0));
     add_port(s, "a", bar, yk_v3(0.2, 0, 0));
     add_port(s, "b", block, yk_v3(-0.4, 0, 0));
 }
@@ -320,7 +320,7 @@ static void run_case(const response_case *c)
     for (int i = 0; i < SETTLE; i++)
         if (subsystem->ops->step(subsystem, i * STEP, STEP, inputs) != YK_OK)
             fail_msg("%s, step %d: %s", c->name, i, subsystem->ops->message(subsystem));
-    assert_true(yk_nonsmooth_contact_force(s.world, 0, YK_WORLD).z >= c->bearing);
+    assert_true(yk_nonsmooth_contact_force(s.world, 0, YK_GROUND).z >= c->bearing);
     check_response(c, subsystem, SETTLE * STEP, wrench, size);
     scene_end(&s);
 }

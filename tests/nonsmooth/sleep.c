@@ -303,7 +303,7 @@ static void test_drive_wakes(void **state)
     yk_nonsmooth_joint_def joint = yk_nonsmooth_joint_default();
     joint.kind = YK_JOINT_DRIVEN_ROTATION;
     joint.body_a = wheel;
-    joint.body_b = YK_WORLD;
+    joint.body_b = YK_GROUND;
     joint.marker_b = yk_marker_at(0, 0, 2);
     joint.drive = (yk_function){.value = late_drive, .user = NULL};
     int motor = yk_nonsmooth_add_joint(s.world, &joint);

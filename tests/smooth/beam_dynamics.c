@@ -6,9 +6,9 @@
 #include "reference_table.h"
 #include "smooth/modes.h"
 
-static double shaker(void *user, const yk_smooth *model, double t)
+static double shaker(void *user, double t)
 {
-    (void)user, (void)model;
+    (void)user;
     return 0.25 * sin(2 * YK_PI * 15.5 * t);
 }
 
@@ -190,9 +190,9 @@ static double ritz_response(const ritz_beam *beam, double amplitude, double w, d
     return sum;
 }
 
-static double rotating(void *user, const yk_smooth *model, double t)
+static double rotating(void *user, double t)
 {
-    (void)user, (void)model;
+    (void)user;
     return 2 * YK_PI * t;
 }
 
@@ -204,7 +204,7 @@ static void rotating_cantilever_stiffens(void **state)
     yk_quat z_to_y = yk_so3_exp(yk_v3(-YK_PI / 2, 0, 0));
     m->joints[0].kind = YK_JOINT_REVOLUTE;
     m->joints[0].marker[0].orientation = m->joints[0].marker[1].orientation = z_to_y;
-    yk_smooth_joint_def *drive = beam_model_joint(m, YK_JOINT_DRIVEN_ROTATION, YK_SMOOTH_GROUND, 0);
+    yk_joint_def *drive = beam_model_joint(m, YK_JOINT_DRIVEN_ROTATION, YK_GROUND, 0);
     drive->marker[0].orientation = drive->marker[1].orientation = z_to_y;
     drive->drive.value = rotating;
     for (int i = 0; i <= tip; i++) {

@@ -12,21 +12,21 @@ enum { BEAM_MODEL_NODES = 401, BEAM_MODEL_PARTS = 64 };
 
 /* A def with room, filled by the functions below. */
 typedef struct beam_model_def {
-    yk_smooth_def def;
+    yk_smooth_description def;
     char name[BEAM_MODEL_NODES + BEAM_MODEL_PARTS][24];
     int names;
     yk_smooth_node_def nodes[BEAM_MODEL_NODES];
     yk_smooth_beam_def beams[BEAM_MODEL_NODES];
     yk_smooth_body_def bodies[BEAM_MODEL_PARTS];
-    yk_smooth_joint_def joints[BEAM_MODEL_PARTS];
-    yk_smooth_force_def forces[BEAM_MODEL_PARTS];
+    yk_joint_def joints[BEAM_MODEL_PARTS];
+    yk_force_def forces[BEAM_MODEL_PARTS];
 } beam_model_def;
 
 static inline beam_model_def *beam_model_new(void)
 {
     static beam_model_def model;
     memset(&model, 0, sizeof model);
-    model.def = yk_smooth_default();
+    model.def = yk_smooth_description_empty();
     model.def.nodes = model.nodes;
     model.def.beams = model.beams;
     model.def.bodies = model.bodies;
@@ -79,14 +79,14 @@ static inline int beam_model_row(beam_model_def *m, int start, yk_vec3 end, int 
     return last;
 }
 
-static inline yk_smooth_joint_def *beam_model_joint(beam_model_def *m, yk_joint_kind kind, int a, int b)
+static inline yk_joint_def *beam_model_joint(beam_model_def *m, yk_joint_kind kind, int a, int b)
 {
-    yk_smooth_joint_def *joint = &m->joints[m->def.joint_count];
-    *joint = yk_smooth_joint_default();
+    yk_joint_def *joint = &m->joints[m->def.joint_count];
+    *joint = yk_joint_default();
     joint->name = beam_model_name(m, "joint", m->def.joint_count++);
     joint->kind = kind;
-    joint->node[0] = a;
-    joint->node[1] = b;
+    joint->body[0] = a;
+    joint->body[1] = b;
     return joint;
 }
 
@@ -101,13 +101,13 @@ static inline yk_smooth_body_def *beam_model_body(beam_model_def *m, int node, d
     return body;
 }
 
-static inline yk_smooth_force_def *beam_model_force(beam_model_def *m, yk_force_kind kind, int node, yk_vec3 vector)
+static inline yk_force_def *beam_model_force(beam_model_def *m, yk_force_kind kind, int node, yk_vec3 vector)
 {
-    yk_smooth_force_def *force = &m->forces[m->def.force_count];
-    *force = yk_smooth_force_default();
+    yk_force_def *force = &m->forces[m->def.force_count];
+    *force = yk_force_default();
     force->name = beam_model_name(m, "force", m->def.force_count++);
     force->kind = kind;
-    force->node[1] = node;
+    force->body[1] = node;
     force->vector = vector;
     return force;
 }
@@ -121,7 +121,7 @@ static inline beam_model_def *tight_cantilever(int beams)
     yk_beam_section section = yk_beam_section_create(&steel);
     int root = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
     int tip = beam_model_row(m, root, yk_v3(0.25, 0, 0), beams, &section);
-    beam_model_joint(m, YK_JOINT_CLAMP, YK_SMOOTH_GROUND, root);
+    beam_model_joint(m, YK_JOINT_CLAMP, YK_GROUND, root);
     beam_model_body(m, tip, 0.0555, yk_m3_diagonal(2.66e-6, 4.85e-6, 2.66e-6));
     return m;
 }
@@ -159,12 +159,12 @@ static inline beam_model_def *flexible_slider_crank(int beams, int *slider, int 
         m->nodes[i].velocity = yk_v3_add(velocity, yk_v3_cross(omega, yk_v3_sub(m->nodes[i].position, b)));
     }
     yk_quat z_to_x = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
-    yk_smooth_joint_def *joint = beam_model_joint(m, YK_JOINT_REVOLUTE, YK_SMOOTH_GROUND, *crank);
+    yk_joint_def *joint = beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, *crank);
     joint->marker[0] = (yk_marker){.offset = a, .orientation = z_to_x};
     joint->marker[1].orientation = z_to_x;
     joint = beam_model_joint(m, YK_JOINT_SPHERICAL, *crank, start);
     joint->marker[0].offset = yk_v3(0, 0, 0.08);
-    joint = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_SMOOTH_GROUND, *slider);
+    joint = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_GROUND, *slider);
     joint->marker[0].orientation = joint->marker[1].orientation = z_to_x;
     joint = beam_model_joint(m, YK_JOINT_UNIVERSAL, *slider, end);
     yk_quat pin_axes = yk_so3_quat(yk_m3_columns(yk_v3_cross(pin, e), pin, e)); /* y along the pin */

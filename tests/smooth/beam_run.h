@@ -8,7 +8,7 @@
 static inline yk_smooth *beam_model_create(yk_context *context, beam_model_def *m)
 {
     yk_smooth *model;
-    yk_status status = yk_smooth_create(context, &m->def, &model);
+    yk_status status = yk_smooth_make(context, &m->def, &model);
     if (status != YK_OK) print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     return model;

@@ -1,5 +1,6 @@
 /* Properties of beam sections against handbook values. */
-#include "smooth/beam_section.h"
+#include "math/vec3.h"
+#include "yoke/smooth.h"
 
 #include "test.h"
 

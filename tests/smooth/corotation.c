@@ -21,10 +21,10 @@ static void go(yk_smooth *model, int from, double h)
 }
 
 /* The second half runs twice, from a mark: the factors are those of a step long before it. */
-static outcome run(yk_context *context, const yk_smooth_def *def, int slider, double h)
+static outcome run(yk_context *context, const yk_smooth_description *def, int slider, double h)
 {
     yk_smooth *model = NULL;
-    assert_int_equal(yk_smooth_create(context, def, &model), YK_OK);
+    assert_int_equal(yk_smooth_make(context, def, &model), YK_OK);
     assert_true(yk_smooth_start(model, 0, h) >= 0);
     yk_subsystem *s = yk_smooth_subsystem(model);
     size_t words = s->ops->rollback->layout(s).words;
@@ -48,7 +48,7 @@ static outcome run(yk_context *context, const yk_smooth_def *def, int slider, do
 
 /* `most`: factorisations per step; without turning them it would be more than twice as many, in absolute coordinates
  * nine times. */
-static void check(yk_context *context, yk_smooth_def *def, int slider, double h, double most, double tolerance)
+static void check(yk_context *context, yk_smooth_description *def, int slider, double h, double most, double tolerance)
 {
     outcome usual = run(context, def, slider, h);
     assert_true(usual.factors < most);

@@ -43,12 +43,12 @@ static yk_flexible *make_body(yk_context *context, description kind)
 /* A rod of 1 m along x, tied to the ground at its origin. */
 typedef struct setting {
     yk_context *context;
-    yk_smooth_def def;
+    yk_smooth_description def;
     yk_smooth_node_def node;
     yk_smooth_flexible_def flexible;
     yk_smooth_attachment_def attachments[2];
-    yk_smooth_joint_def joint;
-    yk_smooth_force_def force;
+    yk_joint_def joint;
+    yk_force_def force;
     yk_smooth *model;
     int tip;
 } setting;
@@ -56,7 +56,7 @@ typedef struct setting {
 static void set_up(setting *s, yk_context *context, description kind, yk_joint_kind joint)
 {
     bool modal = kind != ABSOLUTE;
-    *s = (setting){.context = context, .def = yk_smooth_default()};
+    *s = (setting){.context = context, .def = yk_smooth_description_empty()};
     s->node = yk_smooth_node_default();
     s->node.name = "frame";
     s->flexible = yk_smooth_flexible_default();
@@ -64,10 +64,10 @@ static void set_up(setting *s, yk_context *context, description kind, yk_joint_k
     s->attachments[0] = (yk_smooth_attachment_def){"rod.root", 0, 0};
     s->attachments[1] = (yk_smooth_attachment_def){"rod.tip", 0, modal ? 1 : 4};
     int nodes = modal ? 1 : 0;
-    s->joint = yk_smooth_joint_default();
-    s->joint.name = "root", s->joint.kind = joint, s->joint.node[1] = nodes;
-    s->force = yk_smooth_force_default();
-    s->force.name = "load", s->force.kind = YK_FORCE_VECTOR, s->force.node[1] = s->tip = nodes + 1;
+    s->joint = yk_joint_default();
+    s->joint.name = "root", s->joint.kind = joint, s->joint.body[1] = nodes;
+    s->force = yk_force_default();
+    s->force.name = "load", s->force.kind = YK_FORCE_VECTOR, s->force.body[1] = s->tip = nodes + 1;
     s->def.nodes = &s->node, s->def.node_count = nodes;
     s->def.flexibles = &s->flexible, s->def.flexible_count = 1;
     s->def.attachments = s->attachments, s->def.attachment_count = 2;
@@ -77,7 +77,7 @@ static void set_up(setting *s, yk_context *context, description kind, yk_joint_k
 
 static void start(setting *s, double h)
 {
-    yk_status status = yk_smooth_create(s->context, &s->def, &s->model);
+    yk_status status = yk_smooth_make(s->context, &s->def, &s->model);
     if (status >= 0) status = yk_smooth_start(s->model, 0, h);
     if (status < 0) print_error("%s\n", yk_last_message(s->context));
     assert_true(status >= 0);
@@ -250,7 +250,7 @@ static void shapes_say_where_they_end(void **state)
         set_up(&s, context, CLAMPED, YK_JOINT_CLAMP);
         s.force.vector = yk_v3(0, fractions[i] * unit, 0);
         s.def.options.static_start = true;
-        assert_int_equal(yk_smooth_create(context, &s.def, &s.model), YK_OK);
+        assert_int_equal(yk_smooth_make(context, &s.def, &s.model), YK_OK);
         yk_status status = yk_smooth_start(s.model, 0, 1e-3);
         assert_int_equal(status, i < 2 ? YK_OK : YK_ERROR_DIVERGED);
         assert_int_equal(strstr(heard.text, "use beams, or type ancf") != NULL, i == 1);
@@ -352,12 +352,12 @@ static void bad_places_are_refused(void **state)
     setting s;
     set_up(&s, *state, CLAMPED, YK_JOINT_CLAMP);
     s.attachments[1].attachment = 2;
-    assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_smooth_make(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(*state), "'rod' has no place 2"));
     s.attachments[1].attachment = 1, s.flexible.node = 1;
-    assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
-    s.flexible.node = 0, s.joint.node[1] = 3;
-    assert_int_equal(yk_smooth_create(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_smooth_make(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
+    s.flexible.node = 0, s.joint.body[1] = 3;
+    assert_int_equal(yk_smooth_make(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
     s.model = NULL;
     clean(&s);
 }

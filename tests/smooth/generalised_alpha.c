@@ -76,10 +76,10 @@ static double amplitude_left(double rho_inf)
     kit_open(&r.kit, 1);
     kit_node(&r.kit, "mass", yk_v3(1.5, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, mass, 1, 1, 1);
-    r.kit.forces[0] = yk_smooth_force_default();
+    r.kit.forces[0] = yk_force_default();
     r.kit.forces[0].name = "spring";
     r.kit.forces[0].kind = YK_FORCE_SPRING;
-    r.kit.forces[0].node[1] = 0;
+    r.kit.forces[0].body[1] = 0;
     r.kit.forces[0].stiffness = stiffness, r.kit.forces[0].free = 1;
     r.kit.def.force_count = 1;
     set(&r, YK_SMOOTH_DAE, rho_inf);

@@ -12,7 +12,7 @@ static bool run_with(int allowed, void (*make)(model_kit *kit), int *live)
     long before = f.open;
     f.fails = f.made + allowed;
     yk_smooth *model = NULL;
-    yk_status status = yk_smooth_create(context, kit_def(&kit), &model);
+    yk_status status = yk_smooth_make(context, kit_def(&kit), &model);
     if (status == YK_OK) status = yk_smooth_start(model, 0, 1e-3);
     if (status >= 0) status = yk_smooth_step(model, 0, 1e-3);
     bool done = status >= 0;
@@ -47,7 +47,7 @@ static bool run_flexible(int allowed, bool modal, int *live)
     yk_smooth *model = NULL;
     yk_status status = kit_flexible_slider_crank(&kit, context, modal);
     bool made = status == YK_OK;
-    if (made) status = yk_smooth_create(context, kit_def(&kit), &model);
+    if (made) status = yk_smooth_make(context, kit_def(&kit), &model);
     if (status == YK_OK) status = yk_smooth_start(model, 0, 1e-4);
     if (status >= 0) status = yk_smooth_step(model, 0, 1e-4);
     bool done = status >= 0;

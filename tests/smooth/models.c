@@ -9,7 +9,7 @@
 void kit_open(model_kit *kit, int parts)
 {
     memset(kit, 0, sizeof *kit);
-    kit->def = yk_smooth_default();
+    kit->def = yk_smooth_description_empty();
     kit->nodes = calloc((size_t)parts, sizeof *kit->nodes);
     kit->bodies = calloc((size_t)parts, sizeof *kit->bodies);
     kit->joints = calloc((size_t)parts, sizeof *kit->joints);
@@ -24,7 +24,7 @@ void kit_close(model_kit *kit)
     free(kit->names);
 }
 
-const yk_smooth_def *kit_def(model_kit *kit)
+const yk_smooth_description *kit_def(model_kit *kit)
 {
     kit->def.nodes = kit->nodes;
     kit->def.bodies = kit->bodies;
@@ -66,11 +66,11 @@ void kit_body(model_kit *kit, int node, double mass, double jx, double jy, doubl
 int kit_joint(model_kit *kit, yk_joint_kind kind, const char *name, int a, yk_marker at_a, int b, yk_marker at_b)
 {
     int i = kit->def.joint_count++;
-    kit->joints[i] = yk_smooth_joint_default();
+    kit->joints[i] = yk_joint_default();
     kit->joints[i].name = keep(kit, name);
     kit->joints[i].kind = kind;
-    kit->joints[i].node[0] = a;
-    kit->joints[i].node[1] = b;
+    kit->joints[i].body[0] = a;
+    kit->joints[i].body[1] = b;
     kit->joints[i].marker[0] = at_a;
     kit->joints[i].marker[1] = at_b;
     return i;
@@ -101,7 +101,7 @@ void kit_chain(model_kit *kit, int links, yk_joint_kind kind)
         kit_body(kit, i, mass, mass * length * length / 120, mass * length * length / 12, mass * length * length / 12);
         snprintf(name, sizeof name, "pin%d", i + 1);
         yk_marker end = i ? yk_marker_at(0.5 * length, 0, 0) : yk_marker_default();
-        kit_joint(kit, kind, name, i ? i - 1 : YK_SMOOTH_GROUND, end, i, yk_marker_at(-0.5 * length, 0, 0));
+        kit_joint(kit, kind, name, i ? i - 1 : YK_GROUND, end, i, yk_marker_at(-0.5 * length, 0, 0));
     }
 }
 
@@ -124,13 +124,13 @@ void kit_slider_crank(model_kit *kit)
     kit->nodes[crank].angular_velocity = yk_v3(6, 0, 0);
     kit->nodes[crank].keep = true;
     yk_quat about_x = kit_axis(x);
-    kit_joint(kit, YK_JOINT_REVOLUTE, "bearing", YK_SMOOTH_GROUND, kit_marker(a, about_x), crank,
+    kit_joint(kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND, kit_marker(a, about_x), crank,
               kit_marker(yk_v3(0, 0, -0.04), about_x));
     kit_joint(kit, YK_JOINT_SPHERICAL, "ball", crank, yk_marker_at(0, 0, 0.04), rod, yk_marker_at(-0.15, 0, 0));
     /* Cross of the universal joint: the pin on the rod (its y) and the x axis of the slider; x of a is the slider's x.
      */
     kit_joint(kit, YK_JOINT_UNIVERSAL, "cross", slider, yk_marker_default(), rod, yk_marker_at(0.15, 0, 0));
-    kit_joint(kit, YK_JOINT_PRISMATIC, "guide", YK_SMOOTH_GROUND, kit_marker(yk_v3(0, 0, 0), about_x), slider,
+    kit_joint(kit, YK_JOINT_PRISMATIC, "guide", YK_GROUND, kit_marker(yk_v3(0, 0, 0), about_x), slider,
               kit_marker(yk_v3(0, 0, 0), about_x));
 }
 
@@ -178,11 +178,11 @@ yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool mo
     kit->def.flexible_count = 1, kit->def.attachment_count = 2;
     for (int j = 1; j < 4; j++) /* ball, cross, guide */
         for (int side = 0; side < 2; side++) {
-            yk_smooth_joint_def *joint = &kit->joints[j];
-            if (joint->node[side] == 2) {
-                joint->node[side] = 1;
-            } else if (joint->node[side] == 1) {
-                joint->node[side] = kit->def.node_count + (j == 1 ? 0 : 1);
+            yk_joint_def *joint = &kit->joints[j];
+            if (joint->body[side] == 2) {
+                joint->body[side] = 1;
+            } else if (joint->body[side] == 1) {
+                joint->body[side] = kit->def.node_count + (j == 1 ? 0 : 1);
                 joint->marker[side].offset = yk_v3(0, 0, 0);
             }
         }
@@ -201,8 +201,7 @@ void kit_double_pendulum(model_kit *kit)
         kit->nodes[i].angular_velocity = yk_v3(0, 0, 0.5);
         kit->nodes[i].velocity = yk_v3(0, 0.5 * (i + 0.5) * length, 0);
     }
-    kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_SMOOTH_GROUND, yk_marker_default(), 0,
-              yk_marker_at(-0.5 * length, 0, 0));
+    kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-0.5 * length, 0, 0));
     kit_joint(kit, YK_JOINT_REVOLUTE, "elbow", 0, yk_marker_at(0.5 * length, 0, 0), 1,
               yk_marker_at(-0.5 * length, 0, 0));
 }
@@ -263,19 +262,19 @@ void kit_andrews(model_kit *kit)
         /* Planar: enough to hold each body in the plane once, by its first joint. */
         kit_joint(kit, YK_JOINT_REVOLUTE, pins[i].name, body[0], marker[0], body[1], marker[1]);
     }
-    kit->forces[0] = yk_smooth_force_default();
+    kit->forces[0] = yk_force_default();
     kit->forces[0].name = "spring";
     kit->forces[0].kind = YK_FORCE_SPRING;
-    kit->forces[0].node[1] = 2;
+    kit->forces[0].body[1] = 2;
     kit->forces[0].marker[0] = yk_marker_at(xc, yc, 0);
     kit->forces[0].marker[1].offset =
         yk_q_rotate_back(kit->nodes[2].orientation, yk_v3_sub(spring, kit->nodes[2].position));
     kit->forces[0].stiffness = 4530;
     kit->forces[0].free = 0.07785;
-    kit->forces[1] = yk_smooth_force_default();
+    kit->forces[1] = yk_force_default();
     kit->forces[1].name = "motor";
     kit->forces[1].kind = YK_FORCE_TORQUE;
-    kit->forces[1].node[1] = 0;
+    kit->forces[1].body[1] = 0;
     kit->forces[1].vector = yk_v3(0, 0, 0.033);
     kit->def.force_count = 2;
 }
@@ -304,8 +303,7 @@ void kit_four_bars(model_kit *kit, int loops)
         kit->nodes[node].velocity = yk_v3(0.5, 0, 0);
         kit->nodes[node].angular_velocity = yk_v3(0, 0, -1);
         snprintf(name, sizeof name, "A%d", i);
-        kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_SMOOTH_GROUND, yk_marker_at(i, 0, 0), node,
-                  yk_marker_at(-0.5, 0, 0));
+        kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_GROUND, yk_marker_at(i, 0, 0), node, yk_marker_at(-0.5, 0, 0));
     }
     for (int i = 0; i < loops; i++) {
         char name[24];
@@ -338,7 +336,7 @@ void kit_bricard(model_kit *kit)
     for (int i = 0; i < 6; i++) {
         char name[24];
         snprintf(name, sizeof name, "hinge%d", i + 1);
-        int a = i == 0 ? YK_SMOOTH_GROUND : i - 1, b = i == 5 ? YK_SMOOTH_GROUND : i;
+        int a = i == 0 ? YK_GROUND : i - 1, b = i == 5 ? YK_GROUND : i;
         yk_vec3 at_a = a < 0 ? hinge[i] : yk_v3_sub(hinge[i], kit->nodes[a].position);
         yk_vec3 at_b = b < 0 ? hinge[i] : yk_v3_sub(hinge[i], kit->nodes[b].position);
         kit_joint(kit, YK_JOINT_REVOLUTE, name, a, kit_marker(at_a, kit_axis(axis[i])), b,
@@ -367,7 +365,7 @@ void kit_top(model_kit *kit)
     kit_body(kit, 0, mass, transverse, transverse, axial);
     kit->nodes[0].angular_velocity = spin;
     kit->nodes[0].velocity = yk_v3_cross(spin, centre);
-    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_at(0, 0, -TOP_ARM));
+    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_GROUND, yk_marker_default(), 0, yk_marker_at(0, 0, -TOP_ARM));
 }
 
 yk_vec3 kit_top_position(double t)

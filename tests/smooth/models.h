@@ -8,12 +8,12 @@ enum { MODEL_PARTS = 64 };
 
 /* A def with room of its own for its parts. */
 typedef struct model_kit {
-    yk_smooth_def def;
+    yk_smooth_description def;
     yk_smooth_node_def *nodes;
     yk_smooth_body_def *bodies;
-    yk_smooth_joint_def *joints;
-    yk_smooth_force_def forces[MODEL_PARTS];
-    yk_smooth_port_def ports[MODEL_PARTS];
+    yk_joint_def *joints;
+    yk_force_def forces[MODEL_PARTS];
+    yk_port_def ports[MODEL_PARTS];
     yk_smooth_flexible_def flexible;
     yk_smooth_attachment_def attachments[2];
     char (*names)[24];
@@ -23,7 +23,7 @@ typedef struct model_kit {
 void kit_open(model_kit *kit, int parts);
 void kit_close(model_kit *kit);
 /* The def, with its arrays. */
-const yk_smooth_def *kit_def(model_kit *kit);
+const yk_smooth_description *kit_def(model_kit *kit);
 
 int kit_node(model_kit *kit, const char *name, yk_vec3 position, yk_quat orientation);
 /* Inertia about the centre of mass, which is the node, by its diagonal. */

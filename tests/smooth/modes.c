@@ -170,8 +170,8 @@ static void axial_load_softens_a_column(void **state)
         beam_model_def *m = beam_model_new();
         int first = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
         int last = beam_model_row(m, first, yk_v3(length, 0, 0), 8, &section);
-        beam_model_joint(m, YK_JOINT_REVOLUTE, YK_SMOOTH_GROUND, first);
-        yk_smooth_joint_def *guide = beam_model_joint(m, YK_JOINT_IN_LINE, YK_SMOOTH_GROUND, last);
+        beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, first);
+        yk_joint_def *guide = beam_model_joint(m, YK_JOINT_IN_LINE, YK_GROUND, last);
         guide->marker[0].orientation = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
         beam_model_force(m, YK_FORCE_VECTOR, last, yk_v3(-fraction[k] * euler, 0, 0));
         m->def.options.static_start = true;
@@ -197,7 +197,7 @@ static void pendulum_swings(void **state)
         m->def.gravity = yk_v3(0, -9.81, 0);
         int node = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
         beam_model_body(m, node, 2, yk_m3_diagonal(0.1, 0.1, 0.1))->centre = yk_v3(0, up ? 0.5 : -0.5, 0);
-        beam_model_joint(m, YK_JOINT_REVOLUTE, YK_SMOOTH_GROUND, node);
+        beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, node);
         yk_smooth *model = beam_model_create(*state, m);
         beam_model_start(*state, model, 1e-3);
         yk_modes *modes = find_modes(*state, model, 1);
@@ -215,7 +215,7 @@ static void pendulum_swings_by_its_reaction(void **state)
     m->def.gravity = yk_v3(0, -9.81, 0);
     int node = beam_model_node(m, yk_v3(0, -0.5, 0), yk_q_identity());
     beam_model_body(m, node, 2, yk_m3_diagonal(0.1, 0.1, 0.1));
-    beam_model_joint(m, YK_JOINT_REVOLUTE, YK_SMOOTH_GROUND, node)->marker[1].offset = yk_v3(0, 0.5, 0);
+    beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, node)->marker[1].offset = yk_v3(0, 0.5, 0);
     yk_smooth *model = beam_model_create(*state, m);
     beam_model_start(*state, model, 1e-3);
     yk_modes *modes = find_modes(*state, model, 1);
@@ -230,9 +230,9 @@ static void damper_gives_the_damping_ratio(void **state)
     beam_model_def *m = beam_model_new();
     int node = beam_model_node(m, yk_v3(1, 0, 0), yk_q_identity());
     beam_model_body(m, node, 4, yk_m3_diagonal(0.1, 0.1, 0.1));
-    yk_smooth_joint_def *guide = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_SMOOTH_GROUND, node);
+    yk_joint_def *guide = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_GROUND, node);
     guide->marker[0].orientation = guide->marker[1].orientation = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
-    yk_smooth_force_def *spring = beam_model_force(m, YK_FORCE_SPRING, node, yk_v3(0, 0, 0));
+    yk_force_def *spring = beam_model_force(m, YK_FORCE_SPRING, node, yk_v3(0, 0, 0));
     spring->stiffness = 100;
     spring->damping = 6;
     spring->free = 1;
@@ -260,7 +260,7 @@ static void spin_holds_a_top_upright(void **state)
         int node = beam_model_node(m, yk_v3(0, 0, high), yk_q_identity());
         m->nodes[node].angular_velocity = yk_v3(0, 0, n);
         beam_model_body(m, node, mass, yk_m3_diagonal(across, across, axial))->centre = yk_v3(0, 0, l - high);
-        beam_model_joint(m, YK_JOINT_SPHERICAL, YK_SMOOTH_GROUND, node)->marker[1].offset = yk_v3(0, 0, -high);
+        beam_model_joint(m, YK_JOINT_SPHERICAL, YK_GROUND, node)->marker[1].offset = yk_v3(0, 0, -high);
         yk_smooth *model = beam_model_create(*state, m);
         beam_model_start(*state, model, 1e-3);
         yk_modes *modes = find_modes(*state, model, 4);

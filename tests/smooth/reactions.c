@@ -16,7 +16,7 @@ static void slim_rod(run *r, yk_smooth_integrator integrator)
     int rod = kit_node(&r->kit, "rod", yk_v3(0, 0, 0), rotated);
     kit_body(&r->kit, rod, 5.65, 2.5e-3, 0.47, 0.47);
     r->kit.bodies[0].centre = yk_v3(0.5, 0, 0);
-    kit_joint(&r->kit, YK_JOINT_SPHERICAL, "ball", YK_SMOOTH_GROUND,
+    kit_joint(&r->kit, YK_JOINT_SPHERICAL, "ball", YK_GROUND,
               kit_marker(yk_q_rotate(rotated, yk_v3(1, 0, 0)), yk_q_identity()), rod, yk_marker_at(1, 0, 0));
 }
 
@@ -84,7 +84,7 @@ static void undamped_reactions_are_warned_of(void **state)
         r.kit.def.options.rho_inf = cases[i].rho_inf;
         r.kit.def.options.form = cases[i].form;
         r.context = yk_context_create(&def);
-        assert_int_equal(yk_smooth_create(r.context, kit_def(&r.kit), &r.model), YK_OK);
+        assert_int_equal(yk_smooth_make(r.context, kit_def(&r.kit), &r.model), YK_OK);
         assert_int_equal(yk_smooth_start(r.model, 0, 1e-3), YK_OK);
         assert_int_equal(strstr(heard, "rho_inf") != NULL, cases[i].warned);
         run_stop(&r);

@@ -12,16 +12,16 @@ enum { SIZE = 7 };
 /* A marker on one node, and the distance from a place on the ground to another. */
 static void add_ports(model_kit *kit, int marker_node, yk_vec3 offset, int node, yk_vec3 ground)
 {
-    yk_smooth_port_def tip = yk_smooth_port_default(), actuator = yk_smooth_port_default();
+    yk_port_def tip = yk_port_default(), actuator = yk_port_default();
     tip.name = "tip";
     tip.kind = YK_PORT_MARKER;
-    tip.node[0] = marker_node;
+    tip.body[0] = marker_node;
     tip.marker[0].offset = offset;
     actuator.name = "actuator";
     actuator.kind = YK_PORT_SCALAR;
-    actuator.node[0] = YK_SMOOTH_GROUND;
+    actuator.body[0] = YK_GROUND;
     actuator.marker[0].offset = ground;
-    actuator.node[1] = node;
+    actuator.body[1] = node;
     actuator.marker[1].offset = yk_v3(0.05, 0.02, 0.01);
     kit->ports[0] = tip;
     kit->ports[1] = actuator;
@@ -31,7 +31,7 @@ static void add_ports(model_kit *kit, int marker_node, yk_vec3 offset, int node,
 static yk_subsystem *create(yk_context *context, model_kit *kit)
 {
     yk_smooth *model;
-    if (yk_smooth_create(context, kit_def(kit), &model) != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (yk_smooth_make(context, kit_def(kit), &model) != YK_OK) fail_msg("%s", yk_last_message(context));
     yk_subsystem *subsystem = yk_smooth_subsystem(model);
     for (int i = 0; i < 2; i++)
         assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);

@@ -123,12 +123,12 @@ static void governor(run *r)
         kit_joint(&r->kit, YK_JOINT_REVOLUTE, i ? "foot left" : "foot right", joint_link[i],
                   kit_marker(yk_v3(i ? 0.25 * reach : -0.25 * reach, 0, -0.5 * link), about_y), sleeve, top);
     kit_joint(&r->kit, YK_JOINT_PRISMATIC, "sleeve guide", shaft, yk_marker_default(), sleeve, yk_marker_default());
-    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "bearing", YK_SMOOTH_GROUND, yk_marker_default(), shaft, yk_marker_default());
-    r->kit.forces[0] = yk_smooth_force_default();
+    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND, yk_marker_default(), shaft, yk_marker_default());
+    r->kit.forces[0] = yk_force_default();
     r->kit.forces[0].name = "spring";
     r->kit.forces[0].kind = YK_FORCE_SPRING;
-    r->kit.forces[0].node[0] = shaft;
-    r->kit.forces[0].node[1] = sleeve;
+    r->kit.forces[0].body[0] = shaft;
+    r->kit.forces[0].body[1] = sleeve;
     r->kit.forces[0].stiffness = 200;
     r->kit.forces[0].free = 0.4;
     r->kit.def.force_count = 1;
@@ -176,8 +176,8 @@ static double skate_error(double h)
     kit_node(&r.kit, "skate", yk_v3(0, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, 1.3, 0.1, 0.1, 0.2);
     r.kit.nodes[0].angular_velocity = yk_v3(0, 0, w);
-    kit_joint(&r.kit, YK_JOINT_PLANAR, "ice", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_default());
-    kit_joint(&r.kit, YK_JOINT_KNIFE_EDGE, "edge", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_default());
+    kit_joint(&r.kit, YK_JOINT_PLANAR, "ice", YK_GROUND, yk_marker_default(), 0, yk_marker_default());
+    kit_joint(&r.kit, YK_JOINT_KNIFE_EDGE, "edge", YK_GROUND, yk_marker_default(), 0, yk_marker_default());
     run_start(&r, h);
     run_to(&r, end);
     yk_motion motion = run_motion(&r, 0);
@@ -211,8 +211,7 @@ static void wheel(run *r, yk_vec3 lean, double speed)
     r->kit.nodes[0].velocity = yk_v3(speed, 0, 0);
     r->kit.nodes[0].angular_velocity = yk_q_rotate(orientation, yk_v3(0, 0, speed / radius));
     r->kit.nodes[0].keep = true;
-    int road =
-        kit_joint(&r->kit, YK_JOINT_ROLLING, "road", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_default());
+    int road = kit_joint(&r->kit, YK_JOINT_ROLLING, "road", YK_GROUND, yk_marker_default(), 0, yk_marker_default());
     r->kit.joints[road].length = radius;
 }
 
@@ -259,15 +258,14 @@ static void leaning_wheel_keeps_its_energy_and_does_not_slip(void **state)
 
 /* Prescribed motions ---------------------------------------------------------------------------------------------- */
 
-static double ramp(void *user, const yk_smooth *model, double t)
+static double ramp(void *user, double t)
 {
-    (void)model;
     return *(double *)user * t;
 }
 
-static double constant(void *user, const yk_smooth *model, double t)
+static double constant(void *user, double t)
 {
-    (void)model, (void)t;
+    (void)t;
     return *(double *)user;
 }
 
@@ -280,10 +278,10 @@ static void driven_arm(bool by_angle)
     r.kit.def.gravity = yk_v3(0, -9.81, 0);
     kit_node(&r.kit, "arm", yk_v3(arm, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, mass, 1e-3, 1e-3, 1e-3);
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "hub", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_at(-arm, 0, 0));
-    int motor = kit_joint(&r.kit, by_angle ? YK_JOINT_DRIVEN_ROTATION : YK_JOINT_DRIVEN_SPIN, "motor", YK_SMOOTH_GROUND,
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "hub", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-arm, 0, 0));
+    int motor = kit_joint(&r.kit, by_angle ? YK_JOINT_DRIVEN_ROTATION : YK_JOINT_DRIVEN_SPIN, "motor", YK_GROUND,
                           yk_marker_default(), 0, yk_marker_at(-arm, 0, 0));
-    r.kit.joints[motor].drive = (yk_smooth_function){by_angle ? ramp : constant, &speed};
+    r.kit.joints[motor].drive = (yk_function){by_angle ? ramp : constant, &speed, NULL};
     run_start(&r, 2.5e-4);
     /* The start finds speed, centripetal acceleration and torque. */
     yk_motion motion = run_motion(&r, 0);
@@ -316,9 +314,9 @@ static void arm_turns_by_angle_and_by_speed(void **state)
     driven_arm(false);
 }
 
-static double sine(void *user, const yk_smooth *model, double t)
+static double sine(void *user, double t)
 {
-    (void)user, (void)model;
+    (void)user;
     return 0.1 * sin(5 * t);
 }
 
@@ -332,9 +330,9 @@ static void carriage_is_shaken(void **state)
     kit_body(&r.kit, 0, 3, 1, 1, 1);
     yk_quat along_x = kit_axis(yk_v3(1, 0, 0));
     yk_marker rail = kit_marker(yk_v3(0, 0, 0), along_x);
-    kit_joint(&r.kit, YK_JOINT_PRISMATIC, "rail", YK_SMOOTH_GROUND, rail, 0, rail);
-    int shaker = kit_joint(&r.kit, YK_JOINT_DRIVEN_POSITION, "shaker", YK_SMOOTH_GROUND, rail, 0, rail);
-    r.kit.joints[shaker].drive = (yk_smooth_function){sine, NULL};
+    kit_joint(&r.kit, YK_JOINT_PRISMATIC, "rail", YK_GROUND, rail, 0, rail);
+    int shaker = kit_joint(&r.kit, YK_JOINT_DRIVEN_POSITION, "shaker", YK_GROUND, rail, 0, rail);
+    r.kit.joints[shaker].drive = (yk_function){.value = sine};
     run_start(&r, 1e-3);
     assert_near(run_motion(&r, 0).velocity.x, 0.5, 1e-9);
     run_to(&r, 1);
@@ -346,32 +344,26 @@ static void carriage_is_shaken(void **state)
 }
 
 /* A force that reads the model: minus k times a position it looks up by name is a spring. */
-typedef struct feedback {
-    int channel;
-} feedback;
-
-static double follow(void *user, const yk_smooth *model, double t)
+static double follow(void *user, double t, const double *inputs)
 {
-    feedback *f = user;
-    (void)t;
-    if (f->channel < 0) f->channel = yk_smooth_channel_find(model, "mass.position");
-    return -40 * yk_smooth_channel_value(model, f->channel, 0);
+    (void)user, (void)t;
+    return -40 * inputs[0];
 }
 
 static void forces_may_depend_on_the_model(void **state)
 {
     (void)state;
     run r;
-    feedback f = {-1};
+    static const char *const inputs[] = {"mass.position.x"};
     kit_open(&r.kit, 2);
     kit_node(&r.kit, "mass", yk_v3(0.1, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, 0.4, 1, 1, 1);
-    r.kit.forces[0] = yk_smooth_force_default();
+    r.kit.forces[0] = yk_force_default();
     r.kit.forces[0].name = "controller";
     r.kit.forces[0].kind = YK_FORCE_VECTOR;
-    r.kit.forces[0].node[1] = 0;
+    r.kit.forces[0].body[1] = 0;
     r.kit.forces[0].vector = yk_v3(1, 0, 0);
-    r.kit.forces[0].load = (yk_smooth_function){follow, &f};
+    r.kit.forces[0].feedback = (yk_feedback){follow, NULL, inputs, 1};
     r.kit.def.force_count = 1;
     run_start(&r, 1e-3);
     run_to(&r, 1);
@@ -411,10 +403,10 @@ static void mass_settles_on_its_spring(void **state)
     r.kit.def.gravity = yk_v3(0, 0, -9.81);
     kit_node(&r.kit, "mass", yk_v3(0, 0, -1), yk_q_identity());
     kit_body(&r.kit, 0, 2, 0.1, 0.1, 0.1);
-    r.kit.forces[0] = yk_smooth_force_default();
+    r.kit.forces[0] = yk_force_default();
     r.kit.forces[0].name = "spring";
     r.kit.forces[0].kind = YK_FORCE_BUSHING;
-    r.kit.forces[0].node[1] = 0;
+    r.kit.forces[0].body[1] = 0;
     for (int i = 0; i < 6; i++) r.kit.forces[0].bushing_stiffness[i][i] = 50;
     r.kit.def.force_count = 1;
     run_start(&r, 1e-3);
@@ -522,15 +514,14 @@ static yk_smooth *half_pendulum(yk_context *context, model_kit *kit, int half)
     kit->nodes[0].angular_velocity = yk_v3(0, 0, 0.5);
     kit->nodes[0].velocity = yk_v3(0, 0.5 * (half + 0.5) * length, 0);
     if (!half)
-        kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_SMOOTH_GROUND, yk_marker_default(), 0,
-                  yk_marker_at(-0.5 * length, 0, 0));
-    kit->ports[0] = yk_smooth_port_default();
+        kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-0.5 * length, 0, 0));
+    kit->ports[0] = yk_port_default();
     kit->ports[0].name = "elbow";
-    kit->ports[0].node[0] = 0;
+    kit->ports[0].body[0] = 0;
     kit->ports[0].marker[0] = yk_marker_at(half ? -0.5 * length : 0.5 * length, 0, 0);
     kit->def.port_count = 1;
     yk_smooth *model;
-    assert_int_equal(yk_smooth_create(context, kit_def(kit), &model), YK_OK);
+    assert_int_equal(yk_smooth_make(context, kit_def(kit), &model), YK_OK);
     return model;
 }
 
@@ -604,12 +595,12 @@ static void locked_mechanism_is_reported(void **state)
     r.kit.nodes[1].position = yk_v3(0.8 * cos(0.5), 0, 0);
     for (int i = 0; i < 3; i++) kit_body(&r.kit, i, 1, 0.01, 0.01, 0.01);
     yk_quat along_x = kit_axis(yk_v3(1, 0, 0));
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "base", YK_SMOOTH_GROUND, yk_marker_default(), 0, yk_marker_at(-0.2, 0, 0));
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "base", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-0.2, 0, 0));
     kit_joint(&r.kit, YK_JOINT_REVOLUTE, "knee", 0, yk_marker_at(0.2, 0, 0), 2, yk_marker_at(-0.2, 0, 0));
     kit_joint(&r.kit, YK_JOINT_SPHERICAL, "end", 2, yk_marker_at(0.2, 0, 0), 1, yk_marker_default());
-    int pull = kit_joint(&r.kit, YK_JOINT_DRIVEN_SPEED, "pull", YK_SMOOTH_GROUND, kit_marker(yk_v3(0, 0, 0), along_x),
-                         1, yk_marker_default());
-    r.kit.joints[pull].drive = (yk_smooth_function){constant, &speed};
+    int pull = kit_joint(&r.kit, YK_JOINT_DRIVEN_SPEED, "pull", YK_GROUND, kit_marker(yk_v3(0, 0, 0), along_x), 1,
+                         yk_marker_default());
+    r.kit.joints[pull].drive = (yk_function){.value = constant, .user = &speed};
     run_start(&r, 1e-3);
     yk_status status = YK_OK;
     int i = 0;
@@ -655,23 +646,23 @@ static void bad_definitions_are_refused_by_name(void **state)
     yk_smooth *model;
     kit_slider_crank(&kit);
     kit.bodies[1].mass = -1;
-    assert_int_equal(yk_smooth_create(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_smooth_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "rod"));
     kit.bodies[1].mass = 1;
-    kit.joints[2].node[1] = 17;
-    assert_int_equal(yk_smooth_create(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
+    kit.joints[2].body[1] = 17;
+    assert_int_equal(yk_smooth_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "cross"));
-    kit.joints[2].node[1] = kit.joints[2].node[0];
-    assert_int_equal(yk_smooth_create(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
-    kit.joints[2].node[1] = 1;
+    kit.joints[2].body[1] = kit.joints[2].body[0];
+    assert_int_equal(yk_smooth_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
+    kit.joints[2].body[1] = 1;
     kit.bodies[0].inertia.m[0][0] = -1;
-    assert_int_equal(yk_smooth_create(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_smooth_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "crank"));
     kit.bodies[0].inertia.m[0][0] = 1e-4;
     kit.def.options.rho_inf = 1.5;
-    assert_int_equal(yk_smooth_create(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_smooth_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
     kit.def.options.rho_inf = 0.6;
-    assert_int_equal(yk_smooth_create(context, kit_def(&kit), &model), YK_OK);
+    assert_int_equal(yk_smooth_make(context, kit_def(&kit), &model), YK_OK);
     assert_int_equal(yk_smooth_step(model, 0, 1e-3), YK_ERROR_ARGUMENT); /* not started */
     yk_smooth_destroy(model);
     kit_close(&kit);

@@ -15,7 +15,7 @@ typedef struct run {
 static inline void run_create(run *r)
 {
     r->context = yk_context_create(NULL);
-    yk_status status = yk_smooth_create(r->context, kit_def(&r->kit), &r->model);
+    yk_status status = yk_smooth_make(r->context, kit_def(&r->kit), &r->model);
     if (status != YK_OK) print_error("%s\n", yk_last_message(r->context));
     assert_int_equal(status, YK_OK);
 }

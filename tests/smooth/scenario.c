@@ -93,7 +93,7 @@ static void words_that_mean_nothing_are_reported(void **state)
         TWO_BODIES
         "    forces:\n"
         "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.velocity.w}, value: x}}\n",
-        "file.yaml:9:", "no component 'w'");
+        "file.yaml:9:", "name one component");
     assert_mistake(TWO_BODIES "    nodes:\n"
                               "      b: {}\n",
                    "file.yaml:7:", "rename one of them");

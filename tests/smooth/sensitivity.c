@@ -14,13 +14,13 @@ enum { DEGREE = 3, WRENCHES = 7, COLUMNS = WRENCHES * (DEGREE + 1), MARKER = 18,
 static void mechanism(run *r)
 {
     kit_slider_crank(&r->kit);
-    for (int i = 0; i < PORTS; i++) r->kit.ports[i] = yk_smooth_port_default();
+    for (int i = 0; i < PORTS; i++) r->kit.ports[i] = yk_port_default();
     r->kit.ports[0].name = "rod";
-    r->kit.ports[0].node[0] = 1;
+    r->kit.ports[0].body[0] = 1;
     r->kit.ports[0].marker[0] = yk_marker_at(0.05, 0.02, -0.03);
     r->kit.ports[1].name = "actuator";
     r->kit.ports[1].kind = YK_PORT_SCALAR;
-    r->kit.ports[1].node[0] = 0, r->kit.ports[1].node[1] = 2;
+    r->kit.ports[1].body[0] = 0, r->kit.ports[1].body[1] = 2;
     r->kit.ports[1].marker[0] = yk_marker_at(0, 0.01, 0.04);
     r->kit.def.port_count = PORTS;
     r->kit.def.options.newton_relative = 1e-10;

@@ -21,12 +21,12 @@ typedef struct chain {
     int count;
 } chain;
 
-static void stiff_spring(yk_smooth_force_def *spring, double stiffness)
+static void stiff_spring(yk_force_def *spring, double stiffness)
 {
-    *spring = yk_smooth_force_default();
+    *spring = yk_force_default();
     spring->name = "bed";
     spring->kind = YK_FORCE_BUSHING;
-    spring->node[1] = 0;
+    spring->body[1] = 0;
     for (int k = 0; k < 3; k++) spring->bushing_stiffness[k][k] = stiffness;
 }
 
@@ -38,18 +38,18 @@ static yk_subsystem *make_link(yk_context *context, int number, const yk_smooth_
     node.name = "link";
     node.position = yk_v3((number + 0.5) * LENGTH, 0, 0);
     yk_smooth_body_def body = yk_smooth_body_default();
-    body.name = "link", body.mass = 1 + number, body.inertia = yk_m3_diagonal(0.01, 0.02, 0.02);
-    yk_smooth_joint_def pin = yk_smooth_joint_default();
+    body.name = "link", body.node = 0, body.mass = 1 + number, body.inertia = yk_m3_diagonal(0.01, 0.02, 0.02);
+    yk_joint_def pin = yk_joint_default();
     pin.name = "pin", pin.kind = YK_JOINT_REVOLUTE;
-    pin.node[0] = YK_SMOOTH_GROUND, pin.node[1] = 0;
+    pin.body[0] = YK_GROUND, pin.body[1] = 0;
     pin.marker[1] = yk_marker_at(-LENGTH / 2, 0, 0);
-    yk_smooth_force_def bed;
+    yk_force_def bed;
     stiff_spring(&bed, stiffness);
     bed.marker[0] = yk_marker_at((number + 0.5) * LENGTH, 0, 0);
-    yk_smooth_port_def ports[2] = {yk_smooth_port_default(), yk_smooth_port_default()};
-    ports[0].name = "in", ports[0].node[0] = 0, ports[0].marker[0] = yk_marker_at(-LENGTH / 2, 0, 0);
-    ports[1].name = "out", ports[1].node[0] = 0, ports[1].marker[0] = yk_marker_at(LENGTH / 2, 0, 0);
-    yk_smooth_def def = yk_smooth_default();
+    yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
+    ports[0].name = "in", ports[0].body[0] = 0, ports[0].marker[0] = yk_marker_at(-LENGTH / 2, 0, 0);
+    ports[1].name = "out", ports[1].body[0] = 0, ports[1].marker[0] = yk_marker_at(LENGTH / 2, 0, 0);
+    yk_smooth_description def = yk_smooth_description_empty();
     def.name = names[number];
     def.options = *options;
     def.gravity = yk_v3(0, -9.81, 0);
@@ -59,7 +59,7 @@ static yk_subsystem *make_link(yk_context *context, int number, const yk_smooth_
     def.forces = &bed, def.force_count = stiffness > 0 && number == 1;
     def.ports = ports, def.port_count = 2;
     yk_smooth *link = NULL;
-    assert_int_equal(yk_smooth_create(context, &def, &link), YK_OK);
+    assert_int_equal(yk_smooth_make(context, &def, &link), YK_OK);
     return yk_smooth_subsystem(link);
 }
 
