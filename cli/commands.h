@@ -5,6 +5,7 @@
 int command_run(int argc, char **argv);
 int command_advise(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_draw(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_stability(int argc, char **argv);
 int command_converge(int argc, char **argv);

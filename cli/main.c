@@ -11,6 +11,7 @@
 static const command_row commands[] = {
     {"run", "run a scenario, with results in HDF5 or CSV", command_run},
     {"check", "find every mistake in a scenario", command_check},
+    {"draw", "draw the model at its start", command_draw},
     {"plot", "draw recorded channels over time", command_plot},
     {"stability", "whether a coupling is stable: of a scenario or the two-mass oscillator, at a point or as a map",
      command_stability},

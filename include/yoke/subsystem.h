@@ -160,7 +160,10 @@ typedef enum yk_shape_kind {
     YK_SHAPE_BOX,      /* size half edges */
     YK_SHAPE_CYLINDER, /* size.x radius, size.z half height, axis z */
     YK_SHAPE_CAPSULE,  /* size.x radius, size.z half length of the axis z */
-    YK_SHAPE_LINE      /* from the origin to `size` */
+    YK_SHAPE_LINE,     /* from the origin to `size`: the middle of something slender */
+    YK_SHAPE_EDGE,     /* likewise: of something hollow or faceted, or a spring */
+    YK_SHAPE_PLANE,    /* z = 0, solid below and without end */
+    YK_SHAPE_JOINT     /* the origin, where a joint is */
 } yk_shape_kind;
 
 /* Something to draw, at its present place. */

@@ -224,6 +224,25 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
 
 /* Shapes ----------------------------------------------------------------------------------------------------------- */
 
+/* A body without solids is drawn as arms from its centre of mass to its joints and ports. */
+static void draw_arm(const yk_nonsmooth *self, int slot, yk_vec3 to, yk_picture *picture)
+{
+    if (slot < 0) return;
+    for (size_t i = 0; i < self->model.part_count; i++)
+        if (self->model.parts[i].body == slot) return;
+    yk_vec3 centre = yk_world_frame(&self->state, slot).position;
+    yk_shape arm = {.kind = YK_SHAPE_LINE, .orientation = yk_q_identity()};
+    arm.position = centre;
+    arm.size = yk_v3_sub(to, centre);
+    yk_picture_shape(picture, &arm);
+}
+
+static yk_vec3 point_on(const yk_nonsmooth *self, int slot, yk_vec3 offset)
+{
+    yk_frame frame = yk_world_frame(&self->state, slot);
+    return yk_v3_add(frame.position, yk_m3_apply(frame.rotation, offset));
+}
+
 int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
 {
     yk_picture picture = {list, capacity, 0};
@@ -231,6 +250,19 @@ int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
         yk_solid solid = yk_world_solid(&self->model, &self->state, i);
         const yk_solid_ops *kind = yk_solid_ops_of(solid.kind);
         if (kind->draw) kind->draw(&solid, yk_world_part_orientation(&self->model, &self->state, i), &picture);
+    }
+    for (size_t i = 0; i < self->model.joint_count; i++) {
+        const yk_joint_model *joint = &self->model.joints[i];
+        if (joint->port >= 0) continue;
+        yk_vec3 a = point_on(self, joint->slot_a, joint->joint.offset[0]);
+        draw_arm(self, joint->slot_a, a, &picture);
+        draw_arm(self, joint->slot_b, point_on(self, joint->slot_b, joint->joint.offset[1]), &picture);
+        yk_shape mark = {.kind = YK_SHAPE_JOINT, .position = a, .orientation = yk_q_identity()};
+        yk_picture_shape(&picture, &mark);
+    }
+    for (size_t i = 0; i < self->model.port_count; i++) {
+        const yk_port_model *port = &self->model.ports[i];
+        draw_arm(self, port->slot, point_on(self, port->slot, port->marker.offset), &picture);
     }
     return picture.count;
 }

@@ -560,22 +560,6 @@ static double oscillator_next_event(const yk_subsystem *subsystem, double t)
     return next;
 }
 
-static int oscillator_shapes(const yk_subsystem *subsystem, yk_shape *list, int capacity)
-{
-    const oscillator *self = (const oscillator *)subsystem;
-    if (capacity < 1) return 1;
-
-    /* A cube with the density of water. */
-    double half = 0.05 * cbrt(self->def.mass);
-    list[0] = (yk_shape){
-        .kind = YK_SHAPE_BOX,
-        .position = {self->now.x, 0, 0},
-        .orientation = {1, 0, 0, 0},
-        .size = {half, half, half},
-    };
-    return 1;
-}
-
 /* Creation ------------------------------------------------------------------------------------------------------- */
 
 yk_oscillator_def yk_oscillator_default(void)
@@ -781,7 +765,6 @@ static const yk_subsystem_ops oscillator_ops = {
     .rollback = &oscillator_rollback_ops,
     .predict = oscillator_predict,
     .energy = &oscillator_energy_ops,
-    .shapes = oscillator_shapes,
     .merging = &oscillator_merging_ops,
     .sensitivity = &oscillator_sensitivity_ops,
     .events = &oscillator_events_ops,

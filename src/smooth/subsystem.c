@@ -315,6 +315,7 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
                 .kind = YK_SHAPE_LINE, .position = from, .orientation = yk_q_identity(), .size = yk_v3_sub(to, from)};
         }
     }
+    count += yk_smooth_sticks(smooth, list + (count < capacity ? count : 0), capacity - count);
 
     return count;
 }

@@ -40,7 +40,7 @@ typedef struct yk_solid_ops {
     bool (*valid)(const yk_solid *solid);
     /* Mass and inertia about its position of a homogeneous solid. NULL: not known. */
     double (*mass)(const yk_solid *solid, double density, yk_mat3 *inertia);
-    void (*draw)(const yk_solid *solid, yk_quat orientation, yk_picture *picture); /* NULL: has no edge to draw */
+    void (*draw)(const yk_solid *solid, yk_quat orientation, yk_picture *picture);
 
     /* Finite kinds. */
     double (*radius)(const yk_solid *solid); /* of a ball about its position that holds it */
@@ -116,6 +116,7 @@ int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double m
 double yk_clearance_of_ends(const yk_solid *cavity, yk_vec3 point);
 
 /* Pictures: the solid as a shape that viewers know, and single lines in its frame. */
+void yk_picture_shape(yk_picture *picture, const yk_shape *shape);
 void yk_picture_add(yk_picture *picture, yk_shape_kind kind, const yk_solid *solid, yk_quat orientation);
 void yk_picture_line(yk_picture *picture, const yk_solid *solid, yk_vec3 from, yk_vec3 to);
 
