@@ -36,8 +36,10 @@ static bool report_progress(void *user, const yk_run_progress *progress)
 {
     const finer_run *run = user;
     study *s = run->s;
+    double fraction = progress->steps ? (double)progress->step / (double)progress->steps : 1;
+
     pthread_mutex_lock(&s->lock);
-    s->fractions[run->index] = progress->steps ? (double)progress->step / (double)progress->steps : 1;
+    s->fractions[run->index] = fraction;
     double done = 0, all = 0;
     for (int i = 0; i < s->begun; i++) {
         done += (2 << i) * s->fractions[i];
@@ -54,13 +56,15 @@ static void run_finer(void *user, int index)
     study *s = user;
     int at = s->begun - 1 - index; /* the longest first */
     finer_run run = {.s = s, .index = at};
-    yk_trial_def def = {.scenario = &s->def->scenario,
-                        .step = NAN,
-                        .refinement = 2 << at,
-                        .end = yk_scenario_get(s->def->loaded)->end,
-                        .seconds = INFINITY,
-                        .progress = report_progress,
-                        .user = &run};
+    yk_trial_def def = {
+        .scenario = &s->def->scenario,
+        .step = NAN,
+        .refinement = 2 << at,
+        .end = yk_scenario_get(s->def->loaded)->end,
+        .seconds = INFINITY,
+        .progress = report_progress,
+        .user = &run,
+    };
     yk_trial_run(&def, &s->finer[at]);
 }
 
@@ -83,11 +87,13 @@ void yk_error_report_destroy(yk_context *context, yk_error_report *public)
     yk_release(context, r);
 }
 
+/* With infinite bars, until better ones are known. */
 static report *create_report(const study *s)
 {
     const yk_record_header *header = yk_record_get_header(s->def->record);
     report *r = yk_allocate(s->context, 1, sizeof *r);
     if (!r) return NULL;
+
     size_t width = (size_t)yk_record_width(header);
     r->rows = yk_record_rows(s->def->record);
     r->public.channels = yk_allocate(s->context, (size_t)header->channel_count + 1, sizeof *r->public.channels);
@@ -100,27 +106,17 @@ static report *create_report(const study *s)
     for (size_t i = 0; i < width; i++) r->bars[i] = r->values + i * r->rows;
     for (size_t i = 0; i < width * r->rows; i++) r->values[i] = INFINITY;
     r->public.bars = (const double *const *)r->bars;
+
+    /* Gaps and created energies are errors themselves. */
     r->public.count = header->channel_count;
     for (int i = 0; i < header->channel_count; i++) {
-        const yk_channel_row *row = &s->def->loaded->rows[i];
-        r->public.channels[i] =
-            (yk_channel_error){.name = header->channels[i].name,
-                               .unit = header->channels[i].unit,
-                               .exempt = row->kind == YK_CHANNEL_GAP || row->kind == YK_CHANNEL_CREATED};
+        yk_channel_error *channel = &r->public.channels[i];
+        yk_channel_kind kind = s->def->loaded->rows[i].kind;
+        channel->name = header->channels[i].name;
+        channel->unit = header->channels[i].unit;
+        channel->exempt = kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED;
     }
     return r;
-}
-
-static void find_worst(yk_error_report *r)
-{
-    r->worst = -1;
-    r->error = 0;
-    for (int i = 0; i < r->count; i++) {
-        const yk_channel_error *e = &r->channels[i];
-        if (e->exempt || (r->worst >= 0 && !(e->error > r->error))) continue;
-        r->worst = i;
-        r->error = e->error;
-    }
 }
 
 /* Bars from the run and as many finer ones. */
@@ -129,31 +125,48 @@ static yk_status make_bars(study *s, int finer, report *r)
     const yk_record_header *header = yk_record_get_header(s->def->record);
     const yk_record *records[YK_ERROR_RUNS_MAX] = {s->def->record};
     for (int i = 0; i < finer; i++) records[i + 1] = s->finer[i].record;
-    yk_aligned a;
+
+    int runs = finer + 1;
+    size_t width = (size_t)yk_record_width(header);
     double *ratios = yk_allocate(s->context, r->rows + 1, sizeof *ratios);
-    const double **columns =
-        yk_allocate(s->context, (size_t)(finer + 1) * (size_t)yk_record_width(header) + 1, sizeof *columns);
-    yk_status status = yk_align(s->context, records, finer + 1, &a);
+    const double **columns = yk_allocate(s->context, (size_t)runs * width + 1, sizeof *columns);
+    yk_aligned a;
+    yk_status status = yk_align(s->context, records, runs, &a);
     if (!ratios || !columns) status = YK_ERROR_MEMORY;
+
+    /* Channel by channel, with all components of all runs. */
     int at = 0;
     for (int i = 0; status == YK_OK && i < header->channel_count; i++) {
         int components = header->channels[i].components;
-        for (int run = 0; run <= finer; run++)
+        for (int run = 0; run < runs; run++)
             for (int c = 0; c < components; c++) columns[run * components + c] = a.columns[run * a.width + at + c];
-        yk_error_input input = {.runs = finer + 1,
-                                .impacts = yk_scenario_get(s->def->loaded)->impacts,
-                                .components = components,
-                                .rows = a.rows,
-                                .time = a.time,
-                                .columns = columns};
+        yk_error_input input = {
+            .runs = runs,
+            .impacts = yk_scenario_get(s->def->loaded)->impacts,
+            .components = components,
+            .rows = a.rows,
+            .time = a.time,
+            .columns = columns,
+        };
         yk_error_bars(&input, ratios, r->bars + at, &r->public.channels[i]);
         at += components;
     }
+
+    /* The worst of those that count. */
     if (status == YK_OK) {
-        yk_error_exempt_resting(r->public.channels, r->public.count, a.rows ? a.time[a.rows - 1] - a.time[0] : 0);
-        r->public.known = true;
-        r->public.finer_runs = finer;
-        find_worst(&r->public);
+        yk_error_report *public = &r->public;
+        double duration = a.rows ? a.time[a.rows - 1] - a.time[0] : 0;
+        yk_error_exempt_resting(public->channels, public->count, duration);
+        public->known = true;
+        public->finer_runs = finer;
+        public->worst = -1;
+        public->error = 0;
+        for (int i = 0; i < public->count; i++) {
+            const yk_channel_error *e = &public->channels[i];
+            if (e->exempt || (public->worst >= 0 && !(e->error > public->error))) continue;
+            public->worst = i;
+            public->error = e->error;
+        }
     }
     yk_align_release(s->context, &a);
     yk_release(s->context, columns);
@@ -161,43 +174,34 @@ static yk_status make_bars(study *s, int finer, report *r)
     return status;
 }
 
-/* An eighth of the steps may show a law where three runs show none. */
-static bool wants_another(const yk_error_report *r)
-{
-    for (int i = 0; i < r->count; i++) {
-        const yk_channel_error *e = &r->channels[i];
-        if (e->accuracy == YK_ACCURACY_IRREGULAR && !e->exempt && e->error > WORTH_A_RUN) return true;
-    }
-    return false;
-}
-
 /* Words ------------------------------------------------------------------------------------------------------------ */
 
 static void describe(const study *s, yk_error_report *r)
 {
-    double step = yk_scenario_get(s->def->loaded)->step;
     if (r->worst < 0) {
         snprintf(r->text, sizeof r->text, "nothing that is recorded moves");
         return;
     }
+
+    /* How much, of what, where. */
     const yk_channel_error *e = &r->channels[r->worst];
+    double step = yk_scenario_get(s->def->loaded)->step, percent = 100 * e->error;
     yk_text text = {0};
     if (e->accuracy == YK_ACCURACY_JUMPS)
-        yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", 100 * e->error, step,
-                    e->name);
+        yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", percent, step, e->name);
     else if (e->relative >= e->mean)
-        yk_text_add(s->context, &text, "%.2g %% of its range at h = %g s (%s)", 100 * e->error, step, e->name);
+        yk_text_add(s->context, &text, "%.2g %% of its range at h = %g s (%s)", percent, step, e->name);
     else
-        yk_text_add(s->context, &text, "%.2g %% of its mean deviation at h = %g s (%s)", 100 * e->error, step, e->name);
+        yk_text_add(s->context, &text, "%.2g %% of its mean deviation at h = %g s (%s)", percent, step, e->name);
+
+    /* And how well that is known. */
     if (isfinite(e->order)) yk_text_add(s->context, &text, ", order %.1f", e->order);
     if (e->accuracy == YK_ACCURACY_ASSUMED) yk_text_add(s->context, &text, ", order 1 assumed: two runs only");
     if (e->accuracy == YK_ACCURACY_IRREGULAR)
         yk_text_add(s->context, &text, ", an upper bound: the error does not fall regularly with the step");
     if (e->accuracy == YK_ACCURACY_LOST) {
-        if (isfinite(e->horizon))
-            yk_text_add(s->context, &text, ", not predictable beyond t = %.4g s", e->horizon);
-        else
-            yk_text_add(s->context, &text, ", not predictable");
+        yk_text_add(s->context, &text, ", not predictable");
+        if (isfinite(e->horizon)) yk_text_add(s->context, &text, " beyond t = %.4g s", e->horizon);
     }
     if (!text.failed) snprintf(r->text, sizeof r->text, "%s", text.data);
     yk_text_destroy(s->context, &text);
@@ -229,19 +233,27 @@ static yk_status estimate(study *s, report *r)
     s->begun = 2;
     yk_status status = yk_trials_run(s->context, s->def->jobs, 2, run_finer, s, NULL, NULL);
     if (status != YK_OK) return status;
+    for (int i = 0; i < 2; i++) {
+        if (s->finer[i].status >= 0) continue;
+        describe_failure(s, &s->finer[i], i, &r->public);
+        return YK_OK;
+    }
+
+    /* Bars from those that came to their end. */
     int finer = 0;
-    while (finer < 2 && s->finer[finer].status >= 0 && s->finer[finer].status != YK_INTERRUPTED) finer++;
-    for (int i = 0; i < 2; i++)
-        if (s->finer[i].status < 0) {
-            describe_failure(s, &s->finer[i], i, &r->public);
-            return YK_OK;
-        }
+    while (finer < 2 && s->finer[finer].status != YK_INTERRUPTED) finer++;
     if (finer == 0)
         return yk_fail(s->context, YK_INTERRUPTED, "stopped before a finer run had ended: there are no error bars");
     status = make_bars(s, finer, r);
+    if (status != YK_OK) return status;
 
-    /* An eighth where these two show no order. */
-    if (status == YK_OK && finer == 2 && wants_another(&r->public)) {
+    /* An eighth of the steps may show a law where three runs show none. */
+    bool irregular = false;
+    for (int i = 0; i < r->public.count; i++) {
+        const yk_channel_error *e = &r->public.channels[i];
+        if (e->accuracy == YK_ACCURACY_IRREGULAR && !e->exempt && e->error > WORTH_A_RUN) irregular = true;
+    }
+    if (finer == 2 && irregular) {
         s->begun = 3;
         run_finer(s, 0);
         if (s->finer[2].status >= 0 && s->finer[2].status != YK_INTERRUPTED) status = make_bars(s, 3, r);
@@ -279,7 +291,8 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
                             yk_recorder *recorder)
 {
     const yk_record_summary *given = yk_record_get_summary(record);
-    int most = given->count + (r ? FIGURES_PER_CHANNEL * r->count + 2 : 0), count = 0;
+    int most = given->count, count = 0;
+    if (r) most += FIGURES_PER_CHANNEL * r->count + 2;
     yk_record_value *values = yk_allocate(context, (size_t)most + 1, sizeof *values);
     char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)most + 1, sizeof *names);
     yk_status status = YK_ERROR_MEMORY;
@@ -291,9 +304,11 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
                 const char *what;
                 double value;
                 const char *unit;
-            } figures[FIGURES_PER_CHANNEL] = {{"largest_error", e->largest, e->unit},
-                                              {"relative_error", e->error, ""},
-                                              {"error_order", e->order, ""}};
+            } figures[FIGURES_PER_CHANNEL] = {
+                {"largest_error", e->largest, e->unit},
+                {"relative_error", e->error, ""},
+                {"error_order", e->order, ""},
+            };
             for (int k = 0; k < FIGURES_PER_CHANNEL; k++, count++) {
                 snprintf(names[count], FIGURE_NAME, "%s.%s", e->name, figures[k].what);
                 values[count] =
@@ -318,6 +333,7 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
     char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)channels + 1, sizeof *names);
     double *row = yk_allocate(context, (size_t)(copies * width) + 1, sizeof *row);
     yk_status status = list && names && row ? YK_OK : YK_ERROR_MEMORY;
+
     if (status == YK_OK) {
         for (int i = 0; i < channels; i++) {
             list[i] = given->channels[i];
@@ -327,17 +343,19 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
             list[channels + i].name = names[i];
         }
         yk_record_header header = *given;
-        header.channels = list, header.channel_count = copies * channels;
+        header.channels = list;
+        header.channel_count = copies * channels;
         status = yk_recorder_begin(recorder, &header);
     }
 
     for (size_t i = 0; status >= 0 && i < yk_record_rows(record); i++) {
         int at = 0;
-        for (int c = 0; c < channels; c++)
+        for (int c = 0; c < channels; c++) {
             for (int k = 0; k < given->channels[c].components; k++, at++) {
                 row[at] = yk_record_column(record, c, k)[i];
                 if (r) row[width + at] = r->bars[at][i];
             }
+        }
         status = yk_recorder_sample(recorder, yk_record_time(record)[i], row);
     }
     if (status >= 0) status = end_record(context, record, r, recorder);
