@@ -27,8 +27,8 @@ static yk_status write_text(csv_file *self, const char *text, size_t length)
         ssize_t written = write(self->descriptor, text + done, length - done);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) {
-            int error = errno;
             /* Take back the piece of a line that may have got through. */
+            int error = errno;
             int cut = ftruncate(self->descriptor, self->length);
             (void)cut;
             return yk_file_fail(&self->file, error);
@@ -89,45 +89,36 @@ static yk_status csv_open(yk_record_file *file)
     self->text = NULL;
     self->descriptor = open(file->part, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (self->descriptor < 0) return yk_file_fail(file, errno);
+
     self->locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (!self->locale) return yk_fail(file->context, YK_ERROR_MEMORY, "out of memory for a locale");
+
     size_t line = file->block.stride * NUMBER_BYTES;
     self->capacity = line > TEXT_BYTES ? line : TEXT_BYTES;
     self->text = yk_allocate(file->context, self->capacity, 1);
     return self->text ? write_names(self) : YK_ERROR_MEMORY;
 }
 
-/* One line at `text`, which has room for it; returns its length. */
-static size_t format_row(char *text, const double *row, size_t count)
-{
-    char *end = text;
-    for (size_t i = 0; i < count; i++) {
-        end += snprintf(end, NUMBER_BYTES, "%.17g", row[i]);
-        *end++ = i + 1 < count ? ',' : '\n';
-    }
-    return (size_t)(end - text);
-}
-
-static yk_status write_rows(csv_file *self)
-{
-    const yk_block *block = &self->file.block;
-    size_t used = 0;
-    yk_status status = YK_OK;
-    for (size_t i = 0; i < block->rows && status == YK_OK; i++) {
-        used += format_row(self->text + used, block->values + i * block->stride, block->stride);
-        bool last = i + 1 == block->rows;
-        if (!last && self->capacity - used >= block->stride * NUMBER_BYTES) continue;
-        status = write_text(self, self->text, used);
-        used = 0;
-    }
-    return status;
-}
-
 static yk_status csv_write(yk_record_file *file)
 {
     csv_file *self = (csv_file *)file;
+    const yk_block *block = &file->block;
+    size_t longest = block->stride * NUMBER_BYTES, used = 0;
+    yk_status status = YK_OK;
     locale_t before = uselocale(self->locale);
-    yk_status status = write_rows(self);
+    for (size_t i = 0; i < block->rows && status == YK_OK; i++) {
+        const double *row = block->values + i * block->stride;
+        for (size_t k = 0; k < block->stride; k++) {
+            used += (size_t)snprintf(self->text + used, NUMBER_BYTES, "%.17g", row[k]);
+            self->text[used++] = k + 1 < block->stride ? ',' : '\n';
+        }
+
+        /* To the file, when there is no room for another line. */
+        bool last = i + 1 == block->rows;
+        if (!last && self->capacity - used >= longest) continue;
+        status = write_text(self, self->text, used);
+        used = 0;
+    }
     uselocale(before);
     return status;
 }

@@ -47,7 +47,9 @@ static yk_status library_failed(hdf5_file *self)
 static size_t chunk_rows(size_t columns)
 {
     size_t rows = CHUNK_BYTES / (columns * sizeof(double));
-    return rows < 1 ? 1 : rows > CHUNK_ROWS ? CHUNK_ROWS : rows;
+    if (rows < 1) return 1;
+    if (rows > CHUNK_ROWS) return CHUNK_ROWS;
+    return rows;
 }
 
 enum { RESERVE_MIN = 1 << 20, RESERVE_MAX = 1 << 26 };
@@ -60,42 +62,11 @@ static size_t space_for_object(const char *name)
     return (links + 1) * OBJECT_BYTES + 4 * strlen(name);
 }
 
-static size_t space_for_header(const yk_record_header *header)
-{
-    size_t bytes = 4 * OBJECT_BYTES + 2 * (strlen(header->title) + strlen(header->command) + strlen(header->scenario));
-    for (int i = 0; i < header->channel_count; i++) {
-        const yk_record_channel *channel = &header->channels[i];
-        bytes += space_for_object(channel->name) + 2 * strlen(channel->unit);
-        for (int c = 0; c < channel->components; c++) bytes += 64 + 2 * strlen(channel->labels[c]);
-    }
-    return bytes;
-}
-
-static size_t space_for_rows(const hdf5_file *self)
-{
-    size_t bytes = OBJECT_BYTES;
-    for (int i = 0; i < self->table_count; i++) {
-        size_t columns = self->tables[i].columns, rows = chunk_rows(columns);
-        size_t before = (self->rows + rows - 1) / rows, after = (self->rows + self->file.block.rows + rows - 1) / rows;
-        bytes += (after - before) * (rows * columns * sizeof(double) + 128) + OBJECT_BYTES;
-    }
-    return bytes;
-}
-
-static size_t space_for_summary(const yk_record_summary *summary)
-{
-    size_t bytes = 4 * OBJECT_BYTES;
-    for (int i = 0; i < summary->count; i++) {
-        const yk_record_value *value = &summary->values[i];
-        bytes += space_for_object(value->name) + 2 * (strlen(value->unit) + strlen(value->text));
-    }
-    return bytes;
-}
-
 static int descriptor_of(const hdf5_file *self)
 {
     void *descriptor = NULL;
-    return H5Fget_vfd_handle(self->id, H5P_DEFAULT, &descriptor) < 0 ? -1 : *(int *)descriptor;
+    if (H5Fget_vfd_handle(self->id, H5P_DEFAULT, &descriptor) < 0) return -1;
+    return *(int *)descriptor;
 }
 
 /* Gives back what lies behind the end of the data. */
@@ -121,18 +92,29 @@ static yk_status reserve(const hdf5_file *self, hsize_t bytes)
     int descriptor = descriptor_of(self);
     H5Fget_filesize(self->id, &size);
     if (fstat(descriptor, &there) == 0 && (hsize_t)there.st_size >= size + bytes) return YK_OK;
-    hsize_t ahead = size / 4 < RESERVE_MIN ? RESERVE_MIN : size / 4 > RESERVE_MAX ? RESERVE_MAX : size / 4;
+
+    hsize_t ahead = size / 4;
+    if (ahead < RESERVE_MIN) ahead = RESERVE_MIN;
+    if (ahead > RESERVE_MAX) ahead = RESERVE_MAX;
     if (ahead > bytes && allocate(descriptor, size, ahead) == 0) return YK_OK;
     int error = allocate(descriptor, size, bytes);
     return error ? yk_file_fail(&self->file, error) : YK_OK;
 }
 
-/* The same before HDF5 has made the file. */
+/* The same for the header, before HDF5 has made the file. */
 static yk_status reserve_for_header(const hdf5_file *self)
 {
+    const yk_record_header *header = self->file.header;
+    size_t bytes = 4 * OBJECT_BYTES + 2 * (strlen(header->title) + strlen(header->command) + strlen(header->scenario));
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_record_channel *channel = &header->channels[i];
+        bytes += space_for_object(channel->name) + 2 * strlen(channel->unit);
+        for (int c = 0; c < channel->components; c++) bytes += 64 + 2 * strlen(channel->labels[c]);
+    }
+
     int descriptor = open(self->file.part, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return yk_file_fail(&self->file, errno);
-    int error = allocate(descriptor, 0, space_for_header(self->file.header));
+    int error = allocate(descriptor, 0, bytes);
     close(descriptor);
     return error ? yk_file_fail(&self->file, error) : YK_OK;
 }
@@ -151,21 +133,18 @@ static const char *next_link(const char *name, char *link)
     return name[length] ? name + length + 1 : NULL;
 }
 
-static bool is_group(hid_t parent, const char *link)
-{
-    hid_t object = H5Oopen(parent, link, H5P_DEFAULT);
-    bool group = object >= 0 && H5Iget_type(object) == H5I_GROUP;
-    if (object >= 0) H5Oclose(object);
-    return group;
-}
-
 /* Makes the link differ from those that stand in its way: "a" and "a.b" may both be channels, and one of them becomes
  * a~2. Groups may be shared. The attribute `name` always has the channel's own name. */
 static void find_free_link(hid_t parent, char *link, bool group)
 {
     size_t length = strlen(link);
     for (int number = 2; H5Lexists(parent, link, H5P_DEFAULT) > 0; number++) {
-        if (group && is_group(parent, link)) return;
+        if (group) {
+            hid_t object = H5Oopen(parent, link, H5P_DEFAULT);
+            bool shared = object >= 0 && H5Iget_type(object) == H5I_GROUP;
+            if (object >= 0) H5Oclose(object);
+            if (shared) return;
+        }
         snprintf(link + length, 16, "~%d", number);
     }
 }
@@ -176,10 +155,12 @@ static hid_t open_groups(hid_t parent, const char *name, char *link)
     hid_t place = H5Gopen2(parent, ".", H5P_DEFAULT);
     const char *rest = next_link(name, link);
     while (place >= 0 && rest) {
+        hid_t group;
         find_free_link(place, link, true);
-        hid_t group = H5Lexists(place, link, H5P_DEFAULT) > 0
-                          ? H5Gopen2(place, link, H5P_DEFAULT)
-                          : H5Gcreate2(place, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        if (H5Lexists(place, link, H5P_DEFAULT) > 0)
+            group = H5Gopen2(place, link, H5P_DEFAULT);
+        else
+            group = H5Gcreate2(place, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         H5Gclose(place);
         place = group;
         rest = next_link(rest, link);
@@ -194,10 +175,12 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
 {
     char *link = yk_allocate(context, strlen(name) + 32, 1);
     if (!link) return H5I_INVALID_HID;
+
     hid_t group = open_groups(parent, name, link);
     hid_t dataset = H5Dcreate2(group, link, H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     yk_release(context, link);
     if (group >= 0) H5Gclose(group);
+
     bool described = dataset >= 0 && yk_hdf5_write_text(dataset, "name", name) &&
                      yk_hdf5_write_text(dataset, "units", unit) && yk_hdf5_write_integer(dataset, "index", index);
     if (dataset < 0 || described) return dataset;
@@ -207,36 +190,41 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
 
 /* Beginning ---------------------------------------------------------------------------------------------------- */
 
-/* Without times of creation equal runs give equal files. */
-static hid_t table_properties(size_t columns, int rank)
-{
-    const hsize_t chunk[2] = {chunk_rows(columns), columns};
-    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(properties, rank, chunk);
-    H5Pset_obj_track_times(properties, 0);
-    return properties;
-}
-
 static hid_t create_table(hdf5_file *self, hid_t parent, const char *name, const char *unit, int index, size_t columns)
 {
     int rank = columns > 1 ? 2 : 1;
     const hsize_t now[2] = {0, columns}, most[2] = {H5S_UNLIMITED, columns};
-    hid_t space = H5Screate_simple(rank, now, most), properties = table_properties(columns, rank);
+    const hsize_t chunk[2] = {chunk_rows(columns), columns};
+    hid_t space = H5Screate_simple(rank, now, most);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(properties, rank, chunk);
+    H5Pset_obj_track_times(properties, 0); /* without times of creation equal runs give equal files */
+
     hid_t dataset = create_dataset(parent, name, unit, index, space, properties, self->file.context);
     H5Pclose(properties);
     H5Sclose(space);
     return dataset;
 }
 
-static bool create_tables(hdf5_file *self)
+/* The attributes of the file, and a dataset for the time and for each channel. */
+static bool write_header(hdf5_file *self)
 {
     const yk_record_header *header = self->file.header;
-    size_t first = 1;
+    char software[64];
+    snprintf(software, sizeof software, "yoke %s", yk_version());
+    bool done =
+        yk_hdf5_write_text(self->id, "format", YK_HDF5_FORMAT) &&
+        yk_hdf5_write_integer(self->id, "format_version", YK_HDF5_FORMAT_VERSION) &&
+        yk_hdf5_write_text(self->id, "software", software) && yk_hdf5_write_text(self->id, "title", header->title) &&
+        yk_hdf5_write_text(self->id, "command", header->command) &&
+        yk_hdf5_write_text(self->id, "scenario", header->scenario) && yk_hdf5_write_integer(self->id, "complete", 0);
+    if (!done) return false;
+
     hid_t channels = H5Gcreate2(self->id, "channels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool done = channels >= 0;
     self->tables[0] = (hdf5_table){create_table(self, self->id, "time", "s", 0, 1), 0, 1};
     self->table_count = 1;
-    if (self->tables[0].dataset < 0) done = false;
+    done = channels >= 0 && self->tables[0].dataset >= 0;
+    size_t first = 1;
     for (int i = 0; i < header->channel_count && done; i++) {
         const yk_record_channel *channel = &header->channels[i];
         size_t columns = (size_t)channel->components;
@@ -249,21 +237,13 @@ static bool create_tables(hdf5_file *self)
     return done;
 }
 
-static bool write_header(hdf5_file *self)
+static yk_status open_file(hdf5_file *self)
 {
-    const yk_record_header *header = self->file.header;
-    char software[64];
-    snprintf(software, sizeof software, "yoke %s", yk_version());
-    return yk_hdf5_write_text(self->id, "format", YK_HDF5_FORMAT) &&
-           yk_hdf5_write_integer(self->id, "format_version", YK_HDF5_FORMAT_VERSION) &&
-           yk_hdf5_write_text(self->id, "software", software) && yk_hdf5_write_text(self->id, "title", header->title) &&
-           yk_hdf5_write_text(self->id, "command", header->command) &&
-           yk_hdf5_write_text(self->id, "scenario", header->scenario) && yk_hdf5_write_integer(self->id, "complete", 0);
-}
+    yk_record_file *file = &self->file;
+    self->rows = 0;
+    self->table_count = 0;
+    self->id = H5I_INVALID_HID;
 
-static bool take_memory(hdf5_file *self)
-{
-    const yk_record_file *file = &self->file;
     size_t widest = 1;
     for (int i = 0; i < file->header->channel_count; i++) {
         size_t columns = (size_t)file->header->channels[i].components;
@@ -271,16 +251,8 @@ static bool take_memory(hdf5_file *self)
     }
     self->tables = yk_allocate(file->context, (size_t)file->header->channel_count + 1, sizeof *self->tables);
     self->scratch = yk_allocate(file->context, file->block.capacity, widest * sizeof *self->scratch);
-    return self->tables && self->scratch;
-}
+    if (!self->tables || !self->scratch) return YK_ERROR_MEMORY;
 
-static yk_status open_file(hdf5_file *self)
-{
-    yk_record_file *file = &self->file;
-    self->rows = 0;
-    self->table_count = 0;
-    self->id = H5I_INVALID_HID;
-    if (!take_memory(self)) return YK_ERROR_MEMORY;
     yk_status status = reserve_for_header(self);
     if (status != YK_OK) return status;
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -288,34 +260,33 @@ static yk_status open_file(hdf5_file *self)
     H5Pset_cache(access, 0, 0, 0, 0);               /* chunks go to the file at once; blocks are collected already */
     self->id = H5Fcreate(file->part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
-    if (self->id < 0 || !write_header(self) || !create_tables(self) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
-        return library_failed(self);
+    if (self->id < 0 || !write_header(self) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0) return library_failed(self);
     return YK_OK;
 }
 
 /* Rows --------------------------------------------------------------------------------------------------------- */
 
-/* The columns of one dataset, side by side. */
-static const double *gather(hdf5_file *self, const hdf5_table *table)
-{
-    const yk_block *block = &self->file.block;
-    const double *from = block->values + table->first;
-    double *to = self->scratch;
-    for (size_t i = 0; i < block->rows; i++, from += block->stride, to += table->columns)
-        for (size_t c = 0; c < table->columns; c++) to[c] = from[c];
-    return self->scratch;
-}
-
+/* Appends the rows of the block to one dataset. */
 static bool append(hdf5_file *self, const hdf5_table *table)
 {
-    hsize_t rows = self->file.block.rows;
+    const yk_block *block = &self->file.block;
+    hsize_t rows = block->rows;
     const hsize_t size[2] = {self->rows + rows, table->columns};
-    const hsize_t there[2] = {self->rows, 0}, count[2] = {rows, table->columns};
     if (H5Dset_extent(table->dataset, size) < 0) return false;
+
+    /* Its columns of the block, side by side. */
+    const double *from = block->values + table->first;
+    double *to = self->scratch;
+    for (size_t i = 0; i < block->rows; i++) {
+        memcpy(to, from, table->columns * sizeof *to);
+        from += block->stride;
+        to += table->columns;
+    }
+
+    const hsize_t there[2] = {self->rows, 0}, count[2] = {rows, table->columns};
     hid_t file_space = H5Dget_space(table->dataset), memory_space = H5Screate_simple(2, count, NULL);
     H5Sselect_hyperslab(file_space, H5S_SELECT_SET, there, NULL, count, NULL);
-    const double *values = gather(self, table);
-    bool done = H5Dwrite(table->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, values) >= 0;
+    bool done = H5Dwrite(table->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, self->scratch) >= 0;
     H5Sclose(memory_space);
     H5Sclose(file_space);
     return done;
@@ -323,8 +294,17 @@ static bool append(hdf5_file *self, const hdf5_table *table)
 
 static yk_status write_rows(hdf5_file *self)
 {
-    yk_status status = reserve(self, space_for_rows(self));
+    /* Space for the chunks that these rows begin. */
+    size_t bytes = OBJECT_BYTES;
+    for (int i = 0; i < self->table_count; i++) {
+        size_t columns = self->tables[i].columns, rows = chunk_rows(columns);
+        size_t before = (self->rows + rows - 1) / rows;
+        size_t after = (self->rows + self->file.block.rows + rows - 1) / rows;
+        bytes += (after - before) * (rows * columns * sizeof(double) + 128) + OBJECT_BYTES;
+    }
+    yk_status status = reserve(self, bytes);
     if (status != YK_OK) return status;
+
     for (int i = 0; i < self->table_count; i++)
         if (!append(self, &self->tables[i])) return library_failed(self);
     self->rows += self->file.block.rows;
@@ -346,22 +326,23 @@ static bool write_value(hdf5_file *self, hid_t group, const yk_record_value *val
     return done;
 }
 
-static bool write_summary(hdf5_file *self, const yk_record_summary *summary)
+static yk_status finish_file(hdf5_file *self, const yk_record_summary *summary)
 {
+    size_t bytes = 4 * OBJECT_BYTES;
+    for (int i = 0; i < summary->count; i++) {
+        const yk_record_value *value = &summary->values[i];
+        bytes += space_for_object(value->name) + 2 * (strlen(value->unit) + strlen(value->text));
+    }
+    yk_status status = reserve(self, bytes);
+    if (status != YK_OK) return status;
+
     hid_t group = H5Gcreate2(self->id, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0;
     for (int i = 0; i < summary->count && done; i++) done = write_value(self, group, &summary->values[i], i);
     if (group >= 0) H5Gclose(group);
-    return done;
-}
-
-static yk_status finish_file(hdf5_file *self, const yk_record_summary *summary)
-{
-    yk_status status = reserve(self, space_for_summary(summary));
-    if (status != YK_OK) return status;
-    if (!write_summary(self, summary) || !yk_hdf5_write_integer(self->id, "complete", 1) ||
-        H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
+    if (!done || !yk_hdf5_write_integer(self->id, "complete", 1) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
         return library_failed(self);
+
     trim(self);
     herr_t closed = H5Fclose(self->id);
     self->id = H5I_INVALID_HID;
