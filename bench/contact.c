@@ -8,8 +8,8 @@
 #include "contact/read.h"
 #include "contact/solver.h"
 
-/* Spheres in layers over a floor, each in the hollow of four below it: four contacts per sphere. Numbered in bricks of 8 x 8 x 8, as a
- * simulation that sorts its bodies by cells does. `edge` is a multiple of 8. */
+/* Spheres in layers over a floor, each in the hollow of four below it: four contacts per sphere. Numbered in bricks
+ * of 8 x 8 x 8, as a simulation that sorts its bodies by cells does. `edge` is a multiple of 8. */
 typedef struct heap {
     int edge;
     size_t nodes, contacts;

@@ -1,4 +1,5 @@
-/* Coulomb problems of dense heaps, walls and towers, to the residual 1e-8 with the default options of the contact solver.
+/* Coulomb problems of dense heaps, walls and towers, to the residual 1e-8 with the default options of the contact
+ * solver.
  *
  * Each case lets bodies fall or stand for some steps with Gauss-Seidel, takes the problem of the last step, and solves
  * it anew from zero. Walls and towers have many more contacts than their bodies have motions, which is hard at large

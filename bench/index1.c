@@ -1,5 +1,6 @@
-/* Chains of subsystems under the scheme index1: the cost of a macro step per link must not depend on their number, and
- * threads must share it. The links are bodies of the smooth solver with their sensitivities, so the subsystems dominate. */
+/* Chains of subsystems under the scheme index1: the cost of a macro step per link must not depend on their number,
+ * and threads must share it. The links are bodies of the smooth solver with their sensitivities, so the subsystems
+ * dominate. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>

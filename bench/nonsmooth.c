@@ -336,8 +336,8 @@ static void run_heap(bench *run, const heap *h)
 }
 
 /* A settled heap over very many steps: what its overlaps and its mechanical energy, kinetic and potential, do. Energy
- * may pass from one to the other where a sphere still rolls, so their sum counts: its largest rise above its least value
- * before is what was created. */
+ * may pass from one to the other where a sphere still rolls, so their sum counts: its largest rise above its least
+ * value before is what was created. */
 static void run_settled(bench *run, int settle, int steps)
 {
     const double step = 1e-3;

@@ -72,7 +72,8 @@ static int find_interface(const yk_scenario_info *info, int subsystem, int port)
     return -1;
 }
 
-/* Marker ports of a subsystem. An interface is marked at the side that takes the force, which is drawn as its other side is. */
+/* Marker ports of a subsystem. An interface is marked at the side that takes the force, which is drawn as its other
+ * side is. */
 static void add_marks(collection *c, const yk_scenario_info *info, int i)
 {
     const yk_subsystem *part = info->subsystems[i];
@@ -112,7 +113,8 @@ static bool collect(const yk_scenario_info *info, collection *c)
     c->names = calloc((size_t)(ports + links) + 1, sizeof *c->names);
     if (!c->parts || !c->marks || !c->links || !c->names) return false;
 
-    /* Each subsystem begins alone, so that the picture depends on no scheme; where it cannot, it is drawn as it was defined. */
+    /* Each subsystem begins alone, so that the picture depends on no scheme; where it cannot, it is drawn as it was
+     * defined. */
     drawing *d = &c->drawing;
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_subsystem *part = info->subsystems[i];

@@ -109,8 +109,8 @@ static yk_vec3 axis_of(int k)
     return yk_v3(k == 0, k == 1, k == 2);
 }
 
-/* Along the axis in which the model is thin; of several, not along the one that points up. From above only what is flat as a
- * sheet. */
+/* Along the axis in which the model is thin; of several, not along the one that points up. From above only what is
+ * flat as a sheet. */
 static drawing_view choose_view(const drawing *d, int up)
 {
     const yk_vec3 axes[3] = {axis_of(0), axis_of(1), axis_of(2)};
@@ -212,8 +212,8 @@ static double reach(const body *b, yk_vec3 direction, bool line)
     return fabs(sum);
 }
 
-/* Which of two is painted first, by the face of a that parts them most: what is beyond a face that looks at the viewer is
- * nearer. -1: a; 1: b; 0: no face parts them. */
+/* Which of two is painted first, by the face of a that parts them most: what is beyond a face that looks at the
+ * viewer is nearer. -1: a; 1: b; 0: no face parts them. */
 static int compare_by_faces(const canvas *c, const body *a, const body *b, bool line)
 {
     double widest = -INFINITY;
@@ -245,8 +245,8 @@ static bool is_line(const canvas *c, const body *b)
     return kind == YK_SHAPE_LINE || kind == YK_SHAPE_EDGE;
 }
 
-/* The shapes in the order of painting. By depth of their centres, except where the faces of a solid say otherwise. NULL when
- * out of memory. */
+/* The shapes in the order of painting. By depth of their centres, except where the faces of a solid say otherwise.
+ * NULL when out of memory. */
 static body *order_shapes(const canvas *c, int *count)
 {
     /* Pairs are compared in pictures of up to so many shapes; beyond, single ones are too small to matter. */
@@ -515,8 +515,8 @@ static bool write_shapes(const canvas *c)
 
 /* Marks and diagram ------------------------------------------------------------------------------------------------- */
 
-/* Joints, ports and interfaces on top, with their names where they are wanted: to the right, and below the last one where that
- * would cover it. */
+/* Joints, ports and interfaces on top, with their names where they are wanted: to the right, and below the last one
+ * where that would cover it. */
 static void write_marks(const canvas *c)
 {
     const drawing *d = c->model;
@@ -562,8 +562,8 @@ static void write_marks(const canvas *c)
     fprintf(out, "</g>\n");
 }
 
-/* All parts as blocks in a row; interfaces are arcs above them, wires dashed arrows below. Links between the same two parts
- * are one line with their names. */
+/* All parts as blocks in a row; interfaces are arcs above them, wires dashed arrows below. Links between the same two
+ * parts are one line with their names. */
 static void write_diagram(const canvas *c, double top)
 {
     const drawing *d = c->model;

@@ -1,8 +1,8 @@
 /* A picture of a model as SVG: shapes in space, seen from one side, and a diagram of the coupling.
  *
- * What is far is painted first. Solids are convex, so of a box only the faces that look at the viewer are painted; spheres are
- * circles with a gradient, cylinders the outline of their two rims. Marks of joints, ports and interfaces lie on top. Subsystems
- * without a place in space stand as blocks below, joined by what couples them. */
+ * What is far is painted first. Solids are convex, so of a box only the faces that look at the viewer are painted;
+ * spheres are circles with a gradient, cylinders the outline of their two rims. Marks of joints, ports and interfaces
+ * lie on top. Subsystems without a place in space stand as blocks below, joined by what couples them. */
 #ifndef YOKE_CLI_DRAWING_H
 #define YOKE_CLI_DRAWING_H
 

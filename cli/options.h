@@ -35,8 +35,8 @@ typedef struct command {
 } command_row;
 
 /* Exit codes of every command. */
-/* EXIT_UNTRUSTED: the work was done, but its result is not to be trusted: a run with serious findings, a coupling that is
- * unstable. */
+/* EXIT_UNTRUSTED: the work was done, but its result is not to be trusted: a run with serious findings, a coupling
+ * that is unstable. */
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_UNTRUSTED = 3 };
 
 /* Parses argv[1..]: options into their targets, the rest in order into `operands` (at most `operand_max`, of which the
@@ -45,7 +45,8 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_UNTRUSTED = 3 };
 int options_parse(const char *usage, const option_row *rows, int argc, char **argv, const char **operands,
                   int operand_min, int operand_max);
 
-/* Index of the word that an option was given among those it knows (NULL-terminated); false after a message on stderr. */
+/* Index of the word that an option was given among those it knows (NULL-terminated); false after a message on
+ * stderr. */
 bool options_pick(const char *option, const char *word, const char *const *words, int *index);
 
 /* The exit code that belongs to a negative return of options_parse. */

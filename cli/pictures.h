@@ -28,8 +28,8 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
 yk_status picture_sweep(yk_context *context, const char *base, const char *title, const yk_sweep_def *def,
                         const double *results);
 
-/* The first modes of a mechanism (at most twelve), one panel each: the model as beams and lines between its joints, at rest and
- * displaced, in the plane in which the mode moves most. */
+/* The first modes of a mechanism (at most twelve), one panel each: the model as beams and lines between its joints,
+ * at rest and displaced, in the plane in which the mode moves most. */
 yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model, const yk_modes *modes);
 
 #endif

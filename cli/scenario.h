@@ -28,7 +28,8 @@ yk_context *open_context(void);
 /* Prints the context's last message as the program's; returns EXIT_FAILED. */
 int print_failure(const yk_context *context);
 
-/* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message. Returns the exit code. */
+/* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message. Returns the exit
+ * code. */
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
 
 #endif

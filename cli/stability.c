@@ -1,4 +1,5 @@
-/* yoke stability: whether the coupling of a scenario is stable, at a state of its run or as a map over two of its values. */
+/* yoke stability: whether the coupling of a scenario is stable, at a state of its run or as a map over two of its
+ * values. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

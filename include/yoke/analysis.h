@@ -1,5 +1,5 @@
-/* What is done with coupled systems: running them with a recorder, error bars, stability and convergence of a scheme, sweeps
- * and advice. */
+/* What is done with coupled systems: running them with a recorder, error bars, stability and convergence of a scheme,
+ * sweeps and advice. */
 #ifndef YOKE_ANALYSIS_H
 #define YOKE_ANALYSIS_H
 
@@ -31,7 +31,7 @@ typedef struct yk_run_def {
 /* What is watched in every run. */
 typedef enum yk_finding_kind {
     YK_FINDING_RIPPLE, /* an interface wrench swings from step to step, and more and more; value: growth per step */
-    YK_FINDING_ENERGY, /* energy came from nowhere, or got lost (negative); value: share of that at the start and fed in */
+    YK_FINDING_ENERGY, /* energy was made, or got lost (negative); value: fraction of that at the start and fed in */
     YK_FINDING_NOT_CONVERGED, /* iterations; value: fraction of the impulse (relaxed: velocity) that they left open */
     YK_FINDING_DRIFT,         /* the two sides of an interface part more and more; value: gap in m or rad */
     YK_FINDING_FEEDTHROUGH,   /* a wrench is answered at once */
@@ -82,8 +82,8 @@ typedef struct yk_run_report {
  * of which some steps did not converge ends with YK_NOT_CONVERGED. */
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def, yk_run_report *report);
 
-/* The certificate of contacts after a run: by how much those of a subsystem missed their conditions in the worst step, as a
- * velocity in m/s. False if the subsystem has none. */
+/* The certificate of contacts after a run: by how much those of a subsystem missed their conditions in the worst
+ * step, as a velocity in m/s. False if the subsystem has none. */
 bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual);
 
 /* Accuracy of a run ---------------------------------------------------------------------------------------------- */
@@ -137,14 +137,14 @@ typedef struct yk_error_report {
 /* How much work the error bars of a run are, as multiples of the run. */
 #define YK_ERROR_WORK 6
 
-/* Error bars on every recorded channel: the scenario is run again with half and a quarter of all its steps, and with an eighth
- * where the differences do not fall regularly. The report is to be destroyed. A finer run that fails is an answer and not an
- * error. YK_INTERRUPTED: stopped before there was anything. */
+/* Error bars on every recorded channel: the scenario is run again with half and a quarter of all its steps, and with
+ * an eighth where the differences do not fall regularly. The report is to be destroyed. A finer run that fails is an
+ * answer and not an error. YK_INTERRUPTED: stopped before there was anything. */
 yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_error_report **report);
 void yk_error_report_destroy(yk_context *context, yk_error_report *report);
 
-/* Writes a record to a recorder together with the error bars of its channels, channels "error.NAME", and the figures of the
- * report in the summary. A report of NULL: the record alone. */
+/* Writes a record to a recorder together with the error bars of its channels, channels "error.NAME", and the figures
+ * of the report in the summary. A report of NULL: the record alone. */
 yk_status yk_error_record(yk_context *context, const yk_record *record, const yk_error_report *report,
                           yk_recorder *recorder);
 
@@ -195,8 +195,8 @@ typedef enum yk_outcome {
 typedef struct yk_convergence_row {
     int variant;
     double step; /* s */
-    /* Exact: relative L1 error over the run (papers explicit (47), tight (34)). Else the same at the times of the coarsest
-     * run, by the deviation of the reference from its mean, and of the worst channel. */
+    /* Exact: relative L1 error over the run (papers explicit (47), tight (34)). Else the same at the times of the
+     * coarsest run, by the deviation of the reference from its mean, and of the worst channel. */
     double error;
     double largest;                   /* largest absolute error, in the channel's unit */
     double order;                     /* observed, from the row before; NaN in the first and where there is none */
@@ -214,8 +214,8 @@ typedef struct yk_convergence_report {
     double reference_error; /* of the reference itself, from one of twice its step; 0 if exact */
 } yk_convergence_report;
 
-/* Runs the scenario once per variant and step, in parallel: rows[variant * step_count + step]. Runs that fail have their
- * reason in their row; only a reference that fails is an error. */
+/* Runs the scenario once per variant and step, in parallel: rows[variant * step_count + step]. Runs that fail have
+ * their reason in their row; only a reference that fails is an error. */
 yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
                       yk_convergence_row *rows, yk_convergence_report *report);
 
@@ -232,9 +232,9 @@ typedef struct yk_sweep_def {
     yk_scenario_def scenario;
     const yk_sweep_axis *axes; /* every combination is run, the last axis fastest */
     int axis_count;
-    /* "rms(tip.position.y, 1, 2)": rms, mean, deviation, min, max, peak, amplitude, final or frequency of
-     * (channel, from, to), or line(channel, frequency, from, to); the times may be left out. "radius" and "coupling" are
-     * the numbers of yk_stability_report. */
+    /* "rms(tip.position.y, 1, 2)": rms, mean, deviation, min, max, peak, amplitude, final or frequency of (channel,
+     * from, to), or line(channel, frequency, from, to); the times may be left out. "radius" and "coupling" are the
+     * numbers of yk_stability_report. */
     const char *const *measures;
     int measure_count;
     const struct yk_stability_def *stability; /* of these two; NULL: the default */
@@ -256,14 +256,14 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
 
 /* Stability ------------------------------------------------------------------------------------------------------ */
 
-/* How the macro step of a system answers to small deviations, from the running system itself: whatever the scheme and the
- * subsystems are, the step map is differentiated by central differences about a state of a run, and its eigenvalues are
- * taken. An eigenvalue above 1 in modulus is a deviation that grows with every macro step.
+/* How the macro step of a system answers to small deviations, from the running system itself: whatever the scheme and
+ * the subsystems are, the step map is differentiated by central differences about a state of a run, and its
+ * eigenvalues are taken. An eigenvalue above 1 in modulus is a deviation that grows with every macro step.
  *
- * Whether the coupling or the motion makes it grow is decided by comparison. Growth of the motion itself, such as that of a
- * pendulum that falls, has a rate per second that steps and schemes agree on. So the rate is compared with that of a reference, the
- * subsystems merged to one or coupled as tightly as they can be, at finer steps; and with that of the scheme itself at half and
- * a quarter of its step. See docs/trust.md. */
+ * Whether the coupling or the motion makes it grow is decided by comparison. Growth of the motion itself, such as
+ * that of a pendulum that falls, has a rate per second that steps and schemes agree on. So the rate is compared with
+ * that of a reference, the subsystems merged to one or coupled as tightly as they can be, at finer steps; and with
+ * that of the scheme itself at half and a quarter of its step. See docs/trust.md. */
 typedef struct yk_stability_def {
     double time; /* s, of the state that is linearised about; NaN: after `settle` macro steps */
     int settle;
@@ -319,11 +319,12 @@ typedef struct yk_stability_report {
 
     double radius, error; /* spectral radius and its error; infinite if the run broke down */
     double tracked;       /* growth per step of the first mode along the run itself; NaN if not asked for */
-    double
-        coupling; /* growth per macro step of the mode that the coupling or a solver drives; where there is none, at most 1; undecided: NaN */
+    /* Growth per macro step of the mode that the coupling or a solver drives; where there is none, at most 1;
+     * undecided: NaN. */
+    double coupling;
 
-    /* Growth per second that the verdict is about: of the scheme at its step and, where it was compared, at half and a quarter of
-     * it; of the reference, whose growth is that of the motion. */
+    /* Growth per second that the verdict is about: of the scheme at its step and, where it was compared, at half and
+     * a quarter of it; of the reference, whose growth is that of the motion. */
     int rate_count;
     yk_stability_rate rates[YK_STABILITY_RATES];
     char reference[64]; /* "monolithic", "tight, quasi-newton"; "" if there was none */
@@ -331,8 +332,8 @@ typedef struct yk_stability_report {
 
     bool every_step;    /* the factor per step stays as the step becomes smaller: no step is small enough */
     double stable_step; /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
-    char remedy
-        [400]; /* "coupling.scheme=tight coupling.acceleration=quasi-newton": values that were tried and are stable; "" */
+    /* Values that were tried and are stable: "coupling.scheme=tight coupling.acceleration=quasi-newton"; "" */
+    char remedy[400];
     double remedy_radius; /* growth per macro step with these */
     char reason[400];     /* of verdicts undecided and failed; "" */
     int solver;           /* of the verdict solver: the subsystem; else -1 */
@@ -354,14 +355,14 @@ typedef struct yk_stability_report {
     yk_stability_mode modes[YK_STABILITY_MODES]; /* falling in growth */
 } yk_stability_report;
 
-/* Of the system that the scenario describes, from its start. The system is left at its start. A run that breaks down is an
- * answer (verdict failed, with the message in yk_last_message), not an error. */
+/* Of the system that the scenario describes, from its start. The system is left at its start. A run that breaks down
+ * is an answer (verdict failed, with the message in yk_last_message), not an error. */
 yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
                        yk_stability_report *report);
 
-/* Spectral radius of the macro step of a linear system about rest, word by word of the state image: all that maps of the
- * two-mass oscillator need. Steps that do not converge end it with YK_NOT_CONVERGED unless they are accepted as they are.
- * The system is left at its start. */
+/* Spectral radius of the macro step of a linear system about rest, word by word of the state image: all that maps of
+ * the two-mass oscillator need. Steps that do not converge end it with YK_NOT_CONVERGED unless they are accepted as
+ * they are. The system is left at its start. */
 yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged, double *radius);
 
 /* As in papers explicit (37), (38); exact: by the matrix exponential. */
@@ -419,9 +420,9 @@ double yk_stable_fraction(const double *radii, size_t count);
 
 /* Advice --------------------------------------------------------------------------------------------------------- */
 
-/* Which scheme and step to take: all schemes that the program has are tried on a stretch of the scenario, from coarse to fine
- * steps, the cheapest first, against a reference whose own error is known. The cheapest that meets the tolerance is verified
- * over the whole scenario, or as far as the time allows. */
+/* Which scheme and step to take: all schemes that the program has are tried on a stretch of the scenario, from coarse
+ * to fine steps, the cheapest first, against a reference whose own error is known. The cheapest that meets the
+ * tolerance is verified over the whole scenario, or as far as the time allows. */
 typedef struct yk_advise_def {
     yk_scenario_def scenario;
     double tolerance; /* error that is good enough, as in yk_channel_error, of the worst channel */
@@ -490,8 +491,8 @@ typedef struct yk_freedoms {
     int independent; /* of these: that its own joints leave free, and that do not follow from each other */
 } yk_freedoms;
 
-/* Where interfaces prescribe motions to the subsystem, with everything at the start; YK_ERROR_CAPABILITY if its solver does
- * not tell. */
+/* Where interfaces prescribe motions to the subsystem, with everything at the start; YK_ERROR_CAPABILITY if its
+ * solver does not tell. */
 yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, int subsystem, yk_freedoms *freedoms);
 
 #ifdef __cplusplus

@@ -1,17 +1,18 @@
 /* Which scheme and step to take: by trying them, the cheapest first.
  *
- *   pilot      three short runs tell what a step of each subsystem costs; from that and the time that is allowed follows the
- *              stretch of the scenario on which schemes are compared
- *   reference  the monolithic system where the subsystems can be merged, else the tightest scheme that runs, in steps so fine
- *              that its own error, measured as in error_bars.h, is a small part of the tolerance
- *   search     every scheme begins with the coarsest step. The one whose next trial would be cheapest goes on with half its
- *              step, until none that is cheaper than the cheapest that meets the tolerance is left
- *   verify     beyond the stretch that one is compared with itself in halves and quarters of its steps, over the whole scenario,
- *              and asked for its stability. One that fails goes on with half its step, or another takes its place
+ *   pilot      three short runs tell what a step of each subsystem costs; from that and the time that is allowed follows
+ *              the stretch of the scenario on which schemes are compared
+ *   reference  the monolithic system where the subsystems can be merged, else the tightest scheme that runs, in steps so
+ *              fine that its own error, measured as in error_bars.h, is a small part of the tolerance
+ *   search     every scheme begins with the coarsest step. The one whose next trial would be cheapest goes on with half
+ *              its step, until none that is cheaper than the cheapest that meets the tolerance is left
+ *   verify     beyond the stretch that one is compared with itself in halves and quarters of its steps, over the whole
+ *              scenario, and asked for its stability. One that fails goes on with half its step, or another takes its
+ *              place
  *
- * The error of a scheme is its distance from the reference plus that of the reference, in the measure of `yk_channel_error`.
- * Cost is counted in steps of subsystems, weighed by what they cost, and time is that of the processor: a busy machine takes
- * longer and gives the same answer. */
+ * The error of a scheme is its distance from the reference plus that of the reference, in the measure of
+ * `yk_channel_error`. Cost is counted in steps of subsystems, weighed by what they cost, and time is that of the
+ * processor: a busy machine takes longer and gives the same answer. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,14 +26,16 @@
 #include "base/clock.h"
 #include "model/scenario.h"
 
-/* Steps that are tried: from GRID times that of the scenario down by halves. Samples are at multiples of the coarsest. */
+/* Steps that are tried: from GRID times that of the scenario down by halves. Samples are at multiples of the
+ * coarsest. */
 enum { GRID = 4, RUNGS = 7, PILOTS = 3, PILOT_STEPS = 256, STRETCH_LEAST = 64 };
 /* The reference: parts of the scenario's step, and the most that it is refined to. */
 enum { REFERENCE_LEVELS = 3, REFERENCE_PARTS = 8, REFERENCE_PARTS_MAX = 256 };
-/* Parts of the tolerance: up to which the error of the reference does no harm, and from which a channel cannot be judged. */
+/* Parts of the tolerance: up to which the error of the reference does no harm, and from which a channel cannot be
+ * judged. */
 static const double REFERENCE_FINE = 0.1, REFERENCE_COARSE = 0.5;
-/* Runs of the scenario that all trials amount to, roughly, and the part of the time that they may take: to tell how long a
- * stretch may be. */
+/* Runs of the scenario that all trials amount to, roughly, and the part of the time that they may take: to tell how
+ * long a stretch may be. */
 static const double WORK = 150, SEARCH_FRACTION = 0.4;
 /* The most that one trial may take. */
 static const double TRIAL_FRACTION = 0.1;
@@ -131,8 +134,8 @@ static const yk_variant *variant_named(const study *s, const char *name)
 
 /* Preparation ------------------------------------------------------------------------------------------------------ */
 
-/* What is compared: position and velocity of the interfaces, and what is recorded; not gaps and created energies, which are
- * errors themselves. */
+/* What is compared: position and velocity of the interfaces, and what is recorded; not gaps and created energies,
+ * which are errors themselves. */
 static yk_status choose_channels(study *s, const yk_scenario *scenario)
 {
     const yk_scenario_info *info = yk_scenario_get(scenario);
@@ -229,8 +232,8 @@ static yk_status run_pilot(study *s, const yk_variant *variant, double *least, y
     return YK_OK;
 }
 
-/* Short runs, of which the quickest counts, for other programs only ever make them longer. Where the scenario as it is breaks
- * down, which costs more than steps that go well, another scheme tells. */
+/* Short runs, of which the quickest counts, for other programs only ever make them longer. Where the scenario as it
+ * is breaks down, which costs more than steps that go well, another scheme tells. */
 static yk_status run_pilots(study *s)
 {
     static const char *const others[] = {NULL, "tight, quasi-newton", "index1, degree 3"};
@@ -346,7 +349,8 @@ typedef struct reference_runs {
     double used[REFERENCE_LEVELS];
 } reference_runs;
 
-/* The finest first: it takes more than half of the time of all, and where that is not enough the others are of no use. */
+/* The finest first: it takes more than half of the time of all, and where that is not enough the others are of no
+ * use. */
 static void run_reference(void *user, int index)
 {
     reference_runs *r = user;
@@ -598,7 +602,8 @@ static void try_candidate(void *user, int index)
         judge_trial(s, &trial, c, &attempt);
         *row = attempt;
         c->report = trial.report;
-        /* Another step changes nothing about a capability, nor where a run breaks down after as many steps, however long. */
+        /* Another step changes nothing about a capability, nor where a run breaks down after as many steps, however
+         * long. */
         int64_t broke = trial.status < 0 ? trial.report.steps : 0;
         bool no_better = broke > 0 && c->broke > 0 && (double)broke < 1.5 * (double)c->broke;
         c->closed = c->closed || no_better || trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT ||
@@ -662,8 +667,8 @@ static bool goes_on(const study *s, int i)
     return !c->closed && c->rung + 1 < RUNGS && s->advice->rows[i].outcome != YK_ADVICE_GOOD;
 }
 
-/* Goes on with the schemes whose next trial is cheapest, and within a factor of two of it at the same time, as long as they
- * are cheaper than `limit` allows beside the cheapest that is good. */
+/* Goes on with the schemes whose next trial is cheapest, and within a factor of two of it at the same time, as long
+ * as they are cheaper than `limit` allows beside the cheapest that is good. */
 static yk_status search(study *s, double limit)
 {
     yk_status status = YK_OK;
@@ -737,8 +742,8 @@ static double whole_error(const study *s, const whole_runs *w, int *worst)
     return error;
 }
 
-/* Beyond the stretch on which it was compared the choice is its own reference, as in yk_error_estimate; where there is no time
- * for that it must at least come to the end. */
+/* Beyond the stretch on which it was compared the choice is its own reference, as in yk_error_estimate; where there
+ * is no time for that it must at least come to the end. */
 static bool verify_whole(study *s, int index)
 {
     contender *c = &s->contenders[index];
@@ -841,8 +846,8 @@ static bool verify(study *s, int index)
     return false;
 }
 
-/* A reference for a longer stretch, where what was done so far has left the time to do as much on it. False: there is no time, or
- * no reference. */
+/* A reference for a longer stretch, where what was done so far has left the time to do as much on it. False: there is
+ * no time, or no reference. */
 static bool lengthen(study *s, double stage)
 {
     double present = s->advice->stretch, whole = whole_stretch(s, INFINITY), length = present;

@@ -104,8 +104,8 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
     double end_scale = 0;
     for (int i = 0; i < b->count; i++) end_scale = fmax(end_scale, b->windows[i].scale);
 
-    /* More made than there is, in several windows in a row: the least of them counts. Before anything moves it is nothing
-     * beside what moves later. */
+    /* More made than there is, in several windows in a row: the least of them counts. Before anything moves it is
+     * nothing beside what moves later. */
     double largest = -INFINITY, least = INFINITY;
     int in_a_row = 0;
     for (int i = 0; i < b->count; i++) {

@@ -1,13 +1,14 @@
 /* Whether the energy of a run is accounted for: what there is against what there was and what was fed in.
  *
- * At some hundred instants of the run the balances of all subsystems (yk_system_balance) are summed up. What is more than
- * the energy at the start and fed in was made by the coupling or by the integration, and where it is a large share of
- * them the motion cannot be right, whoever made it. The share is always taken of energy that is known to be real: kinetic
- * energy at the start, potential energy released since, work fed in from outside; never of what the run itself has made.
+ * At some hundred instants of the run the balances of all subsystems (yk_system_balance) are summed up. What is more
+ * than the energy at the start and fed in was made by the coupling or by the integration, and where it is a large
+ * share of them the motion cannot be right, whoever made it. The share is always taken of energy that is known to be
+ * real: kinetic energy at the start, potential energy released since, work fed in from outside; never of what the run
+ * itself has made.
  *
- * Fractions of single instants mislead: methods that are sound let the energy swing about its value, and first steps from
- * rest are wrong by much of nearly nothing. So instants are averaged over windows, and what counts is the end of the run,
- * or several windows in a row in which more was made than there is. */
+ * Fractions of single instants mislead: methods that are sound let the energy swing about its value, and first steps
+ * from rest are wrong by much of nearly nothing. So instants are averaged over windows, and what counts is the end of
+ * the run, or several windows in a row in which more was made than there is. */
 #ifndef YK_ANALYSIS_BUDGET_H
 #define YK_ANALYSIS_BUDGET_H
 

@@ -1,4 +1,5 @@
-/* The schemes that are worth trying, as changes of a scenario: what the schemes themselves offer (yk_scheme_variant). */
+/* The schemes that are worth trying, as changes of a scenario: what the schemes themselves offer
+ * (yk_scheme_variant). */
 #ifndef YK_ANALYSIS_CANDIDATES_H
 #define YK_ANALYSIS_CANDIDATES_H
 
@@ -25,7 +26,8 @@ const yk_scheme_ops *yk_scheme_with(unsigned trait);
 /* Whether the subsystems and ports of a scenario have what a scheme needs. */
 bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info);
 
-/* Offers a choice as the remedy of a finding: a change of the scheme, or where that is the same, of its first option. */
+/* Offers a choice as the remedy of a finding: a change of the scheme, or where that is the same, of its first
+ * option. */
 void yk_choice_offer(const yk_choice *choice, const yk_scenario_info *info, yk_finding *finding);
 /* The scenario's block that it amounts to: "coupling: {scheme: tight, acceleration: aitken}". */
 void yk_candidate_block(const yk_variant *variant, char *text, size_t capacity);

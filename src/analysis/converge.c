@@ -1,5 +1,5 @@
-/* Convergence of a scenario for several schemes (papers explicit figure 9, tight table 1, index1 figures 5 to 13): one run per
- * variant and step, against an exact course or against a run that is finer than all of them. */
+/* Convergence of a scenario for several schemes (papers explicit figure 9, tight table 1, index1 figures 5 to 13):
+ * one run per variant and step, against an exact course or against a run that is finer than all of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -181,7 +181,7 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
     return YK_OK;
 }
 
-/* The whole study ---------------------------------------------------------------------------------------------------- */
+/* The whole study --------------------------------------------------------------------------------------------------- */
 
 static yk_status check(yk_context *context, const yk_converge_def *def)
 {

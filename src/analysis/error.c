@@ -1,4 +1,5 @@
-/* How far a run is from the truth: runs of the same scenario in finer steps, and the bars that follow (error_bars.h). */
+/* How far a run is from the truth: runs of the same scenario in finer steps, and the bars that follow
+ * (error_bars.h). */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -6,15 +6,15 @@
 
 /* A ratio of differences above this is no order: half an order. */
 static const double RATIO_REGULAR = 0.7;
-/* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order than 2, or 1 with impacts,
- * which costs little, and a series that hardly falls ends somewhere. */
+/* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order than 2, or 1 with
+ * impacts, which costs little, and a series that hardly falls ends somewhere. */
 static const double RATIO_SMOOTH = 0.25, RATIO_IMPACTS = 0.5, RATIO_MOST = 0.9;
 /* Of two runs alone: order 1. */
 static const double RATIO_ASSUMED = 0.5;
 /* On the rest of the series. */
 static const double MARGIN = 1.5;
-/* A jump is wrong for a short time: the mean difference is small beside the largest; and where samples are rare, so is what
- * lasts for as many of them. */
+/* A jump is wrong for a short time: the mean difference is small beside the largest; and where samples are rare, so
+ * is what lasts for as many of them. */
 static const double JUMP_MEAN = 0.2, JUMP_LASTING = 0.25;
 enum { JUMP_SAMPLES = 4 };
 /* Part of the range from which a difference that does not last is a jump, and not the ripple of a fast oscillation. */
@@ -33,8 +33,8 @@ static const double AT_REST_RATE = 1e-9;
 /* Differences, by the size of the channel, that are rounding and say nothing. */
 static const double ROUNDING = 1e-13;
 
-/* What the finest run is still wrong by, from its difference to the run before, and that one's to the run before it: two
- * runs may agree by chance. */
+/* What the finest run is still wrong by, from its difference to the run before, and that one's to the run before it:
+ * two runs may agree by chance. */
 static double rest_of_series(const yk_error_input *in, double coarse, double fine, double ratio)
 {
     double least = in->impacts ? RATIO_IMPACTS : RATIO_SMOOTH;
@@ -102,7 +102,8 @@ static bool is_jumping(const yk_error_input *in, const totals *t)
     return t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range;
 }
 
-/* Whether there is a part of the run in which the runs differ by as much as the channel moves, and finer ones no less. */
+/* Whether there is a part of the run in which the runs differ by as much as the channel moves, and finer ones no
+ * less. */
 static bool is_lost(const yk_error_input *in, const totals *t)
 {
     int finest = in->runs - 1;
@@ -138,8 +139,8 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
     return YK_ACCURACY_IRREGULAR;
 }
 
-/* The ratio that holds up to a time, from the largest differences up to there. Early ratios are of few samples, so that of
- * the whole run, where it has one, is not gone below. */
+/* The ratio that holds up to a time, from the largest differences up to there. Early ratios are of few samples, so
+ * that of the whole run, where it has one, is not gone below. */
 static double ratio_up_to(const double largest[2], const totals *t, yk_accuracy kind)
 {
     if (kind == YK_ACCURACY_ASSUMED) return RATIO_ASSUMED;
@@ -169,8 +170,8 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
         ratios[i] = ratio_up_to(largest, &t, kind);
     }
 
-    /* The bars: the largest difference from the finest run up to each time, and what that run is wrong by. Before a jump the
-     * truth may have jumped already. */
+    /* The bars: the largest difference from the finest run up to each time, and what that run is wrong by. Before a
+     * jump the truth may have jumped already. */
     size_t ahead = kind == YK_ACCURACY_REGULAR ? 0 : JUMP_SAMPLES;
     double worst = 0, horizon = INFINITY;
     for (int c = 0; c < in->components; c++) {
@@ -255,8 +256,8 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
     for (int c = 0; c < in->components; c++)
         memcpy(truth[c], in->columns[finest * in->components + c], in->rows * sizeof(double));
 
-    /* Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair of runs. Their difference is at least three times
-     * the error of the finer one. */
+    /* Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair of runs. Their difference is at
+     * least three times the error of the finer one. */
     double order = kind == YK_ACCURACY_REGULAR ? -log2(t.largest[1] / t.largest[0]) : NAN;
     if (!(fabs(order - round(order)) < CLEAR_ORDER) || round(order) < 1 || in->runs < 3) return;
     double weight = 1 / (exp2(round(order)) - 1), largest = 0, sum = 0;

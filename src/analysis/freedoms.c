@@ -1,15 +1,16 @@
 /* How many of the motions that interfaces prescribe to a subsystem it can make by itself.
  *
- * The subsystem is built anew, its ports take wrenches instead, and its interface model tells how their velocities answer:
- * w' = W f. What is prescribed are the components P w along the constrained axes; those that answer independently of each other are
- * as many as the rank of P W P^T. Joints inside that hold a motion make W zero along it. */
+ * The subsystem is built anew, its ports take wrenches instead, and its interface model tells how their velocities
+ * answer: w' = W f. What is prescribed are the components P w along the constrained axes; those that answer
+ * independently of each other are as many as the rank of P W P^T. Joints inside that hold a motion make W zero along
+ * it. */
 #include <math.h>
 
 #include "math/vec3.h"
 #include "yoke/analysis.h"
 
-/* Fraction of a motion's own answer below which it is one of the others, or held: what is left of rounding and of redundant
- * joints, which yield by a billionth. */
+/* Fraction of a motion's own answer below which it is one of the others, or held: what is left of rounding and of
+ * redundant joints, which yield by a billionth. */
 static const double DEPENDENT = 1e-6;
 
 typedef struct workspace {
@@ -88,7 +89,8 @@ static void multiply(workspace *w)
                         w->along[i * w->size + k] * w->inverse_mass[k * w->size + l] * w->along[j * w->size + l];
 }
 
-/* Rank of a symmetric matrix by Cholesky's method with the largest pivot, rows scaled by what a free body would answer. */
+/* Rank of a symmetric matrix by Cholesky's method with the largest pivot, rows scaled by what a free body would
+ * answer. */
 static int rank_of(int n, double *a, const double *scale)
 {
     for (int i = 0; i < n; i++)
@@ -114,8 +116,9 @@ static int rank_of(int n, double *a, const double *scale)
     return rank;
 }
 
-/* The largest answers of a translation and of a rotation at any port are what others are measured by. Rotations of a body
- * that is no larger than 30 km answer by more than a billionth of what translations do: below that they are all held. */
+/* The largest answers of a translation and of a rotation at any port are what others are measured by. Rotations of a
+ * body that is no larger than 30 km answer by more than a billionth of what translations do: below that they are all
+ * held. */
 static int independent_motions(yk_context *context, const yk_transform *transform, workspace *w)
 {
     static const double LARGEST_BODY = 1e-9;

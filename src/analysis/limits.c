@@ -48,8 +48,8 @@ static bool takes_wrench(const search *s, int subsystem, int port)
     return ports[port].causalities & YK_TAKES_WRENCH;
 }
 
-/* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make no free masses, an exchange
- * without iteration is taken to bear ratios up to 1, and so is a plain iteration. */
+/* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make no free masses, an
+ * exchange without iteration is taken to bear ratios up to 1, and so is a plain iteration. */
 static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fate *fate)
 {
     const yk_interface_def *interface = &s->info->interfaces[i];
@@ -94,8 +94,8 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
     return status;
 }
 
-/* How the ratio changes with the step: masses stay as they are; what springs and dampers add to the motion side gets less; of
- * a wrench side without mass it grows without end. */
+/* How the ratio changes with the step: masses stay as they are; what springs and dampers add to the motion side gets
+ * less; of a wrench side without mass it grows without end. */
 typedef enum trend { TREND_MASSES, TREND_SPRINGS, TREND_LOOP } trend;
 
 static yk_status find_trend(const search *s, int i, double limit, trend *found)

@@ -1,9 +1,10 @@
 /* What the parts on both sides of an interface allow a coupling scheme, whatever the motion: mass ratios and algebraic
  * loops.
  *
- * An exchange of motion and wrench multiplies errors by the ratio of masses on both sides; what ratio a scheme bears depends
- * on the integrators of both. So both are found by trying: the ratio on the system itself (yk_system_probe), the limit
- * on two free masses in subsystems of the same kinds and integrators, coupled by the same scheme (coupling/surrogate.h). */
+ * An exchange of motion and wrench multiplies errors by the ratio of masses on both sides; what ratio a scheme bears
+ * depends on the integrators of both. So both are found by trying: the ratio on the system itself (yk_system_probe),
+ * the limit on two free masses in subsystems of the same kinds and integrators, coupled by the same scheme
+ * (coupling/surrogate.h). */
 #ifndef YK_ANALYSIS_LIMITS_H
 #define YK_ANALYSIS_LIMITS_H
 

@@ -3,10 +3,11 @@
  *   rms, mean, deviation (about the mean), min, max, peak (largest size), amplitude (half of max - min), final
  *   frequency    of the strongest line of the spectrum (Hz)
  *   line         amplitude of the spectrum at a frequency: line(channel, frequency[, from[, to]])
- *   radius       spectral radius of the macro step, as yoke/analysis.h has it; coupling: the growth that the coupling feeds
+ *   radius       spectral radius of the macro step, as yoke/analysis.h has it
+ *   coupling     the growth that the coupling feeds, likewise
  *
- * All but the last two take the channel and, optionally, the time span (s). Spectra are those of the channel less its mean under a Hann
- * window, evaluated at the wanted frequency itself and not on a grid of bins. */
+ * All but the last two take the channel and, optionally, the time span (s). Spectra are those of the channel less its
+ * mean under a Hann window, evaluated at the wanted frequency itself and not on a grid of bins. */
 #ifndef YK_ANALYSIS_MEASURE_H
 #define YK_ANALYSIS_MEASURE_H
 

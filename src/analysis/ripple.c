@@ -27,8 +27,8 @@ static double sum_of_products(const double *a, const double *b, int count)
     return sum;
 }
 
-/* The fraction of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A swing of period two has d[k] in
- * line with d[k-1], and one coefficient tells all: the small ridge lets it. */
+/* The fraction of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A swing of period two has
+ * d[k] in line with d[k-1], and one coefficient tells all: the small ridge lets it. */
 static double misfit(const double *d)
 {
     const int count = DIFFERENCES - 2;

@@ -28,7 +28,8 @@ typedef struct yk_ripple_component {
 typedef struct yk_ripple {
     int count; /* steps in this window */
     yk_ripple_component components[6];
-    /* Set before the first step: what the iterations of the coupling resolve (N or N m), and as a fraction of the wrench. */
+    /* Set before the first step: what the iterations of the coupling resolve (N or N m), and as a fraction of the
+     * wrench. */
     double resolved, relative;
     double size;  /* largest force or torque of the interface */
     double swing; /* largest in the last window, as a fraction of it */

@@ -9,7 +9,8 @@
 #include "yoke/analysis.h"
 
 /* Reading the clock costs as much as a short macro step. It is read after every step where steps take longer than
- * CLOCK_SECONDS, and only every CLOCK_STRIDE steps where they are short. Progress is reported every PROGRESS_SECONDS. */
+ * CLOCK_SECONDS, and only every CLOCK_STRIDE steps where they are short. Progress is reported every
+ * PROGRESS_SECONDS. */
 enum { CLOCK_STRIDE = 64 };
 static const double CLOCK_SECONDS = 1e-3;
 static const double PROGRESS_SECONDS = 0.1;

@@ -1,6 +1,7 @@
-/* Arnoldi's method from a deviation that the system itself made, so that all vectors are of that kind; in small systems its
- * space is the whole one. It is done with differences of several sizes: large ones are bent by the model or open contacts,
- * small ones drown in rounding and in the solvers' tolerances. How far two of them disagree is the error. */
+/* Arnoldi's method from a deviation that the system itself made, so that all vectors are of that kind; in small
+ * systems its space is the whole one. It is done with differences of several sizes: large ones are bent by the model
+ * or open contacts, small ones drown in rounding and in the solvers' tolerances. How far two of them disagree is the
+ * error. */
 #include "analysis/spectrum.h"
 
 #include <float.h>
@@ -10,9 +11,9 @@
 #include "math/arnoldi.h"
 #include "math/dense.h"
 
-/* From large to small. Where the model is smooth the second and the third agree, and their errors are the smallest. Solvers
- * that choose steps of their own want larger differences, contacts smaller ones: then the two neighbours that agree best
- * tell most. */
+/* From large to small. Where the model is smooth the second and the third agree, and their errors are the smallest.
+ * Solvers that choose steps of their own want larger differences, contacts smaller ones: then the two neighbours that
+ * agree best tell most. */
 enum { LEVELS = 7, BRIEF_LEVELS = 4 };
 static const double AMPLITUDES[LEVELS] = {100, 10, 1, 0.1, 1e-2, 1e-3, 1e-4};
 static const int SEQUENCE[LEVELS] = {1, 2, 0, 3, 4, 5, 6};
@@ -43,8 +44,8 @@ static yk_status apply(void *user, const double *vector, double *image)
     return yk_step_map_apply(s->map, YK_PASSAGE, s->amplitude, vector, image);
 }
 
-/* The step after the map tells which of the roots of its eigenvalue is that of one step: both deviations are then such as the
- * system makes. */
+/* The step after the map tells which of the roots of its eigenvalue is that of one step: both deviations are then
+ * such as the system makes. */
 static yk_status take_root(search *s, yk_eigenpair *p, double *images)
 {
     size_t n = s->map->n;

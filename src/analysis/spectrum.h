@@ -19,8 +19,8 @@ typedef struct yk_spectrum {
     int dimension;    /* of the space in which eigenvalues were computed */
 } yk_spectrum;
 
-/* `start`: a deviation that the system made. Brief: the first modes alone, with fewer sizes of differences. The spectrum must be
- * given back, whatever the status. */
+/* `start`: a deviation that the system made. Brief: the first modes alone, with fewer sizes of differences. The
+ * spectrum must be given back, whatever the status. */
 yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk_spectrum *spectrum);
 void yk_spectrum_release(yk_context *context, yk_spectrum *spectrum);
 

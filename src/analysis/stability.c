@@ -1,5 +1,5 @@
-/* Stability of the coupling of any scenario, from the running system: go on to a state, find the modes that grow most there, and
- * compare what grows with what grows in other runs; at one state, or at several along the run. */
+/* Stability of the coupling of any scenario, from the running system: go on to a state, find the modes that grow most
+ * there, and compare what grows with what grows in other runs; at one state, or at several along the run. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,7 +104,8 @@ static bool is_broken(yk_status status)
     return yk_growth_broke_down(status) || status == YK_ERROR_NO_SOLUTION;
 }
 
-/* The run breaks down, or all deviations from it do. A coupling that is violently unstable has not much of a state to look at. */
+/* The run breaks down, or all deviations from it do. A coupling that is violently unstable has not much of a state to
+ * look at. */
 static yk_status judge_broken(study *s, double time)
 {
     enum { STEPS_ON = 1000 };
@@ -128,8 +129,8 @@ static yk_status judge_broken(study *s, double time)
     return YK_OK;
 }
 
-/* Steps whose iterations stop far from convergence are those of a run only if they stop as they do there, which solvers to rounding
- * do not. Growth is growth all the same; but nothing can be said for such a coupling. */
+/* Steps whose iterations stop far from convergence are those of a run only if they stop as they do there, which
+ * solvers to rounding do not. Growth is growth all the same; but nothing can be said for such a coupling. */
 static void doubt_unconverged(study *s, int64_t steps, int64_t unconverged, double left)
 {
     static const double OFTEN = 0.1, FAR = 1e-3;
@@ -277,7 +278,8 @@ yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stab
     yk_status status = yk_rerun_source_open(context, scenario, &source);
     if (status == YK_OK && source.to_rounding) status = ask(context, scenario, &source, def, report);
 
-    /* Solvers that end their iterations at a tolerance make noise of differences: then the same scenario to rounding. */
+    /* Solvers that end their iterations at a tolerance make noise of differences: then the same scenario to
+     * rounding. */
     if (status == YK_OK && !source.to_rounding) {
         yk_rerun rerun;
         status = yk_rerun_open(&source, &(yk_changes){0}, &rerun);

@@ -1,14 +1,16 @@
 /* Growth of the motion and growth of the coupling differ in what they depend on.
  *
- * A pendulum that falls, a negative damper, a controller with too much gain or colliding particles make deviations grow by a rate
- * per second that is a property of the model: every consistent scheme shows it, the better the finer its steps are. So it is what a
- * reference shows at fine steps; of several references the least counts, for a reference can only add growth of its own.
+ * A pendulum that falls, a negative damper, a controller with too much gain or colliding particles make deviations
+ * grow by a rate per second that is a property of the model: every consistent scheme shows it, the better the finer
+ * its steps are. So it is what a reference shows at fine steps; of several references the least counts, for a
+ * reference can only add growth of its own.
  *
- * An unstable coupling has either a factor per step that does not depend on the step (the ratio of two masses), so that its rate per
- * second grows as the step falls; or a rate that vanishes with the step (a delay, a stiffness) where the motion's does not. In
- * both cases it exceeds that of the reference by more than the errors of both.
+ * An unstable coupling has either a factor per step that does not depend on the step (the ratio of two masses), so
+ * that its rate per second grows as the step falls; or a rate that vanishes with the step (a delay, a stiffness)
+ * where the motion's does not. In both cases it exceeds that of the reference by more than the errors of both.
  *
- * Solvers may be unstable by themselves, such as explicit ones beyond the limit of their step. That shows in the subsystem alone. */
+ * Solvers may be unstable by themselves, such as explicit ones beyond the limit of their step. That shows in the
+ * subsystem alone. */
 #include "analysis/stability_compare.h"
 #include "analysis/candidates.h"
 
@@ -70,7 +72,7 @@ static bool has_time(const yk_comparison *c)
     return yk_processor_seconds() < c->deadline;
 }
 
-/* Runs --------------------------------------------------------------------------------------------------------------- */
+/* Runs -------------------------------------------------------------------------------------------------------------- */
 
 static void change_step(const yk_comparison *c, double step, yk_changes *changes)
 {
@@ -124,7 +126,7 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
     return status;
 }
 
-/* The scheme itself ---------------------------------------------------------------------------------------------------- */
+/* The scheme itself ------------------------------------------------------------------------------------------------- */
 
 /* Its rates at half and a quarter of the step, once. */
 static void refine(yk_comparison *c)
@@ -168,8 +170,9 @@ static bool settles(const yk_stability_report *r)
     return after <= SHRINKS * before + noise + 0.01 * fabs(rates[2].rate);
 }
 
-/* Growth of a mode that the steps resolve, at a rate that is still there when they become smaller: a consistent scheme shows that
- * of the motion alone, as its own variables see it; those of another scheme along a moving state may differ. */
+/* Growth of a mode that the steps resolve, at a rate that is still there when they become smaller: a consistent
+ * scheme shows that of the motion alone, as its own variables see it; those of another scheme along a moving state
+ * may differ. */
 static bool settles_resolved(const yk_stability_report *r, const yk_growth *growth)
 {
     if (!settles(r) || growth->rotation > UNRESOLVED) return false;
@@ -177,7 +180,7 @@ static bool settles_resolved(const yk_stability_report *r, const yk_growth *grow
     return rates[2].rate > 2 * fabs(rates[2].rate - rates[1].rate) && rates[2].rate > 2 * rates[2].error;
 }
 
-/* References ----------------------------------------------------------------------------------------------------------- */
+/* References -------------------------------------------------------------------------------------------------------- */
 
 /* How far the scheme grows beyond the motion, and what of that the errors may account for. */
 typedef struct excess {
@@ -196,8 +199,9 @@ static bool is_explained(const yk_comparison *c, const yk_stability_rate *rate, 
     return e.value <= e.error + yk_growth_limit(c->source.info);
 }
 
-/* A reference at half and a quarter of the step, and finer as long as its own error is what hides the answer. Growth that was
- * followed along a run through contacts is noise beside that, and is compared at the step of the scheme itself. */
+/* A reference at half and a quarter of the step, and finer as long as its own error is what hides the answer. Growth
+ * that was followed along a run through contacts is noise beside that, and is compared at the step of the scheme
+ * itself. */
 static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool followed, yk_stability_rate *rate,
                           yk_growth *finest)
 {
@@ -219,7 +223,8 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
         if (followed) return true;
         if (i == 0) continue;
 
-        /* What changed with the last halving is more than what further ones change; with three steps the sum of these is known. */
+        /* What changed with the last halving is more than what further ones change; with three steps the sum of these
+         * is known. */
         double last = fabs(rates[i] - rates[i - 1]), before = i > 1 ? fabs(rates[i - 1] - rates[i - 2]) : 0;
         rate->error += last < 0.7 * before ? last * last / (before - last) : last;
         excess e = beyond(&c->report->rates[0], rate);
@@ -244,8 +249,8 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
     return false;
 }
 
-/* Whether the reference grows as fast at the same step: then it is the motion's, as these steps and differences show it, or a
- * solver's, but not the coupling's. */
+/* Whether the reference grows as fast at the same step: then it is the motion's, as these steps and differences show
+ * it, or a solver's, but not the coupling's. */
 static bool is_shared(yk_comparison *c)
 {
     static const double ALIKE = 0.2;
@@ -259,7 +264,8 @@ static bool is_shared(yk_comparison *c)
     return true;
 }
 
-/* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and nearer with half the step. */
+/* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and nearer with half the
+ * step. */
 static bool is_same_mode(const yk_stability_report *r, const yk_growth *growth, const yk_growth *reference,
                          const yk_stability_rate *motion)
 {
@@ -271,7 +277,7 @@ static bool is_same_mode(const yk_stability_report *r, const yk_growth *growth, 
     return apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
 }
 
-/* Solvers -------------------------------------------------------------------------------------------------------------- */
+/* Solvers ----------------------------------------------------------------------------------------------------------- */
 
 static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
 {
@@ -305,7 +311,7 @@ static int find_unstable_solver(yk_comparison *c, const yk_stability_rate *rate)
     return -1;
 }
 
-/* The verdict ---------------------------------------------------------------------------------------------------------- */
+/* The verdict ------------------------------------------------------------------------------------------------------- */
 
 static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void leave_undecided(yk_comparison *c, const char *format, ...)
@@ -318,9 +324,9 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
     va_end(arguments);
 }
 
-/* Along a motion the state at the end of the map is not that at its start, and directions turn in between: eigenvalues then show
- * growth of about the square of what the motion turns within the map, by its length, which is none. It is slow beside the steps, and
- * no deviation is seen to grow much. */
+/* Along a motion the state at the end of the map is not that at its start, and directions turn in between:
+ * eigenvalues then show growth of about the square of what the motion turns within the map, by its length, which is
+ * none. It is slow beside the steps, and no deviation is seen to grow much. */
 static bool is_marked(const yk_growth *growth)
 {
     return growth->rotation > UNRESOLVED || growth->witnessed > log(10) || !isfinite(growth->tracked);
@@ -337,8 +343,8 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
     if (r->solver >= 0) r->verdict = YK_VERDICT_SOLVER;
 }
 
-/* Growth of the motion is worth a word unless a deviation grows by less than a percent within the run: the verdict must not
- * deny a radius that is printed beside it. */
+/* Growth of the motion is worth a word unless a deviation grows by less than a percent within the run: the verdict
+ * must not deny a radius that is printed beside it. */
 static void attribute_to_motion(yk_comparison *c)
 {
     yk_stability_report *r = c->report;
@@ -385,8 +391,9 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
     r->solver = r->modes[0].subsystem >= 0 ? r->modes[0].subsystem : 0;
 }
 
-/* The least growth that a reference shows is the motion's. One that merges is believed at once, and so is one that leaves
- * growth unexplained; where a reference that couples has the same growth, the scheme itself has to settle on it too. */
+/* The least growth that a reference shows is the motion's. One that merges is believed at once, and so is one that
+ * leaves growth unexplained; where a reference that couples has the same growth, the scheme itself has to settle on
+ * it too. */
 static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *motion, yk_growth *growth)
 {
     yk_stability_report *r = c->report;
@@ -413,8 +420,8 @@ static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *moti
     return isfinite(motion->rate);
 }
 
-/* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the step to resolve, which the reference,
- * with steps that resolve them, does not have. */
+/* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the step to resolve, which
+ * the reference, with steps that resolve them, does not have. */
 static bool find_hidden(yk_comparison *c, const yk_growth *growth, const yk_growth *reference)
 {
     double limit = yk_growth_limit(c->source.info);
@@ -442,7 +449,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     r->rate_count = 1;
     r->coupling = fmin(1, exp(growth->rate * growth->step));
     r->verdict = YK_VERDICT_STABLE;
-    /* Like is compared with like: what shows along the run alone, or through contacts, with what does so in other runs. */
+    /* Like is compared with like: what shows along the run alone, or through contacts, with what does so in other
+     * runs. */
     bool rough = isnan(growth->tracked) && growth->error > 1e-4 * fabs(growth->radius - 1);
     c->follow = growth->confirmed && !rough ? 0 : growth->amplitude;
 
@@ -495,8 +503,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
         return YK_OK;
     }
 
-    /* More than the reference shows. It may still be the motion: shown inaccurately; or, later in the run, at a state that the
-     * reference does not come to. */
+    /* More than the reference shows. It may still be the motion: shown inaccurately; or, later in the run, at a state
+     * that the reference does not come to. */
     if (is_shared(c)) {
         judge_merged(c, growth);
         return YK_OK;
@@ -541,9 +549,10 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
     return YK_OK;
 }
 
-/* Remedies ------------------------------------------------------------------------------------------------------------- */
+/* Remedies ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether a growth is the motion's at most. An error of its own excuses no more than a small part of what is to be remedied. */
+/* Whether a growth is the motion's at most. An error of its own excuses no more than a small part of what is to be
+ * remedied. */
 static bool is_sound(const yk_comparison *c, const yk_growth *growth)
 {
     static const double EXCUSED = 0.05;

@@ -1,6 +1,7 @@
-/* The growth per macro step is an eigenvalue of the derivative of the step. Where contacts open and close, no derivative
- * foretells what happens, and a base that moves on changes it; so a deviation that starts as the least stable mode is followed
- * along the run itself, cut back to its size in each step, and where the two disagree the run is right. */
+/* The growth per macro step is an eigenvalue of the derivative of the step. Where contacts open and close, no
+ * derivative foretells what happens, and a base that moves on changes it; so a deviation that starts as the least
+ * stable mode is followed along the run itself, cut back to its size in each step, and where the two disagree the run
+ * is right. */
 #include "analysis/stability_growth.h"
 
 #include <float.h>
@@ -11,8 +12,8 @@
 
 /* Words of the state up to which rest is looked for: it takes all of the step's derivative. */
 enum { REST_WORDS = 600 };
-/* Error of the growth per step, as a part of it, with which a derivative needs no confirmation: contacts that change come nowhere
- * near it. */
+/* Error of the growth per step, as a part of it, with which a derivative needs no confirmation: contacts that change
+ * come nowhere near it. */
 static const double RESOLVED = 1e-4;
 /* Times as many macro steps, where those that were followed do not tell. */
 enum { LONGER = 5 };
@@ -100,9 +101,9 @@ static bool is_resolved(const yk_step_map *map, double amplitude)
     return DBL_EPSILON * worst < 1e-3 * amplitude;
 }
 
-/* Mean logarithm of the growth per macro step over the later half of the steps, and how far it is from being told from growth
- * that is none: a drift, which grows in proportion to the time, doubles over the later half; and its two quarters may disagree.
- * Ends early where the run breaks down or outgrows the deviation; NaN if that is too early. */
+/* Mean logarithm of the growth per macro step over the later half of the steps, and how far it is from being told
+ * from growth that is none: a drift, which grows in proportion to the time, doubles over the later half; and its two
+ * quarters may disagree. Ends early where the run breaks down or outgrows the deviation; NaN if that is too early. */
 static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps, double *mean, double *error,
                        double *witnessed)
 {
@@ -173,8 +174,9 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
         if (isnan(growth->tracked) && !modes) growth->rate = INFINITY, growth->rate_error = 0;
         if (isnan(growth->tracked)) return YK_OK;
 
-        /* A derivative that differences of several sizes agree on is believed, but for growth that it does not see; one that is not
-         * known to half of the growth tells less than the run does; in between the run has to confirm it. */
+        /* A derivative that differences of several sizes agree on is believed, but for growth that it does not see;
+         * one that is not known to half of the growth tells less than the run does; in between the run has to confirm
+         * it. */
         double apart = fabs(growth->tracked - growth->radius);
         bool resolved =
             growth->error <= fmax(RESOLVED * grown, 1e-6) && mean - error <= fmax(0, 2 * log(growth->radius));

@@ -2,11 +2,11 @@
  *
  *   W = sum of dF . (dx(t + h) - dx(t)) over both sides
  *
- * on the deviation, with dF, dx the deviations of wrenches and poses of their ports. A rigid joint does none: the interface
- * whose two sides cancel least is the one that a mode of the coupling lives at. Deviations of ports come from first
- * differences, which are exact; kinetic energies from second differences, for which the amplitude can be larger as no step is
- * involved. Of a complex mode real and imaginary part are summed, which is the mean over a period. The same runs show which
- * bodies move: their recorded positions are differenced. */
+ * on the deviation, with dF, dx the deviations of wrenches and poses of their ports. A rigid joint does none: the
+ * interface whose two sides cancel least is the one that a mode of the coupling lives at. Deviations of ports come
+ * from first differences, which are exact; kinetic energies from second differences, for which the amplitude can be
+ * larger as no step is involved. Of a complex mode real and imaginary part are summed, which is the mean over a
+ * period. The same runs show which bodies move: their recorded positions are differenced. */
 #include "analysis/stability_mode.h"
 
 #include <float.h>

@@ -87,8 +87,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Words that are zero now, or noise where a motion is plane, may not stay so: they are perturbed by a fraction of what is
- * usual, the median of those that are not negligible. */
+/* Words that are zero now, or noise where a motion is plane, may not stay so: they are perturbed by a fraction of
+ * what is usual, the median of those that are not negligible. */
 static void choose_probes(yk_step_map *map, double size)
 {
     double largest = 0;
@@ -135,7 +135,8 @@ static void normalise(size_t n, double *vector)
     for (size_t i = 0; size > 0 && i < n; i++) vector[i] /= size;
 }
 
-/* After all kinds of other steps the same image must lead to the same state; where it does not, differences are noise. */
+/* After all kinds of other steps the same image must lead to the same state; where it does not, differences are
+ * noise. */
 static yk_status check_repeatable(yk_step_map *map)
 {
     memcpy(map->plus, map->earlier, map->words * sizeof(double));

@@ -1,5 +1,5 @@
-/* One run of a scenario with some of its values changed, in a context of its own so that several can run at a time; and how
- * far its channels are from those of another. */
+/* One run of a scenario with some of its values changed, in a context of its own so that several can run at a time;
+ * and how far its channels are from those of another. */
 #ifndef YK_ANALYSIS_TRIAL_H
 #define YK_ANALYSIS_TRIAL_H
 
@@ -44,13 +44,13 @@ void yk_trial_release(yk_trial *trial);
 yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(void *user, int index), void *user,
                         bool (*progress)(void *user, int done, int total), void *progress_user);
 
-/* Runs of one scenario find what takes long to prepare only once: sets what the def lacks for that, and returns what is to
- * be destroyed after them. */
+/* Runs of one scenario find what takes long to prepare only once: sets what the def lacks for that, and returns what
+ * is to be destroyed after them. */
 yk_cache *yk_trials_prepare(yk_scenario_def *def);
 
-/* Largest over the channels of the sum of absolute differences, by the sum of absolute deviations of the reference from its
- * mean; at the times of `trial` that the reference has too. Infinite if they share none. *largest: of a single difference,
- * in the channel's unit. */
+/* Largest over the channels of the sum of absolute differences, by the sum of absolute deviations of the reference
+ * from its mean; at the times of `trial` that the reference has too. Infinite if they share none. *largest: of a
+ * single difference, in the channel's unit. */
 double yk_record_distance(const yk_record *record, const yk_record *reference, double *largest);
 
 /* Of a run that came to its end: whether something serious was found, and the kind. */

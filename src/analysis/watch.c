@@ -10,12 +10,12 @@
 #include "analysis/limits.h"
 #include "math/vec3.h"
 
-/* Energy that nobody fed in, as a fraction of the energy at the start and fed in: in a motion that is 3 % off it is about
- * 6 %. Beyond the first it is worth a word, beyond the second the run is wrong. Impacts between two sides, and inputs that
- * damp what they cannot resolve, lose some in runs that are good. */
+/* Energy that nobody fed in, as a fraction of the energy at the start and fed in: in a motion that is 3 % off it is
+ * about 6 %. Beyond the first it is worth a word, beyond the second the run is wrong. Impacts between two sides, and
+ * inputs that damp what they cannot resolve, lose some in runs that are good. */
 static const double MADE_NOTABLE = 0.02, MADE_SERIOUS = 0.05, LOST_SERIOUS = 0.15;
-/* Impacts and friction are known no better than the wrenches that cause them: energy made, by that dissipated, that may be
- * an error of these alone. */
+/* Impacts and friction are known no better than the wrenches that cause them: energy made, by that dissipated, that
+ * may be an error of these alone. */
 static const double DISSIPATION = 0.1;
 /* Where more was made than there is, the run feeds itself. */
 static const double UNSTABLE = 1;
@@ -25,8 +25,8 @@ static const double GAP_NOTABLE = 0.05, GAP_SERIOUS = 0.2;
 static const double AT_REST = 1e-3;
 /* Times the rounding of positions. */
 static const double ROUNDING = 1e4;
-/* Impulse that iterations left over, by the impulse of the interface; of relaxed, sum of the velocities that sweeps left,
- * by the typical velocity. */
+/* Impulse that iterations left over, by the impulse of the interface; of relaxed, sum of the velocities that sweeps
+ * left, by the typical velocity. */
 static const double RESIDUAL_NOTABLE = 1e-4, RESIDUAL_SERIOUS = 0.02;
 /* Tolerance of the iterations, by the mean wrench of an interface, that lets them end before they have begun. */
 static const double LOOSE_TOLERANCE = 0.01;
@@ -483,8 +483,8 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
     for (int i = 0; i < watch->count; i++)
         report->energy_created += yk_system_interface_statistics(watch->system, i).energy_created;
 
-    /* The cause comes first: iterations that do not converge let a coupling run away, and what runs away has gaps, drifts
-     * and fails as well. */
+    /* The cause comes first: iterations that do not converge let a coupling run away, and what runs away has gaps,
+     * drifts and fails as well. */
     conclude_convergence(watch, report);
     conclude_ripple(watch, report);
     conclude_energy(watch, &energy, report);
@@ -496,7 +496,8 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
                        "the run failed at t = %.4g s, in step %lld of %lld", report->time, (long long)report->steps + 1,
                        (long long)watch->info->steps);
 
-    /* What was known of masses and loops before the run: the cause where the run went wrong, and then the first finding. */
+    /* What was known of masses and loops before the run: the cause where the run went wrong, and then the first
+     * finding. */
     report->mass_ratio = watch->limits ? watch->limits->mass_ratio : NAN;
     if (!watch->limits || watch->limits->finding_count == 0) return;
     bool cause = has_serious(report);

@@ -38,7 +38,8 @@ void yk_watch_close(yk_watch *watch);
 /* After each macro step, numbered from 1. */
 void yk_watch_step(yk_watch *watch, int64_t step);
 
-/* The findings of a run with its outcome, the most serious first, into the report, whose steps and time must be known. */
+/* The findings of a run with its outcome, the most serious first, into the report, whose steps and time must be
+ * known. */
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report);
 
 /* The present value of a subsystem's channel with one component; false where there is none of this name. */

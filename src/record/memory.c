@@ -57,8 +57,8 @@ yk_status yk_record_reserve(yk_record *record, size_t rows)
     return YK_OK;
 }
 
-/* Moves the staged rows to the columns, where there is room for them. Writes nothing where there are none, so that several
- * threads may read a record that is complete. */
+/* Moves the staged rows to the columns, where there is room for them. Writes nothing where there are none, so that
+ * several threads may read a record that is complete. */
 static void settle(yk_columns *data)
 {
     if (data->staged == 0) return;

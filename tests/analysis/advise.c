@@ -35,8 +35,8 @@ static const yk_advice_row *row_of(const yk_advice *advice, const char *name)
 
 static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
 
-/* Explicit coupling with index-1 inputs is of first order: 0.0155 at 1e-4 s, so 0.01 is met from 5e-5 s on. Whatever is taken
- * costs no more than that. */
+/* Explicit coupling with index-1 inputs is of first order: 0.0155 at 1e-4 s, so 0.01 is met from 5e-5 s on. Whatever
+ * is taken costs no more than that. */
 static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
 {
     yk_advise_def def = question(oscillator, NULL, 0);
@@ -104,8 +104,8 @@ static void missing_capabilities_are_named(void **state)
     free(a);
 }
 
-/* Beyond what there is time to compare, the choice is verified on its own; pasted, it meets the tolerance over the whole run,
- * whose truth is the closed form. */
+/* Beyond what there is time to compare, the choice is verified on its own; pasted, it meets the tolerance over the
+ * whole run, whose truth is the closed form. */
 static void the_choice_holds_to_the_end(void **state)
 {
     static const char *const sets[] = {"time.end=2", "parameters.right_mass=0.5", "record.channels=[joint.position]"};

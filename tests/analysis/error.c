@@ -233,7 +233,8 @@ static void the_oscillator_lies_inside_its_bars(void **state)
     }
 }
 
-/* Original inputs with equal masses blow up, the sooner the smaller the step: what the coarse run gives is no answer. */
+/* Original inputs with equal masses blow up, the sooner the smaller the step: what the coarse run gives is no
+ * answer. */
 static void finer_runs_that_fail_leave_nothing_known(void **state)
 {
     static const char *const sets[] = {"coupling.inputs=original", "time.step=5e-3", "parameters.right_mass=1.5",

@@ -1,4 +1,5 @@
-/* Stability of the scheme index1 on the two-mass test model: figures 14 and 15 of its paper, through the running code. */
+/* Stability of the scheme index1 on the two-mass test model: figures 14 and 15 of its paper, through the running
+ * code. */
 #include "physics/oscillator.h"
 #include "test.h"
 #include "the_context.h"

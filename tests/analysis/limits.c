@@ -1,5 +1,5 @@
-/* What masses and loops allow a scheme, as it is told before a run: ratios against closed forms, limits against those that are
- * known of pairs of integrators, loops where there are some and none where there are none. */
+/* What masses and loops allow a scheme, as it is told before a run: ratios against closed forms, limits against those
+ * that are known of pairs of integrators, loops where there are some and none where there are none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,8 +336,8 @@ static const yk_subsystem_ops damper_ops = {
     .rollback = &damper_rollback_ops,
 };
 
-/* With explicit coupling the loop is named, and no smaller step; what is named instead, works: a mass that a damper drives
- * with 20 N comes to 2 m/s as 1 - exp(-10 t) does. */
+/* With explicit coupling the loop is named, and no smaller step; what is named instead, works: a mass that a damper
+ * drives with 20 N comes to 2 m/s as 1 - exp(-10 t) does. */
 static void a_side_without_mass_is_an_algebraic_loop(void **state)
 {
     static const char *const names[] = {"damper", "mass"};

@@ -1,5 +1,5 @@
-/* Every remedy that a finding names, applied to the model that raised it: the finding is gone, nothing else is serious, and
- * the motion is that of the same parts as one system. */
+/* Every remedy that a finding names, applied to the model that raised it: the finding is gone, nothing else is
+ * serious, and the motion is that of the same parts as one system. */
 #include <string.h>
 
 #include "analysis/trial.h"

@@ -174,8 +174,8 @@ static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
         }
 }
 
-/* Hydraulics, control and contact: studies/rim finds that holding the motion over a macro step is unstable for large ones, and
- * a reduced interface model is not. The pump feeds what the coupling makes swing. */
+/* Hydraulics, control and contact: studies/rim finds that holding the motion over a macro step is unstable for large
+ * ones, and a reduced interface model is not. The pump feeds what the coupling makes swing. */
 static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
 {
     const struct {

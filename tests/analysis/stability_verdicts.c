@@ -1,9 +1,10 @@
 /* Verdicts on couplings whose truth is known, and how many are right, wrong and undecided.
  *
- * Linear models: their motion grows or decays by a closed form that the scenario's head states, and the recurrence of the scheme
- * either grows beyond it or not (radii of the two-mass oscillator agree with closed forms, see stability.c). A coupling by a rigid
- * joint with too heavy a motion side is unstable at every step. Mechanisms: a rod on its head falls whatever the scheme is, and one
- * that hangs does not; drift is neutral. A verdict may be undecided, but not wrong. */
+ * Linear models: their motion grows or decays by a closed form that the scenario's head states, and the recurrence of
+ * the scheme either grows beyond it or not (radii of the two-mass oscillator agree with closed forms, see
+ * stability.c). A coupling by a rigid joint with too heavy a motion side is unstable at every step. Mechanisms: a rod
+ * on its head falls whatever the scheme is, and one that hangs does not; drift is neutral. A verdict may be
+ * undecided, but not wrong. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +36,8 @@ typedef struct verdict_case {
 #define STIFF "time.step=0.01 coupling.scheme=index1 subsystems.left.stiffness=100 subsystems.right.stiffness=1e8 "
 
 static const verdict_case cases[] = {
-    /* Two masses, with and without a limit of their ratio: two-step with semi-implicit 1.86, two-step twice 0.07 (Jacobi 0.18),
-     * exact twice 0.42. */
+    /* Two masses, with and without a limit of their ratio: two-step with semi-implicit 1.86, two-step twice 0.07
+     * (Jacobi 0.18), exact twice 0.42. */
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.inputs=original"},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=1.5"},
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=2.5"},
@@ -188,7 +189,8 @@ static void verdicts_are_right(void **state)
     assert_int_equal(undecided, 0);
 }
 
-/* Rates of the motion are those of the closed forms: 3.836 1/s of a standing rod, -damping/(2 (m1 + m2)) of a driven mass. */
+/* Rates of the motion are those of the closed forms: 3.836 1/s of a standing rod, -damping/(2 (m1 + m2)) of a driven
+ * mass. */
 static void the_rate_of_the_motion_is_that_of_the_closed_form(void **state)
 {
     const verdict_case falling = {MOTION, "falling", ""}, driven = {MOTION, "driven", ""};

@@ -1,4 +1,5 @@
-/* What every run is watched for: each indicator on a run that is known to have it, and silence on those that are sound. */
+/* What every run is watched for: each indicator on a run that is known to have it, and silence on those that are
+ * sound. */
 #include <string.h>
 
 #include "analysis/ripple.h"
@@ -93,8 +94,8 @@ static void a_sound_run_has_no_findings(void **state)
     }
 }
 
-/* The hinge of its upper link holds the interface fast along the link and across the plane: no velocity answers there, and
- * rounding is no answer. */
+/* The hinge of its upper link holds the interface fast along the link and across the plane: no velocity answers
+ * there, and rounding is no answer. */
 static void a_port_that_cannot_move_is_no_algebraic_loop(void **state)
 {
     const char *const overrides[] = {"time.end=0.1", NULL};
