@@ -1,6 +1,5 @@
 /* yoke advise: which coupling scheme and step to take for a scenario, found by trying them. */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +29,16 @@ static bool show_percent(void *user, int done, int total)
 
 static void print_rows(const yk_advice *a)
 {
-    static const char *const words[] = {[YK_ADVICE_GOOD] = "good",
-                                        [YK_ADVICE_INACCURATE] = "not accurate enough",
-                                        [YK_ADVICE_UNSTABLE] = "UNSTABLE",
-                                        [YK_ADVICE_FAILED] = "cannot run",
-                                        [YK_ADVICE_NOT_TRIED] = "not tried"};
+    static const char *const words[] = {
+        [YK_ADVICE_GOOD] = "good",           [YK_ADVICE_INACCURATE] = "not accurate enough",
+        [YK_ADVICE_UNSTABLE] = "UNSTABLE",   [YK_ADVICE_FAILED] = "cannot run",
+        [YK_ADVICE_NOT_TRIED] = "not tried",
+    };
     printf("  %-22s %10s %11s %12s %12s\n", "scheme", "step s", "error", "whole run s", "calls");
     for (int i = 0; i < a->count; i++) {
         const yk_advice_row *r = &a->rows[i];
-        const char *word = r->outcome == YK_ADVICE_FAILED && r->calls > 0 ? "breaks down" : words[r->outcome];
+        const char *word = words[r->outcome];
+        if (r->outcome == YK_ADVICE_FAILED && r->calls > 0) word = "breaks down";
         printf("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best ? ">" : " ", r->name, r->step, r->error,
                r->seconds, (long long)r->calls, word);
     }
@@ -76,16 +76,18 @@ static void print_warnings(const yk_advice *a, double end)
 /* Under another name first, so that there is never half a file. */
 static bool replace_file(const char *path, const char *text)
 {
-    char *target = realpath(path, NULL);
-    size_t room = target ? strlen(target) + 8 : 0;
-    char *draft = target ? malloc(room) : NULL;
+    static const char ending[] = ".XXXXXX";
     bool good = false;
+    char *target = realpath(path, NULL);
+    char *draft = target ? malloc(strlen(target) + sizeof ending) : NULL;
     if (draft) {
-        snprintf(draft, room, "%s.XXXXXX", target);
+        strcpy(draft, target);
+        strcat(draft, ending);
         int descriptor = mkstemp(draft);
         FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-        struct stat as_it_was;
         if (file) {
+            /* With the rights that the file had. */
+            struct stat as_it_was;
             good = stat(target, &as_it_was) == 0 && fchmod(descriptor, as_it_was.st_mode & 07777) == 0;
             good = fputs(text, file) >= 0 && good;
             good = fclose(file) == 0 && good;
@@ -106,6 +108,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
     char *text = NULL;
     yk_status status = yk_scenario_edit(context, path, overrides, a->override_count, &text);
     if (status < 0) return print_refusal(context, NULL, status);
+
     int code = replace_file(path, text) ? EXIT_GOOD : EXIT_FAILED;
     yk_release(context, text);
     if (code == EXIT_GOOD) printf("\nwritten to %s\n", path);
@@ -130,6 +133,8 @@ static int print_advice(yk_context *context, const request *q, const yk_advise_d
     }
     printf("\nof the choice:\n");
     print_warnings(a, end);
+
+    /* What to paste, and the command that checks it. */
     const yk_advice_row *best = &a->rows[a->best];
     const char *step = strchr(a->overrides[a->override_count - 1], '=') + 1;
     printf("\ntake, with the keys that are there already:\n\n  %s\n  time: {step: %s}\n", best->block, step);
@@ -137,20 +142,10 @@ static int print_advice(yk_context *context, const request *q, const yk_advise_d
     for (int i = 0; i < q->sets.count; i++) printf(" --set '%s'", q->sets.items[i]);
     for (int i = 0; i < a->override_count; i++) printf(" --set %s", a->overrides[i]);
     printf(" --error\n");
+
     if (!q->write) return EXIT_GOOD;
     if (q->sets.count) printf("\nnote: what was given with --set is not written\n");
     return write_block(context, def->scenario.path, a);
-}
-
-/* The length of the scenario, for the words about it. */
-static double length_of(const char *path, const option_list *sets)
-{
-    loaded l;
-    if (!load_scenario(path, sets, &l)) return NAN;
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    double length = info->end - info->start;
-    close_scenario(&l);
-    return length;
 }
 
 int command_advise(int argc, char **argv)
@@ -171,11 +166,18 @@ int command_advise(int argc, char **argv)
     };
     int parsed = options_parse(usage, rows, argc, argv, &def.scenario.path, 1, 1);
     if (parsed < 0) return options_exit(parsed);
-    def.scenario.overrides = q.sets.items, def.scenario.override_count = q.sets.count;
-    def.channels = q.channels.items, def.channel_count = q.channels.count;
+    def.scenario.overrides = q.sets.items;
+    def.scenario.override_count = q.sets.count;
+    def.channels = q.channels.items;
+    def.channel_count = q.channels.count;
     def.progress = show_percent;
-    double length = length_of(def.scenario.path, &q.sets);
-    if (isnan(length)) return EXIT_MISUSE;
+
+    /* The length of the scenario, for the words about it; and its mistakes, before anything is tried. */
+    loaded l;
+    if (!load_scenario(def.scenario.path, &q.sets, &l)) return EXIT_MISUSE;
+    double length = yk_scenario_get(l.scenario)->end - yk_scenario_get(l.scenario)->start;
+    close_scenario(&l);
+
     catch_interrupts();
     yk_context *context = open_context();
     yk_diagnostics *diagnostics = NULL;

@@ -38,18 +38,16 @@ static int read_steps(const char *text, double *steps)
     return 0;
 }
 
-static const char *const outcomes[] = {[YK_OUTCOME_GOOD] = "",
-                                       [YK_OUTCOME_NOT_CONVERGED] = "steps not converged",
-                                       [YK_OUTCOME_UNSTABLE] = "UNSTABLE",
-                                       [YK_OUTCOME_FAILED] = "FAILED"};
+static const char *const outcomes[] = {
+    [YK_OUTCOME_GOOD] = "",
+    [YK_OUTCOME_NOT_CONVERGED] = "steps not converged",
+    [YK_OUTCOME_UNSTABLE] = "UNSTABLE",
+    [YK_OUTCOME_FAILED] = "FAILED",
+};
 
-static void print_row(const yk_convergence_row *r)
+static const char *variant_name(const yk_converge_def *def, int variant)
 {
-    char order[16] = "-";
-    if (isfinite(r->order)) snprintf(order, sizeof order, "%.3f", r->order);
-    printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g%s%s%s\n", r->step, r->error, r->largest, order,
-           (long long)r->steps, (long long)r->iterations, (long long)r->calls, 1e6 * r->seconds_per_step,
-           r->unresolved ? "  (that of the reference)" : "", r->outcome ? "  " : "", outcomes[r->outcome]);
+    return def->variant_count ? def->variants[variant].name : "scenario";
 }
 
 static void print_rows(const yk_converge_def *def, const yk_convergence_row *rows)
@@ -59,13 +57,25 @@ static void print_rows(const yk_converge_def *def, const yk_convergence_row *row
     int variants = def->variant_count ? def->variant_count : 1;
     for (int v = 0; v < variants; v++) {
         if (def->variant_count) printf("%s\n", def->variants[v].name);
-        for (int i = 0; i < def->step_count; i++) print_row(&rows[v * def->step_count + i]);
+        for (int i = 0; i < def->step_count; i++) {
+            const yk_convergence_row *r = &rows[v * def->step_count + i];
+            char order[16] = "-";
+            if (isfinite(r->order)) snprintf(order, sizeof order, "%.3f", r->order);
+            printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error, r->largest, order,
+                   (long long)r->steps, (long long)r->iterations, (long long)r->calls, 1e6 * r->seconds_per_step);
+            if (r->unresolved) printf("  (that of the reference)");
+            if (r->outcome) printf("  %s", outcomes[r->outcome]);
+            printf("\n");
+        }
     }
-    for (int i = 0; i < variants * def->step_count; i++)
-        if (rows[i].outcome >= YK_OUTCOME_UNSTABLE &&
-            (i % def->step_count == 0 || rows[i - 1].outcome != rows[i].outcome))
-            printf("%s, step %g s: %s\n", def->variant_count ? def->variants[rows[i].variant].name : "scenario",
-                   rows[i].step, rows[i].message);
+
+    /* Why rows are no good, once for several steps that end alike. */
+    for (int i = 0; i < variants * def->step_count; i++) {
+        const yk_convergence_row *r = &rows[i];
+        bool first = i % def->step_count == 0 || rows[i - 1].outcome != r->outcome;
+        if (r->outcome < YK_OUTCOME_UNSTABLE || !first) continue;
+        printf("%s, step %g s: %s\n", variant_name(def, r->variant), r->step, r->message);
+    }
 }
 
 static bool write_rows(const char *file, const yk_converge_def *def, const yk_convergence_row *rows)
@@ -108,11 +118,11 @@ static int run_study(const request *r, const yk_converge_def *def)
             code = print_refusal(context, diagnostics, status);
         } else {
             print_rows(def, rows);
+            const char *reference = "the scenario";
+            if (def->variant_count) reference = def->variants[def->variant_count - 1].name;
+            if (report.reference == YK_REFERENCE_MONOLITHIC) reference = "monolithic";
             if (!def->exact)
-                printf("reference: %s with a step of %g s; its own error is about %.2g\n",
-                       report.reference == YK_REFERENCE_MONOLITHIC ? "monolithic"
-                       : def->variant_count                        ? def->variants[def->variant_count - 1].name
-                                                                   : "the scenario",
+                printf("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
                        def->steps[def->step_count - 1] / 4, report.reference_error);
             code = r->output && !write_rows(r->output, def, rows) ? EXIT_FAILED : EXIT_GOOD;
             if (r->plot && picture_convergence(context, r->plot, def->scenario.path, def, rows) < 0)

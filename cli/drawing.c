@@ -46,7 +46,7 @@ drawing_options drawing_default(void)
     return (drawing_options){.view = VIEW_AUTO, .up = 2, .width = 800};
 }
 
-/* Where things are -------------------------------------------------------------------------------------------------- */
+/* Where things are ------------------------------------------------------------------------------------------------- */
 
 typedef struct box {
     double low[3], high[3];
@@ -159,7 +159,7 @@ static point project(const canvas *c, yk_vec3 p)
     return (point){c->origin.x + c->scale * yk_v3_dot(p, c->right), c->origin.y - c->scale * yk_v3_dot(p, c->up)};
 }
 
-/* Order of painting ------------------------------------------------------------------------------------------------- */
+/* Order of painting ------------------------------------------------------------------------------------------------ */
 
 /* A shape as the box around it: enough to tell which of two is nearer to the viewer. */
 typedef struct body {
@@ -308,7 +308,7 @@ static body *order_shapes(const canvas *c, int *count)
     return ordered;
 }
 
-/* SVG --------------------------------------------------------------------------------------------------------------- */
+/* SVG -------------------------------------------------------------------------------------------------------------- */
 
 static void write_text(const canvas *c, const char *text)
 {
@@ -335,7 +335,7 @@ static const char *colour(int part, double shade, char text[8])
     return text;
 }
 
-/* Shapes ------------------------------------------------------------------------------------------------------------ */
+/* Shapes ----------------------------------------------------------------------------------------------------------- */
 
 static int compare_points(const void *a, const void *b)
 {
@@ -513,7 +513,7 @@ static bool write_shapes(const canvas *c)
     return true;
 }
 
-/* Marks and diagram ------------------------------------------------------------------------------------------------- */
+/* Marks and diagram ------------------------------------------------------------------------------------------------ */
 
 /* Joints, ports and interfaces on top, with their names where they are wanted: to the right, and below the last one
  * where that would cover it. */

@@ -181,7 +181,7 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
     return YK_OK;
 }
 
-/* The whole study --------------------------------------------------------------------------------------------------- */
+/* The whole study -------------------------------------------------------------------------------------------------- */
 
 static yk_status check(yk_context *context, const yk_converge_def *def)
 {

@@ -72,7 +72,7 @@ static bool has_time(const yk_comparison *c)
     return yk_processor_seconds() < c->deadline;
 }
 
-/* Runs -------------------------------------------------------------------------------------------------------------- */
+/* Runs ------------------------------------------------------------------------------------------------------------- */
 
 static void change_step(const yk_comparison *c, double step, yk_changes *changes)
 {
@@ -126,7 +126,7 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
     return status;
 }
 
-/* The scheme itself ------------------------------------------------------------------------------------------------- */
+/* The scheme itself ------------------------------------------------------------------------------------------------ */
 
 /* Its rates at half and a quarter of the step, once. */
 static void refine(yk_comparison *c)
@@ -180,7 +180,7 @@ static bool settles_resolved(const yk_stability_report *r, const yk_growth *grow
     return rates[2].rate > 2 * fabs(rates[2].rate - rates[1].rate) && rates[2].rate > 2 * rates[2].error;
 }
 
-/* References -------------------------------------------------------------------------------------------------------- */
+/* References ------------------------------------------------------------------------------------------------------- */
 
 /* How far the scheme grows beyond the motion, and what of that the errors may account for. */
 typedef struct excess {
@@ -277,7 +277,7 @@ static bool is_same_mode(const yk_stability_report *r, const yk_growth *growth, 
     return apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
 }
 
-/* Solvers ----------------------------------------------------------------------------------------------------------- */
+/* Solvers ---------------------------------------------------------------------------------------------------------- */
 
 static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
 {
@@ -311,7 +311,7 @@ static int find_unstable_solver(yk_comparison *c, const yk_stability_rate *rate)
     return -1;
 }
 
-/* The verdict ------------------------------------------------------------------------------------------------------- */
+/* The verdict ------------------------------------------------------------------------------------------------------ */
 
 static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void leave_undecided(yk_comparison *c, const char *format, ...)
@@ -549,7 +549,7 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
     return YK_OK;
 }
 
-/* Remedies ---------------------------------------------------------------------------------------------------------- */
+/* Remedies --------------------------------------------------------------------------------------------------------- */
 
 /* Whether a growth is the motion's at most. An error of its own excuses no more than a small part of what is to be
  * remedied. */

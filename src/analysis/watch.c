@@ -61,7 +61,7 @@ static void tolerances_of(const yk_watch *watch, double *absolute, double *relat
         scheme->ops->tolerances(scheme->options, absolute, relative);
 }
 
-/* While the run goes ------------------------------------------------------------------------------------------------ */
+/* While the run goes ----------------------------------------------------------------------------------------------- */
 
 yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_watch *watch)
 {
@@ -134,7 +134,7 @@ void yk_watch_step(yk_watch *watch, int64_t step)
     }
 }
 
-/* Remedies ---------------------------------------------------------------------------------------------------------- */
+/* Remedies --------------------------------------------------------------------------------------------------------- */
 
 /* The interface whose mean wrench (N or N m) is least beside the absolute tolerance of the iterations, so that they end
  * before they have begun; -1 if there is none. */
@@ -190,7 +190,7 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
     yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", info->path);
 }
 
-/* Conclusions ------------------------------------------------------------------------------------------------------- */
+/* Conclusions ------------------------------------------------------------------------------------------------------ */
 
 /* Iterations that ended too soon, or did not end. */
 static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
