@@ -455,11 +455,13 @@ static void judge_stability(work *w)
             release(&o);
             continue;
         }
-        r.error = o.status < 0 ? INFINITY : reach(o.record, base.record);
-        bool interrupted = o.status == YK_INTERRUPTED;
+        r.error = reach(o.record, base.record);
+        bool away = !(r.error <= RAN_AWAY) || o.status == YK_ERROR_NOT_FINITE;
+        bool stays = r.error < STAYED && o.status >= 0 && o.status != YK_INTERRUPTED;
+        if (o.status < 0) snprintf(r.said, sizeof r.said, "%.190s", o.message);
         release(&o);
-        bool away = r.error > RAN_AWAY, stays = r.error < STAYED;
-        if (interrupted || (!away && !stays)) {
+        /* A run that stops for another reason, such as an impact that its iterations do not follow, says nothing. */
+        if (!away && !stays) {
             report(w, r);
             continue;
         }
