@@ -8,7 +8,7 @@ typedef struct stick_list {
 } stick_list;
 
 /* Frames of flexible bodies are drawn with them. */
-static bool has_shape(const yk_smooth_def *def, int node)
+static bool has_shape(const yk_smooth_description *def, int node)
 {
     if (node < 0 || node >= def->node_count) return true;
     for (int i = 0; i < def->shape_count; i++)
@@ -34,7 +34,7 @@ static void add(stick_list *s, yk_shape_kind kind, yk_vec3 from, yk_vec3 to)
 
 int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
 {
-    const yk_smooth_def *def = yk_smooth_definition(smooth);
+    const yk_smooth_description *def = yk_smooth_definition(smooth);
     const yk_vec3 origin = {0, 0, 0};
     stick_list s = {.list = list, .capacity = capacity};
 
@@ -55,19 +55,19 @@ int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
         add(&s, YK_SHAPE_LINE, point_on(smooth, body->node, origin), point_on(smooth, body->node, body->centre));
     }
     for (int i = 0; i < def->joint_count; i++) {
-        const yk_smooth_joint_def *joint = &def->joints[i];
+        const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
-            int node = joint->node[side];
+            int node = joint->body[side];
             if (has_shape(def, node)) continue;
             add(&s, YK_SHAPE_LINE, point_on(smooth, node, origin), point_on(smooth, node, joint->marker[side].offset));
         }
     }
 
     for (int i = 0; i < def->port_count; i++) {
-        const yk_smooth_port_def *port = &def->ports[i];
-        if (port->kind == YK_PORT_SIGNAL || has_shape(def, port->node[0])) continue;
-        add(&s, YK_SHAPE_LINE, point_on(smooth, port->node[0], origin),
-            point_on(smooth, port->node[0], port->marker[0].offset));
+        const yk_port_def *port = &def->ports[i];
+        if (port->kind == YK_PORT_SIGNAL || has_shape(def, port->body[0])) continue;
+        add(&s, YK_SHAPE_LINE, point_on(smooth, port->body[0], origin),
+            point_on(smooth, port->body[0], port->marker[0].offset));
     }
 
     /* Modal bodies from their floating frame from place to place, where they have no outline; rods have a line of their own. */
@@ -82,20 +82,20 @@ int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
 
     /* Springs and other forces between two markers, with arms to them. */
     for (int i = 0; i < def->force_count; i++) {
-        const yk_smooth_force_def *force = &def->forces[i];
+        const yk_force_def *force = &def->forces[i];
         if (!yk_force_on_both(force->kind)) continue;
         for (int side = 0; side < 2; side++) {
-            int node = force->node[side];
+            int node = force->body[side];
             if (has_shape(def, node)) continue;
             add(&s, YK_SHAPE_LINE, point_on(smooth, node, origin), point_on(smooth, node, force->marker[side].offset));
         }
-        add(&s, YK_SHAPE_EDGE, point_on(smooth, force->node[0], force->marker[0].offset),
-            point_on(smooth, force->node[1], force->marker[1].offset));
+        add(&s, YK_SHAPE_EDGE, point_on(smooth, force->body[0], force->marker[0].offset),
+            point_on(smooth, force->body[1], force->marker[1].offset));
     }
 
     for (int i = 0; i < def->joint_count; i++) {
-        const yk_smooth_joint_def *joint = &def->joints[i];
-        yk_vec3 attachment = point_on(smooth, joint->node[1], joint->marker[1].offset);
+        const yk_joint_def *joint = &def->joints[i];
+        yk_vec3 attachment = point_on(smooth, joint->body[1], joint->marker[1].offset);
         add(&s, YK_SHAPE_JOINT, attachment, attachment);
     }
     return s.count;
