@@ -436,7 +436,7 @@ static void iterations_that_do_not_converge_are_reported(void **state)
     p.mass_ratio = 10, p.omega_h = 0.01;
     double radius;
     assert_int_equal(yk_two_mass_radius(context, &p, &radius), YK_NOT_CONVERGED);
-    assert_non_null(strstr(yk_last_message(context), "quasi-newton"));
+    assert_non_null(strstr(yk_last_message(context), "did not converge in"));
     yk_map_axis x = {"mass-ratio", 10, 20, 2, false}, y = {"omega-h", 0.01, 0.1, 2, true};
     double radii[4];
     assert_int_equal(yk_two_mass_map(context, &p, &x, &y, radii, NULL, NULL), YK_OK);

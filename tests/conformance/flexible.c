@@ -48,7 +48,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_smooth_node_def nodes[2] = {yk_smooth_node_default(), yk_smooth_node_default()};
     nodes[0].name = "block", nodes[1].name = "float";
     yk_smooth_body_def block = yk_smooth_body_default();
-    block.name = "block", block.mass = 2, block.inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
+    block.name = "block", block.node = 0, block.mass = 2, block.inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
     yk_force_def mount = yk_force_default();
     mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.body[1] = 0;
     for (int k = 0; k < 6; k++) {

@@ -60,7 +60,7 @@ static yk_system_statistics unconverged(const char *remedy)
     yk_system_statistics statistics = yk_system_statistics_get(r.system);
     if (statistics.steps_not_converged) {
         assert_non_null(strstr(yk_last_message(r.context), "subsystem '"));
-        assert_non_null(strstr(yk_last_message(r.context), "integrator.stabilisation"));
+        assert_non_null(strstr(yk_last_message(r.context), "smaller stabilisation of its constraints"));
     }
     close_run(&r);
     return statistics;
