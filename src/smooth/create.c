@@ -346,8 +346,8 @@ static void release_array(yk_context *context, const void *array)
 
 void yk_smooth_destroy(yk_smooth *smooth)
 {
-    yk_smooth_model *model = &smooth->model;
     if (!smooth) return;
+    yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
     yk_smooth_release_compiled(smooth);
     release_array(context, model->def.nodes);
