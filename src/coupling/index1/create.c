@@ -190,5 +190,5 @@ void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuou
     x->jumped = opaque[JUMPED] != 0;
     opaque += SCALARS;
     for (int i = 0; i < x->wire_count; i++) x->wires[i].earlier = *opaque++;
-    if ((x->options.jacobian == YK_JACOBIAN_REUSE)) yk_jacobian_set(x->jacobian, opaque);
+    if (x->options.jacobian == YK_JACOBIAN_REUSE) yk_jacobian_set(x->jacobian, opaque);
 }
