@@ -1,6 +1,6 @@
 /* One participant of a system: its inputs in its own units, a step or several substeps with them, and its outputs.
  *
- * Every call of a subsystem for a step passes through call_member, which keeps the time that it took and reads the outputs.
+ * Every call of a subsystem for a step passes through call_participant, which keeps the time that it took and reads the outputs.
  * The wrench of a participant with substeps is the mean over them: what its partner receives is then the whole impulse. */
 #include <string.h>
 
@@ -177,6 +177,29 @@ static inline yk_status call_participant(yk_system *system, int participant, par
     }
     m->advanced = true;
     return m->status;
+}
+
+int yk_system_number_velocities(const yk_system *system, int participant, int *offsets)
+{
+    const yk_participant *m = &system->participants[participant];
+    for (int port = 0; port < m->port_count; port++) offsets[port] = -1;
+
+    /* Which ports take a wrench ... */
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (interface->def.wrench_subsystem == participant) offsets[interface->def.wrench_port] = 0;
+        if (interface->def.motion_subsystem == participant && yk_both_take_wrench(interface))
+            offsets[interface->def.motion_port] = 0;
+    }
+
+    /* ... and where their velocities begin, in the order of the ports, whatever that of the interfaces is. */
+    int size = 0;
+    for (int port = 0; port < m->port_count; port++) {
+        if (offsets[port] < 0) continue;
+        offsets[port] = size;
+        size += m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
+    }
+    return size;
 }
 
 yk_status yk_system_advance(yk_system *system, int participant)

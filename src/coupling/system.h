@@ -141,6 +141,10 @@ static inline bool yk_both_take_wrench(const yk_interface *interface)
     return interface->takes == YK_TAKES_WRENCH;
 }
 
+/* Where the velocities of each wrench port of a participant begin in its reduced or step model, in the order of its ports: offsets
+ * has one entry per port, -1 for those that take no wrench. Returns the number of velocities. */
+int yk_system_number_velocities(const yk_system *system, int participant, int *offsets);
+
 /* Verbs ------------------------------------------------------------------------------------------------------------ */
 
 /* Advance with step_sensitivity: derivatives of a participant's motions by the coefficients of its inputs, in its own units. */

@@ -28,18 +28,7 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
     yk_balance_participant *own = &balance->participants[participant];
     own->offsets = yk_allocate(context, (size_t)m->port_count, sizeof *own->offsets);
     if (!own->offsets) return YK_ERROR_MEMORY;
-    for (int port = 0; port < m->port_count; port++) own->offsets[port] = -1;
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem == participant) own->offsets[interface->def.wrench_port] = 0;
-        if (interface->def.motion_subsystem == participant && yk_both_take_wrench(interface))
-            own->offsets[interface->def.motion_port] = 0;
-    }
-    for (int port = 0; port < m->port_count; port++) {
-        if (own->offsets[port] < 0) continue;
-        own->offsets[port] = own->size;
-        own->size += m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
-    }
+    own->size = yk_system_number_velocities(system, participant, own->offsets);
 
     size_t n = (size_t)own->size;
     double *memory = yk_allocate(context, 2 * n + n * n + 2 * n + n * n, sizeof *memory);

@@ -110,26 +110,6 @@ static bool is_modelled(const yk_system *system, int participant)
     return false;
 }
 
-/* Ports in their own order, whatever the order of the interfaces. */
-static void number_velocities(yk_system *system, int participant)
-{
-    const yk_participant *m = &system->participants[participant];
-    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
-    for (int port = 0; port < m->port_count; port++) own->offsets[port] = -1;
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem == participant) own->offsets[interface->def.wrench_port] = 0;
-        if (interface->def.motion_subsystem == participant && yk_both_take_wrench(interface))
-            own->offsets[interface->def.motion_port] = 0;
-    }
-    own->size = 0;
-    for (int port = 0; port < m->port_count; port++) {
-        if (own->offsets[port] < 0) continue;
-        own->offsets[port] = own->size;
-        own->size += m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
-    }
-}
-
 static yk_status create_model(yk_system *system, int participant)
 {
     yk_context *context = system->context;
@@ -138,7 +118,7 @@ static yk_status create_model(yk_system *system, int participant)
     if (status < 0) return status;
     own->offsets = yk_allocate(context, (size_t)system->participants[participant].port_count, sizeof *own->offsets);
     if (!own->offsets) return YK_ERROR_MEMORY;
-    number_velocities(system, participant);
+    own->size = yk_system_number_velocities(system, participant, own->offsets);
     size_t n = (size_t)own->size;
     own->start = yk_allocate(context, 5 * n + 4 * n * n + 5 * n + 3 * n + n * n, sizeof *own->start);
     if (!own->start) return YK_ERROR_MEMORY;
