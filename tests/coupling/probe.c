@@ -1,5 +1,6 @@
 /* What interfaces join: masses that are known, and an algebraic loop. */
 #include "context.h"
+#include "damper.h"
 #include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/coupling.h"
@@ -73,86 +74,6 @@ static void probing_changes_nothing(void **state)
     assert_memory_equal(&position[0], &position[1], sizeof position[0]);
     assert_int_equal(calls[0], calls[1]);
 }
-
-/* A damper without mass: v = F / c at any time. */
-typedef struct damper {
-    yk_subsystem base;
-    double state[2]; /* position, velocity */
-} damper;
-
-static int damper_ports(const yk_subsystem *self, const yk_port **list)
-{
-    (void)self;
-    static const yk_port port = {"end", YK_PORT_SCALAR, YK_TAKES_WRENCH};
-    *list = &port;
-    return 1;
-}
-
-static yk_status damper_connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
-{
-    (void)self, (void)port, (void)causality, (void)constrained;
-    return YK_OK;
-}
-
-static yk_status damper_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
-{
-    (void)t;
-    damper *d = (damper *)self;
-    d->state[1] = 0.1 * inputs[0].linear[0].x;
-    d->state[0] += h * d->state[1];
-    return YK_OK;
-}
-
-static yk_status damper_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
-{
-    (void)t, (void)h, (void)inputs;
-    damper *d = (damper *)self;
-    d->state[0] = d->state[1] = 0;
-    return YK_OK;
-}
-
-static void damper_output(const yk_subsystem *self, int port, yk_port_value *value)
-{
-    (void)port;
-    const damper *d = (const damper *)self;
-    *value = (yk_port_value){.motion = {.position = {d->state[0], 0, 0}, .velocity = {d->state[1], 0, 0}}};
-}
-
-static void damper_destroy(yk_subsystem *self)
-{
-    (void)self;
-}
-
-static yk_state_layout damper_layout(const yk_subsystem *self)
-{
-    (void)self;
-    return (yk_state_layout){2, 2};
-}
-
-static void damper_get(const yk_subsystem *self, double *image)
-{
-    image[0] = ((const damper *)self)->state[0], image[1] = ((const damper *)self)->state[1];
-}
-
-static yk_status damper_set(yk_subsystem *self, const double *image)
-{
-    ((damper *)self)->state[0] = image[0], ((damper *)self)->state[1] = image[1];
-    return YK_OK;
-}
-
-static const yk_rollback_ops damper_rollback_ops = {
-    .size = sizeof(yk_rollback_ops), .layout = damper_layout, .get = damper_get, .set = damper_set};
-static const yk_subsystem_ops damper_ops = {
-    .size = sizeof(yk_subsystem_ops),
-    .kind = "damper",
-    .ports = damper_ports,
-    .connect = damper_connect,
-    .start = damper_start,
-    .step = damper_step,
-    .output = damper_output,
-    .destroy = damper_destroy,
-    .rollback = &damper_rollback_ops,
-};
 
 static void what_has_no_mass_is_lighter_in_shorter_steps(void **state)
 {
